@@ -1,0 +1,1 @@
+"""Numerical kernels: arrays in, arrays out; they know no SymPy and no System."""
