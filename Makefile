@@ -1,0 +1,125 @@
+# zwang: `make demo` and `make test` do everything; `make help` lists the rest.
+# Needs make, Python >= 3.11 and nothing else: everything is installed into .venv, by the pip that a venv brings.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+STAMPS := .make
+REPORT := report.html
+PAGES := $(wildcard docs/*.md docs/*/*.md)
+
+# A shell may carry settings that turn an install into something else or tests into no tests; none of them is ours.
+unexport PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_CONSTRAINT PIP_REQUIREMENT PIP_EDITABLE PIP_NO_DEPS PIP_DRY_RUN
+unexport PIP_REQUIRE_HASHES PIP_ONLY_BINARY PIP_NO_BINARY PIP_PYTHON PIP_NO_COMPILE PIP_IGNORE_INSTALLED PIP_UPGRADE
+unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX
+unexport PYTEST_ADDOPTS PYTEST_PLUGINS MYPYPATH SPHINXOPTS
+# Two test processes on two cores: threads inside them would only get in each other's way.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export NUMBA_NUM_THREADS := 1
+export JAX_PLATFORMS := cpu
+export MPLBACKEND := agg
+
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+COMPILE := $(STAMPS)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url \
+	--no-emit-find-links --no-emit-trusted-host
+
+# $(call step,what is done,command): one line before, one line with the time after.
+define step
+@printf '==> %s\n' "$(1)"; begin=$$(date +%s); \
+{ $(2); } || { printf '==> FAILED: %s\n' "$(1)" >&2; exit 1; }; \
+printf '    done in %s s\n' "$$(( $$(date +%s) - begin ))"
+endef
+
+# The package is installed as a link to src, so only what pyproject.toml says can make an install stale.
+VENV := .venv/pyvenv.cfg
+RUNTIME := $(STAMPS)/runtime
+PACKAGE := $(STAMPS)/package
+TOOLS := $(STAMPS)/tools
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers docs warm pytest browser bench lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -e 's/:.*## /\t/' | expand -t 12
+
+demo: $(PACKAGE) ## install what the demonstration needs and run it: writes report.html
+	$(call step,demo: a tour of the gallery,$(BIN)/zwang gallery --tour --out $(REPORT))
+	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
+
+# One after the other, whatever -j says: the pages are checked by the tests, and kernels are compiled once before them.
+test: ## install the development tools and check everything
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory types
+	@$(MAKE) --no-print-directory layers
+	@$(MAKE) --no-print-directory warm
+	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory pytest
+
+lint: $(TOOLS) ## style: ruff
+	$(call step,lint: ruff check,$(BIN)/ruff check --quiet .)
+	$(call step,lint: ruff format --check,$(BIN)/ruff format --check --quiet .)
+
+types: $(TOOLS) ## types: mypy, strict
+	$(call step,types: mypy --strict on src,$(BIN)/mypy)
+
+layers: $(TOOLS) ## layers: import-linter, exhaustive
+	$(call step,layers: import-linter,$(BIN)/lint-imports)
+
+docs: $(TOOLS) ## build the documentation, warnings are errors: docs/_build/html
+	$(call step,docs: sphinx with warnings as errors; runs the examples,$(BIN)/sphinx-build --quiet -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html)
+
+warm: $(TOOLS) ## compile the kernels once, before tests run in parallel
+	$(call step,warm: compile the kernels of the gallery,$(BIN)/python tests/warm_kernels.py)
+
+# No line after pytest's own: the last thing a reader sees is how many tests passed, and in what time.
+pytest: $(TOOLS) ## tests, doctests of the package, of the README and of the pages
+	@printf '==> %s\n' 'tests and doctests: pytest on $(WORKERS) processes'
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --doctest-modules --doctest-glob='*.md' tests src README.md $(PAGES)
+
+browser: $(TOOLS) ## checks that need a real browser
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  echo 'make browser: no Chromium found (chromium, chromium-browser, google-chrome). Cure: apt install chromium' >&2; \
+	  exit 1; }
+	@$(MAKE) --no-print-directory docs
+	$(call step,browser: pages in headless Chromium,$(BIN)/python -m pytest -q -m browser tests)
+
+bench: $(TOOLS) ## benchmarks against peers, each with its residual
+	@found=; for file in benchmarks/bench_*.py; do [ -e "$$file" ] || continue; found=yes; \
+	  printf '==> %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done; \
+	[ -n "$$found" ] || echo 'make bench: no benchmarks/bench_*.py yet'
+
+lock: ## resolve the requirements anew: requirements.txt, requirements-dev.txt
+	@[ -d $(STAMPS)/lock ] || { $(PYTHON) -m venv $(STAMPS)/lock && $(STAMPS)/lock/bin/python -m pip install -q pip-tools; }
+	$(call step,lock: runtime and plots,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra plot \
+	  -o requirements.txt pyproject.toml requirements.in)
+	$(call step,lock: every extra and the tools,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra certify --extra plot \
+	  --extra io --extra gpu --extra lab --extra notebook -c requirements.txt \
+	  -o requirements-dev.txt pyproject.toml requirements-dev.in)
+
+clean: ## remove what make made: environment, stamps, caches, built pages
+	rm -rf .venv $(STAMPS) docs/_build docs/gallery docs/reference/generated build dist $(REPORT) ledger.json
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "make: zwang needs Python >= 3.11; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo not there)." >&2; \
+	  echo "make: name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@printf '==> environment: .venv, of %s\n' "$$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "make: '$(PYTHON) -m venv' failed. Cure: apt install python3-venv" >&2; exit 1; }
+
+$(RUNTIME): $(VENV) requirements.txt
+	$(call step,install: $$(grep -c == requirements.txt) locked packages for the runtime and its plots (the first time takes a minute),$(PIP) install --quiet --require-hashes -r requirements.txt)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(PACKAGE): $(RUNTIME) pyproject.toml
+	$(call step,install: zwang itself as a link to src,$(PIP) install --quiet --no-deps --no-build-isolation -e .)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(TOOLS): $(PACKAGE) requirements-dev.txt
+	$(call step,install: $$(grep -c == requirements-dev.txt) locked packages for development (the first time takes minutes),$(PIP) install --quiet --require-hashes -r requirements-dev.txt)
+	@mkdir -p $(STAMPS) && touch $@
