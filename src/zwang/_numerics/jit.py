@@ -1,0 +1,400 @@
+"""The one door to Numba: compile on the first call, cache on disk by content, run as plain Python without Numba.
+
+Three habits of Numba's own cache give wrong results without a word: a caller is not compiled again when a function
+that it calls in another module has changed; a function that closes over a compiled one never finds its cache again;
+and one whose globals were rebound comes back from the cache with the old ones, which may be another model's. So no
+function of zwang is given to Numba as it stands. What Numba gets instead is made when it is first needed:
+
+1. The *content* of a kernel is everything its machine code depends on: its signature and options, its bytecode and
+   constants, the value of every global that it reads, and the same of every kernel that it calls, to any depth. A
+   global that has no content (a plain function, an object, a module other than math, numpy and numba), or a variable
+   of an enclosing function, is a CompileError. The sha256 of all this, of the versions of Python, NumPy, Numba and
+   llvmlite, of the processor and of the settings of Numba names a file in the cache folder.
+2. Numba compiles a copy of the function whose file name is that file and whose globals are a snapshot taken then.
+   Numba caches by file name, so a changed helper, constant or processor means another file: an old result can't be
+   hit, and two processes that race for one file write the same bytes.
+3. Only kernels with a signature are cached, one signature per file. (Numba numbers the versions of one function, and
+   two processes that save different versions at once can swap them.) Give a signature to what is called from Python;
+   a kernel without one is a building block, compiled into its callers for the types they use.
+
+Nothing depends on the text of a file in the cache: modules are executed from the source given. The folder must
+belong to the user alone all the same, since Numba's files are pickles.
+
+`ZWANG_NO_JIT=1` (or Numba's own NUMBA_DISABLE_JIT) runs everything as plain Python, `ZWANG_CACHE_DIR` names another
+folder. In plain Python a division of two Python floats by zero raises where compiled code gives inf: kernels test
+their divisors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+import hashlib
+import linecache
+import os
+import re
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from zwang.errors import CompileError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+EVAL_SIGNATURE = "int64(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1])"
+"""The type of every model's kernel: eval(t, q, v, params, int_table, workspace, out) -> status."""
+
+EVAL_TYPE = f"FunctionType({EVAL_SIGNATURE})"
+"""The same as an argument of a loop: @njit(f"int64({EVAL_TYPE}, float64, ...)"); pass it `model_eval.compiled`."""
+
+_LOCK = threading.RLock()
+_WARNED = threading.Event()
+_TRANSPARENT = frozenset({"math", "cmath", "numpy", "numba", "builtins"})
+_DEFAULTS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+
+
+class KernelWarning(UserWarning):
+    """Kernels work, but slower than they could: without a cache on disk, or without Numba."""
+
+
+class Kernel(Generic[P, R]):
+    """A function that Numba compiles at its first call, made by `njit`; `py_func` is the function as written."""
+
+    def __init__(self, func: Callable[P, R], signature: str | None, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, func)
+        self.py_func, self.signature, self.options = func, signature, options
+        self._compiled: Callable[P, R] | None = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return (self._compiled or self.compiled)(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<kernel {_name_of(self)}>"
+
+    @property
+    def compiled(self) -> Callable[P, R]:
+        """Numba's dispatcher (or, without Numba, plain Python): pass this where a kernel is an argument."""
+        if self._compiled is None:
+            with _LOCK:
+                if self._compiled is None:
+                    self._compiled = _plain(self.py_func) if _numba() is None else _build(self, _numba())
+        return self._compiled
+
+
+@overload
+def njit(signature: Callable[P, R], /) -> Kernel[P, R]: ...
+
+
+@overload
+def njit(signature: str | None = None, /, **options: Any) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+
+
+def njit(signature: Any = None, /, **options: Any) -> Any:
+    """Decorate a function so that Numba compiles it when it is first called (by Python, or by another kernel).
+
+    Parameters
+    ----------
+    signature : str, optional
+        Types of the result and arguments in Numba's words. With a signature the kernel is cached on disk and refuses
+        other types; without one it is a building block of other kernels.
+    **options
+        Options of ``numba.njit`` beside ``cache``; by default ``error_model="numpy", nogil=True``.
+
+    Examples
+    --------
+    >>> @njit("float64(float64[::1])")
+    ... def total(values):
+    ...     result = 0.0
+    ...     for value in values:
+    ...         result += value
+    ...     return result
+    >>> total(np.array([1.0, 2.0]))
+    3.0
+    """
+    if callable(signature):
+        return Kernel(signature, None, dict(_DEFAULTS))
+    if "cache" in options:
+        raise CompileError("njit: cache=... was given; zwang caches every kernel that has a signature. Leave it out.")
+    settings = _DEFAULTS | options
+    return lambda func: Kernel(func, signature, settings)
+
+
+def eval_type() -> Any:
+    """Return the type of every model's kernel as a ``numba.types.FunctionType`` (needs Numba)."""
+    numba = _numba()
+    if numba is None:
+        raise CompileError("eval_type: Numba is not in use here. Install numba, and unset ZWANG_NO_JIT.")
+    arguments, result = numba.core.sigutils.normalize_signature(EVAL_SIGNATURE)
+    return numba.types.FunctionType(result(*arguments))
+
+
+def load_generated(source: str, name: str) -> types.ModuleType:
+    """Return the module that `source` makes, the same one for the same source.
+
+    The source is kept as ``<name>_<digest>.py`` in the cache folder, where a debugger finds it; the digest covers the
+    source, every kernel source of zwang, the versions and the processor. Its kernels are cached like all others.
+
+    Parameters
+    ----------
+    source : str
+        Python source; it imports what it needs, `njit` included.
+    name : str
+        What the file name starts with, such as the name of the model.
+
+    Examples
+    --------
+    >>> load_generated("answer = 42", "example").answer
+    42
+    """
+    stem = f"{re.sub(r'[^A-Za-z0-9_]+', '_', name)}_{_sha(source, _kernel_sources(), *_platform())[:16]}"
+    module_name = f"zwang_generated_{stem}"
+    with _LOCK:
+        if module_name in sys.modules:
+            return sys.modules[module_name]
+        path = _write_once(f"{stem}.py", source)
+        module = types.ModuleType(module_name, f"Generated by zwang: {name}.")
+        module.__file__ = path or f"<zwang {stem}>"
+        if path is None:  # tracebacks find the text here, since no file has it
+            linecache.cache[module.__file__] = (len(source), None, source.splitlines(True), module.__file__)
+        sys.modules[module_name] = module  # before exec: what Numba caches is found again by the name of its module
+        try:
+            exec(compile(source, module.__file__, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
+    return module
+
+
+# What a kernel is made of
+
+
+def _name_of(kernel: Kernel[Any, Any]) -> str:
+    return f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
+
+
+def _code(kernel: Kernel[Any, Any]) -> types.CodeType:
+    code: types.CodeType = kernel.py_func.__code__
+    if code.co_freevars:
+        raise CompileError(
+            f"kernel {_name_of(kernel)} uses {', '.join(map(repr, code.co_freevars))} of an enclosing function, which "
+            f"the cache can't see. Make it an argument, or a global of its module."
+        )
+    return code
+
+
+def _globals_read(kernel: Kernel[Any, Any]) -> dict[str, Any]:
+    """Return the globals that may be read, by name (attributes of the same name too, which does no harm)."""
+    scope = kernel.py_func.__globals__
+    names: set[str] = set()
+    stack = [_code(kernel)]
+    while stack:
+        code = stack.pop()
+        names.update(code.co_names)
+        stack.extend(const for const in code.co_consts if isinstance(const, types.CodeType))
+    return {name: scope[name] for name in sorted(names) if name in scope}
+
+
+def _code_text(code: types.CodeType) -> str:
+    consts = (_code_text(c) if isinstance(c, types.CodeType) else _value_text(c) for c in code.co_consts)
+    parts = (code.co_code, code.co_names, code.co_varnames, code.co_cellvars, code.co_argcount, code.co_flags)
+    return repr((*parts, code.co_kwonlyargcount, code.co_exceptiontable, *consts))
+
+
+def _value_text(value: Any) -> str | None:
+    """The content of a constant as text, None if it has none."""
+    if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple | frozenset):
+        texts = [_value_text(item) for item in value]
+        ordered = sorted(map(str, texts)) if isinstance(value, frozenset) else texts
+        return None if None in texts else f"{type(value).__name__} {ordered}"
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, types.ModuleType):
+        return value.__name__ if value.__name__ in _TRANSPARENT else None
+    home = getattr(value, "__module__", None) or type(value).__module__
+    if callable(value) and str(home).partition(".")[0] in _TRANSPARENT:
+        return f"{home} {getattr(value, '__qualname__', None) or getattr(value, '__name__', '')}"
+    return None
+
+
+def _content(kernel: Kernel[Any, Any], seen: dict[int, bool] | None = None) -> Iterator[str]:
+    """Yield all that the machine code of a kernel depends on; `seen` are the kernels met, True while being listed."""
+    name, code = _name_of(kernel), _code(kernel)
+    seen = {} if seen is None else seen
+    seen[id(kernel)] = True
+    defaults = kernel.py_func.__defaults__
+    yield f"{name} {kernel.signature} {sorted(kernel.options.items())} {defaults!r} {_code_text(code)}"
+    for key, value in _globals_read(kernel).items():
+        if isinstance(value, Kernel):
+            yield f"{key} {_name_of(value)}"
+            if value is not kernel and seen.get(id(value)):
+                raise CompileError(f"kernels {name} and {_name_of(value)} call each other. Make one of them a loop.")
+            if id(value) not in seen:
+                yield from _content(value, seen)
+        elif (text := _value_text(value)) is not None:
+            yield f"{key} {text}"
+        elif _reads(code, key):
+            raise CompileError(
+                f"kernel {name} uses the global '{key}' ({type(value).__name__}), whose content can't name a cache "
+                f"file. Make it a number, a tuple, an array or an @njit kernel, or take it as an argument."
+            )
+    seen[id(kernel)] = False
+
+
+def _reads(code: types.CodeType, name: str) -> bool:
+    """Whether `name` is read as a global, not only as an attribute of that name."""
+    if any(op.argval == name and op.opname in {"LOAD_GLOBAL", "LOAD_NAME"} for op in dis.get_instructions(code)):
+        return True
+    return any(_reads(const, name) for const in code.co_consts if isinstance(const, types.CodeType))
+
+
+def _sha(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()
+
+
+@functools.cache
+def _kernel_sources() -> str:
+    texts = [file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.py"))]
+    return _sha(*(text for text in texts if "njit" in text))
+
+
+@functools.cache
+def _platform() -> tuple[str, ...]:
+    """Versions, processor and Numba's settings: machine code made under one set is never used under another."""
+    numba = _numba()
+    versions = [f"numpy {np.__version__}"]
+    settings = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_") and "CACHE" not in k]
+    if numba is not None:
+        import llvmlite
+        from llvmlite import binding
+
+        versions += [f"numba {numba.__version__}", f"llvmlite {llvmlite.__version__}"]
+        versions += [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    return (sys.version, sys.platform, *versions, *settings)
+
+
+# Compiling
+
+
+@functools.cache
+def _numba() -> Any:
+    """Numba, imported now, or None where kernels run as plain Python."""
+    if os.environ.get("ZWANG_NO_JIT", "0") not in {"", "0"}:
+        return None
+    try:
+        import numba
+    except ImportError as error:
+        warnings.warn(
+            f"Numba can't be imported ({error}): kernels run as plain Python, which is right but slow. Install numba.",
+            KernelWarning,
+            stacklevel=2,
+        )
+        return None
+    return None if numba.config.DISABLE_JIT else numba
+
+
+def _plain(func: Callable[P, R]) -> Callable[P, R]:
+    """Plain Python with the arithmetic of compiled code: a NumPy number divided by zero is inf, without a warning."""
+
+    @functools.wraps(func)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        with np.errstate(all="ignore"):
+            return func(*args, **kwargs)
+
+    return call
+
+
+def _build(kernel: Kernel[P, R], numba: Any) -> Callable[P, R]:
+    content = tuple(_content(kernel))  # also for a building block: refuses what can't be cached
+    path = None
+    if kernel.signature is not None:
+        stem = f"{kernel.py_func.__name__}_{_sha(*content, *_platform())[:32]}"
+        path = _write_once(f"{stem}.py", f"# Stands for the kernel {_name_of(kernel)}.\n")
+    if path is not None:
+        with contextlib.suppress(Exception):  # a broken cache file; if the kernel is at fault, the last line says so
+            return _dispatcher(kernel, numba, path)
+        for file in (Path(path).parent / "__pycache__").glob(f"{stem}.*"):
+            file.unlink(missing_ok=True)
+    return _dispatcher(kernel, numba, None)
+
+
+def _dispatcher(kernel: Kernel[P, R], numba: Any, path: str | None) -> Callable[P, R]:
+    func = kernel.py_func
+    code = _code(kernel) if path is None else _code(kernel).replace(co_filename=path)
+    used = _globals_read(kernel)
+    scope = {k: v.compiled if isinstance(v, Kernel) and v is not kernel else v for k, v in used.items()}
+    scope["__name__"] = func.__module__
+    copy = types.FunctionType(code, scope, func.__name__, func.__defaults__)
+    copy.__qualname__, copy.__module__ = func.__qualname__, func.__module__
+    dispatcher = numba.njit(**kernel.options, cache=path is not None)(copy)
+    scope.update({name: dispatcher for name, value in used.items() if value is kernel})
+    if kernel.signature is not None:
+        dispatcher.compile(kernel.signature)
+        dispatcher.disable_compile()
+    return dispatcher  # type: ignore[no-any-return]
+
+
+# The cache folder
+
+
+def _cache_folder() -> Path:
+    if given := os.environ.get("ZWANG_CACHE_DIR"):
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "zwang" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "zwang"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zwang"
+
+
+def _write_once(name: str, text: str) -> str | None:
+    """Write a file of the cache folder unless it is there, and return its path; None where that can't be done."""
+    folder = _cache_folder().absolute()
+    path = folder / name
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _refuse_shared(folder)
+        if not path.exists():
+            scratch = folder / f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
+            scratch.write_text(text, encoding="utf-8")
+            scratch.replace(path)
+    except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
+        _warn_uncached(f"the folder {folder} can't be used ({error})")
+        return None
+    return str(path)
+
+
+def _refuse_shared(folder: Path) -> None:
+    if not hasattr(os, "getuid"):
+        return
+    status = folder.stat()
+    if status.st_uid != os.getuid():
+        raise PermissionError("it belongs to another user")
+    if status.st_mode & 0o022:
+        raise PermissionError("other users may write to it: chmod go-w")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError("no right to write")
+
+
+def _warn_uncached(why: str) -> None:
+    if not _WARNED.is_set():
+        _WARNED.set()
+        warnings.warn(
+            f"zwang keeps no compiled code on disk: {why}. All works, but is compiled anew in each process. "
+            f"Set ZWANG_CACHE_DIR to a folder of your own.",
+            KernelWarning,
+            stacklevel=2,
+        )

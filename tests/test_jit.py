@@ -1,0 +1,322 @@
+"""Compiled kernels are lazy, cached by content, never another's, and give the same numbers without Numba."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zwang._numerics import jit
+from zwang.errors import CompileError
+
+numba = pytest.importorskip("numba")
+
+SOURCE = Path(jit.__file__).parents[2]
+
+LOOP = f"""
+import numpy as np
+from zwang._numerics.jit import EVAL_SIGNATURE, EVAL_TYPE, njit
+
+@njit("float64(float64)")
+def force(x):
+    return -FACTOR * x
+
+@njit(EVAL_SIGNATURE)
+def evaluate(t, q, v, params, int_table, workspace, out):
+    for i in range(q.size):
+        out[i] = force(q[i])
+    return 0
+
+@njit("float64({jit.EVAL_TYPE}, float64[::1], int64)")
+def total(evaluate, q, count):
+    table = np.zeros(1, dtype=np.int64)
+    out = np.zeros(q.size)
+    result = 0.0
+    for k in range(count):
+        evaluate(0.0, q, q, q, table, out, out)
+        result += out.sum()
+    return result
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("ZWANG_CACHE_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def unwarned() -> Iterator[None]:
+    """Let a test see the warning that a process gives once."""
+    before = jit._WARNED.is_set()
+    jit._WARNED.clear()
+    yield
+    (jit._WARNED.set if before else jit._WARNED.clear)()
+
+
+def start(script: str, folder: Path, **settings: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(folder), str(SOURCE)])
+    environment = os.environ | {"PYTHONPATH": path, "ZWANG_CACHE_DIR": str(folder / "cache")} | settings
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> list[str]:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out.split()
+
+
+def python(script: str, folder: Path, **settings: str) -> list[str]:
+    return finish(start(script, folder, **settings))
+
+
+def model(factor: float) -> str:
+    return f"FACTOR = {factor!r}\n{LOOP}"
+
+
+def run_model(module: types.ModuleType) -> float:
+    return float(module.total(module.evaluate.compiled, np.array([1.0, 2.0]), 3))
+
+
+def test_importing_the_module_does_not_import_numba(tmp_path: Path) -> None:
+    script = "import sys, zwang._numerics.jit; print('numba' in sys.modules, 'llvmlite' in sys.modules)"
+    assert python(script, tmp_path) == ["False", "False"]
+
+
+def test_kernel_is_compiled_at_its_first_call_and_refuses_other_types(cache: Path) -> None:
+    @jit.njit("float64(float64)")
+    def double(x: float) -> float:
+        return 2.0 * x
+
+    assert double._compiled is None
+    assert double(1.5) == 3.0
+    assert isinstance(double.compiled, numba.core.dispatcher.Dispatcher)
+    assert oct(cache.stat().st_mode & 0o777) == "0o700"
+    with pytest.raises(TypeError):
+        double("text")  # type: ignore[arg-type]
+
+
+def test_division_by_zero_in_a_kernel_gives_inf_and_no_exception(cache: Path) -> None:
+    @jit.njit("float64(float64[::1])")
+    def ratio(x: np.ndarray) -> float:
+        return x[0] / x[1]
+
+    assert ratio(np.array([1.0, 0.0])) == np.inf
+    assert jit._plain(ratio.py_func)(np.array([1.0, 0.0])) == np.inf
+
+
+def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -> None:
+    module = jit.load_generated(
+        "from zwang._numerics.jit import njit\n"
+        "@njit\n"
+        "def square(x):\n    return x * x\n"
+        "@njit('int64(int64)')\n"
+        "def factorial(n):\n    return 1 if n < 2 else n * factorial(n - 1)\n"
+        "@njit('float64(float64, int64)', fastmath=True)\n"
+        "def both(x, n):\n    return square(x) + square(n) + factorial(n)\n",
+        "blocks",
+    )
+    assert module.both(0.5, 3) == 15.25
+    assert module.square(3) == 9
+    assert "blocks" in repr(module.square)
+    assert not list(cache.glob("square_*"))  # no signature, no file: it is compiled into its callers
+
+
+def test_editing_a_helper_changes_the_result_of_a_cached_caller(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    helper = "from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef helper(x):\n    return {} * x\n"
+    (package / "helper.py").write_text(helper.format("2.0"))
+    (package / "constants.py").write_text("SHIFT = 1.0\n")
+    (package / "caller.py").write_text(
+        "from zwang._numerics.jit import njit\nfrom pkg.helper import helper\nfrom pkg.constants import SHIFT\n"
+        "@njit('float64(float64)')\ndef caller(x):\n    return helper(x) + SHIFT\n"
+    )
+    script = """
+        from pkg.caller import caller
+        print(caller(1.0), sum(caller.compiled.stats.cache_hits.values()))
+    """
+    assert python(script, tmp_path) == ["3.0", "0"]
+    assert python(script, tmp_path) == ["3.0", "1"]
+    (package / "helper.py").write_text(helper.format("5.0"))
+    assert python(script, tmp_path) == ["6.0", "0"]
+    (package / "constants.py").write_text("SHIFT = 2.0\n")
+    assert python(script, tmp_path) == ["7.0", "0"]
+    assert python(script, tmp_path) == ["7.0", "1"]
+
+
+def test_two_models_of_one_name_never_share_a_kernel(cache: Path) -> None:
+    soft, stiff = jit.load_generated(model(2.0), "spring"), jit.load_generated(model(5.0), "spring")
+    assert soft is not stiff
+    assert soft.__name__ != stiff.__name__
+    # sum of q is 3, three times: -factor * 9
+    assert (run_model(soft), run_model(stiff), run_model(soft)) == (-18.0, -45.0, -18.0)
+    assert jit.load_generated(model(2.0), "spring") is soft
+    assert len(list(cache.glob("spring_*.py"))) == 2
+    assert not list(cache.glob("*.tmp"))
+
+
+def test_rebound_global_gives_another_kernel_and_not_the_cached_one(cache: Path) -> None:
+    module = jit.load_generated(model(2.0), "rebound")
+    assert module.force(1.0) == -2.0
+    module.FACTOR = 7.0
+    again = jit.Kernel(module.force.py_func, module.force.signature, module.force.options)
+    assert again(1.0) == -7.0
+
+
+def test_racing_processes_agree_and_a_later_one_finds_everything_in_the_cache(tmp_path: Path) -> None:
+    script = f"""
+        import numpy as np
+        from zwang._numerics.jit import load_generated
+        module = load_generated({model(3.0)!r}, "racing")
+        print(module.total(module.evaluate.compiled, np.array([1.0, 2.0]), 3))
+        kernels = (module.total, module.evaluate)
+        print(*(sum(kernel.compiled.stats.cache_hits.values()) for kernel in kernels))
+    """
+    racing = [start(script, tmp_path) for _ in range(2)]
+    assert [finish(process)[0] for process in racing] == ["-27.0", "-27.0"]
+    assert python(script, tmp_path) == ["-27.0", "1", "1"]
+
+
+def test_cache_that_cannot_be_written_is_said_once_and_results_stay_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unwarned: None
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    with pytest.warns(jit.KernelWarning, match=r"keeps no compiled code on disk.*Set ZWANG_CACHE_DIR") as caught:
+        assert run_model(jit.load_generated(model(4.0), "memory")) == -36.0
+    assert len(caught) == 1
+    assert jit.load_generated(model(4.0), "memory").__file__.startswith("<zwang memory_")
+
+
+def test_folder_that_others_can_write_is_refused(cache: Path, unwarned: None) -> None:
+    cache.mkdir()
+    cache.chmod(0o770)
+    with pytest.warns(jit.KernelWarning, match="other users may write to it: chmod go-w"):
+        assert run_model(jit.load_generated(model(6.0), "shared")) == -54.0
+    assert not list(cache.iterdir())
+
+
+def test_folder_of_another_user_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch, unwarned: None) -> None:
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.warns(jit.KernelWarning, match="it belongs to another user"):
+        assert jit.load_generated("value = 1", "owned").value == 1
+
+
+def test_broken_cache_file_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "spring.py").write_text(model(2.0))
+    script = """
+        from spring import force
+        print(force(1.0), sum(force.compiled.stats.cache_hits.values()))
+    """
+    assert python(script, tmp_path) == ["-2.0", "0"]
+    for file in (tmp_path / "cache" / "__pycache__").glob("force_*.nbc"):
+        file.write_bytes(b"not a pickle")
+    assert python(script, tmp_path) == ["-2.0", "0"]
+    assert python(script, tmp_path) == ["-2.0", "0"]  # made anew
+    assert python(script, tmp_path) == ["-2.0", "1"]
+
+
+def test_without_numba_plain_python_gives_the_same_numbers_and_says_so(tmp_path: Path, cache: Path) -> None:
+    script = f"""
+        import sys, warnings
+        sys.modules["numba"] = None  # what blocks an import
+        import numpy as np
+        from zwang._numerics.jit import KernelWarning, eval_type, load_generated
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module = load_generated({model(0.1)!r}, "plain")
+            print(repr(module.total(module.evaluate.compiled, np.array([1.0, 2.0]), 3)))
+        print(*(w.category is KernelWarning and "Install numba" in str(w.message) for w in caught))
+        try:
+            eval_type()
+        except Exception as error:
+            print(type(error).__name__)
+    """
+    number, *rest = python(script, tmp_path)
+    assert eval(number, {"np": np}) == run_model(jit.load_generated(model(0.1), "plain"))
+    assert rest == ["True", "CompileError"]
+
+
+def test_zwang_no_jit_runs_plain_python_without_a_warning(tmp_path: Path) -> None:
+    script = f"""
+        import sys, warnings
+        warnings.simplefilter("error")
+        from zwang._numerics.jit import load_generated
+        print(load_generated({model(2.0)!r}, "plain").force(1.0), "numba" in sys.modules)
+    """
+    assert python(script, tmp_path, ZWANG_NO_JIT="1") == ["-2.0", "False"]
+
+
+def test_eval_type_is_the_function_type_of_the_signature() -> None:
+    f8, i8 = numba.types.float64, numba.types.int64
+    expected = numba.types.FunctionType(i8(f8, f8[::1], f8[::1], f8[::1], i8[::1], f8[::1], f8[::1]))
+    assert jit.eval_type() == expected
+
+
+def test_closure_is_refused_with_the_cure(cache: Path) -> None:
+    factor = 2.0
+
+    @jit.njit("float64(float64)")
+    def scaled(x: float) -> float:
+        return factor * x
+
+    with pytest.raises(CompileError, match=r"'factor' of an enclosing function.*Make it an argument, or a global"):
+        scaled(1.0)
+
+
+def test_global_without_content_is_refused_with_the_cure(cache: Path) -> None:
+    source = "from zwang._numerics.jit import njit\nitems = []\n@njit\ndef count():\n    return len(items)\n"
+    with pytest.raises(CompileError, match=r"uses the global 'items' \(list\).*Make it a number"):
+        jit.load_generated(source, "listed").count()
+
+
+def test_kernels_that_call_each_other_are_refused(cache: Path) -> None:
+    source = (
+        "from zwang._numerics.jit import njit\n"
+        "@njit\ndef even(n):\n    return True if n == 0 else odd(n - 1)\n"
+        "@njit\ndef odd(n):\n    return False if n == 0 else even(n - 1)\n"
+    )
+    with pytest.raises(CompileError, match=r"call each other\. Make one of them a loop"):
+        jit.load_generated(source, "circle").even(3)
+
+
+def test_cache_option_is_refused() -> None:
+    with pytest.raises(CompileError, match=r"caches every kernel that has a signature\. Leave it out"):
+        jit.njit("int64()", cache=True)
+
+
+def test_source_that_fails_leaves_no_module_behind(cache: Path) -> None:
+    before = set(sys.modules)
+    with pytest.raises(ZeroDivisionError):
+        jit.load_generated("1 / 0", "failing")
+    assert not [name for name in set(sys.modules) - before if "failing" in name]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, 1.0), (0.0, -0.0), ((1, 2), (1, 2.0)), (np.zeros(2), np.zeros(3)), (np.float32(1), np.float64(1)), (None, ())],
+)
+def test_different_constants_have_different_contents(one: object, other: object) -> None:
+    assert jit._value_text(one) != jit._value_text(other)
+    assert None not in {jit._value_text(one), jit._value_text(other)}
+
+
+def test_numpy_and_math_are_content_by_name_and_other_objects_are_not() -> None:
+    import math
+
+    for value in (np, math, np.sqrt, math.sqrt, np.float64, np.sum, len):
+        assert jit._value_text(value)
+    for value in ([], os, subprocess.run, object()):
+        assert jit._value_text(value) is None
