@@ -106,20 +106,20 @@ clean: ## remove what make made: environment, stamps, caches, built pages
 
 $(VENV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "make: zwang needs Python >= 3.11; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo not there)." >&2; \
+	  echo "make: zwang needs Python >= 3.11; '$(PYTHON)' is $$($(PYTHON) --version 2>/dev/null || echo 'not there')." >&2; \
 	  echo "make: name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@printf '==> environment: .venv, of %s\n' "$$($(PYTHON) --version)"
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
 	  echo "make: '$(PYTHON) -m venv' failed. Cure: apt install python3-venv" >&2; exit 1; }
 
 $(RUNTIME): $(VENV) requirements.txt
-	$(call step,install: $$(grep -c == requirements.txt) locked packages for the runtime and its plots (the first time takes a minute),$(PIP) install --quiet --require-hashes -r requirements.txt)
+	$(call step,install: $$(grep -c == requirements.txt) locked packages for the runtime and its plots (the first time takes a minute),$(PIP) install --quiet --no-user --require-hashes -r requirements.txt)
 	@mkdir -p $(STAMPS) && touch $@
 
 $(PACKAGE): $(RUNTIME) pyproject.toml
-	$(call step,install: zwang itself as a link to src,$(PIP) install --quiet --no-deps --no-build-isolation -e .)
+	$(call step,install: zwang itself as a link to src,$(PIP) install --quiet --no-user --no-deps --no-build-isolation -e .)
 	@mkdir -p $(STAMPS) && touch $@
 
 $(TOOLS): $(PACKAGE) requirements-dev.txt
-	$(call step,install: $$(grep -c == requirements-dev.txt) locked packages for development (the first time takes minutes),$(PIP) install --quiet --require-hashes -r requirements-dev.txt)
+	$(call step,install: $$(grep -c == requirements-dev.txt) locked packages for development (the first time takes minutes),$(PIP) install --quiet --no-user --require-hashes -r requirements-dev.txt)
 	@mkdir -p $(STAMPS) && touch $@

@@ -1,0 +1,248 @@
+"""What a machine can check of the house, a machine checks: sizes, names, imports, forbidden calls, docstrings."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import zwang
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "zwang"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MODULES = sorted(SOURCE.rglob("*.py"))
+PUBLIC = sorted(zwang.__all__)
+
+PUBLIC_OBJECTS = set(PUBLIC) - {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in MODULES}
+
+LONGEST_FILE = 500
+NAMELESS = {"utils", "core", "common", "misc", "helpers"}
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def python_files() -> Iterator[Path]:
+    for folder in ("src", "tests", "examples", "benchmarks"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+# --- sizes and names -------------------------------------------------------------------------------------------------
+
+
+def test_no_python_file_is_longer_than_500_lines() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in python_files()}
+    too_long = {str(path.relative_to(ROOT)): length for path, length in lengths.items() if length > LONGEST_FILE}
+    assert not too_long, "make it a folder of the same name"
+
+
+def test_folders_and_modules_are_named_for_what_they_hold() -> None:
+    names = {part.lstrip("_") for path in python_files() for part in path.relative_to(ROOT).with_suffix("").parts}
+    assert not names & NAMELESS
+
+
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    """The import system would put the module in the place of the function: a lazy package returns the module."""
+    modules = {layer_of(path) for path in MODULES}
+    assert [name for name in modules & set(PUBLIC) if not inspect.ismodule(getattr(zwang, name))] == []
+
+
+# --- imports ---------------------------------------------------------------------------------------------------------
+
+HEAVY = ("numba", "jax", "matplotlib", "clarabel", "click", "scipy")
+IMPORT_SECONDS = 0.5
+
+# What the layers alone do not say: these know nothing of symbols and systems. Results may ask to be drawn.
+NARROW = {"errors": set(), "_numerics": {"errors"}, "_plot": set(), "_results": {"errors", "_numerics", "_plot"}}
+# Layers above every verb may use the package as its users do; below, the root would lead around the layers.
+MAY_USE_THE_ROOT = {"__init__", "__main__", "cli", "lab", "_report", "papers"}
+
+
+def imported_by(path: Path) -> set[str]:
+    """The dotted names of our own modules that a file imports, wherever in the file."""
+    package = ["zwang", *path.relative_to(SOURCE).parts[:-1]]
+    found: set[str] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parents = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
+            found |= {f"{base}.{alias.name}" for alias in node.names} if base == "zwang" else {base}
+    return {name for name in found if name.split(".")[0] == "zwang"}
+
+
+@pytest.mark.parametrize("layer", sorted(NARROW))
+def test_layers_that_know_no_system_import_only_what_they_may(layer: str) -> None:
+    for path in MODULES:
+        if layer_of(path) == layer:
+            used = {name.split(".")[1] for name in imported_by(path) if "." in name}
+            assert used <= NARROW[layer] | {layer}, path.name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_module_below_the_verbs_goes_around_the_layers_through_the_root(path: Path) -> None:
+    if layer_of(path) in MAY_USE_THE_ROOT:
+        return
+    names = imported_by(path)
+    through_root = names & {"zwang", *(f"zwang.{name}" for name in PUBLIC_OBJECTS)}
+    assert not through_root, "import from the module that defines it"
+
+
+def in_a_fresh_interpreter(code: str) -> str:
+    # Without bytecode every import compiles its source and looks ten times slower than it is.
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    settings["PYTHONPATH"] = str(SOURCE.parent)
+    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_importing_zwang_loads_no_heavy_package() -> None:
+    loaded = in_a_fresh_interpreter("import sys, zwang; print(*sorted({name.split('.')[0] for name in sys.modules}))")
+    assert not set(loaded.split()) & set(HEAVY)
+
+
+def test_importing_zwang_takes_under_half_a_second() -> None:
+    code = "import time; start = time.perf_counter(); import zwang; print(time.perf_counter() - start)"
+    # The best of several: the first writes bytecode, and other processes share the machine.
+    assert min(float(in_a_fresh_interpreter(code)) for _ in range(5)) < IMPORT_SECONDS
+
+
+# --- what must not be called -----------------------------------------------------------------------------------------
+
+EXECUTES_TEXT = {"eval", "exec", "sympify", "parse_expr", "nsimplify"}
+# The one module that runs source: the source that the package itself generated.
+MAY_EXECUTE = {Path("_numerics/jit.py"): {"exec"}}
+
+
+def text_executed_by(tree: ast.Module) -> list[str]:
+    """Calls through which SymPy or Python would execute text: ``eval(...)``, ``sp.sympify(...)``, ``S("...")``."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        text = bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.Constant)
+        text = text and not (isinstance(node.args[0], ast.Constant) and not isinstance(node.args[0].value, str))
+        if name in EXECUTES_TEXT or (name == "S" and text):
+            found.append(f"line {node.lineno}: {name}")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_module_executes_text(path: Path) -> None:
+    allowed = MAY_EXECUTE.get(path.relative_to(SOURCE), set())
+    assert [call for call in text_executed_by(parsed(path)) if call.split(": ")[1] not in allowed] == []
+
+
+@pytest.mark.parametrize("code", ["eval('1')", "sp.sympify(x)", "S('x')", "sp.S(f'{x}')", "exec(code)"])
+def test_the_search_for_executed_text_finds(code: str) -> None:
+    assert text_executed_by(ast.parse(code))
+
+
+@pytest.mark.parametrize("code", ["S(1)", "S.One", "re.compile('x')", "evaluate(x)", "model.eval"])
+def test_the_search_for_executed_text_leaves_alone(code: str) -> None:
+    assert not text_executed_by(ast.parse(code))
+
+
+# --- public names ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_can_be_loaded_and_has_one_home(name: str) -> None:
+    value = getattr(zwang, name)
+    home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "zwang")
+    assert home.split(".")[0] in {"zwang", "sympy"}
+    assert name in dir(zwang)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
+    value = getattr(zwang, name)
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        return  # a module speaks in its own docstring, and a constant is an instance of a documented class
+    text = inspect.getdoc(value) or ""
+    assert text, f"zwang.{name} has no docstring"
+    if not (inspect.isclass(value) and issubclass(value, Exception)):
+        assert re.search(r"^Examples\n-{8}$", text, re.MULTILINE), f"zwang.{name} has no Examples section"
+        assert ">>> " in text
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        importlib.import_module("zwang").nonsense
+
+
+# --- the project's own files -----------------------------------------------------------------------------------------
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = PROJECT["project"]["version"]
+    assert zwang.__version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def locked(path: Path) -> dict[str, str]:
+    pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in pins}
+
+
+def declared(*extras: str) -> list[Requirement]:
+    table = PROJECT["project"]
+    texts = [*table["dependencies"], *(text for extra in extras for text in table["optional-dependencies"][extra])]
+    return [Requirement(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("file", "extras"),
+    [("requirements.txt", ("plot",)), ("requirements-dev.txt", ("certify", "plot", "io", "gpu", "lab", "notebook"))],
+)
+def test_the_lock_files_meet_what_the_project_declares(file: str, extras: tuple[str, ...]) -> None:
+    pins = locked(ROOT / file)
+    for requirement in declared(*extras):
+        version = pins.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement.name} is not in {file}: run `make lock`"
+        assert requirement.specifier.contains(version, prereleases=True), f"{requirement}: run `make lock`"
+
+
+def test_the_demonstration_is_locked_to_the_versions_that_are_tested_and_needs_no_accelerator_package() -> None:
+    demo, development = locked(ROOT / "requirements.txt"), locked(ROOT / "requirements-dev.txt")
+    assert demo.items() <= development.items()
+    assert not {"jax", "jaxlib", "pytest", "sphinx"} & demo.keys()
+
+
+def test_every_locked_package_has_hashes_and_no_file_names_an_index() -> None:
+    for file in ("requirements.txt", "requirements-dev.txt"):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert "://" not in text
+        entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+        assert all("--hash=sha256:" in entry for entry in entries)
+
+
+FRAGMENTS = sorted(path for path in (ROOT / "changes").iterdir() if path.name != "README.md")
+
+
+@pytest.mark.parametrize("path", FRAGMENTS, ids=lambda path: path.name)
+def test_changelog_fragments_have_the_right_form(path: Path) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md", path.name)
+    text = path.read_text(encoding="utf-8").strip()
+    assert text.endswith(".")
+    assert not text.startswith("#")
