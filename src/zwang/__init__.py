@@ -1,0 +1,95 @@
+"""zwang: constrained mechanical systems at the places where Lagrange's equations stop giving an answer.
+
+A system is declared once, in SymPy, with a builder of linkages or in a model file, and every question can be asked of
+it. Names are loaded when they are first used: ``import zwang as zw`` is quick and loads no compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Bilateral": "zwang._declare",
+    "CompileError": "zwang.errors",
+    "Coulomb": "zwang._declare",
+    "DeclarationError": "zwang.errors",
+    "Friction": "zwang._declare",
+    "Linkage": "zwang._linkage",
+    "StateError": "zwang.errors",
+    "System": "zwang._declare",
+    "Unilateral": "zwang._declare",
+    "ZwangError": "zwang.errors",
+    "compile": "zwang._compile",
+    "coordinates": "zwang._declare",
+    "from_sympy": "zwang._from_sympy",
+    "load": "zwang._declare",
+    "on_curve": "zwang._declare",
+    "on_surface": "zwang._declare",
+    "parameters": "zwang._declare",
+    "rate": "zwang._declare",
+    "t": "zwang._declare",
+}
+_MODULES = ("errors", "gallery")
+
+__all__ = [
+    "Bilateral",
+    "CompileError",
+    "Coulomb",
+    "DeclarationError",
+    "Friction",
+    "Linkage",
+    "StateError",
+    "System",
+    "Unilateral",
+    "ZwangError",
+    "compile",
+    "coordinates",
+    "errors",
+    "from_sympy",
+    "gallery",
+    "load",
+    "on_curve",
+    "on_surface",
+    "parameters",
+    "rate",
+    "t",
+]
+
+if TYPE_CHECKING:
+    from zwang import errors, gallery
+    from zwang._compile import compile
+    from zwang._declare import (
+        Bilateral,
+        Coulomb,
+        Friction,
+        System,
+        Unilateral,
+        coordinates,
+        load,
+        on_curve,
+        on_surface,
+        parameters,
+        rate,
+        t,
+    )
+    from zwang._from_sympy import from_sympy
+    from zwang._linkage import Linkage
+    from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        value = getattr(importlib.import_module(_PLACES[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"zwang.{name}")
+    else:
+        raise AttributeError(f"module 'zwang' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,133 @@
+"""Straight-line source from a graph, in the dialect of a backend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from zwang._derive.graph import Graph, Node
+
+Text = str
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a backend writes functions, choices and truths."""
+
+    function: Callable[[str, Text], Text]
+    where: Callable[[Text, Text, Text], Text]
+    least: Callable[[Text, Text], Text]
+    greatest: Callable[[Text, Text], Text]
+    negation: Callable[[Text], Text]
+    nan: Text
+    inf: Text
+    special: Mapping[str, Callable[[Text], Text]] = field(default_factory=dict)
+
+
+SCALAR = Dialect(
+    function=lambda name, x: f"{'abs' if name == 'abs' else 'math.' + name}({x})",
+    where=lambda c, a, b: f"({a} if {c} else {b})",
+    least=lambda a, b: f"({a} if {a} <= {b} else {b})",
+    greatest=lambda a, b: f"({a} if {a} >= {b} else {b})",
+    negation=lambda c: f"(not {c})",
+    nan="math.nan",
+    inf="math.inf",
+    special={
+        "sign": lambda x: f"(1.0 if {x} > 0.0 else (-1.0 if {x} < 0.0 else 0.0))",
+        "step": lambda x: f"(1.0 if {x} > 0.0 else (0.0 if {x} < 0.0 else 0.5))",
+    },
+)
+
+ARRAY_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
+ARRAY = Dialect(
+    function=lambda name, x: f"xp.{ARRAY_NAMES.get(name, name)}({x})",
+    where=lambda c, a, b: f"xp.where({c}, {a}, {b})",
+    least=lambda a, b: f"xp.minimum({a}, {b})",
+    greatest=lambda a, b: f"xp.maximum({a}, {b})",
+    negation=lambda c: f"(~{c})",
+    nan="xp.nan",
+    inf="xp.inf",
+    special={"step": lambda x: f"xp.heaviside({x}, 0.5)"},
+)
+
+
+class Emitter:
+    """Writes the lines that compute nodes; each node once, in topological order.
+
+    Parameters
+    ----------
+    graph : Graph
+    dialect : Dialect
+    inputs : mapping
+        Input node -> the text that stands for it.
+    """
+
+    def __init__(self, graph: Graph, dialect: Dialect, inputs: Mapping[Node, Text]) -> None:
+        self.graph, self.dialect = graph, dialect
+        self.names: dict[Node, Text] = dict(inputs)
+
+    def lines(self, outputs: Iterable[Node]) -> list[str]:
+        """Return the assignments that the outputs need and that were not written yet."""
+        written = []
+        for node in self.graph.reachable(outputs):
+            if node in self.names or self.graph.ops[node] == "const":
+                continue
+            text = self._expression(node)
+            self.names[node] = f"x{node}"
+            written.append(f"x{node} = {text}")
+        return written
+
+    def __getitem__(self, node: Node) -> Text:
+        value = self.graph.value(node)
+        return self.names[node] if value is None else self.number(value)
+
+    def number(self, value: float) -> Text:
+        """Return the text of a number."""
+        if math.isnan(value):
+            return self.dialect.nan
+        if math.isinf(value):
+            return self.dialect.inf if value > 0 else f"(-{self.dialect.inf})"
+        return repr(value) if value >= 0 else f"({value!r})"
+
+    def _expression(self, node: Node) -> Text:
+        op, args = self.graph.ops[node], self.graph.args[node]
+        if op == "sum":
+            return self._sum(*args)
+        texts = [self[item] for item in args]
+        if op in ("mul", "div"):
+            return f"{texts[0]} {'*' if op == 'mul' else '/'} {texts[1]}"
+        if op == "pow":
+            return f"{texts[0]} ** {texts[1]}"
+        if op in ("lt", "le", "eq"):
+            return f"{texts[0]} {dict(lt='<', le='<=', eq='==')[op]} {texts[1]}"
+        if op in ("and", "or"):
+            return f"{texts[0]} {'&' if op == 'and' else '|'} {texts[1]}"
+        if op == "not":
+            return self.dialect.negation(texts[0])
+        if op == "where":
+            return self.dialect.where(*texts)
+        if op in ("min", "max"):
+            return (self.dialect.least if op == "min" else self.dialect.greatest)(*texts)
+        if op == "atan2":
+            name = "xp.arctan2" if self.dialect is ARRAY else "math.atan2"
+            return f"{name}({texts[0]}, {texts[1]})"
+        special = self.dialect.special.get(op)
+        return special(texts[0]) if special else self.dialect.function(op, texts[0])
+
+    def _sum(self, constant: float, parts: tuple[tuple[float, Node], ...]) -> Text:
+        text = ""
+        for coefficient, node in parts:
+            size = "" if abs(coefficient) == 1.0 else f"{abs(coefficient)!r}*"
+            sign = "-" if coefficient < 0 else ("+" if text else "")
+            text += f" {sign} {size}{self.names[node]}" if text else f"{sign}{size}{self.names[node]}"
+        if constant:
+            text += f" {'-' if constant < 0 else '+'} {abs(constant)!r}"
+        return text

@@ -1,0 +1,242 @@
+"""`Model`: a system with kernels behind it, and `compile`, which makes one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Kernels, Solved, Terms, get_backend
+from zwang._compile.states import largest_violation, project
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.system import System
+from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
+from zwang._results import Provenance
+from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang.errors import DeclarationError, StateError, nearest
+
+Array = NDArray[np.float64]
+_MODELS: OrderedDict[tuple[str, str, str], Model] = OrderedDict()
+_KEPT = 64
+CONTRADICTION = 1e-9
+
+
+def compile(system: System | Model, backend: str = "native") -> Model:
+    """Return the Model of a system: its equations as kernels of a backend.
+
+    Parameters
+    ----------
+    system : System or Model
+        A Model of the same backend is returned as it is.
+    backend : {'native', 'reference', 'batch'}
+        Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> entry = zw.gallery.get("kozlov_neishtadt")
+    >>> model = zw.compile(entry.system)
+    >>> model.multipliers({"x": 0, "y": 0, "v_x": 0, "v_y": 0}, entry.params)["floor"]
+    array(-1.)
+    """
+    if isinstance(system, Model):
+        if system.backend == backend:
+            return system
+        system = system.system
+    if not isinstance(system, System):
+        raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
+    key = (system.digest, system.name, backend)
+    if key not in _MODELS:
+        _MODELS[key] = Model(system, backend, get_backend(backend).build(system))
+        while len(_MODELS) > _KEPT:
+            _MODELS.popitem(last=False)
+    _MODELS.move_to_end(key)
+    return _MODELS[key]
+
+
+class Model:
+    """A system with kernels behind it; made by `compile`. Every verb takes it in place of its system.
+
+    Attributes
+    ----------
+    system : System
+    backend : str
+    kernels : Kernels
+        What the backend built: `terms` and `solve` on arrays.
+    """
+
+    def __init__(self, system: System, backend: str, kernels: Kernels) -> None:
+        self.system, self.backend, self.kernels = system, backend, kernels
+        self._normals = [item for item in system.constraints if not isinstance(item, Friction)]
+
+    def __repr__(self) -> str:
+        n, m = len(self.system.coordinates), len(self.system.constraints)
+        return f"Model of '{self.system.name}': {n} coordinates, {m} constraints, backend {self.backend}"
+
+    def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms:
+        """Return the terms of the equations; the last axis of each array runs over the states of a batch."""
+        inputs = resolve(self.system, state, params)
+        return self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+
+    def evaluate(
+        self,
+        state: Mapping[Any, Any],
+        params: Mapping[Any, Any] | None = None,
+        *,
+        active: Iterable[str] | None = None,
+    ) -> Evaluation:
+        """Return accelerations, multipliers, gaps, slips and energies at a state or a batch of states.
+
+        Parameters
+        ----------
+        state, params : mapping
+            Symbol or name -> number or array; arrays broadcast to a batch.
+        active : names, optional
+            The constraints that hold as equalities, without friction; by default all bilateral ones. Which one-sided
+            constraints are active, and what friction does, is the question of `reactions`.
+
+        Returns
+        -------
+        Evaluation
+        """
+        inputs = resolve(self.system, state, params)
+        chosen = self._places(active)
+        terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+        self._require_finite(terms)
+        solved, consistent = self._solve(inputs, terms, chosen)
+        residual = _residual(terms, solved, chosen)
+        return self._evaluation(inputs, terms, solved, chosen, residual, consistent)
+
+    def accelerations(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Array:
+        """Return the accelerations (n, ...) with the bilateral constraints active; see `evaluate`."""
+        return self.evaluate(state, params, **options).accelerations
+
+    def multipliers(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
+        """Return name -> multiplier of the active constraints; see `evaluate`."""
+        return self.evaluate(state, params, **options).multipliers
+
+    def gaps(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+        """Return name -> value of the declared expression; see `evaluate`."""
+        return self.evaluate(state, params).gaps
+
+    def gap_rates(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+        """Return name -> rate of the declared expression; see `evaluate`."""
+        return self.evaluate(state, params).gap_rates
+
+    def slips(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+        """Return name -> slip velocities; see `evaluate`."""
+        return self.evaluate(state, params).slips
+
+    def energies(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+        """Return the kinetic, potential and total energy; see `evaluate`."""
+        return self.evaluate(state, params).energies
+
+    def check(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-9) -> float:
+        """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
+        inputs = resolve(self.system, state, params)
+        terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+        self._require_finite(terms)
+        size, words = largest_violation(self.system, terms)
+        if size > tol:
+            raise StateError(
+                f"{self.system.name}: the state {words} by {size:.1e} (tol {tol:.0e}). "
+                "Use compile(system).project(state, params) for the nearest state that satisfies the constraints."
+            )
+        return size
+
+    def project(
+        self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-13
+    ) -> dict[str, float]:
+        """Return the state nearest in the kinetic metric that satisfies the bilateral constraints.
+
+        Positions are corrected first, then velocities. A state from which no admissible one is reached is a
+        StateError.
+        """
+        return project(self.system, self.kernels, resolve(self.system, state, params), tol)
+
+    def _places(self, active: Iterable[str] | None) -> list[int]:
+        names = [str(item.name) for item in self._normals]
+        if active is None:
+            return [place for place, item in enumerate(self._normals) if isinstance(item, Bilateral)]
+        places = []
+        for name in [active] if isinstance(active, str) else active:
+            if name not in names:
+                raise DeclarationError(
+                    f"{self.system.name}: active= names '{name}', which is no constraint with a normal. {nearest(name, names)}"
+                )
+            places.append(names.index(name))
+        return places
+
+    def _require_finite(self, terms: Terms) -> None:
+        if np.isfinite(terms.force).all() and np.isfinite(terms.rows).all() and np.isfinite(terms.mass).all():
+            return
+        for place, item in enumerate(self._normals):
+            if not np.isfinite(terms.rows[place]).all():
+                raise StateError(
+                    f"{self.system.name}: the gradient of constraint '{item.name}' is not finite at this state: it "
+                    "vanishes or has no limit there, so the constraint has no normal."
+                )
+        raise StateError(f"{self.system.name}: the equations are not finite at this state (a division by zero?).")
+
+    def _solve(self, inputs: Inputs, terms: Terms, chosen: list[int]) -> tuple[Solved, bool]:
+        """Return the solution; where pivots were not sound, from a rank-revealing method."""
+        solved = self.kernels.solve(inputs.t, inputs.q, inputs.v, inputs.params, chosen)
+        doubtful = np.flatnonzero(~solved.regular)
+        if not doubtful.size:
+            return solved, True
+        a, lam, regular = solved.accelerations.copy(), solved.multipliers.copy(), solved.regular.copy()
+        worst = 0.0
+        for k in doubtful:
+            found = solve_kkt(terms.mass[:, :, k], terms.rows[chosen, :, k], terms.force[:, k], terms.gamma[chosen, k])
+            a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
+            worst = max(worst, found.inconsistency)
+        return Solved(a, lam, regular), worst <= CONTRADICTION
+
+    def _evaluation(
+        self, inputs: Inputs, terms: Terms, solved: Solved, chosen: list[int], residual: Array, consistent: bool
+    ) -> Evaluation:
+        names = [str(item.name) for item in self._normals]
+        status = EvaluationStatus.DETERMINED if solved.regular.all() else EvaluationStatus.REDUNDANT
+        if not consistent:
+            status = EvaluationStatus.INCONSISTENT
+        slips, place = {}, 0
+        for item in self.system.constraints:
+            if item.slip:
+                slips[str(item.name)] = inputs.restore(terms.slip[place : place + len(item.slip)])
+                place += len(item.slip)
+        kinetic, potential = inputs.restore(terms.energies)
+        return Evaluation(
+            status=status,
+            residual=inputs.restore(residual),
+            provenance=Provenance.now(self.system.digest, tolerances={"rank": RANK_TOLERANCE}),
+            name=self.system.name,
+            coordinates=tuple(item.name for item in self.system.coordinates),
+            accelerations=inputs.restore(solved.accelerations),
+            multipliers={names[j]: inputs.restore(solved.multipliers[i]) for i, j in enumerate(chosen)},
+            gaps={name: inputs.restore(terms.value[i]) for i, name in enumerate(names)},
+            gap_rates={name: inputs.restore(terms.rate[i]) for i, name in enumerate(names)},
+            slips=slips,
+            energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential},
+            regular=inputs.restore(solved.regular),
+        )
+
+
+def _residual(terms: Terms, solved: Solved, chosen: list[int]) -> Array:
+    """Return, for each state, the largest error of the equations relative to the size of their terms."""
+    rows = terms.rows[chosen]
+    inertia = np.einsum("ijb,jb->ib", terms.mass, solved.accelerations)
+    reaction = np.einsum("jib,jb->ib", rows, solved.multipliers)
+    motion = np.abs(inertia - terms.force - reaction)
+    size = np.abs(inertia).max(axis=0) + np.abs(terms.force).max(axis=0) + 1e-300
+    if reaction.size:
+        size = size + np.abs(reaction).max(axis=0)
+    error = motion.max(axis=0) / size
+    if chosen:
+        along = np.einsum("jib,ib->jb", rows, solved.accelerations)
+        scale = np.einsum("jib,ib->jb", np.abs(rows), np.abs(solved.accelerations)) + np.abs(terms.gamma[chosen])
+        error = np.maximum(error, (np.abs(along - terms.gamma[chosen]) / (scale + 1e-300)).max(axis=0))
+    return np.asarray(error)

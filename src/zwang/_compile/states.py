@@ -1,0 +1,84 @@
+"""States and constraints: how far a state misses them, and the nearest state that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Kernels, Terms
+from zwang._compile.values import Inputs
+from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.system import System
+from zwang._numerics.rank_revealing import solve_kkt
+from zwang.errors import StateError
+
+Array = NDArray[np.float64]
+NEWTON_STEPS = 60
+
+
+def largest_violation(system: System, terms: Terms) -> tuple[float, str]:
+    """Return the largest violation of any constraint over all states, and what it violates in words.
+
+    Bilateral position-level constraints count with their values and rates, unilateral ones where they are penetrated.
+    Violations are relative to 1 + the size of the row times the state's scale, which is what rounding leaves.
+    """
+    worst, words = 0.0, "satisfies its constraints"
+    normals = [item for item in system.constraints if not isinstance(item, Friction)]
+    for place, item in enumerate(normals):
+        value, rate = terms.value[place], terms.rate[place]
+        if isinstance(item, Bilateral):
+            misses = [("is off constraint", np.abs(value))]
+            if item.level == "position":
+                misses.append(("has a velocity that leaves constraint", np.abs(rate)))
+        else:
+            misses = [("violates constraint", np.maximum(-value, 0.0))]
+        for phrase, miss in misses:
+            size = float(miss.max())
+            if size > worst:
+                worst, words = size, f"{phrase} '{item.name}'"
+    return worst, words
+
+
+def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dict[str, float]:
+    """Return one state moved onto its bilateral constraints by Newton's method in the kinetic metric."""
+    if inputs.shape:
+        raise StateError(f"{system.name}: project takes one state; it was given a batch of shape {inputs.shape}.")
+    normals = [item for item in system.constraints if not isinstance(item, Friction)]
+    held = [place for place, item in enumerate(normals) if isinstance(item, Bilateral)]
+    positions = [place for place in held if normals[place].level == "position"]
+    q, v = inputs.q.copy(), inputs.v.copy()
+    for _ in range(NEWTON_STEPS):
+        terms = kernels.terms(inputs.t, q, v, inputs.params)
+        step = _least_change(terms, positions, -terms.value[positions, 0])
+        q[:, 0] += step
+        if np.abs(step).max(initial=0.0) <= tol * (1 + np.abs(q).max()):
+            break
+    terms = kernels.terms(inputs.t, q, v, inputs.params)
+    v[:, 0] += _least_change(terms, held, -_rates(normals, terms)[held])
+    terms = kernels.terms(inputs.t, q, v, inputs.params)
+    size, words = largest_violation(system, terms)
+    if not size <= max(1e3 * tol, 1e-9):
+        raise StateError(
+            f"{system.name}: no state that satisfies the constraints was reached from here: after {NEWTON_STEPS} steps "
+            f"of Newton's method the state {words} by {size:.1e}. Start nearer to an admissible state."
+        )
+    found = {item.name: float(q[i, 0]) for i, item in enumerate(system.coordinates)}
+    found |= {item.name: float(v[i, 0]) for i, item in enumerate(system.velocities)}
+    return found | {"t": float(inputs.t[0])}
+
+
+def _rates(normals: list[Any], terms: Terms) -> Array:
+    """Return what must vanish for velocities: rates of position-level constraints, values of the others."""
+    return np.array(
+        [(terms.rate if item.level == "position" else terms.value)[place, 0] for place, item in enumerate(normals)]
+    )
+
+
+def _least_change(terms: Terms, places: list[int], needed: Array) -> Array:
+    """Return the smallest change in the metric of M that changes the rows by what is needed."""
+    mass, rows = terms.mass[:, :, 0], terms.rows[places, :, 0]
+    if not np.isfinite(rows).all() or not np.isfinite(needed).all():
+        raise StateError("The constraints are not finite on the way to an admissible state. Start nearer to one.")
+    return solve_kkt(mass, rows, np.zeros(mass.shape[0]), needed).accelerations

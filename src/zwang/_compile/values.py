@@ -1,0 +1,96 @@
+"""Values for a system: mappings from symbols or names to numbers or arrays, checked and broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.system import System
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """State and parameters as arrays: t (B,), q and v (n, B), params (p, B) or (p, 1); `shape` is the batch's."""
+
+    t: Array
+    q: Array
+    v: Array
+    params: Array
+    shape: tuple[int, ...]
+
+    def restore(self, array: Any) -> Any:
+        """Give the last axis of an array the shape of the batch again; a single state has none."""
+        return array.reshape((*array.shape[:-1], *self.shape))
+
+
+def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] | None) -> Inputs:
+    """Return checked arrays for a system from mappings symbol or name -> number or array."""
+    positions = [item.name for item in system.coordinates]
+    velocities = [item.name for item in system.velocities]
+    symbols = [item.name for item in system.parameters]
+    given = _by_name(system, "state", state, [*positions, *velocities, "t"], optional=("t",))
+    values = _by_name(system, "params", {} if params is None else params, symbols)
+    given.setdefault("t", np.zeros(()))
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in (*given.values(), *values.values())))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in {**given, **values}.items() if array.shape)
+        raise DeclarationError(f"{system.name}: the shapes of the values don't broadcast together: {shapes}.") from None
+    size = int(np.prod(shape, dtype=int))
+    if size == 0:
+        raise DeclarationError(f"{system.name}: the values have shape {shape}, which holds no state.")
+
+    def stack(names: list[str], table: Mapping[str, Array], width: int) -> Array:
+        out = np.empty((len(names), width))
+        for row, name in zip(out, names, strict=True):
+            row[:] = table[name] if width == 1 else np.broadcast_to(table[name], shape).reshape(-1)
+        return out
+
+    shared = all(array.size == 1 for array in values.values())
+    return Inputs(
+        t=stack(["t"], given, size)[0],
+        q=stack(positions, given, size),
+        v=stack(velocities, given, size),
+        params=stack(symbols, values, 1 if shared else size),
+        shape=shape,
+    )
+
+
+def _by_name(
+    system: System, what: str, mapping: Any, names: Iterable[str], *, optional: tuple[str, ...] = ()
+) -> dict[str, Array]:
+    if not isinstance(mapping, Mapping):
+        raise DeclarationError(
+            f"{system.name}: {what} must be a mapping from symbols or names to numbers; it was given {mapping!r:.80}."
+        )
+    known = list(names)
+    found: dict[str, Array] = {}
+    for key, value in mapping.items():
+        name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        if name not in known:
+            raise DeclarationError(f"{system.name}: {what} has '{name}', which the system doesn't know. {nearest(name, known)}")
+        if name in found:
+            raise DeclarationError(f"{system.name}: {what} has '{name}' twice.")
+        found[name] = _number(system, what, name, value)
+    missing = [name for name in known if name not in found and name not in optional]
+    if missing:
+        listed = ", ".join(f"'{name}'" for name in missing[:8]) + (", ..." if len(missing) > 8 else "")
+        raise DeclarationError(f"{system.name}: {what} has no value for {listed}. Physics has no defaults: give one.")
+    return found
+
+
+def _number(system: System, what: str, name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}.") from None
+    if not np.all(np.isfinite(array)):
+        raise DeclarationError(f"{system.name}: {what}: '{name}' has a value that is not finite.")
+    return array

@@ -1,0 +1,24 @@
+"""Declaring a system: its coordinates, energies, forces and constraints, in SymPy."""
+
+from __future__ import annotations
+
+from zwang._declare.constraints import Bilateral, Coulomb, Friction, Unilateral
+from zwang._declare.files import load
+from zwang._declare.guides import on_curve, on_surface
+from zwang._declare.symbols import coordinates, parameters, rate, t
+from zwang._declare.system import System
+
+__all__ = [
+    "Bilateral",
+    "Coulomb",
+    "Friction",
+    "System",
+    "Unilateral",
+    "coordinates",
+    "load",
+    "on_curve",
+    "on_surface",
+    "parameters",
+    "rate",
+    "t",
+]

@@ -1,0 +1,218 @@
+"""What a declaration must satisfy: degrees in the velocities, inertia, periodic angles, forces without jumps."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import sympy as sp
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
+
+from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang.errors import DeclarationError
+
+SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
+NOT_REAL = frozenset({sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I})
+PROBES = 24
+JUMP = 1e-6
+
+
+def velocity_degree(expr: Any) -> float:
+    """Return a bound of the degree of a polynomial in the velocities, infinite where none is seen."""
+    degrees: dict[Any, float] = {}
+    for node in sp.postorder_traversal(expr):
+        if node in degrees:
+            continue
+        if isinstance(node, Velocity):
+            degrees[node] = 1.0
+        elif not node.args:
+            degrees[node] = 0.0
+        elif node.is_Add:
+            degrees[node] = max(degrees[item] for item in node.args)
+        elif node.is_Mul:
+            degrees[node] = sum(degrees[item] for item in node.args)
+        elif node.is_Pow and node.exp.is_Integer and node.exp >= 0:
+            degrees[node] = int(node.exp) * degrees[node.base]
+        elif isinstance(node, sp.Piecewise):
+            conditions = max(degrees[pair.cond] for pair in node.args)
+            degrees[node] = math.inf if conditions > 0 else max(degrees[pair.expr] for pair in node.args)
+        else:
+            degrees[node] = 0.0 if all(degrees.get(item, 0.0) == 0 for item in node.args) else math.inf
+    return degrees[expr]
+
+
+def require_degree(expr: Any, largest: int, complaint: str) -> None:
+    """Raise `complaint` unless `expr` is a polynomial in the velocities of at most that degree."""
+    if velocity_degree(expr) <= largest:
+        return
+    velocities = sorted((s for s in expr.free_symbols if isinstance(s, Velocity)), key=lambda symbol: symbol.name)
+    try:
+        degree = sp.Poly(sp.expand(expr), *velocities).total_degree()
+    except sp.PolynomialError:
+        degree = math.inf
+    if degree > largest:
+        raise DeclarationError(complaint)
+
+
+def require_periodic(expr: Any, where: str, system: str) -> None:
+    """Refuse an angle that does not occur 2 pi-periodically."""
+    angles = {symbol for symbol in expr.free_symbols if isinstance(symbol, Coordinate) and symbol.angle}
+    if not angles:
+        return
+    harmless = {}
+    for node in expr.atoms(TrigonometricFunction):
+        inside = angles & node.args[0].free_symbols
+        if inside and all(sp.diff(node.args[0], angle).is_Integer for angle in inside):
+            harmless[node] = sp.Dummy(real=True)
+    left = angles & expr.xreplace(harmless).free_symbols
+    for angle in sorted(left, key=lambda symbol: symbol.name):
+        if not _looks_periodic(expr, angle):
+            raise DeclarationError(
+                f"{system}: the angle '{angle}' does not occur 2 pi-periodically in {where}. "
+                f"Declare '{angle}' without angles=, or write the constraint with sines and cosines of it."
+            )
+
+
+def _looks_periodic(expr: Any, angle: Coordinate) -> bool:
+    shifted = expr.xreplace({angle: angle + 2 * sp.pi})
+    if shifted == expr:
+        return True
+    symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    source = random.Random(7)
+    compared = 0
+    for _ in range(PROBES):
+        values = {symbol: source.uniform(0.4, 1.6) for symbol in symbols}
+        here, there = _value(expr, values), _value(shifted, values)
+        if here is None or there is None:
+            continue
+        compared += 1
+        if abs(here - there) > 1e-9 * (1 + abs(here)):
+            return False
+    return compared > 0
+
+
+def require_no_jump_in_velocity(expr: Any, where: str, system: str) -> None:
+    """Refuse a force that jumps where a function of the velocity changes its sign: that is friction."""
+    symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    velocities = [symbol for symbol in symbols if isinstance(symbol, Velocity)]
+    if not velocities:
+        return
+    source = random.Random(11)
+    surfaces = list(_switching_surfaces(expr))
+    for _ in range(PROBES):
+        values = {symbol: source.uniform(0.5, 1.5) for symbol in symbols}
+        direction = {symbol: source.uniform(-1.0, 1.0) for symbol in velocities}
+        rest = {**values, **dict.fromkeys(velocities, 0.0)}
+        sides = [_crossing(surface, values, direction) for surface in surfaces]
+        sides.append((rest, 0.0))
+        for side in sides:
+            if side is not None and _jumps(expr, side[0], side[1], direction):
+                raise DeclarationError(
+                    f"{system}: {where} jumps with the velocity ({_short(expr)}). A force that jumps makes a motion "
+                    "chatter instead of stick: declare it as Friction(bound, slip=...) in constraints=, which sticks "
+                    "exactly."
+                )
+
+
+def _switching_surfaces(expr: Any) -> Iterator[Any]:
+    """Yield the functions of the velocity at whose zeros `expr` may have a kink or a jump."""
+    for node in expr.atoms(*SWITCHES):
+        inner: Iterable[Any]
+        if isinstance(node, sp.Piecewise):
+            relations = [relation for pair in node.args for relation in pair.cond.atoms(sp.core.relational.Relational)]
+            inner = [relation.lhs - relation.rhs for relation in relations]
+        elif isinstance(node, (sp.Max, sp.Min)):
+            inner = [a - b for i, a in enumerate(node.args) for b in node.args[i + 1 :]]
+        else:
+            inner = [node.args[0]]
+        yield from (item for item in inner if item.has(Velocity))
+
+
+def _crossing(
+    surface: Any, values: Mapping[Any, float], direction: Mapping[Any, float]
+) -> tuple[Mapping[Any, float], float] | None:
+    """Return a start and the distance along `direction` at which `surface` changes its sign, if it does."""
+
+    def along(s: float) -> float | None:
+        return _value(surface, {**values, **{v: values[v] + s * d for v, d in direction.items()}})
+
+    grid = [-8.0 + 0.5 * i for i in range(33)]
+    for low, high in zip(grid, grid[1:], strict=False):
+        at_low, at_high = along(low), along(high)
+        if at_low is None or at_high is None or at_low * at_high > 0:
+            continue
+        for _ in range(60):
+            middle = (low + high) / 2
+            at_middle = along(middle)
+            if at_middle is None:
+                return None
+            if at_low * at_middle <= 0:
+                high = middle
+            else:
+                low, at_low = middle, at_middle
+        return values, (low + high) / 2
+    return None
+
+
+def _jumps(expr: Any, values: Mapping[Any, float], place: float, direction: Mapping[Any, float]) -> bool:
+    """Say whether `expr` differs on the two sides of a point by more than its slope explains."""
+    sides = []
+    for step in (1e-7, -1e-7):
+        shifted = {v: values[v] + (place + step) * d for v, d in direction.items()}
+        sides.append(_value(expr, {**values, **shifted}))
+    if sides[0] is None or sides[1] is None:
+        return False
+    size = 1 + abs(sides[0]) + abs(sides[1])
+    if abs(sides[0] - sides[1]) <= JUMP * size:
+        return False
+    # A steep but continuous force also differs: a jump stays the same when the step shrinks.
+    closer = []
+    for step in (1e-10, -1e-10):
+        shifted = {v: values[v] + (place + step) * d for v, d in direction.items()}
+        closer.append(_value(expr, {**values, **shifted}))
+    return closer[0] is not None and closer[1] is not None and abs(closer[0] - closer[1]) > JUMP * size
+
+
+def _value(expr: Any, values: Mapping[Any, float]) -> float | None:
+    """Return the real finite value of `expr`, or None where it has none."""
+    try:
+        number = complex(expr.subs(values, simultaneous=True).evalf(17))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+    if abs(number.imag) > 1e-12 * (1 + abs(number.real)) or not math.isfinite(number.real):
+        return None
+    return number.real
+
+
+def check_symbols(expressions: Mapping[str, Any], system: str) -> None:
+    """Refuse two different symbols of one name, and numbers that are not finite and real."""
+    known: dict[str, Any] = {}
+    for where, expr in expressions.items():
+        if any(atom in NOT_REAL for atom in expr.atoms()):
+            raise DeclarationError(f"{system}: {where} has a number that is not finite and real ({_short(expr)}).")
+        for symbol in expr.free_symbols:
+            if isinstance(symbol, sp.Dummy):
+                raise DeclarationError(f"{system}: {where} has the dummy symbol '{symbol}'; give it a name.")
+            other = known.setdefault(symbol.name, symbol)
+            if other != symbol:
+                raise DeclarationError(
+                    f"{system}: two different symbols are called '{symbol.name}': {_describe(other)} and "
+                    f"{_describe(symbol)}. Declare the name once and use that symbol everywhere."
+                )
+
+
+def _describe(symbol: Any) -> str:
+    if isinstance(symbol, Time):
+        return "the time zwang.t"
+    if isinstance(symbol, (Coordinate, Velocity)):
+        kind = "coordinate" if isinstance(symbol, Coordinate) else "velocity"
+        return f"a {kind} (number {symbol.place + 1} of its call, {'an angle' if symbol.angle else 'not an angle'})"
+    facts = [name for name, held in symbol.assumptions0.items() if held and name in ("real", "positive", "integer")]
+    return f"a parameter ({', '.join(facts) or 'no assumptions'})"
+
+
+def _short(expr: Any) -> str:
+    text = str(expr)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,302 @@
+"""The vocabulary of constraints: {equality, inequality} x {position, velocity}, and friction.
+
+`Bilateral` (expr = 0) and `Unilateral` (expr >= 0); the level is the velocity level where velocities occur in the
+expression. A force law, `Coulomb`, may go with either; `Friction` has a bound known in advance and no normal.
+
+Signs: M(q) a = Q + sum_j lam_j w_j + sum_j (d slip_j/dv)^T T_j with w_j = d expr_j/dq (position) or d expr_j/dv
+(velocity). The reaction of a `Unilateral` pushes towards larger expr: lam >= 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, overload
+
+import sympy as sp
+
+from zwang._declare.symbols import Velocity
+from zwang.errors import DeclarationError, nearest
+
+Expression: TypeAlias = "sp.Expr | float | int | str"
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """Coulomb's law: abs(T) <= mu * scale * abs(lam), opposite to the slip.
+
+    Parameters
+    ----------
+    mu : expression
+        Coefficient of friction [1].
+    slip : expression or a pair of them
+        Slip velocity in one direction, or in two orthonormal ones [m/s]; affine in the velocities.
+    scale : expression
+        Length of the physical gradient of the constraint's expression, where that is not a length [1].
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> zw.Coulomb(0.3, slip=vx).slip
+    (v_x,)
+    """
+
+    mu: Any
+    slip: Any = field(kw_only=True)
+    scale: Any = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", as_expression(self.mu, "Coulomb: mu"))
+        object.__setattr__(self, "scale", as_expression(self.scale, "Coulomb: scale"))
+        object.__setattr__(self, "slip", as_slip(self.slip, "Coulomb"))
+
+    def map(self, change: Callable[[Any], Any]) -> Coulomb:
+        """Return this law with every expression changed."""
+        return Coulomb(change(self.mu), slip=tuple(change(item) for item in self.slip), scale=change(self.scale))
+
+    def expressions(self) -> dict[str, Any]:
+        """Return the expressions of this law by what they are."""
+        return {"mu": self.mu, "scale": self.scale, **{f"slip {i + 1}": item for i, item in enumerate(self.slip)}}
+
+
+@dataclass(frozen=True)
+class _Constraint:
+    """What the entries of a system's list of constraints share: a name, expressions, a way to change them all."""
+
+    name: str | None = field(default=None, kw_only=True)
+
+    def expressions(self) -> dict[str, Any]:
+        """Return the expressions of this constraint by what they are."""
+        raise NotImplementedError
+
+    def map(self, change: Callable[[Any], Any]) -> _Constraint:
+        """Return this constraint with every expression changed."""
+        raise NotImplementedError
+
+    def named(self, name: str) -> _Constraint:
+        """Return this constraint under another name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True)
+class _Relation(_Constraint):
+    """A constraint with an expression, and so with a normal: `Bilateral` or `Unilateral`."""
+
+    expr: Any
+    friction: Coulomb | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        object.__setattr__(self, "expr", as_expression(self.expr, kind))
+        if self.friction is not None and not isinstance(self.friction, Coulomb):
+            raise DeclarationError(f"{kind}: friction= must be a Coulomb law; it was given {self.friction!r}.")
+        check_label(self.name, kind)
+
+    @property
+    def level(self) -> str:
+        """'velocity' where velocities occur in the expression, else 'position'."""
+        return "velocity" if self.expr.has(Velocity) else "position"
+
+    @property
+    def slip(self) -> tuple[Any, ...]:
+        """The slip velocities of the force law, none without friction."""
+        return self.friction.slip if self.friction is not None else ()
+
+    def expressions(self) -> dict[str, Any]:
+        """Return the expressions of this constraint by what they are."""
+        return {"expr": self.expr, **(self.friction.expressions() if self.friction else {})}
+
+    def map(self, change: Callable[[Any], Any]) -> _Relation:
+        """Return this constraint with every expression changed."""
+        law = self.friction.map(change) if self.friction is not None else None
+        return replace(self, expr=change(self.expr), friction=law)
+
+
+@dataclass(frozen=True)
+class Bilateral(_Relation):
+    """A constraint that holds both ways: expr = 0, multiplier of any sign.
+
+    Parameters
+    ----------
+    expr : expression
+        Of coordinates and time (position level), or affine in the velocities (velocity level).
+    friction : Coulomb, optional
+        Friction at this constraint, bounded by abs(lam).
+    name : str, optional
+        How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> zw.Bilateral(x**2 + y**2 - 1, name="circle").level
+    'position'
+    >>> zw.Bilateral(vx - y * vy).level
+    'velocity'
+    """
+
+
+@dataclass(frozen=True)
+class Unilateral(_Relation):
+    """A one-sided constraint: expr >= 0, with a multiplier >= 0 that pushes towards larger expr.
+
+    Parameters
+    ----------
+    expr : expression
+        Of coordinates and time (position level), or affine in the velocities (velocity level).
+    friction : Coulomb, optional
+        Friction at this constraint, bounded by its multiplier.
+    restitution : expression, optional
+        Coefficient of restitution of impacts at it (position level); no default.
+    name : str, optional
+        How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> floor = zw.Unilateral(y, friction=zw.Coulomb(0.3, slip=vx), restitution=0, name="floor")
+    >>> floor.level, floor.restitution
+    ('position', 0)
+    """
+
+    restitution: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.restitution is not None:
+            object.__setattr__(self, "restitution", as_expression(self.restitution, "Unilateral: restitution"))
+
+    def expressions(self) -> dict[str, Any]:
+        """Return the expressions of this constraint by what they are."""
+        found = super().expressions()
+        return found if self.restitution is None else {**found, "restitution": self.restitution}
+
+    def map(self, change: Callable[[Any], Any]) -> Unilateral:
+        """Return this constraint with every expression changed."""
+        changed = super().map(change)
+        restitution = None if self.restitution is None else change(self.restitution)
+        return replace(changed, restitution=restitution)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Friction(_Constraint):
+    """Friction whose bound is known in advance (Tresca): abs(T) <= bound, opposite to the slip; no normal.
+
+    Parameters
+    ----------
+    bound : expression
+        Largest friction force [N]; of coordinates, velocities and time.
+    slip : expression or a pair of them
+        Slip velocity [m/s]; affine in the velocities.
+    name : str, optional
+        How it is addressed; by default 'constraint1', 'constraint2', ... by place.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x,), (vx,) = zw.coordinates("x")
+    >>> zw.Friction(2, slip=vx, name="brake").slip
+    (v_x,)
+    """
+
+    bound: Any
+    slip: Any = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", as_expression(self.bound, "Friction: bound"))
+        object.__setattr__(self, "slip", as_slip(self.slip, "Friction"))
+        check_label(self.name, "Friction")
+
+    def expressions(self) -> dict[str, Any]:
+        """Return the expressions of this friction by what they are."""
+        return {"bound": self.bound, **{f"slip {i + 1}": item for i, item in enumerate(self.slip)}}
+
+    def map(self, change: Callable[[Any], Any]) -> Friction:
+        """Return this friction with every expression changed."""
+        return Friction(change(self.bound), slip=tuple(change(item) for item in self.slip), name=self.name)
+
+
+Constraint: TypeAlias = Bilateral | Unilateral | Friction
+
+
+class Constraints(Sequence[Constraint]):
+    """The constraints of a system, by place or by name.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> system = zw.System(kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(y, name="rail")])
+    >>> system.constraints["rail"].expr
+    y
+    """
+
+    def __init__(self, items: Sequence[Constraint]) -> None:
+        self._items = tuple(items)
+        self._places = {item.name: place for place, item in enumerate(self._items)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order of declaration."""
+        return tuple(str(item.name) for item in self._items)
+
+    def place(self, name: str) -> int:
+        """Return the place of the constraint of that name."""
+        if name not in self._places:
+            raise DeclarationError(f"There is no constraint '{name}'. {nearest(str(name), self.names)}")
+        return self._places[name]
+
+    @overload
+    def __getitem__(self, key: int | str) -> Constraint: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Constraint, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> Constraint | tuple[Constraint, ...]:
+        return self._items[self.place(key)] if isinstance(key, str) else self._items[key]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Constraint]:
+        return iter(self._items)
+
+    def __repr__(self) -> str:
+        return f"Constraints({list(self._items)!r})"
+
+
+class Text(sp.Symbol):
+    """An expression given as text, until the system that it stands in says what its names mean."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Text:
+        return sp.Symbol.__xnew__(cls, text)  # type: ignore[no-any-return]
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name,), {}
+
+
+def as_expression(value: Any, where: str) -> Any:
+    """Return `value` as a SymPy expression; texts wait, as `Text`, for their system."""
+    if isinstance(value, sp.Expr):
+        return value
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise DeclarationError(f"{where}: an expression, a number or a text is needed; it was given {value!r}.")
+    return sp.Integer(int(value)) if isinstance(value, int) else sp.Float(float(value))
+
+
+def as_slip(value: Any, where: str) -> tuple[Any, ...]:
+    """Return the slip velocities as a tuple of one or two expressions."""
+    items = list(value) if isinstance(value, (sp.MatrixBase, list, tuple)) else [value]
+    if len(items) not in (1, 2):
+        raise DeclarationError(f"{where}: slip= needs one velocity or an orthonormal pair; it was given {len(items)}.")
+    return tuple(as_expression(item, f"{where}: slip") for item in items)
+
+
+def check_label(name: Any, kind: str) -> None:
+    """Refuse names of constraints that could not be printed or looked up."""
+    if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 80):
+        raise DeclarationError(f"{kind}: name= must be a printable text of at most 80 characters; it was {name!r}.")

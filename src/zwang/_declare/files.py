@@ -1,0 +1,146 @@
+"""Systems and model files: the plain dictionary of a declaration, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zwang import _expressions, _modelfile
+from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Friction, Unilateral
+from zwang._declare.symbols import coordinates, parameter, rate, symbol_table
+from zwang._declare.system import System
+from zwang.errors import DeclarationError
+
+
+def load(path: str | Path) -> System:
+    """Read a system from a model file.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file with ``schema = 1``; its expressions are texts and go through a parser that executes nothing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod").system
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "rod.toml"
+    ...     rod.save(path)
+    ...     zw.load(path) == rod
+    True
+    """
+    return from_dict(_modelfile.read(Path(path)))
+
+
+def load_values(path: str | Path) -> tuple[dict[str, float], dict[str, float]]:
+    """Read the values that a model file brings along: params and state, by name; empty where it has none."""
+    plain = _modelfile.read(Path(path))
+    return dict(plain.get("params", {})), dict(plain.get("state", {}))
+
+
+def save(
+    system: System, path: str | Path, *, params: Mapping[Any, float] | None = None, state: Mapping[Any, float] | None = None
+) -> None:
+    """Write a system, and values that go with it, to a model file."""
+    plain = to_dict(system)
+    for key, values in (("params", params), ("state", state)):
+        if values:
+            plain[key] = {str(name): _number(f"{key}: {name}", value) for name, value in values.items()}
+    _modelfile.write(Path(path), plain)
+
+
+def to_dict(system: System) -> dict[str, Any]:
+    """Return the declaration as plain texts and lists: what a model file holds."""
+    text = _expressions.to_text
+    plain: dict[str, Any] = {
+        "schema": 1,
+        "name": system.name,
+        "coordinates": [item.name for item in system.coordinates],
+    }
+    angles = [item.name for item in system.coordinates if item.angle]
+    if angles:
+        plain["angles"] = angles
+    if system.mass is not None:
+        n = len(system.coordinates)
+        plain["mass"] = [[text(system.mass[i, j]) for j in range(n)] for i in range(n)]
+        plain["force"] = [text(item) for item in system.force]
+    else:
+        plain["kinetic"] = text(system.kinetic)
+        if system.potential != 0:
+            plain["potential"] = text(system.potential)
+    if system.forces:
+        plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
+    if len(system.constraints):
+        plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+    return plain
+
+
+def from_dict(plain: Mapping[str, Any]) -> System:
+    """Return the system that a plain dictionary, as a model file holds it, declares."""
+    name = plain["name"]
+    positions, _ = coordinates(plain["coordinates"], angles=plain.get("angles", ()))
+    table: dict[str, Any] = dict(symbol_table(positions))
+
+    def known(label: str) -> Any:
+        return table.setdefault(label, parameter(label))
+
+    def read(text: str, where: str) -> Any:
+        place = f"{name}: {where}"
+        return _expressions.parse(text, table, where=place, parameters=known, functions={"rate": rate})
+
+    define = plain.get("define", {})
+    for label in _modelfile.definition_order(define, _expressions.names):
+        table[label] = read(define[label], f"definition '{label}'")
+    arguments: dict[str, Any] = {"name": name, "coordinates": positions}
+    for key in ("kinetic", "potential"):
+        if key in plain:
+            arguments[key] = read(plain[key], key)
+    if "mass" in plain:
+        arguments["mass"] = [[read(item, "mass") for item in row] for row in plain["mass"]]
+        arguments["force"] = [read(item, "force") for item in plain.get("force", [])]
+    arguments["forces"] = {key: read(value, f"forces, {key}") for key, value in plain.get("forces", {}).items()}
+    arguments["constraints"] = [_constraint(entry, read) for entry in plain.get("constraint", [])]
+    return System(**arguments)
+
+
+def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
+    where = f"constraint '{entry.get('name', '')}'"
+    name = entry.get("name")
+    if entry["kind"] == "friction":
+        slips = [read(item, where) for item in entry["slip"]]
+        return Friction(read(entry["bound"], where), slip=slips, name=name)
+    law = None
+    if "friction" in entry:
+        given = entry["friction"]
+        slips = [read(item, where) for item in given["slip"]]
+        law = Coulomb(read(given["coefficient"], where), slip=slips, scale=read(given.get("scale", "1"), where))
+    expr = read(entry["expr"], where)
+    if entry["kind"] == "bilateral":
+        return Bilateral(expr, friction=law, name=name)
+    restitution = read(entry["restitution"], where) if "restitution" in entry else None
+    return Unilateral(expr, friction=law, restitution=restitution, name=name)
+
+
+def _constraint_dict(item: Constraint) -> dict[str, Any]:
+    text = _expressions.to_text
+    plain: dict[str, Any] = {"kind": type(item).__name__.lower(), "name": item.name}
+    if isinstance(item, Friction):
+        return {**plain, "bound": text(item.bound), "slip": [text(slip) for slip in item.slip]}
+    plain["expr"] = text(item.expr)
+    if isinstance(item, Unilateral) and item.restitution is not None:
+        plain["restitution"] = text(item.restitution)
+    if item.friction is not None:
+        law: dict[str, Any] = {"coefficient": text(item.friction.mu), "slip": [text(slip) for slip in item.friction.slip]}
+        if item.friction.scale != 1:
+            law["scale"] = text(item.friction.scale)
+        plain["friction"] = law
+    return plain
+
+
+def _number(where: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{where} must be one number to be saved; it is {value!r}.") from None

@@ -1,0 +1,92 @@
+"""A system as text and as LaTeX: its own equations, as they were declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+
+if TYPE_CHECKING:
+    from zwang._declare.system import System
+
+LONGEST = 12
+WIDEST = 100
+
+
+def as_text(system: System) -> str:
+    """Return the declaration as lines of text; what is long is shortened."""
+    rows = [("coordinates", ", ".join(f"{q} (angle)" if q.angle else f"{q}" for q in system.coordinates))]
+    if system.parameters:
+        rows.append(("parameters", ", ".join(symbol.name for symbol in system.parameters)))
+    if system.mass is not None:
+        rows += [("mass", _matrix(system.mass)), ("force", _matrix(system.force.T))]
+    else:
+        rows.append(("kinetic", str(system.kinetic)))
+        if system.potential != 0:
+            rows.append(("potential", str(system.potential)))
+    rows += [(f"force on {key}", str(value)) for key, value in system.forces.items()]
+    shown = list(system.constraints)[:LONGEST]
+    rows += [(str(item.name), _relation(item)) for item in shown]
+    width = max(len(label) for label, _ in rows)
+    lines = [f"  {label.ljust(width)}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}" for label, text in rows]
+    if len(system.constraints) > LONGEST:
+        lines.append(f"  ... and {len(system.constraints) - LONGEST} more constraints")
+    return "\n".join([f"System '{system.name}'", *lines])
+
+
+def as_latex(system: System) -> str:
+    """Return the declaration as an aligned block of LaTeX, without dollar signs."""
+    if system.mass is not None:
+        lines = [rf"{sp.latex(system.mass)}\,\ddot q &= {sp.latex(system.force)} + \text{{reactions}}"]
+    else:
+        lines = [f"T &= {sp.latex(system.kinetic)}"]
+        if system.potential != 0:
+            lines.append(f"V &= {sp.latex(system.potential)}")
+    lines += [f"Q_{{{sp.latex(key)}}} &= {sp.latex(value)}" for key, value in system.forces.items()]
+    lines += [f"{_latex_relation(item)} && \\text{{{_latex_words(str(item.name))}}}" for item in system.constraints]
+    body = " \\\\\n".join(lines)
+    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def _matrix(matrix: Any) -> str:
+    return str(matrix.tolist()) if matrix.rows > 1 else str(list(matrix))
+
+
+def _relation(item: Constraint) -> str:
+    if isinstance(item, Friction):
+        return f"friction at most {item.bound} against the slip {_slip(item.slip)}"
+    text = f"{item.expr} {'=' if isinstance(item, Bilateral) else '>='} 0"
+    if item.friction is not None:
+        scale = "" if item.friction.scale == 1 else f" times {item.friction.scale}"
+        text += f", friction {item.friction.mu}{scale} against the slip {_slip(item.friction.slip)}"
+    if isinstance(item, Unilateral) and item.restitution is not None:
+        text += f", restitution {item.restitution}"
+    return text
+
+
+def _slip(slip: tuple[Any, ...]) -> str:
+    return str(slip[0]) if len(slip) == 1 else f"({slip[0]}, {slip[1]})"
+
+
+def _latex_relation(item: Constraint) -> str:
+    if isinstance(item, Friction):
+        return rf"|T| &\le {sp.latex(item.bound)}, \quad T \uparrow\downarrow {_latex_slip(item.slip)}"
+    sign = "=" if isinstance(item, Bilateral) else r"\ge"
+    text = f"{sp.latex(item.expr)} &{sign} 0"
+    if item.friction is not None:
+        bound = sp.latex(item.friction.mu * item.friction.scale)
+        text += rf", \quad |T| \le {bound}\,|\lambda|, \quad T \uparrow\downarrow {_latex_slip(item.friction.slip)}"
+    return text
+
+
+def _latex_slip(slip: tuple[Any, ...]) -> str:
+    if len(slip) == 1:
+        return sp.latex(slip[0])
+    return rf"\left({sp.latex(slip[0])},\; {sp.latex(slip[1])}\right)"
+
+
+def _latex_words(words: str) -> str:
+    special = {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}"}
+    return "".join(special.get(letter, letter) for letter in words if letter not in "\\^~")

@@ -1,0 +1,139 @@
+"""Reading a declaration: texts become expressions, constraints get names, coordinates their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from zwang import _expressions
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Text, Unilateral, as_expression
+from zwang._declare.symbols import Coordinate, Velocity, parameter, rate, symbol_table
+from zwang.errors import DeclarationError, nearest
+
+
+class Reader:
+    """Turns texts into expressions with the symbols of one system, and checks what it is given."""
+
+    def __init__(self, system: str, q: tuple[Coordinate, ...], expressions: Iterable[Any]) -> None:
+        self.system = system
+        self.table: dict[str, Any] = {}
+        for expr in expressions:
+            for symbol in expr.free_symbols:
+                if not isinstance(symbol, Text):
+                    self.table.setdefault(symbol.name, symbol)
+        self.table |= symbol_table(q)
+
+    def __call__(self, expr: Any, where: str) -> Any:
+        if not isinstance(expr, Text):
+            if expr.has(Text):
+                raise DeclarationError(f"{self.system}: {where} mixes text with symbols. Write it all as text.")
+            return expr
+        place = f"{self.system}: {where}"
+        return _expressions.parse(
+            expr.name, self.table, where=place, parameters=self._parameter, functions={"rate": rate}
+        )
+
+    def _parameter(self, name: str) -> Any:
+        return self.table.setdefault(name, parameter(name))
+
+
+def raw_expressions(name: str, kinetic: Any, potential: Any, forces: Any, mass: Any, force: Any) -> dict[str, Any]:
+    """Return the expressions of the equations of motion by place, texts still unread."""
+    if (kinetic is None) == (mass is None):
+        raise DeclarationError(f"{name}: give either kinetic= (and potential=) or mass= and force=, one of the two.")
+    if mass is not None and (force is None or potential is not None):
+        raise DeclarationError(f"{name}: mass= needs force= beside it, and no potential= (put -grad V into force=).")
+    if mass is None and force is not None:
+        raise DeclarationError(f"{name}: force= goes with mass=. Beside kinetic= use forces={{coordinate: expression}}.")
+    found: dict[str, Any] = {}
+    if kinetic is not None:
+        found["kinetic"] = as_expression(kinetic, f"{name}: kinetic")
+        if potential is not None:
+            found["potential"] = as_expression(potential, f"{name}: potential")
+    else:
+        rows = [list(row) for row in (mass.tolist() if hasattr(mass, "tolist") else mass)]
+        vector = _flat(force)
+        if any(len(row) != len(rows) for row in rows) or len(vector) != len(rows):
+            raise DeclarationError(f"{name}: mass= must be square and force= as long as its rows; {len(rows)} rows given.")
+        for i, row in enumerate(rows):
+            found |= {f"mass[{i}, {j}]": as_expression(item, f"{name}: mass[{i}, {j}]") for j, item in enumerate(row)}
+        found |= {f"force[{i}]": as_expression(item, f"{name}: force[{i}]") for i, item in enumerate(vector)}
+    if forces is not None and not isinstance(forces, Mapping):
+        raise DeclarationError(f"{name}: forces= must be a mapping coordinate -> expression; it was given {forces!r}.")
+    found |= {f"forces[{key}]": as_expression(item, f"{name}: forces[{key}]") for key, item in (forces or {}).items()}
+    return found
+
+
+def _flat(vector: Any) -> list[Any]:
+    items = vector.tolist() if hasattr(vector, "tolist") else list(vector)
+    return [item[0] if isinstance(item, (list, tuple)) else item for item in items]
+
+
+def named_constraints(name: str, constraints: Iterable[Any]) -> list[Constraint]:
+    """Return the constraints with a name each; unnamed ones are called after their place."""
+    listed: list[Constraint] = []
+    taken: set[str] = set()
+    for place, item in enumerate(constraints):
+        if not isinstance(item, (Bilateral, Unilateral, Friction)):
+            raise DeclarationError(
+                f"{name}: constraints= may hold Bilateral, Unilateral and Friction; entry {place + 1} is {item!r}."
+            )
+        chosen = item if item.name else item.named(f"constraint{place + 1}")
+        if chosen.name in taken:
+            raise DeclarationError(f"{name}: two constraints are called '{chosen.name}'. Give each its own name=.")
+        taken.add(str(chosen.name))
+        listed.append(chosen)  # type: ignore[arg-type]
+    return listed
+
+
+def coordinate_order(name: str, coordinates: Any, expressions: list[Any]) -> tuple[Coordinate, ...]:
+    """Return the coordinates of the system in their order."""
+    found: set[Coordinate] = set()
+    for expr in expressions:
+        for symbol in expr.free_symbols:
+            if isinstance(symbol, Coordinate):
+                found.add(symbol)
+            elif isinstance(symbol, Velocity):
+                found.add(symbol.coordinate)
+    if coordinates is None:
+        calls = {item.call for item in found}
+        if not found:
+            raise DeclarationError(
+                f"{name}: no coordinate occurs. Declare them with zwang.coordinates, and give coordinates= where "
+                "expressions are texts."
+            )
+        if len(calls) > 1:
+            listed = ", ".join(sorted(item.name for item in found))
+            raise DeclarationError(
+                f"{name}: the coordinates {listed} come from several declaring calls, so their order isn't known. "
+                f"Give it: System(coordinates=({listed}), ...)."
+            )
+        return tuple(sorted(found, key=lambda item: item.place))
+    given = tuple(coordinates)
+    wrong = [item for item in given if not isinstance(item, Coordinate)]
+    if wrong or not given:
+        raise DeclarationError(
+            f"{name}: coordinates= must hold symbols from zwang.coordinates; it holds {wrong[0] if wrong else 'nothing'!r}."
+        )
+    names = [item.name for item in given]
+    if len(set(names)) < len(names):
+        raise DeclarationError(f"{name}: coordinates= names a coordinate twice: {', '.join(names)}.")
+    missing = sorted(item.name for item in found - set(given))
+    if missing:
+        raise DeclarationError(f"{name}: '{missing[0]}' occurs but is not in coordinates=. {nearest(missing[0], names)}")
+    return given
+
+
+def find_coordinate(name: str, key: Any, q: tuple[Coordinate, ...]) -> Coordinate:
+    """Return the coordinate that a key of forces= means."""
+    for item in q:
+        if key == item or (isinstance(key, str) and key == item.name):
+            return item
+    raise DeclarationError(
+        f"{name}: forces= names '{key}', which is no coordinate. {nearest(str(key), [item.name for item in q])}"
+    )
+
+
+def read_constraint(item: Constraint, reader: Reader) -> Constraint:
+    """Return the constraint with its texts read."""
+    return item.map(lambda expr: reader(expr, f"constraint '{item.name}'"))  # type: ignore[return-value]

@@ -1,0 +1,231 @@
+"""Symbols that know their part in a system: coordinates, velocities, time, parameters.
+
+A coordinate carries its place in the declaring call, a digest of that call and whether it is an angle; a velocity
+carries the same of its coordinate. All of it is part of equality, so no registry is needed: two declarations of one
+name that differ are two different symbols, and equal declarations give equal symbols.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sympy as sp
+
+from zwang.errors import DeclarationError, nearest
+
+VELOCITY_PREFIX = "v_"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+LONGEST_NAME = 64
+RESERVED = frozenset({"t", "pi", "E", "I", "rate"})
+
+
+class _Role(sp.Symbol):
+    """A real symbol with a place in a declaring call; the base of `Coordinate` and `Velocity`."""
+
+    __slots__ = ("angle", "call", "place")
+
+    angle: bool
+    place: int
+    call: str
+
+    def __new__(cls, name: str, angle: bool = False, place: int = 0, call: str = "") -> _Role:
+        symbol = sp.Symbol.__xnew__(cls, name, real=True)
+        symbol.angle, symbol.place, symbol.call = bool(angle), int(place), str(call)
+        return symbol
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name, self.angle, self.place, self.call), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (self.name, self.place, self.angle, self.call, *self._assumptions0)
+
+    @classmethod
+    def class_key(cls) -> tuple[int, int, str]:
+        """Sort among other symbols by name, so that products print as people write them."""
+        return 2, 0, "Symbol"
+
+
+class Coordinate(_Role):
+    """A generalized coordinate; made by `coordinates`."""
+
+    __slots__ = ()
+
+    @property
+    def velocity(self) -> Velocity:
+        """The symbol of its time derivative."""
+        return Velocity(VELOCITY_PREFIX + self.name, self.angle, self.place, self.call)
+
+
+class Velocity(_Role):
+    """The time derivative of a coordinate; made by `coordinates`."""
+
+    __slots__ = ()
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The coordinate that it is the derivative of."""
+        return Coordinate(self.name.removeprefix(VELOCITY_PREFIX), self.angle, self.place, self.call)
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\dot{{{printer._print_Symbol(self.coordinate)}}}"
+
+
+class Time(sp.Symbol):
+    """The symbol of explicit time; there is one, `zwang.t`."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Time:
+        return sp.Symbol.__xnew__(cls, "t", real=True)  # type: ignore[no-any-return]
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (), {}
+
+
+t = Time()
+
+
+def coordinates(
+    names: str | Sequence[str], *, angles: str | Iterable[str] | bool = ()
+) -> tuple[tuple[Coordinate, ...], tuple[Velocity, ...]]:
+    """Declare generalized coordinates and their velocities.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        Names as for `sympy.symbols`: separated by blanks or commas, with ranges such as ``"q1:4"``.
+    angles : str, sequence of str, or True
+        Those that are angles [rad]: their configuration space is a circle. True stands for all of them.
+
+    Returns
+    -------
+    tuple of Coordinate, tuple of Velocity
+        Always two tuples, in the order of the names; the velocity of ``x`` is called ``v_x``.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, theta), (vx, omega) = zw.coordinates("x theta", angles="theta")
+    >>> omega, theta.angle, x.velocity == vx
+    (v_theta, True, True)
+    """
+    listed = _split(names)
+    _check_names(listed, "coordinate")
+    if angles is True:
+        angular = list(listed)
+    else:
+        angular = _split(angles) if angles else []
+    for name in angular:
+        if name not in listed:
+            raise DeclarationError(f"coordinates: angles= names '{name}', which is not declared. {nearest(name, listed)}")
+    signature = "|".join(f"{name}{'@' if name in angular else ''}" for name in listed)
+    call = hashlib.sha256(signature.encode()).hexdigest()[:16]
+    positions = tuple(Coordinate(name, name in angular, place, call) for place, name in enumerate(listed))
+    return positions, tuple(position.velocity for position in positions)
+
+
+def parameters(names: str | Sequence[str]) -> sp.Symbol | tuple[sp.Symbol, ...]:
+    """Declare parameters: real symbols, one or a tuple, as `sympy.symbols` gives them.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> m, g = zw.parameters("m g")
+    >>> m * g
+    g*m
+    """
+    listed = _split(names)
+    _check_names(listed, "parameter")
+    symbols = tuple(parameter(name) for name in listed)
+    alone = isinstance(names, str) and len(symbols) == 1 and not names.strip().endswith(",")
+    return symbols[0] if alone else symbols
+
+
+def parameter(name: str) -> sp.Symbol:
+    """Return the parameter symbol of a name that has been checked already."""
+    return sp.Symbol(name, real=True)
+
+
+def rate(quantity: Any) -> Any:
+    """Return the total time derivative of an expression or Matrix of coordinates and time.
+
+    Explicit time (`zwang.t`) is included. Expressions with velocities have no rate here: it would need accelerations.
+
+    Examples
+    --------
+    >>> import sympy as sp, zwang as zw
+    >>> (x, theta), (vx, omega) = zw.coordinates("x theta", angles="theta")
+    >>> zw.rate(x * zw.t + sp.sin(theta))
+    t*v_x + v_theta*cos(theta) + x
+    """
+    if isinstance(quantity, sp.MatrixBase):
+        return quantity.applyfunc(rate)
+    if isinstance(quantity, (list, tuple)):
+        return sp.Matrix([rate(item) for item in quantity])
+    if isinstance(quantity, (int, float)):
+        return sp.Integer(0)
+    if not isinstance(quantity, sp.Expr):
+        raise DeclarationError(f"rate needs an expression or a Matrix of expressions; it was given {quantity!r}.")
+    symbols = sorted(quantity.free_symbols, key=lambda symbol: symbol.name)
+    moving = [symbol for symbol in symbols if isinstance(symbol, Velocity)]
+    if moving:
+        raise DeclarationError(
+            f"rate: the expression already has the velocity '{moving[0]}', and its rate would need accelerations. "
+            "Give rate an expression of coordinates and time alone."
+        )
+    terms = [sp.diff(quantity, symbol) * symbol.velocity for symbol in symbols if isinstance(symbol, Coordinate)]
+    if t in symbols:
+        terms.append(sp.diff(quantity, t))
+    return sp.Add(*terms)
+
+
+def symbol_table(positions: Iterable[Coordinate]) -> dict[str, sp.Symbol]:
+    """Return name -> symbol for coordinates, their velocities and time, as the text of expressions sees them."""
+    table: dict[str, sp.Symbol] = {"t": t}
+    for position in positions:
+        table[position.name] = position
+        table[position.velocity.name] = position.velocity
+    return table
+
+
+def _split(names: str | Iterable[str]) -> list[str]:
+    if isinstance(names, str):
+        if not names.strip(" ,\t\n"):
+            raise DeclarationError("No name was given. Give names separated by blanks, such as 'x y theta'.")
+        if not re.fullmatch(r"[A-Za-z0-9_:,\s]+", names):
+            raise DeclarationError(f"The names {names[:80]!r} are not all names: use letters, digits and underscores.")
+        made = sp.symbols(names.strip(), cls=_Name)
+        return [item.name for item in (made if isinstance(made, tuple) else (made,))]
+    return [str(name) for name in names]
+
+
+class _Name:
+    """What `sympy.symbols` makes for us when it expands ranges: a name and nothing else."""
+
+    def __init__(self, name: str, **_: object) -> None:
+        self.name = name
+
+
+def _check_names(names: Sequence[str], role: str) -> None:
+    for name in names:
+        if not NAME.match(name) or len(name) > LONGEST_NAME or keyword.iskeyword(name):
+            raise DeclarationError(
+                f"'{name[:80]}' can't be the name of a {role}: it must start with a letter, have letters, digits and "
+                f"underscores only, at most {LONGEST_NAME} of them, and be no keyword of Python."
+            )
+        if name in RESERVED:
+            raise DeclarationError(f"'{name}' can't be the name of a {role}: it already has a meaning. Choose another.")
+    everything = list(names)
+    if role == "coordinate":
+        everything += [VELOCITY_PREFIX + name for name in names]
+    seen: set[str] = set()
+    for name in everything:
+        if name in seen:
+            raise DeclarationError(
+                f"'{name}' is declared twice in one call (the velocity of x is called v_x). Choose different names."
+            )
+        seen.add(name)

@@ -1,0 +1,197 @@
+"""`System`: a mechanical system as it is declared, immutable, equal and hashed by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import sympy as sp
+
+from zwang._declare import reading, validity
+from zwang._declare.constraints import Constraint, Constraints
+from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang.errors import DeclarationError, nearest
+
+
+class System:
+    """A mechanical system, declared once; every verb can be asked of it.
+
+    Parameters
+    ----------
+    kinetic : expression
+        Kinetic energy [J], a polynomial of at most second degree in the velocities.
+    potential : expression, optional
+        Potential energy [J], of coordinates and time.
+    forces : mapping, optional
+        Coordinate (symbol or name) -> generalized force, of coordinates, velocities and time. May be piecewise.
+    mass, force : matrix and vector, optional
+        Instead of the energies: the equations ``mass(q) a = force(q, v, t) + reactions`` with nothing added.
+    constraints : sequence of Bilateral, Unilateral, Friction, optional
+        The constraints, addressed by their names.
+    coordinates : sequence of Coordinate, optional
+        The order of q, v and a everywhere. By default that of the declaring call.
+    name : str
+        What the system is called in messages and files.
+
+    Examples
+    --------
+    >>> import sympy as sp, zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> m, g, l = zw.parameters("m g l")
+    >>> zw.System(
+    ...     name="pendulum", kinetic=m * (vx**2 + vy**2) / 2, potential=m * g * y,
+    ...     constraints=[zw.Bilateral(sp.sqrt(x**2 + y**2) - l, name="rod")],
+    ... )
+    System 'pendulum'
+      coordinates  x, y
+      parameters   g, l, m
+      kinetic      m*(v_x**2 + v_y**2)/2
+      potential    g*m*y
+      rod          -l + sqrt(x**2 + y**2) = 0
+    """
+
+    def __init__(
+        self,
+        *,
+        kinetic: Any = None,
+        potential: Any = None,
+        forces: Mapping[Any, Any] | None = None,
+        mass: Any = None,
+        force: Any = None,
+        constraints: Iterable[Constraint] = (),
+        coordinates: Sequence[Coordinate] | None = None,
+        name: str = "system",
+    ) -> None:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise DeclarationError(f"System: name= must be a printable text; it was given {name!r}.")
+        self._set("name", name)
+        listed = reading.named_constraints(name, constraints)
+        raw = reading.raw_expressions(name, kinetic, potential, forces, mass, force)
+        given = [*raw.values(), *(expr for item in listed for expr in item.expressions().values())]
+        q = reading.coordinate_order(name, coordinates, given)
+        reader = reading.Reader(name, q, given)
+        self._set("coordinates", q)
+        self._set("velocities", tuple(item.velocity for item in q))
+        known = {where: reader(expr, where) for where, expr in raw.items()}
+        relations = [reading.read_constraint(item, reader) for item in listed]
+        self._set("constraints", Constraints(relations))
+        self._set("kinetic", known.get("kinetic"))
+        self._set("potential", known.get("potential", sp.Integer(0)) if kinetic is not None else None)
+        n = len(q)
+        self._set("mass", None if mass is None else sp.ImmutableMatrix(n, n, lambda i, j: known[f"mass[{i}, {j}]"]))
+        self._set("force", None if force is None else sp.ImmutableMatrix(n, 1, lambda i, _: known[f"force[{i}]"]))
+        applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
+        self._set("forces", MappingProxyType({item: applied[item] for item in q if item in applied}))
+        validity.check(self, known, relations)
+
+    def _set(self, attribute: str, value: Any) -> None:
+        object.__setattr__(self, attribute, value)
+
+    name: str
+    coordinates: tuple[Coordinate, ...]
+    velocities: tuple[Velocity, ...]
+    constraints: Constraints
+    kinetic: Any
+    potential: Any
+    mass: Any
+    force: Any
+    forces: Mapping[Coordinate, Any]
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        raise AttributeError(f"A System is immutable: '{attribute}' can't be set. Use system.replace({attribute}=...).")
+
+    def __delattr__(self, attribute: str) -> None:
+        raise AttributeError(f"A System is immutable: '{attribute}' can't be deleted.")
+
+    def replace(self, **changes: Any) -> System:
+        """Return the system declared again with some arguments changed.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> rod = zw.gallery.get("painleve_rod").system
+        >>> rod.replace(name="frictionless", constraints=[]).constraints.names
+        ()
+        """
+        arguments: dict[str, Any] = {
+            "coordinates": self.coordinates,
+            "constraints": tuple(self.constraints),
+            "forces": dict(self.forces),
+            "name": self.name,
+        }
+        if self.mass is not None:
+            arguments |= {"mass": self.mass, "force": self.force}
+        else:
+            arguments |= {"kinetic": self.kinetic, "potential": self.potential}
+        unknown = sorted(set(changes) - {*arguments, "kinetic", "potential", "mass", "force"})
+        if unknown:
+            raise DeclarationError(f"System.replace: unknown argument '{unknown[0]}'. {nearest(unknown[0], arguments)}")
+        return System(**(arguments | changes))
+
+    @cached_property
+    def parameters(self) -> tuple[sp.Symbol, ...]:
+        """Every free symbol that is no coordinate, velocity or time, by name."""
+        found: set[sp.Symbol] = set()
+        for expr in self.expressions().values():
+            found |= expr.free_symbols
+        return tuple(
+            sorted(
+                (symbol for symbol in found if not isinstance(symbol, (Coordinate, Velocity, Time))),
+                key=lambda symbol: symbol.name,
+            )
+        )
+
+    def expressions(self) -> dict[str, Any]:
+        """Return every expression of the declaration, by where it stands."""
+        found: dict[str, Any] = {}
+        if self.mass is not None:
+            n = len(self.coordinates)
+            found |= {f"mass[{i}, {j}]": self.mass[i, j] for i in range(n) for j in range(n)}
+            found |= {f"force[{i}]": self.force[i] for i in range(n)}
+        else:
+            found |= {"kinetic": self.kinetic, "potential": self.potential}
+        found |= {f"forces[{key}]": value for key, value in self.forces.items()}
+        for item in self.constraints:
+            found |= {f"constraint '{item.name}' ({part})": expr for part, expr in item.expressions().items()}
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the declaration's content; the name of the system is not part of it."""
+        from zwang._declare.files import to_dict
+
+        plain = {key: value for key, value in to_dict(self).items() if key != "name"}
+        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+    def save(
+        self, path: Any, *, params: Mapping[Any, float] | None = None, state: Mapping[Any, float] | None = None
+    ) -> None:
+        """Write the declaration, and values that go with it, to a model file (TOML)."""
+        from zwang._declare.files import save
+
+        save(self, path, params=params, state=state)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, System) and self.digest == other.digest and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> Any:
+        from zwang._declare.files import from_dict, to_dict
+
+        return from_dict, (to_dict(self),)
+
+    def __repr__(self) -> str:
+        from zwang._declare.printing import as_text
+
+        return as_text(self)
+
+    def _repr_latex_(self) -> str:
+        from zwang._declare.printing import as_latex
+
+        return f"$$\n{as_latex(self)}\n$$"

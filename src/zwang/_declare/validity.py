@@ -1,0 +1,73 @@
+"""Whether a declaration makes sense, as a whole and constraint by constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zwang._declare import checks
+from zwang._declare.constraints import Constraint, Friction, Unilateral
+from zwang._declare.symbols import Coordinate, Velocity
+from zwang.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from zwang._declare.system import System
+
+
+def check(system: System, known: Mapping[str, Any], relations: Sequence[Constraint]) -> None:
+    """Raise a DeclarationError unless the declaration makes sense."""
+    name = system.name
+    everything = {**known}
+    for item in relations:
+        everything |= {f"constraint '{item.name}' ({part})": expr for part, expr in item.expressions().items()}
+    checks.check_symbols(everything, name)
+    _check_equations(system, known)
+    for item in relations:
+        _check_constraint(name, item)
+
+
+def _check_equations(system: System, known: Mapping[str, Any]) -> None:
+    name = system.name
+    if system.mass is not None:
+        n = len(system.coordinates)
+        if system.mass.rows != n:
+            raise DeclarationError(f"{name}: mass= has {system.mass.rows} rows for {n} coordinates.")
+        for i, item in enumerate(system.coordinates):
+            if all(system.mass[i, j] == 0 for j in range(n)):
+                raise DeclarationError(f"{name}: the coordinate '{item}' has no inertia: row {i} of mass= is zero.")
+            if any(system.mass[i, j].has(Velocity) for j in range(n)):
+                raise DeclarationError(f"{name}: row {i} of mass= depends on velocities; it may depend on q and t only.")
+    else:
+        checks.require_degree(
+            system.kinetic, 2, f"{name}: the kinetic energy is not a polynomial of second degree in the velocities."
+        )
+        free = system.kinetic.free_symbols
+        for item in system.coordinates:
+            if item.velocity not in free:
+                raise DeclarationError(
+                    f"{name}: the coordinate '{item}' has no inertia: '{item.velocity}' does not occur in kinetic=. "
+                    "Give it a mass, however small, or eliminate the coordinate."
+                )
+        if system.potential.has(Velocity):
+            raise DeclarationError(f"{name}: potential= depends on a velocity. Put such a force into forces=.")
+    for where, expr in known.items():
+        if where.startswith(("forces", "force")):
+            checks.require_no_jump_in_velocity(expr, where, name)
+
+
+def _check_constraint(name: str, item: Constraint) -> None:
+    where = f"constraint '{item.name}'"
+    if not isinstance(item, Friction):
+        if not any(isinstance(symbol, (Coordinate, Velocity)) for symbol in item.expr.free_symbols):
+            raise DeclarationError(f"{name}: {where} depends on no coordinate: {item.expr}.")
+        checks.require_degree(
+            item.expr, 1, f"{name}: {where} is not affine in the velocities. Constraints on velocities must be."
+        )
+        if isinstance(item, Unilateral) and item.restitution is not None and item.level == "velocity":
+            raise DeclarationError(f"{name}: {where} is on velocities and is entered without impact: no restitution=.")
+    for slip in item.slip:
+        if not slip.has(Velocity):
+            raise DeclarationError(f"{name}: {where}: the slip {slip} has no velocity in it. Give a velocity [m/s].")
+        checks.require_degree(slip, 1, f"{name}: {where}: the slip is not affine in the velocities.")
+    for part, expr in item.expressions().items():
+        checks.require_periodic(expr, f"{where} ({part})", name)

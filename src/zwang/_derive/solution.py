@@ -1,0 +1,99 @@
+"""The equations solved inside the graph: accelerations and multipliers of small systems as straight-line code.
+
+M = L D L^T, Y = M^-1 J^T, G = J Y = L' D' L'^T, lam = G^-1 (gamma - J M^-1 Q), a = M^-1 Q + Y lam, written out entry
+by entry; structural zeros vanish by themselves because the graph folds them. Each pivot is compared with the diagonal
+entry it came from: the smaller one by the factor `PIVOT`, the rows are dependent in floating point, and the state is
+handed to a rank-revealing method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from zwang._derive.graph import Graph, Node
+from zwang._derive.program import Program
+
+PIVOT = 1e-10
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Nodes of the accelerations, of the multipliers of the active constraints, and of the truth 'regular'."""
+
+    accelerations: list[Node]
+    multipliers: list[Node]
+    regular: Node
+
+
+def solve(program: Program, active: Sequence[int]) -> Solution:
+    """Return accelerations and multipliers when the normals of that number are active, all as equalities."""
+    g = program.graph
+    n = len(program.q)
+    mass = _Factor(g, n, program.mass)
+    free = mass.solve(program.force)
+    rows = [program.normals[j].entries for j in active]
+    carried = [mass.solve([row.get(i, g.zero) for i in range(n)]) for row in rows]
+    gram = {
+        (i, j): _dot(g, rows[i], carried[j])
+        for i in range(len(rows))
+        for j in range(i + 1)
+        if set(rows[i]) & {k for k, node in enumerate(carried[j]) if node != g.zero}
+    }
+    delassus = _Factor(g, len(rows), gram)
+    missing = [g.sub(program.normals[j].bias, _dot(g, row, free)) for j, row in zip(active, rows, strict=True)]
+    multipliers = delassus.solve(missing)
+    accelerations = [
+        g.add(free[i], *(g.mul(column[i], lam) for column, lam in zip(carried, multipliers, strict=True)))
+        for i in range(n)
+    ]
+    truths = dict.fromkeys([*mass.regular, *delassus.regular])
+    regular = reduce(lambda a, b: g.condition("and", a, b), truths, g.condition("le", g.zero, g.one))
+    return Solution(accelerations, multipliers, regular)
+
+
+class _Factor:
+    """L D L^T of a symmetric matrix of nodes, given by the nonzero entries of its lower triangle."""
+
+    def __init__(self, g: Graph, size: int, entries: Mapping[tuple[int, int], Node]) -> None:
+        self.g, self.size = g, size
+        self.lower: dict[tuple[int, int], Node] = {}
+        self.inverse: list[Node] = []
+        self.regular: list[Node] = []
+        scaled: dict[tuple[int, int], Node] = {}  # L D, column by column
+        for j in range(size):
+            diagonal = entries.get((j, j), g.zero)
+            pivot = self._less(diagonal, scaled, j, j)
+            if g.value(pivot) is None or not (g.value(pivot) or 0.0) > 0.0:
+                self.regular.append(g.condition("lt", g.scale(PIVOT, diagonal), pivot))
+            self.inverse.append(g.div(g.one, pivot))
+            for i in range(j + 1, size):
+                entry = self._less(entries.get((i, j), g.zero), scaled, i, j)
+                if entry != g.zero:
+                    scaled[i, j] = entry
+                    self.lower[i, j] = g.mul(entry, self.inverse[j])
+
+    def _less(self, entry: Node, scaled: Mapping[tuple[int, int], Node], i: int, j: int) -> Node:
+        g = self.g
+        products = [
+            (-1.0, g.mul(scaled[i, k], self.lower[j, k])) for k in range(j) if (i, k) in scaled and (j, k) in self.lower
+        ]
+        return g.linear([(1.0, entry), *products])
+
+    def solve(self, right: Sequence[Node]) -> list[Node]:
+        """Return the solution for one right side."""
+        g = self.g
+        x = list(right)
+        for i in range(self.size):
+            parts = [(-1.0, g.mul(self.lower[i, k], x[k])) for k in range(i) if (i, k) in self.lower]
+            x[i] = g.linear([(1.0, x[i]), *parts])
+        x = [g.mul(item, inverse) for item, inverse in zip(x, self.inverse, strict=True)]
+        for i in reversed(range(self.size)):
+            parts = [(-1.0, g.mul(self.lower[k, i], x[k])) for k in range(i + 1, self.size) if (k, i) in self.lower]
+            x[i] = g.linear([(1.0, x[i]), *parts])
+        return x
+
+
+def _dot(g: Graph, row: Mapping[int, Node], column: Sequence[Node]) -> Node:
+    return g.add(*(g.mul(entry, column[i]) for i, entry in row.items())) if row else g.zero

@@ -1,0 +1,94 @@
+"""M a = Q + J^T lam, J a = gamma for rows J of any rank, in the metric of the mass matrix.
+
+With M = C C^T, z = C^T a and K = J C^-T the problem is: z nearest to C^-1 Q with K z = gamma. The singular values of
+the rows of K, scaled to unit length, tell the rank; multipliers of least norm come from the pseudo-inverse, and the
+null space of K^T holds the self-stresses, which are free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang.errors import StateError
+
+Array = NDArray[np.float64]
+RANK_TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class KktSolution:
+    """The solution of least multipliers, and what is known of its uniqueness.
+
+    Attributes
+    ----------
+    accelerations : (n,)
+    multipliers : (m,)
+        Of least norm in the scaled rows where dependent rows leave them free.
+    rank : int
+        Rank of the rows.
+    self_stress : (m, m - rank)
+        A basis of the multipliers that change nothing.
+    inconsistency : float
+        How far the dependent rows contradict each other, relative to their size; 0 when they agree.
+    """
+
+    accelerations: Array
+    multipliers: Array
+    rank: int
+    self_stress: Array
+    inconsistency: float
+
+    @property
+    def regular(self) -> bool:
+        """Whether the rows are independent."""
+        return self.rank == self.multipliers.size
+
+
+def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float = RANK_TOLERANCE) -> KktSolution:
+    """Solve M a = Q + J^T lam, J a = gamma.
+
+    Parameters
+    ----------
+    mass : (n, n), symmetric positive definite
+    rows : (m, n)
+    force : (n,)
+    gamma : (m,)
+    tol : float
+        Singular values of the scaled rows below `tol` count as zero.
+
+    Examples
+    --------
+    >>> found = solve_kkt(np.eye(2), np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([1.0, -3.0]), np.zeros(2))
+    >>> found.accelerations, found.rank, found.regular
+    (array([1., 0.]), 1, False)
+    """
+    try:
+        factor = np.linalg.cholesky(mass)
+    except np.linalg.LinAlgError:
+        raise StateError("The mass matrix is not positive definite at this state.") from None
+    free = np.linalg.solve(factor, force)
+    m = rows.shape[0]
+    if m == 0:
+        return KktSolution(np.linalg.solve(factor.T, free), np.zeros(0), 0, np.zeros((0, 0)), 0.0)
+    metric = np.linalg.solve(factor, rows.T).T
+    lengths = np.linalg.norm(metric, axis=1)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    unit = metric / scale[:, None]
+    target = gamma / scale - unit @ free
+    left, values, right = np.linalg.svd(unit, full_matrices=True)
+    kept = int(np.sum(values > tol))
+    along = left.T @ target
+    inside = along[:kept] / values[:kept]
+    scaled = left[:, :kept] @ (inside / values[:kept])
+    z = free + right[:kept].T @ inside
+    size = np.linalg.norm(gamma / scale) + np.linalg.norm(unit @ free) + 1e-300
+    return KktSolution(
+        accelerations=np.linalg.solve(factor.T, z),
+        multipliers=scaled / scale,
+        rank=kept,
+        self_stress=left[:, kept:] / scale[:, None],
+        inconsistency=float(np.linalg.norm(along[kept:]) / size) if kept < m else 0.0,
+    )

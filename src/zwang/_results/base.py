@@ -1,0 +1,113 @@
+"""What every result has: a status that is a sentence, a residual, a provenance, a way to a file and back."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from zwang._results import storage
+from zwang.errors import DeclarationError
+
+
+@storage.storable
+@dataclass(frozen=True)
+class Provenance:
+    """Where a result comes from.
+
+    Attributes
+    ----------
+    digest : str
+        Content hash of the system or problem.
+    versions : mapping
+        Versions of zwang, Python and the libraries that computed it.
+    tolerances : mapping
+        The tolerances that were used, by name.
+    seed : int or None
+        The seed of random choices, None where none were made.
+
+    Examples
+    --------
+    >>> provenance = Provenance.now("abc", tolerances={"rank": 1e-11})
+    >>> provenance.digest, "numpy" in provenance.versions, provenance.seed
+    ('abc', True, None)
+    """
+
+    digest: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None
+
+    @classmethod
+    def now(cls, digest: str, *, tolerances: Mapping[str, float] | None = None, seed: int | None = None) -> Provenance:
+        """Return the provenance of something computed with the installed versions."""
+        return cls(digest, dict(_versions()), dict(tolerances or {}), seed)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in ("zwang", "numpy", "scipy", "sympy", "numba"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Base of all results; subclasses are frozen dataclasses marked `storable`.
+
+    Attributes
+    ----------
+    status : Enum
+        The outcome; its value is a sentence.
+    residual : float or array
+        How far the result misses its equations, recomputed from them.
+    provenance : Provenance
+    """
+
+    status: Enum
+    residual: Any
+    provenance: Provenance
+
+    def save(self, path: str | Path) -> Path:
+        """Write the result to ``.npz``, or to netCDF (``.nc``, extra ``io``); `load_result` reads it back.
+
+        Parameters
+        ----------
+        path : path
+            Where to; the ending says the format.
+        """
+        return storage.save(self, Path(path))
+
+
+def load_result(path: str | Path) -> Result:
+    """Read a result that was saved with `Result.save`.
+
+    Parameters
+    ----------
+    path : path
+        A ``.npz`` or ``.nc`` file. Nothing in it is executed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, zwang as zw
+    >>> entry = zw.gallery.get("four_bar")
+    >>> found = zw.compile(entry.system, backend="reference").evaluate(entry.state, entry.params)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = found.save(pathlib.Path(folder) / "four_bar.npz")
+    ...     again = zw.load_result(path)
+    >>> bool((again.accelerations == found.accelerations).all()), again.status == found.status
+    (True, True)
+    """
+    found = storage.load(Path(path))
+    if not isinstance(found, Result):
+        raise DeclarationError(f"{path} holds a {type(found).__name__}, not a result of zwang.")
+    return found

@@ -1,0 +1,75 @@
+"""`Evaluation`: accelerations, multipliers, gaps, slips and energies at states, as a Model gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.base import Result
+from zwang._results.storage import storable
+
+
+@storable
+class EvaluationStatus(Enum):
+    """What the equations with the active constraints say at a state; in a batch, the least good of its states."""
+
+    DETERMINED = "The constraints are independent: accelerations and multipliers are unique."
+    REDUNDANT = "The constraints depend on each other: accelerations are unique, multipliers are not."
+    INCONSISTENT = "The constraints contradict each other at this state: no acceleration satisfies them all."
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(Result):
+    """The equations at one state or at an array of states.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    coordinates : tuple of str
+    accelerations : array (n, ...)
+        In the order of the coordinates; the axes of a batch of states come last.
+    multipliers : mapping name -> array
+        Of the active constraints, conjugate to their declared expressions.
+    gaps : mapping name -> array
+        Values of the declared expressions of all constraints that have one.
+    gap_rates : mapping name -> array
+        Their time derivatives (position level), or the part without accelerations (velocity level).
+    slips : mapping name -> array (components, ...)
+        Slip velocities of the constraints with friction [m/s].
+    energies : mapping
+        'kinetic', 'potential', 'total' [J].
+    regular : array of bool
+        Where the active constraints are independent.
+    """
+
+    name: str
+    coordinates: tuple[str, ...]
+    accelerations: NDArray[np.float64]
+    multipliers: Mapping[str, Any]
+    gaps: Mapping[str, Any]
+    gap_rates: Mapping[str, Any]
+    slips: Mapping[str, Any]
+    energies: Mapping[str, Any]
+    regular: NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        shape = self.accelerations.shape[1:]
+        head = f"Evaluation of '{self.name}': {self.status.name}. {self.status.value}"
+        if shape:
+            return f"{head}\n  a batch of states of shape {shape}, largest residual {np.max(self.residual):.1e}"
+        rows = [("acceleration", name, self.accelerations[i]) for i, name in enumerate(self.coordinates)]
+        rows += [("multiplier", name, value) for name, value in self.multipliers.items()]
+        rows += [("gap", name, value) for name, value in self.gaps.items()]
+        rows += [("energy", name, value) for name, value in self.energies.items()]
+        width = max(len(name) for _, name, _ in rows)
+        lines = [f"  {kind:<12}  {name.ljust(width)}  {float(value): .10g}" for kind, name, value in rows[:40]]
+        if len(rows) > 40:
+            lines.append(f"  ... and {len(rows) - 40} more rows")
+        return "\n".join([head, *lines, f"  residual {float(self.residual):.1e}"])

@@ -1,0 +1,142 @@
+"""Results as files: arrays by name and one text of JSON for all the rest. No pickle, nothing is executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from zwang.errors import DeclarationError
+
+FORMAT = 1
+T = TypeVar("T", bound=type)
+_KNOWN: dict[str, type] = {}
+
+
+def storable(cls: T) -> T:
+    """Mark a frozen dataclass or an Enum as one that files may hold.
+
+    Examples
+    --------
+    >>> @storable
+    ... class Colour(Enum):
+    ...     RED = "It is red."
+    """
+    _KNOWN[cls.__name__] = cls
+    return cls
+
+
+def save(value: Any, path: Path) -> Path:
+    """Write a storable value; the ending of the path says the format."""
+    arrays: dict[str, Any] = {}
+    meta = json.dumps({"zwang": FORMAT, "value": _encode(value, arrays, "value")})
+    if path.suffix == ".npz":
+        np.savez_compressed(path, **arrays, meta=np.array(meta))
+    elif path.suffix == ".nc":
+        _save_netcdf(path, arrays, meta)
+    else:
+        raise DeclarationError(f"'{path}': results are saved as .npz, or as .nc with the extra io.")
+    return path
+
+
+def load(path: Path) -> Any:
+    """Read what `save` wrote."""
+    if not path.exists():
+        raise DeclarationError(f"There is no file '{path}'.")
+    try:
+        if path.suffix == ".nc":
+            arrays, meta = _load_netcdf(path)
+        else:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files if name != "meta"}
+                meta = str(stored["meta"])
+        plain = json.loads(meta)
+        if plain["zwang"] != FORMAT:
+            raise DeclarationError(f"'{path}' has format {plain['zwang']}; this version of zwang reads {FORMAT}.")
+        return _decode(plain["value"], arrays)
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise DeclarationError(f"'{path}' is not a result that zwang saved ({error}).") from None
+
+
+def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        arrays[place] = value
+        return {"array": place}
+    if isinstance(value, (float, np.floating)):
+        return {"float": float(value).hex()}
+    if isinstance(value, (np.bool_, np.integer)):
+        return value.item()
+    if isinstance(value, Enum):
+        return {"enum": type(value).__name__, "name": value.name}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {
+            item.name: _encode(getattr(value, item.name), arrays, f"{place}.{item.name}")
+            for item in dataclasses.fields(value)
+        }
+        return {"data": type(value).__name__, "fields": parts}
+    if isinstance(value, Mapping):
+        pairs = [[_encode(k, arrays, ""), _encode(v, arrays, f"{place}.{i}")] for i, (k, v) in enumerate(value.items())]
+        return {"map": pairs}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [_encode(item, arrays, f"{place}.{i}") for i, item in enumerate(value)]}
+    raise DeclarationError(f"A {type(value).__name__} can't be saved ({place}).")
+
+
+def _decode(plain: Any, arrays: Mapping[str, Any]) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    if "array" in plain:
+        return arrays[plain["array"]]
+    if "float" in plain:
+        return float.fromhex(plain["float"])
+    if "enum" in plain:
+        return _known(plain["enum"])[plain["name"]]  # type: ignore[index]
+    if "data" in plain:
+        return _known(plain["data"])(**{name: _decode(item, arrays) for name, item in plain["fields"].items()})
+    if "map" in plain:
+        return {_decode(key, arrays): _decode(item, arrays) for key, item in plain["map"]}
+    items = [_decode(item, arrays) for item in plain.get("list", plain.get("tuple", ()))]
+    return items if "list" in plain else tuple(items)
+
+
+def _known(name: str) -> type:
+    if name not in _KNOWN:
+        raise DeclarationError(f"The file holds a '{name}', which this version of zwang doesn't know.")
+    return _KNOWN[name]
+
+
+def _xarray() -> Any:
+    try:
+        import h5netcdf  # noqa: F401  (xarray finds the engine by name; this says early that it is there)
+        import xarray
+    except ImportError:
+        raise DeclarationError("netCDF needs xarray and h5netcdf: pip install 'zwang[io]', or save as .npz.") from None
+    return xarray
+
+
+def _save_netcdf(path: Path, arrays: Mapping[str, Any], meta: str) -> None:
+    xarray = _xarray()
+    variables = {}
+    for name, array in arrays.items():
+        stored = array.astype(np.int8) if array.dtype == bool else array
+        attributes = {"dtype": "bool"} if array.dtype == bool else {}
+        variables[name] = ([f"{name}_axis{axis}" for axis in range(array.ndim)], stored, attributes)
+    xarray.Dataset(variables, attrs={"meta": meta}).to_netcdf(path, engine="h5netcdf")
+
+
+def _load_netcdf(path: Path) -> tuple[dict[str, Any], str]:
+    with _xarray().open_dataset(path, engine="h5netcdf") as stored:
+        arrays = {}
+        for name, variable in stored.data_vars.items():
+            array = np.asarray(variable.values)
+            arrays[str(name)] = array.astype(bool) if variable.attrs.get("dtype") == "bool" else array
+        return arrays, str(stored.attrs["meta"])
