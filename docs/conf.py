@@ -27,12 +27,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
-exclude_patterns = ["_build", "_ext", "gallery/*.ipynb", "gallery/*.zip"]
+exclude_patterns = ["_build", "_ext", "_templates", "gallery/*.ipynb", "gallery/*.zip"]
 root_doc = "index"
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give types with their shapes and units
