@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+import zwang
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILT = ROOT / "docs" / "_build" / "html"
 PAGES = sorted(path for path in BUILT.rglob("*.html") if "_static" not in path.parts)
@@ -141,6 +143,13 @@ def test_formulas_are_present_as_mathml_and_none_is_left_as_latex(pages: dict[Pa
         assert "MathJax" not in path.read_text(encoding="utf-8"), path
 
 
+@needs_pages
+def test_every_public_name_has_its_place_in_the_reference(pages: dict[Path, Page]) -> None:
+    listing = BUILT / "reference" / "generated" / "index.html"
+    places = {link.split("#")[0].removesuffix(".html") for link in pages[listing].links} | pages[listing].ids
+    assert [name for name in zwang.__all__ if f"zwang.{name}" not in places] == []
+
+
 # --- the renderer itself ---------------------------------------------------------------------------------------------
 
 
@@ -171,6 +180,11 @@ def test_aligned_lines_become_a_table_with_two_rows(mathml, environment: str) ->
 
 def test_lines_without_an_environment_become_a_table(mathml) -> None:
     assert mathml(r"a &= b \\ c &= d", display=True).count("<mtr>") == 2
+
+
+def test_function_names_stand_apart_from_what_they_follow(mathml) -> None:
+    assert '<mo lspace="0.1667em" rspace="0.1667em">cos</mo>' in mathml(r"3 \cos x")
+    assert '<mo lspace="0.1667em" rspace="0">cos</mo>' in mathml(r"3 \cos(x)")
 
 
 @pytest.mark.parametrize("latex", [r"\nosuchcommand x", r"x_{", r"\begin{tabularx} a & b \end{tabularx}"])

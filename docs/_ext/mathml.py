@@ -25,6 +25,15 @@ logger = logging.getLogger(__name__)
 # Environments that latex2mathml lacks, by the ones of the same meaning that it has.
 SAME_AS = {"aligned": "split", "gathered": "split", "equation": "", "equation*": ""}
 
+# The converter sets the name of a function like a variable; TeX leaves a thin space around it, but none before "(".
+FUNCTIONS = "arccos|arcsin|arctan|cos|cosh|cot|csc|deg|dim|exp|ker|lg|ln|log|sec|sin|sinh|tan|tanh"
+FUNCTION = re.compile(rf"<mi>({FUNCTIONS})</mi>(?=(<mo[^>]*>&#x00028;)?)")
+
+
+def _spaced(match: re.Match[str]) -> str:
+    right = "0" if match[2] else "0.1667em"
+    return f'<mo lspace="0.1667em" rspace="{right}">{match[1]}</mo>'
+
 
 def mathml(latex: str, *, display: bool = False) -> str:
     """Convert a formula; a ValueError says what the converter could not read."""
@@ -40,6 +49,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     leftover = [element.text for element in tree.iter() if element.text and re.search(r"\\|^&$", element.text)]
     if leftover:
         raise ValueError(f"not understood: {', '.join(leftover)}")
+    markup = FUNCTION.sub(_spaced, markup)
     # A screen reader, a search and a copy keep the source of the formula.
     return markup.replace("<math ", f'<math alttext="{html.escape(" ".join(latex.split()))}" ', 1)
 
