@@ -1,0 +1,188 @@
+"""From the parts of a linkage and the places of its points to energies, forces and constraints.
+
+A uniform bar AB of mass m has the kinetic energy m/6 (vA^2 + vA.vB + vB^2), so its masses are constant in Cartesian
+coordinates. Lengths that stay constant are written as polynomials, (|AB|^2 - l^2)/(2 l): on the constraint the
+gradient has unit length, and the multiplier is the force in the bar, positive where it pushes its ends apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import sympy as sp
+
+from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Unilateral
+from zwang._declare.guides import on_curve
+from zwang._declare.symbols import Coordinate, Velocity
+from zwang._linkage.inventory import Inventory
+from zwang._linkage.layout import Layout
+from zwang._linkage.parts import Bar, BarSlider, Guide, Pin, Place, String
+from zwang.errors import DeclarationError
+
+HALF = sp.Rational(1, 2)
+
+
+# --- energies --------------------------------------------------------------------------------------------------------
+
+
+def kinetic_energy(parts: Inventory, layout: Layout) -> Any:
+    """Return the kinetic energy of all points and bars, as one flat sum: SymPy would spend its time distributing."""
+    terms: list[Any] = []
+
+    def add(factor: Any, *velocities: Place) -> None:
+        terms.extend(factor * component**2 for velocity in velocities for component in velocity)
+
+    for item in parts.points.values():
+        if item.mass != 0:
+            add(item.mass / 2, layout.velocities[item.name])
+    for bar in parts.bars.values():
+        if bar.mass != 0 and bar.inertia is None:
+            start, end = layout.velocities[bar.first], layout.velocities[bar.second]
+            sixth = bar.mass / 6
+            add(sixth, start, end)
+            terms.extend(sixth * here * there for here, there in zip(start, end, strict=True))
+        elif bar.mass != 0:
+            add(bar.mass / 2, layout.on_bar(bar, bar.fraction, bar.offset)[1])
+        if bar.inertia is not None:
+            spin = layout.spins.get(bar.ends)
+            # From the ends, where there is no angle: on the constraint it is the same, and its masses are constant.
+            turning = (spin, sp.Integer(0)) if spin is not None else layout.closing_velocity(*bar.ends)
+            add(bar.inertia / 2 if spin is not None else bar.inertia / (2 * bar.length**2), turning)
+    return sp.Add(*terms)
+
+
+def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
+    """Return the potential energy of gravity and springs."""
+    terms: list[Any] = []
+    for mass, place in _weights(parts, layout):
+        terms.extend(-mass * g * x for g, x in zip(gravity, place, strict=True) if g != 0)
+    for spring in parts.springs:
+        if spring.stiffness != 0:
+            dx, dy = layout.difference(spring.first, spring.second)
+            terms.append(spring.stiffness / 2 * (sp.sqrt(dx**2 + dy**2) - spring.length) ** 2)
+    return sp.Add(*terms)
+
+
+def _weights(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Place]]:
+    for item in parts.points.values():
+        if item.mass != 0:
+            yield item.mass, layout.positions[item.name]
+    for bar in parts.bars.values():
+        if bar.mass != 0:
+            yield bar.mass, layout.on_bar(bar, bar.fraction, bar.offset)[0]
+
+
+def _spin(bar: Bar, layout: Layout) -> Any:
+    if bar.ends in layout.spins:
+        return layout.spins[bar.ends]
+    (dx, dy), (du, dv) = layout.difference(*bar.ends), layout.closing_velocity(*bar.ends)
+    return (dx * dv - dy * du) / bar.length**2
+
+
+def without_inertia(parts: Inventory) -> str | None:
+    """Return the name of a free point that neither has a mass nor ends a bar that has inertia, if there is one."""
+    held = {*parts.ground, *(item.name for item in parts.points.values() if item.mass != 0)}
+    loads = dict.fromkeys(parts.bars, 0)
+    for item in parts.points.values():
+        if item.bar is not None and item.mass != 0:
+            loads[item.bar] += 1
+    moving = set(held)
+    for bar in parts.bars.values():
+        own = 2 * (bar.mass != 0) if bar.inertia is None else (bar.mass != 0) + (bar.inertia != 0)
+        # One mass, one inertia or one held end leaves a bar free to move about it without effort; two don't.
+        if own + loads[bar.ends] + len(held & set(bar.ends)) >= 2:
+            moving |= set(bar.ends)
+    return next((item.name for item in parts.points.values() if item.bar is None and item.name not in moving), None)
+
+
+# --- forces ----------------------------------------------------------------------------------------------------------
+
+
+def applied_forces(parts: Inventory, layout: Layout) -> dict[Coordinate, Any]:
+    """Return the generalized forces of dampers, forces at points and torques on bars."""
+    found: dict[Coordinate, list[Any]] = {}
+
+    def add(force: Any, velocity: Any) -> None:
+        # The force does its power on this velocity, which is affine in those of the coordinates.
+        for symbol in sorted(velocity.free_symbols, key=lambda symbol: symbol.name):
+            if isinstance(symbol, Velocity):
+                found.setdefault(symbol.coordinate, []).append(force * sp.diff(velocity, symbol))
+
+    for spring in parts.springs:
+        if spring.damping != 0:
+            ends = spring.first, spring.second
+            (dx, dy), (du, dv) = layout.difference(*ends), layout.closing_velocity(*ends)
+            stretching = (dx * du + dy * dv) / sp.sqrt(dx**2 + dy**2)
+            add(-spring.damping * stretching, stretching)
+    for force in parts.forces:
+        (x, y), (u, v) = layout.positions[force.point], layout.velocities[force.point]
+        components = force.components(x, y, u, v) if callable(force.components) else force.components
+        if not isinstance(components, (tuple, list, sp.MatrixBase)) or len(components) != 2:
+            raise DeclarationError(
+                f"{parts.where}: the force at '{force.point}' must have two components; it gave {components!r}."
+            )
+        for component, velocity in zip(components, (u, v), strict=True):
+            add(component, velocity)
+    for torque in parts.torques:
+        add(torque.value, _spin(parts.bars[torque.bar], layout))
+    return {q: sp.Add(*found[q]) for q in layout.coordinates if q in found}
+
+
+# --- constraints -----------------------------------------------------------------------------------------------------
+
+
+def constraints(parts: Inventory, distances: str, layout: Layout) -> Iterator[Constraint]:
+    """Yield the constraints that the choice of coordinates leaves, in the order of declaration."""
+    for relation in parts.relations.values():
+        if isinstance(relation, Bar):
+            if relation.ends not in layout.spanning:
+                yield Bilateral(_excess(relation, distances, layout), name=relation.name)
+        elif isinstance(relation, String):
+            gap = -_excess(relation, distances, layout)
+            yield Unilateral(gap, restitution=relation.restitution, name=relation.name)
+        elif isinstance(relation, Pin):
+            if relation.name not in layout.spanning:
+                for axis, gap in zip("xy", layout.difference(relation.first, relation.second), strict=True):
+                    yield Bilateral(gap, name=f"{relation.name} {axis}")
+        elif isinstance(relation, Guide):
+            yield _on_guide(relation, layout)
+        else:
+            yield _on_bar(parts, relation, layout)
+    for name, axis, gap in layout.closures:
+        yield Bilateral(gap, name=f"{name} {axis}")
+
+
+def _excess(relation: Bar | String, distances: str, layout: Layout) -> Any:
+    """Return by how much two points are farther apart than a length, in the form that was asked for."""
+    dx, dy = layout.difference(relation.first, relation.second)
+    l = relation.length
+    factor, constant = (HALF, l**2 / 2) if distances == "half square" else (1 / (2 * l), l / 2)
+    return sp.Add(factor * dx**2, factor * dy**2, -constant)
+
+
+def _on_guide(guide: Guide, layout: Layout) -> Constraint:
+    place = layout.positions[guide.point]
+    gap, slip = on_curve(place, guide.implicit, variables=guide.variables)
+    scale: Any = sp.Integer(1)
+    if not guide.normalized:
+        at_point = dict(zip(guide.variables, place, strict=True))
+        gap = guide.implicit.xreplace(at_point)
+        gradient = [sp.diff(guide.implicit, symbol).xreplace(at_point) for symbol in guide.variables]
+        scale = sp.sqrt(gradient[0] ** 2 + gradient[1] ** 2)
+    law = None if guide.friction is None else Coulomb(guide.friction, slip=slip, scale=scale)
+    if guide.unilateral:
+        return Unilateral(gap, friction=law, restitution=guide.restitution, name=guide.name)
+    return Bilateral(gap, friction=law, name=guide.name)
+
+
+def _on_bar(parts: Inventory, slider: BarSlider, layout: Layout) -> Bilateral:
+    """Return the constraint of a point on the line of a bar: its distance from that line, positive on the left."""
+    bar = parts.bars[slider.bar]
+    (dx, dy), (x, y) = layout.difference(*bar.ends), layout.difference(bar.first, slider.point)
+    law = None
+    if slider.friction is not None:
+        # The rate of the distance along the bar is the velocity past the bar's own material.
+        (du, dv), (u, v) = layout.closing_velocity(*bar.ends), layout.closing_velocity(bar.first, slider.point)
+        law = Coulomb(slider.friction, slip=(dx * u + dy * v + x * du + y * dv) / bar.length)
+    return Bilateral((dx * y - dy * x) / bar.length, friction=law, name=slider.name)

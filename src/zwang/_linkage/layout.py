@@ -1,0 +1,235 @@
+"""Where the points of a linkage are and how they move, in Cartesian or in joint coordinates.
+
+Cartesian: each free point B has x_B and y_B. Joint: the mechanism is spanned from the ground along bars and pins; each
+bar that leads to a new point has its absolute angle, and what is left of bars and pins closes loops.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from zwang._declare.symbols import Coordinate, coordinates, rate
+from zwang._linkage.inventory import Inventory
+from zwang._linkage.parts import Bar, Place
+from zwang.errors import DeclarationError
+
+
+@dataclass
+class Layout:
+    """Positions and velocities of all points as expressions of the coordinates.
+
+    Attributes
+    ----------
+    spins : mapping
+        Ends of a bar -> its angular velocity, for the bars that have an angle.
+    spanning : set
+        Ends of the bars, and names of the pins, that hold by the choice of coordinates: no constraint is left of them.
+    closures : list
+        (name, x or y, expression): points that two bars of the spanning tree would place differently.
+    """
+
+    coordinates: tuple[Coordinate, ...]
+    positions: dict[str, Place]
+    velocities: dict[str, Place]
+    spins: dict[tuple[str, str], Any] = field(default_factory=dict)
+    spanning: set[Any] = field(default_factory=set)
+    closures: list[tuple[str, str, Any]] = field(default_factory=list)
+
+    def difference(self, first: str, second: str) -> Place:
+        """Return the vector from the first point to the second."""
+        (xa, ya), (xb, yb) = self.positions[first], self.positions[second]
+        return xb - xa, yb - ya
+
+    def closing_velocity(self, first: str, second: str) -> Place:
+        """Return the velocity of the second point as seen from the first."""
+        (ua, va), (ub, vb) = self.velocities[first], self.velocities[second]
+        return ub - ua, vb - va
+
+    def on_bar(self, bar: Bar, fraction: Any, offset: Any) -> tuple[Place, Place]:
+        """Return position and velocity of a place on a bar from its two ends: linear, so that masses stay constant."""
+        n = offset / bar.length
+        (x, y), (dx, dy) = self.positions[bar.first], self.difference(*bar.ends)
+        (u, v), (du, dv) = self.velocities[bar.first], self.closing_velocity(*bar.ends)
+        position = (x + fraction * dx - n * dy, y + fraction * dy + n * dx)
+        return position, (u + fraction * du - n * dv, v + fraction * dv + n * du)
+
+    def place(self, name: str, position: Place, velocity: Place) -> None:
+        """Note where a point is, and its velocity."""
+        self.positions[name], self.velocities[name] = position, velocity
+
+
+def cartesian(parts: Inventory) -> Layout:
+    """Return the layout in which every free point has its own x and y."""
+    free = [item.name for item in parts.points.values() if item.bar is None]
+    if not free:
+        raise DeclarationError(f"{parts.where} has no point that can move. Add one with point(...).")
+    q, v = coordinates([f"{axis}_{name}" for name in free for axis in ("x", "y")])
+    layout = _with_ground(parts, q)
+    for i, name in enumerate(free):
+        layout.place(name, (q[2 * i], q[2 * i + 1]), (v[2 * i], v[2 * i + 1]))
+    # A carried point is declared after its bar, and a bar after its ends: the order of declaration is enough.
+    for item in parts.points.values():
+        if item.bar is not None:
+            layout.place(item.name, *layout.on_bar(parts.bars[item.bar], item.fraction, item.offset))
+    return layout
+
+
+def joint(parts: Inventory) -> Layout:
+    """Return the layout whose coordinates are the absolute angles of the bars of a spanning tree."""
+    steps = _span(parts)
+    angled = {step.bar: step.base for step in steps if isinstance(step, _Turn)}
+    listed = [bar for bar in parts.bars.values() if bar in angled]
+    if not listed:
+        raise DeclarationError(
+            f"{parts.where} has no bar that can turn, so it has no joint coordinates. Use coordinates='cartesian'."
+        )
+    names = [bar.angle or f"theta_{_far_end(bar, angled[bar])}" for bar in listed]
+    q, v = coordinates(names, angles=True)
+    layout = _with_ground(parts, q)
+    angles = dict(zip(listed, zip(q, v, strict=True), strict=True))
+    for step in steps:
+        if isinstance(step, _Join):
+            layout.place(step.new, layout.positions[step.base], layout.velocities[step.base])
+            layout.spanning.add(step.pin)
+        elif isinstance(step, _Turn):
+            _turn(layout, parts, step, *angles[step.bar])
+        else:
+            _close(layout, parts, step.bar)
+    return layout
+
+
+# --- spanning the mechanism from the ground --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A bar that is reached at one of its points and has an angle."""
+
+    bar: Bar
+    base: str
+
+
+@dataclass(frozen=True)
+class _Close:
+    """A bar both of whose ends are reached already."""
+
+    bar: Bar
+
+
+@dataclass(frozen=True)
+class _Join:
+    """A point that is reached because it is pinned to one that was."""
+
+    new: str
+    base: str
+    pin: str
+
+
+def _span(parts: Inventory) -> list[_Turn | _Close | _Join]:
+    """Return the steps that reach every point from the ground, nearest points and earlier bars first."""
+    carried: dict[tuple[str, str], list[str]] = {ends: [] for ends in parts.bars}
+    for point in parts.points.values():
+        if point.bar is not None:
+            carried[point.bar].append(point.name)
+    touching: dict[str, list[Bar]] = {name: [] for name in (*parts.ground, *parts.points)}
+    for bar in parts.bars.values():
+        for name in (*bar.ends, *carried[bar.ends]):
+            touching[name].append(bar)
+    pinned: dict[str, list[tuple[str, str]]] = {}
+    for item in parts.pins:
+        pinned.setdefault(item.first, []).append((item.second, item.name))
+        pinned.setdefault(item.second, []).append((item.first, item.name))
+    known, done = set(parts.ground), set()
+    queue = deque(parts.ground)
+    steps: list[_Turn | _Close | _Join] = []
+
+    def reach(names: Iterable[str]) -> None:
+        for name in names:
+            if name not in known:
+                known.add(name)
+                queue.append(name)
+
+    while queue:
+        base = queue.popleft()
+        for partner, pin in pinned.get(base, ()):
+            if partner not in known:
+                steps.append(_Join(partner, base, pin))
+                reach([partner])
+        for bar in touching[base]:
+            if bar in done:
+                continue
+            done.add(bar)
+            steps.append(_Close(bar) if known.issuperset(bar.ends) else _Turn(bar, base))
+            reach((*bar.ends, *carried[bar.ends]))
+    lost = [name for name in parts.points if name not in known]
+    if lost:
+        raise DeclarationError(
+            f"{parts.where}: the point '{lost[0]}' is not joined to the ground by bars and pins, so it has no "
+            "place in joint coordinates. Join it with bar(...), or use coordinates='cartesian'."
+        )
+    return steps
+
+
+def _far_end(bar: Bar, base: str) -> str:
+    return bar.first if base == bar.second else bar.second
+
+
+# --- positions -------------------------------------------------------------------------------------------------------
+
+
+def _with_ground(parts: Inventory, q: tuple[Coordinate, ...]) -> Layout:
+    layout = Layout(q, {}, {})
+    for item in parts.ground.values():
+        layout.place(item.name, (item.x, item.y), (rate(item.x), rate(item.y)))
+    return layout
+
+
+def _local(parts: Inventory, bar: Bar, name: str) -> Place:
+    """Return where a point of a bar is in the frame of the bar: along it, and to its left [m]."""
+    if name == bar.first:
+        return sp.Integer(0), sp.Integer(0)
+    if name == bar.second:
+        return bar.length, sp.Integer(0)
+    item = parts.points[name]
+    return item.fraction * bar.length, item.offset
+
+
+def _members(parts: Inventory, bar: Bar) -> list[str]:
+    return [*bar.ends, *(item.name for item in parts.points.values() if item.bar == bar.ends)]
+
+
+def _turn(layout: Layout, parts: Inventory, step: _Turn, angle: Any, spin: Any) -> None:
+    """Place the points of a bar that turns about one of them."""
+    bar = step.bar
+    layout.spins[bar.ends] = spin
+    layout.spanning.add(bar.ends)
+    c, s = sp.cos(angle), sp.sin(angle)
+    a0, b0 = _local(parts, bar, step.base)
+    (x0, y0), (u0, v0) = layout.positions[step.base], layout.velocities[step.base]
+    for name in _members(parts, bar):
+        if name == step.base:
+            continue
+        a, b = (here - there for here, there in zip(_local(parts, bar, name), (a0, b0), strict=True))
+        position = (sp.Add(x0, a * c, -b * s), sp.Add(y0, a * s, b * c))
+        velocity = (sp.Add(u0, -a * spin * s, -b * spin * c), sp.Add(v0, a * spin * c, -b * spin * s))
+        _place_or_close(layout, bar, name, position, velocity)
+
+
+def _close(layout: Layout, parts: Inventory, bar: Bar) -> None:
+    """Place the carried points of a bar whose ends are both known."""
+    for name in _members(parts, bar)[2:]:
+        item = parts.points[name]
+        _place_or_close(layout, bar, name, *layout.on_bar(bar, item.fraction, item.offset))
+
+
+def _place_or_close(layout: Layout, bar: Bar, name: str, position: Place, velocity: Place) -> None:
+    if name not in layout.positions:
+        layout.place(name, position, velocity)
+        return
+    known = layout.positions[name]
+    layout.closures += [(f"{name} on {bar.name}", axis, known[i] - position[i]) for i, axis in enumerate(("x", "y"))]
