@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zwang._numerics import jit
+from zwang._numerics import cache_folder, jit
 from zwang.errors import CompileError
 
 numba = pytest.importorskip("numba")
@@ -56,10 +56,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def unwarned() -> Iterator[None]:
     """Let a test see the warning that a process gives once."""
-    before = jit._WARNED.is_set()
-    jit._WARNED.clear()
+    before = cache_folder._WARNED.is_set()
+    cache_folder._WARNED.clear()
     yield
-    (jit._WARNED.set if before else jit._WARNED.clear)()
+    (cache_folder._WARNED.set if before else cache_folder._WARNED.clear)()
 
 
 def start(script: str, folder: Path, **settings: str) -> subprocess.Popen[str]:
@@ -129,6 +129,38 @@ def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -
     assert module.square(3) == 9
     assert "blocks" in repr(module.square)
     assert not list(cache.glob("square_*"))  # no signature, no file: it is compiled into its callers
+
+
+def test_separate_kernel_is_called_through_a_symbol_and_found_again_from_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(
+        "from zwang._numerics.jit import njit\n"
+        "@njit('float64(float64[::1], int64)', separate=True)\n"
+        "def entry(x, i):\n    x[0] += 1.0\n    return FACTOR * x[i]\n"
+        "@njit('void(float64[::1])', separate=True)\n"
+        "def negate(x):\n    for i in range(x.size):\n        x[i] = -x[i]\n"
+        "@njit\n"
+        "def block(x):\n    negate(x)\n    return entry(x, 0) + entry(x, 1)\n"
+        "@njit('float64(float64[::1])')\n"
+        "def caller(x):\n    return block(x) + 0.5\n"
+        "FACTOR = 2.0\n"
+    )
+    script = """
+        import numpy as np
+        from parts import caller, entry
+        x = np.array([1.0, 2.0])
+        print(caller(x), *x, *(sum(kernel.compiled.stats.cache_hits.values()) for kernel in (caller, entry)))
+    """
+    # negated: -1, -2; then 2 * (-1 + 1) + 2 * (-2) + 0.5
+    assert python(script, tmp_path) == ["-3.5", "1.0", "-2.0", "0", "0"]
+    assert python(script, tmp_path) == ["-3.5", "1.0", "-2.0", "1", "1"]
+    text = (tmp_path / "parts.py").read_text()
+    (tmp_path / "parts.py").write_text(text.replace("FACTOR = 2.0", "FACTOR = 3.0"))
+    assert python(script, tmp_path) == ["-5.5", "1.0", "-2.0", "0", "0"]
+
+
+def test_separate_kernel_needs_a_signature() -> None:
+    with pytest.raises(CompileError, match=r"separate=True needs a signature.*Give one"):
+        jit.njit(separate=True)
 
 
 def test_editing_a_helper_changes_the_result_of_a_cached_caller(tmp_path: Path) -> None:
