@@ -16,6 +16,15 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Solved:
+    """Accelerations (n, B), multipliers (k, B) of the active constraints, and where the pivots were sound (B,)."""
+
+    accelerations: Array
+    multipliers: Array
+    regular: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class Terms:
     """The terms of M a = Q + ... at B states.
 
@@ -45,20 +54,93 @@ class Terms:
     bounds: Array
     energies: Array
 
+    def at(self, k: int) -> tuple[Array, Array, Array, Array]:
+        """Return M, the rows, Q and gamma of state number k, dense."""
+        return self.mass[:, :, k], self.rows[:, :, k], self.force[:, k], self.gamma[:, k]
+
+    def tangents(self, k: int) -> tuple[Array, Array]:
+        """Return the rows of the slips and their biases of state number k, dense."""
+        return self.slip_rows[:, :, k], self.slip_bias[:, k]
+
+    def finite_rows(self, place: int) -> bool:
+        """Say whether the row of a constraint is finite at every state."""
+        return bool(np.isfinite(self.rows[place]).all())
+
+    def finite(self) -> bool:
+        """Say whether the equations are finite at every state."""
+        return all(bool(np.isfinite(array).all()) for array in (self.force, self.rows, self.mass))
+
+    def residual(self, solved: Solved, chosen: Sequence[int]) -> Array:
+        """Return, for each state, the largest error of the equations relative to the size of their terms."""
+        rows = self.rows[list(chosen)]
+        inertia = np.einsum("ijb,jb->ib", self.mass, solved.accelerations)
+        reaction = np.einsum("jib,jb->ib", rows, solved.multipliers)
+        along = np.einsum("jib,ib->jb", rows, solved.accelerations)
+        size = np.einsum("jib,ib->jb", np.abs(rows), np.abs(solved.accelerations))
+        return relative_error(inertia, self.force, reaction, along, self.gamma[list(chosen)], size)
+
 
 @dataclass(frozen=True)
-class Solved:
-    """Accelerations (n, B), multipliers (k, B) of the active constraints, and where the pivots were sound (B,)."""
+class SparseTerms:
+    """The same terms for large systems: M, the rows and the slip rows are one sparse matrix for each state."""
 
-    accelerations: Array
-    multipliers: Array
-    regular: NDArray[np.bool_]
+    mass: tuple[Any, ...]
+    force: Array
+    value: Array
+    rate: Array
+    gamma: Array
+    rows: tuple[Any, ...]
+    slip: Array
+    slip_bias: Array
+    slip_rows: tuple[Any, ...]
+    bounds: Array
+    energies: Array
+
+    def at(self, k: int) -> tuple[Array, Array, Array, Array]:
+        """Return M, the rows, Q and gamma of state number k, dense."""
+        return self.mass[k].toarray(), self.rows[k].toarray(), self.force[:, k], self.gamma[:, k]
+
+    def tangents(self, k: int) -> tuple[Array, Array]:
+        """Return the rows of the slips and their biases of state number k, dense."""
+        return self.slip_rows[k].toarray(), self.slip_bias[:, k]
+
+    def finite_rows(self, place: int) -> bool:
+        """Say whether the row of a constraint is finite at every state."""
+        return all(bool(np.isfinite(rows[[place]].data).all()) for rows in self.rows)
+
+    def finite(self) -> bool:
+        """Say whether the equations are finite at every state."""
+        data = [np.isfinite(matrix.data).all() for matrix in (*self.mass, *self.rows)]
+        return bool(np.isfinite(self.force).all() and all(data))
+
+    def residual(self, solved: Solved, chosen: Sequence[int]) -> Array:
+        """Return, for each state, the largest error of the equations relative to the size of their terms."""
+        errors = []
+        for k, (mass, every) in enumerate(zip(self.mass, self.rows, strict=True)):
+            rows = every[list(chosen)]
+            a, lam = solved.accelerations[:, [k]], solved.multipliers[:, [k]]
+            size = abs(rows) @ np.abs(a)
+            gamma = self.gamma[list(chosen)][:, [k]]
+            errors.append(relative_error(mass @ a, self.force[:, [k]], rows.T @ lam, rows @ a, gamma, size))
+        return np.concatenate(errors)
+
+
+def relative_error(inertia: Array, force: Array, reaction: Array, along: Array, gamma: Array, size: Array) -> Array:
+    """Return the largest error of M a = Q + J^T lam and J a = gamma, relative to the terms, for each state."""
+    motion = np.abs(inertia - force - reaction).max(axis=0)
+    scale = sum(np.abs(part).max(axis=0, initial=0.0) for part in (inertia, force, reaction))
+    error = motion / (scale + TINY)
+    held = np.abs(along - gamma) / (size + np.abs(gamma) + TINY)
+    return np.asarray(np.maximum(error, held.max(axis=0, initial=0.0)))
+
+
+TINY = 1e-300
 
 
 class Kernels(Protocol):
     """The contract of a backend; `t` is (B,), `q` and `v` (n, B), `params` (p, B) or (p, 1) if shared."""
 
-    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
+    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms | SparseTerms:
         """Return the terms of the equations at the states."""
 
     def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:

@@ -26,32 +26,28 @@ class ReferenceKernels:
         self.equations: Equations = derive(system)
 
     @cached_property
-    def _functions(self) -> dict[str, Callable[..., Any]]:
+    def _function(self) -> Callable[..., list[Any]]:
         system = self.system
         arguments = [time, *system.coordinates, *system.velocities, *system.parameters]
         # Dummies in place of the names: text from outside never reaches the source that lambdify writes.
         stand_in = {symbol: sp.Dummy(f"a{i}", real=True) for i, symbol in enumerate(arguments)}
-        made = {}
-        for piece in PIECES:
-            flat = [_without_impulses(item.xreplace(stand_in)) for item in getattr(self.equations, piece)]
-            made[piece] = sp.lambdify(list(stand_in.values()), flat, modules="numpy", cse=True)
-        return made
+        flat = [_without_impulses(item.xreplace(stand_in)) for piece in PIECES for item in getattr(self.equations, piece)]
+        return sp.lambdify(list(stand_in.values()), flat, modules="numpy", cse=True)
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
         """Return the terms of the equations at the states."""
         states = np.broadcast(t, q[0]).size
         inputs = [np.broadcast_to(row, (states,)) for row in (t, *q, *v, *params)]
-        found = {}
-        for piece, function in self._functions.items():
-            with np.errstate(all="ignore"):
-                values = function(*inputs)
-            shape = getattr(self.equations, piece).shape
-            stacked = np.array([np.broadcast_to(np.asarray(item, dtype=float), (states,)) for item in values])
-            found[piece] = stacked.reshape((*shape, states)) if shape[1] != 1 else stacked.reshape((shape[0], states))
-        n = len(self.system.coordinates)
-        found["mass"] = found["mass"].reshape((n, n, states))
-        for piece in ("rows", "slip_rows"):
-            found[piece] = found[piece].reshape((-1, n, states))
+        with np.errstate(all="ignore"):
+            values = self._function(*inputs)
+        stacked = np.array([np.broadcast_to(np.asarray(item, dtype=float), (states,)) for item in values])
+        n, at, found = len(self.system.coordinates), 0, {}
+        for piece in PIECES:
+            height, width = getattr(self.equations, piece).shape
+            part = stacked[at : at + height * width]
+            matrix = piece in ("mass", "rows", "slip_rows")
+            found[piece] = part.reshape((height, n, states)) if matrix else part.reshape((height, states))
+            at += height * width
         names = {"values": "value", "rates": "rate", "slips": "slip"}
         return Terms(**{names.get(piece, piece): array for piece, array in found.items()})
 

@@ -39,25 +39,6 @@ SCALAR = Dialect(
     },
 )
 
-ARRAY_NAMES = {
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-}
-ARRAY = Dialect(
-    function=lambda name, x: f"xp.{ARRAY_NAMES.get(name, name)}({x})",
-    where=lambda c, a, b: f"xp.where({c}, {a}, {b})",
-    least=lambda a, b: f"xp.minimum({a}, {b})",
-    greatest=lambda a, b: f"xp.maximum({a}, {b})",
-    negation=lambda c: f"(~{c})",
-    nan="xp.nan",
-    inf="xp.inf",
-    special={"step": lambda x: f"xp.heaviside({x}, 0.5)"},
-)
-
 
 class Emitter:
     """Writes the lines that compute nodes; each node once, in topological order.
@@ -117,8 +98,7 @@ class Emitter:
         if op in ("min", "max"):
             return (self.dialect.least if op == "min" else self.dialect.greatest)(*texts)
         if op == "atan2":
-            name = "xp.arctan2" if self.dialect is ARRAY else "math.atan2"
-            return f"{name}({texts[0]}, {texts[1]})"
+            return f"math.atan2({texts[0]}, {texts[1]})"
         special = self.dialect.special.get(op)
         return special(texts[0]) if special else self.dialect.function(op, texts[0])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Kernels, Solved, Terms, get_backend
+from zwang._backends import Kernels, Solved, SparseTerms, Terms, get_backend
 from zwang._compile.states import largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
@@ -77,7 +77,7 @@ class Model:
         n, m = len(self.system.coordinates), len(self.system.constraints)
         return f"Model of '{self.system.name}': {n} coordinates, {m} constraints, backend {self.backend}"
 
-    def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms:
+    def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms | SparseTerms:
         """Return the terms of the equations; the last axis of each array runs over the states of a batch."""
         inputs = resolve(self.system, state, params)
         return self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
@@ -108,7 +108,7 @@ class Model:
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
         self._require_finite(terms)
         solved, consistent = self._solve(inputs, terms, chosen)
-        residual = _residual(terms, solved, chosen)
+        residual = terms.residual(solved, chosen)
         return self._evaluation(inputs, terms, solved, chosen, residual, consistent)
 
     def accelerations(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Array:
@@ -171,18 +171,18 @@ class Model:
             places.append(names.index(name))
         return places
 
-    def _require_finite(self, terms: Terms) -> None:
-        if np.isfinite(terms.force).all() and np.isfinite(terms.rows).all() and np.isfinite(terms.mass).all():
+    def _require_finite(self, terms: Terms | SparseTerms) -> None:
+        if terms.finite():
             return
         for place, item in enumerate(self._normals):
-            if not np.isfinite(terms.rows[place]).all():
+            if not terms.finite_rows(place):
                 raise StateError(
                     f"{self.system.name}: the gradient of constraint '{item.name}' is not finite at this state: it "
                     "vanishes or has no limit there, so the constraint has no normal."
                 )
         raise StateError(f"{self.system.name}: the equations are not finite at this state (a division by zero?).")
 
-    def _solve(self, inputs: Inputs, terms: Terms, chosen: list[int]) -> tuple[Solved, bool]:
+    def _solve(self, inputs: Inputs, terms: Terms | SparseTerms, chosen: list[int]) -> tuple[Solved, bool]:
         """Return the solution; where pivots were not sound, from a rank-revealing method."""
         solved = self.kernels.solve(inputs.t, inputs.q, inputs.v, inputs.params, chosen)
         doubtful = np.flatnonzero(~solved.regular)
@@ -191,13 +191,14 @@ class Model:
         a, lam, regular = solved.accelerations.copy(), solved.multipliers.copy(), solved.regular.copy()
         worst = 0.0
         for k in doubtful:
-            found = solve_kkt(terms.mass[:, :, k], terms.rows[chosen, :, k], terms.force[:, k], terms.gamma[chosen, k])
+            mass, rows, force, gamma = terms.at(int(k))
+            found = solve_kkt(mass, rows[chosen], force, gamma[chosen])
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
             worst = max(worst, found.inconsistency)
         return Solved(a, lam, regular), worst <= CONTRADICTION
 
     def _evaluation(
-        self, inputs: Inputs, terms: Terms, solved: Solved, chosen: list[int], residual: Array, consistent: bool
+        self, inputs: Inputs, terms: Terms | SparseTerms, solved: Solved, chosen: list[int], residual: Array, consistent: bool
     ) -> Evaluation:
         names = [str(item.name) for item in self._normals]
         status = EvaluationStatus.DETERMINED if solved.regular.all() else EvaluationStatus.REDUNDANT
@@ -224,19 +225,3 @@ class Model:
             regular=inputs.restore(solved.regular),
         )
 
-
-def _residual(terms: Terms, solved: Solved, chosen: list[int]) -> Array:
-    """Return, for each state, the largest error of the equations relative to the size of their terms."""
-    rows = terms.rows[chosen]
-    inertia = np.einsum("ijb,jb->ib", terms.mass, solved.accelerations)
-    reaction = np.einsum("jib,jb->ib", rows, solved.multipliers)
-    motion = np.abs(inertia - terms.force - reaction)
-    size = np.abs(inertia).max(axis=0) + np.abs(terms.force).max(axis=0) + 1e-300
-    if reaction.size:
-        size = size + np.abs(reaction).max(axis=0)
-    error = motion.max(axis=0) / size
-    if chosen:
-        along = np.einsum("jib,ib->jb", rows, solved.accelerations)
-        scale = np.einsum("jib,ib->jb", np.abs(rows), np.abs(solved.accelerations)) + np.abs(terms.gamma[chosen])
-        error = np.maximum(error, (np.abs(along - terms.gamma[chosen]) / (scale + 1e-300)).max(axis=0))
-    return np.asarray(error)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Kernels, Terms
+from zwang._backends import Kernels, SparseTerms, Terms
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 NEWTON_STEPS = 60
 
 
-def largest_violation(system: System, terms: Terms) -> tuple[float, str]:
+def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float, str]:
     """Return the largest violation of any constraint over all states, and what it violates in words.
 
     Bilateral position-level constraints count with their values and rates, unilateral ones where they are penetrated.
@@ -69,16 +69,17 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dic
     return found | {"t": float(inputs.t[0])}
 
 
-def _rates(normals: list[Any], terms: Terms) -> Array:
+def _rates(normals: list[Any], terms: Terms | SparseTerms) -> Array:
     """Return what must vanish for velocities: rates of position-level constraints, values of the others."""
     return np.array(
         [(terms.rate if item.level == "position" else terms.value)[place, 0] for place, item in enumerate(normals)]
     )
 
 
-def _least_change(terms: Terms, places: list[int], needed: Array) -> Array:
+def _least_change(terms: Terms | SparseTerms, places: list[int], needed: Array) -> Array:
     """Return the smallest change in the metric of M that changes the rows by what is needed."""
-    mass, rows = terms.mass[:, :, 0], terms.rows[places, :, 0]
+    mass, every, _, _ = terms.at(0)
+    rows = every[places]
     if not np.isfinite(rows).all() or not np.isfinite(needed).all():
         raise StateError("The constraints are not finite on the way to an admissible state. Start nearer to one.")
     return solve_kkt(mass, rows, np.zeros(mass.shape[0]), needed).accelerations

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
@@ -15,7 +16,7 @@ from zwang.errors import DeclarationError
 
 SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 NOT_REAL = frozenset({sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I})
-PROBES = 24
+PROBES = 8
 JUMP = 1e-6
 
 
@@ -79,12 +80,12 @@ def _looks_periodic(expr: Any, angle: Coordinate) -> bool:
     shifted = expr.xreplace({angle: angle + 2 * sp.pi})
     if shifted == expr:
         return True
-    symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    value = _Evaluator(expr)
     source = random.Random(7)
     compared = 0
     for _ in range(PROBES):
-        values = {symbol: source.uniform(0.4, 1.6) for symbol in symbols}
-        here, there = _value(expr, values), _value(shifted, values)
+        values = {symbol: source.uniform(0.4, 1.6) for symbol in value.symbols}
+        here, there = value(values), value({**values, angle: values[angle] + 2 * math.pi})
         if here is None or there is None:
             continue
         compared += 1
@@ -93,22 +94,37 @@ def _looks_periodic(expr: Any, angle: Coordinate) -> bool:
     return compared > 0
 
 
+def look_equal(a: Any, b: Any) -> bool:
+    """Say whether two expressions are equal: as trees, or at a few random points."""
+    if a == b:
+        return True
+    value = _Evaluator(a - b)
+    size = _Evaluator(sp.Abs(a) + sp.Abs(b))
+    source = random.Random(5)
+    for _ in range(PROBES):
+        values = {symbol: source.uniform(0.4, 1.6) for symbol in {*value.symbols, *size.symbols}}
+        difference, scale = value(values), size(values)
+        if difference is not None and scale is not None and abs(difference) > 1e-9 * scale:
+            return False
+    return True
+
+
 def require_no_jump_in_velocity(expr: Any, where: str, system: str) -> None:
     """Refuse a force that jumps where a function of the velocity changes its sign: that is friction."""
-    symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
-    velocities = [symbol for symbol in symbols if isinstance(symbol, Velocity)]
-    if not velocities:
+    if math.isfinite(velocity_degree(expr)):
         return
+    value = _Evaluator(expr)
+    velocities = [symbol for symbol in value.symbols if isinstance(symbol, Velocity)]
     source = random.Random(11)
-    surfaces = list(_switching_surfaces(expr))
+    surfaces = [_Evaluator(surface) for surface in _switching_surfaces(expr)]
     for _ in range(PROBES):
-        values = {symbol: source.uniform(0.5, 1.5) for symbol in symbols}
+        values = {symbol: source.uniform(0.5, 1.5) for symbol in value.symbols}
         direction = {symbol: source.uniform(-1.0, 1.0) for symbol in velocities}
         rest = {**values, **dict.fromkeys(velocities, 0.0)}
         sides = [_crossing(surface, values, direction) for surface in surfaces]
         sides.append((rest, 0.0))
         for side in sides:
-            if side is not None and _jumps(expr, side[0], side[1], direction):
+            if side is not None and _jumps(value, side[0], side[1], direction):
                 raise DeclarationError(
                     f"{system}: {where} jumps with the velocity ({_short(expr)}). A force that jumps makes a motion "
                     "chatter instead of stick: declare it as Friction(bound, slip=...) in constraints=, which sticks "
@@ -131,14 +147,14 @@ def _switching_surfaces(expr: Any) -> Iterator[Any]:
 
 
 def _crossing(
-    surface: Any, values: Mapping[Any, float], direction: Mapping[Any, float]
+    surface: _Evaluator, values: Mapping[Any, float], direction: Mapping[Any, float]
 ) -> tuple[Mapping[Any, float], float] | None:
     """Return a start and the distance along `direction` at which `surface` changes its sign, if it does."""
 
     def along(s: float) -> float | None:
-        return _value(surface, {**values, **{v: values[v] + s * d for v, d in direction.items()}})
+        return surface({**values, **{v: values[v] + s * d for v, d in direction.items()}})
 
-    grid = [-8.0 + 0.5 * i for i in range(33)]
+    grid = [-8.0 + i for i in range(17)]
     for low, high in zip(grid, grid[1:], strict=False):
         at_low, at_high = along(low), along(high)
         if at_low is None or at_high is None or at_low * at_high > 0:
@@ -156,12 +172,12 @@ def _crossing(
     return None
 
 
-def _jumps(expr: Any, values: Mapping[Any, float], place: float, direction: Mapping[Any, float]) -> bool:
+def _jumps(value: _Evaluator, values: Mapping[Any, float], place: float, direction: Mapping[Any, float]) -> bool:
     """Say whether `expr` differs on the two sides of a point by more than its slope explains."""
     sides = []
     for step in (1e-7, -1e-7):
         shifted = {v: values[v] + (place + step) * d for v, d in direction.items()}
-        sides.append(_value(expr, {**values, **shifted}))
+        sides.append(value({**values, **shifted}))
     if sides[0] is None or sides[1] is None:
         return False
     size = 1 + abs(sides[0]) + abs(sides[1])
@@ -171,19 +187,26 @@ def _jumps(expr: Any, values: Mapping[Any, float], place: float, direction: Mapp
     closer = []
     for step in (1e-10, -1e-10):
         shifted = {v: values[v] + (place + step) * d for v, d in direction.items()}
-        closer.append(_value(expr, {**values, **shifted}))
+        closer.append(value({**values, **shifted}))
     return closer[0] is not None and closer[1] is not None and abs(closer[0] - closer[1]) > JUMP * size
 
 
-def _value(expr: Any, values: Mapping[Any, float]) -> float | None:
-    """Return the real finite value of `expr`, or None where it has none."""
-    try:
-        number = complex(expr.subs(values, simultaneous=True).evalf(17))
-    except (TypeError, ValueError, ZeroDivisionError):
-        return None
-    if abs(number.imag) > 1e-12 * (1 + abs(number.real)) or not math.isfinite(number.real):
-        return None
-    return number.real
+class _Evaluator:
+    """An expression as a function of numbers; None where it has no real finite value."""
+
+    def __init__(self, expr: Any) -> None:
+        self.symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+        # Dummies in place of the names: text from outside never reaches the source that lambdify writes.
+        stand_in = {symbol: sp.Dummy(f"a{i}", real=True) for i, symbol in enumerate(self.symbols)}
+        self._function = sp.lambdify(list(stand_in.values()), expr.xreplace(stand_in), modules="numpy")
+
+    def __call__(self, values: Mapping[Any, float]) -> float | None:
+        try:
+            with np.errstate(all="ignore"):
+                number = complex(self._function(*(np.float64(values[symbol]) for symbol in self.symbols)))
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            return None
+        return number.real if number.imag == 0 and math.isfinite(number.real) else None
 
 
 def check_symbols(expressions: Mapping[str, Any], system: str) -> None:

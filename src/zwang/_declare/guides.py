@@ -1,6 +1,6 @@
 """Guides given by an implicit equation: the gap as a length, and the slip along the guide.
 
-On the guide F = 0 the gap F/|grad F| has a gradient of unit length, so that its multiplier is a force and Coulomb's
+On the guide F = 0 the gap ``F/|grad F|`` has a gradient of unit length, so that its multiplier is a force and Coulomb's
 law needs no scale. Where grad F vanishes the guide has no normal, and evaluating there is a StateError.
 """
 
@@ -33,7 +33,7 @@ def on_curve(
     Returns
     -------
     gap, slip : expressions
-        The gap F/|grad F| [m], and the velocity of the point along the tangent (F_y, -F_x)/|grad F| [m/s]: for a floor
+        The gap ``F/|grad F|`` [m], and the velocity of the point along the tangent ``(F_y, -F_x)/|grad F|`` [m/s]: for a floor
         F = y this is the velocity along x.
 
     Examples

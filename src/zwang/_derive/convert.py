@@ -66,7 +66,7 @@ class Converter:
     def _needs(self, expr: Any) -> list[Any]:
         if isinstance(expr, sp.Piecewise):
             return [part for pair in expr.args for part in (pair.expr, pair.cond)]
-        if expr.is_Pow and expr.exp.is_Rational:
+        if expr.is_Pow and expr.exp.is_Number:
             return [expr.base]
         if isinstance(expr, sp.Heaviside):
             return [expr.args[0]]
@@ -97,20 +97,20 @@ class Converter:
         g, known = self.graph, self.known
         above, below = g.one, g.one
         for item in expr.args:
-            if item.is_Pow and item.exp.is_Rational and item.exp < 0:
-                below = g.mul(below, self._rational_power(known[item.base], -item.exp))
+            if item.is_Pow and item.exp.is_Number and item.exp < 0:
+                below = g.mul(below, self._number_power(known[item.base], -item.exp))
             else:
                 above = g.mul(above, known[item])
         return g.div(above, below)
 
     def _power(self, expr: Any) -> Node:
-        if expr.exp.is_Rational:
-            return self._rational_power(self.known[expr.base], expr.exp)
+        if expr.exp.is_Number:
+            return self._number_power(self.known[expr.base], expr.exp)
         if expr.base is sp.E:
             return self.graph.call("exp", self.known[expr.exp])
         return self.graph.pow(self.known[expr.base], self.known[expr.exp])
 
-    def _rational_power(self, base: Node, exponent: Any) -> Node:
+    def _number_power(self, base: Node, exponent: Any) -> Node:
         return self.graph.pow(base, self.graph.const(float(exponent)))
 
     def _piecewise(self, expr: Any) -> Node:

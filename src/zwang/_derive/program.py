@@ -76,7 +76,7 @@ def derive_program(system: System) -> Program:
     flow = {**dict(zip(q, v, strict=True)), t: graph.one}
     mass, force, energies = _equations(system, convert, q, v, flow)
     normals = [_constraint_row(item, convert, q, v, flow) for item in system.constraints if not isinstance(item, Friction)]
-    slips = [_velocity_row(convert(slip), convert.graph, v, flow) for item in system.constraints for slip in item.slip]
+    slips = [velocity_row(convert(slip), convert.graph, v, flow) for item in system.constraints for slip in item.slip]
     bounds = [convert(bound) for bound in friction_bounds(system)]
     return Program(graph, t, q, v, params, mass, force, normals, slips, bounds, energies)
 
@@ -126,7 +126,7 @@ def lagrangian(
 def _constraint_row(item: Any, convert: Converter, q: Sequence[Node], v: Sequence[Node], flow: dict[Node, Node]) -> Row:
     node = convert(item.expr)
     if item.level == "velocity":
-        return _velocity_row(node, convert.graph, v, flow)
+        return velocity_row(node, convert.graph, v, flow)
     return position_row(node, convert.graph, q, flow)
 
 
@@ -138,7 +138,7 @@ def position_row(node: Node, g: Graph, q: Sequence[Node], flow: dict[Node, Node]
     return Row(node, rate, bias, _nonzero(g, g.gradient(node, q)))
 
 
-def _velocity_row(node: Node, g: Graph, v: Sequence[Node], flow: dict[Node, Node]) -> Row:
+def velocity_row(node: Node, g: Graph, v: Sequence[Node], flow: dict[Node, Node]) -> Row:
     """Return a row for an expression affine in the velocities; its rate without a is minus the bias."""
     change = g.forward([node], flow)[0]
     return Row(node, change, g.neg(change), _nonzero(g, g.gradient(node, v)))

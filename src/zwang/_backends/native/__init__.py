@@ -1,10 +1,21 @@
-"""The native backend: Numba from generated source, in the shape that fits the size of the system."""
+"""The native backend: Numba from generated source, in the shape that fits the size of the system.
+
+Up to `SMALL` unknowns everything is straight-line code, solved in place. Above that, systems of many like parts become
+loops over tables with a sparse factorization; what has no like parts keeps straight-line code for its terms and is
+solved by dense loops.
+"""
 
 from __future__ import annotations
 
 from zwang._backends.contract import Kernels
-from zwang._backends.native.kernels import StraightKernels
+from zwang._backends.native.kernels import DenseKernels, StraightKernels
+from zwang._backends.native.large import TableKernels
+from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
+from zwang._derive.kinds import Kind, sort_into_kinds
+
+SMALL = 12
+WIDEST_KIND = 16
 
 
 class NativeBackend:
@@ -13,5 +24,17 @@ class NativeBackend:
     name = "native"
 
     def build(self, system: System) -> Kernels:
-        """Return the kernels of a system."""
-        return StraightKernels(system)
+        """Return the kernels of a system, in the shape that fits it."""
+        unknowns = len(system.coordinates) + sum(isinstance(item, Bilateral) for item in system.constraints)
+        if unknowns <= SMALL:
+            return StraightKernels(system)
+        if system.mass is None and has_like_parts(sort_into_kinds(system, ())):
+            return TableKernels(system)
+        return DenseKernels(system)
+
+
+def has_like_parts(kinds: list[Kind]) -> bool:
+    """Say whether a system is made of few small kinds with several instances each."""
+    instances = sum(len(kind.targets) for kind in kinds)
+    widest = max(len(kind.coordinates[0]) for kind in kinds)
+    return widest <= WIDEST_KIND and 3 * len(kinds) <= max(instances, 24)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from zwang._backends.contract import Array, Solved, Terms
+from zwang._backends.layout import Layout
 from zwang._backends.native import straight
 from zwang._declare.system import System
-from zwang._derive.graph import Node
 from zwang._derive.program import Program, derive_program
-from zwang._derive.solution import solve
+from zwang._derive.solution import PIVOT, solve
+from zwang._numerics.blocks import BLOCK
+from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
 from zwang._numerics.jit import load_generated
 
 
@@ -64,67 +65,48 @@ class StraightKernels:
         return Solved(out[:n], out[n : n + k], out[n + k] > 0.5)
 
 
+class DenseKernels(StraightKernels):
+    """Mid-size systems without like parts: generated terms, dense loops for the solution."""
+
+    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
+        """Return accelerations and multipliers with these normals held as equalities."""
+        terms = self.terms(t, q, v, params)
+        chosen = list(active)
+        n, states = terms.force.shape
+        k = len(chosen)
+        a, lam, regular = np.empty((n, states)), np.empty((k, states)), np.empty(states, dtype=bool)
+        work = np.empty(dense_workspace_size(n, k))
+        for s in range(states):
+            columns = (terms.mass[:, :, s], terms.rows[chosen, :, s], terms.force[:, s], terms.gamma[chosen, s])
+            right = [np.ascontiguousarray(array) for array in columns]
+            x, y = np.full(n, np.nan), np.full(k, np.nan)
+            regular[s] = kkt_dense(*right, work, x, y) > PIVOT
+            a[:, s], lam[:, s] = x, y
+        return Solved(a, lam, regular)
+
+
 def run(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs: int) -> Array:
     """Run a generated module over states; the last row of what comes back says where all was well."""
     states = q.shape[1]
-    if states == 1:
-        flat = np.empty(outputs + 1)
-        columns = [np.ascontiguousarray(array[:, 0]) for array in (q, v, params)]
-        status = module.one(float(t[0]), *columns, NO_TABLE, NO_WORK, flat)
-        flat[outputs] = float(status == 0)
-        return flat[:, None]
+    if states <= FEW:  # not worth the compilation of a loop over blocks
+        return np.stack([_run_one(module, t, q, v, params, outputs, k) for k in range(states)], axis=1)
     out = np.empty((outputs + 1, states))
     rows = 1 + 2 * q.shape[0] + params.shape[0]
-    work, res = np.ones(rows * straight.BLOCK), np.empty((outputs + 1) * straight.BLOCK)
+    work, res = np.ones(rows * BLOCK), np.empty((outputs + 1) * BLOCK)
     loop = module.shared if params.shape[1] == 1 else module.each
     arrays = [np.ascontiguousarray(array) for array in (t, q, v, params)]
     loop(*arrays, np.ascontiguousarray(params[:, 0]), work, res, out)
     return out
 
 
+def _run_one(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs: int, k: int) -> Array:
+    out = np.empty(outputs + 1)
+    columns = [np.ascontiguousarray(array[:, k if array.shape[1] > 1 else 0]) for array in (q, v, params)]
+    status = module.one(float(t[k]), *columns, NO_TABLE, NO_WORK, out)
+    out[outputs] = float(status == 0)
+    return out
+
+
+FEW = 32
 NO_TABLE = np.zeros(1, dtype=np.int64)
 NO_WORK = np.zeros(1)
-
-
-class Layout:
-    """Where each term stands in the flat output of a kernel, and back to arrays with their zeros."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        rows, slips = program.normals, program.slips
-        self.row_places = [(j, i) for j, row in enumerate(rows) for i in row.entries]
-        self.slip_places = [(j, i) for j, row in enumerate(slips) for i in row.entries]
-        pieces: dict[str, list[Node]] = {
-            "mass": list(program.mass.values()),
-            "force": list(program.force),
-            "value": [row.value for row in rows],
-            "rate": [row.rate for row in rows],
-            "gamma": [row.bias for row in rows],
-            "rows": [rows[j].entries[i] for j, i in self.row_places],
-            "slip": [row.value for row in slips],
-            "slip_bias": [row.bias for row in slips],
-            "slip_rows": [slips[j].entries[i] for j, i in self.slip_places],
-            "bounds": list(program.bounds),
-            "energies": list(program.energies),
-        }
-        self.nodes = [node for nodes in pieces.values() for node in nodes]
-        ends = np.cumsum([len(nodes) for nodes in pieces.values()])
-        self.slices = {name: slice(end - len(pieces[name]), end) for name, end in zip(pieces, ends, strict=True)}
-
-    def terms(self, out: Array) -> Terms:
-        """Return the terms from the rows of a kernel's output."""
-        n, states = len(self.program.q), out.shape[1]
-        flat: dict[str, Any] = {name: out[part] for name, part in self.slices.items()}
-        mass = np.zeros((n, n, states))
-        for (i, j), row in zip(self.program.mass, flat["mass"], strict=True):
-            mass[i, j] = mass[j, i] = row
-        flat["mass"] = mass
-        for name, places, count in (
-            ("rows", self.row_places, len(self.program.normals)),
-            ("slip_rows", self.slip_places, len(self.program.slips)),
-        ):
-            dense = np.zeros((count, n, states))
-            for (j, i), row in zip(places, flat[name], strict=True):
-                dense[j, i] = row
-            flat[name] = dense
-        return Terms(**flat)

@@ -1,0 +1,130 @@
+"""The batch backend: JAX in double precision, for large batches of states, on a GPU where there is one.
+
+The graph of a system is traced once by JAX and compiled for the shape of the batch. Nothing is set globally: double
+precision is switched on around each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from zwang._backends.contract import Array, Solved, Terms
+from zwang._backends.interpret import evaluate
+from zwang._backends.layout import Layout
+from zwang._declare.system import System
+from zwang._derive.program import Program, derive_program
+from zwang._derive.solution import PIVOT, solve
+from zwang.errors import CompileError
+
+UNROLLED = 12
+LARGEST = 200
+
+
+def _jax() -> Any:
+    try:
+        import jax
+    except ImportError:
+        raise CompileError("The backend 'batch' needs JAX: pip install 'zwang[gpu]', or use backend='native'.") from None
+    return jax
+
+
+class BatchKernels:
+    """Terms, accelerations and multipliers of many states at once."""
+
+    def __init__(self, system: System) -> None:
+        self.jax = _jax()
+        if len(system.coordinates) > LARGEST:
+            raise CompileError(
+                f"{system.name}: {len(system.coordinates)} coordinates are too many for the backend 'batch' (at most "
+                f"{LARGEST}), which writes every term out. Use backend='native', which loops over like parts."
+            )
+        self.system = system
+        self._compiled: dict[Any, Callable[..., Any]] = {}
+
+    @cached_property
+    def program(self) -> Program:
+        """The graph of everything that the system computes."""
+        return derive_program(self.system)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each term stands in the output."""
+        return Layout(self.program)
+
+    def traceable(self, active: Sequence[int] | None) -> Callable[..., Any]:
+        """Return a pure function (t, q, v, params) -> rows for JAX: the terms, or the solution for these normals."""
+        jnp = self.jax.numpy
+        program = self.program
+        chosen = None if active is None else tuple(active)
+        small = len(program.q) + len(chosen or ()) <= UNROLLED
+        if chosen is None or not small:
+            nodes = list(self.layout.nodes)
+        else:
+            found = solve(program, chosen)
+            nodes = [*found.accelerations, *found.multipliers, found.regular]
+
+        def rows(t: Any, q: Any, v: Any, params: Any) -> Any:
+            inputs = {program.t: t, **dict(zip(program.q, q)), **dict(zip(program.v, v))}
+            inputs |= dict(zip(program.params, params))
+            values = evaluate(program.graph, nodes, inputs, jnp)
+            out = jnp.stack([jnp.broadcast_to(jnp.asarray(item, dtype=float), t.shape) for item in values])
+            return out if chosen is None or small else _dense_solution(jnp, self.layout, out, chosen)
+
+        return rows
+
+    def _run(self, active: Sequence[int] | None, t: Array, q: Array, v: Array, params: Array) -> Array:
+        key = None if active is None else tuple(active)
+        with self.jax.enable_x64(True):
+            if key not in self._compiled:
+                self._compiled[key] = self.jax.jit(self.traceable(active))
+            return np.asarray(self._compiled[key](t, q, v, params))
+
+    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
+        """Return the terms of the equations at the states."""
+        return self.layout.terms(self._run(None, t, q, v, params))
+
+    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
+        """Return accelerations and multipliers with these normals held as equalities."""
+        n, k = q.shape[0], len(tuple(active))
+        out = self._run(tuple(active), t, q, v, params)
+        return Solved(out[:n], out[n : n + k], out[n + k] > 0.5)
+
+
+def _dense_solution(jnp: Any, layout: Layout, out: Any, chosen: tuple[int, ...]) -> Any:
+    """Return accelerations, multipliers and a flag by batched dense factorizations; states run along the last axis."""
+    n = len(layout.program.q)
+    mass = jnp.zeros((out.shape[1], n, n))
+    for (i, j), row in zip(layout.program.mass, out[layout.slices["mass"]], strict=True):
+        mass = mass.at[:, i, j].set(row).at[:, j, i].set(row)
+    rows = jnp.zeros((out.shape[1], len(chosen), n))
+    for (j, i), row in zip(layout.row_places, out[layout.slices["rows"]], strict=True):
+        if j in chosen:
+            rows = rows.at[:, chosen.index(j), i].set(row)
+    force = out[layout.slices["force"]].T[:, :, None]
+    gamma = out[layout.slices["gamma"]][jnp.array(chosen, dtype=int)].T[:, :, None]
+    free = jnp.linalg.solve(mass, force)
+    carried = jnp.linalg.solve(mass, rows.transpose(0, 2, 1))
+    gram = rows @ carried
+    lam = jnp.linalg.solve(gram, gamma - rows @ free)
+    a = free + carried @ lam
+    spread = jnp.linalg.eigvalsh(gram / jnp.sqrt(_outer(jnp, gram)))[:, 0] if chosen else jnp.ones(out.shape[1])
+    return jnp.concatenate([a[:, :, 0].T, lam[:, :, 0].T, (spread > PIVOT).astype(float)[None, :]])
+
+
+def _outer(jnp: Any, gram: Any) -> Any:
+    diagonal = jnp.diagonal(gram, axis1=1, axis2=2)
+    return diagonal[:, :, None] * diagonal[:, None, :]
+
+
+class BatchBackend:
+    """`batch`: JAX."""
+
+    name = "batch"
+
+    def build(self, system: System) -> BatchKernels:
+        """Return the kernels of a system."""
+        return BatchKernels(system)

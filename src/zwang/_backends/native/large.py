@@ -1,0 +1,97 @@
+"""The native kernels of large systems: loops over tables and a sparse factorization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from zwang._backends.contract import Array, Solved, SparseTerms
+from zwang._backends.native import tables
+from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.system import System
+
+
+class TableKernels:
+    """Terms, accelerations and multipliers of a large system, state by state."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._models: dict[tuple[int, ...], tables.TableModel] = {}
+        normals = [item for item in system.constraints if not isinstance(item, Friction)]
+        self.normals = len(normals)
+        self.slips = sum(len(item.slip) for item in system.constraints)
+        self.bilateral = tuple(place for place, item in enumerate(normals) if isinstance(item, Bilateral))
+
+    def model(self, active: Sequence[int]) -> tables.TableModel:
+        """Return the system laid out for these active constraints."""
+        key = tuple(active)
+        if key not in self._models:
+            self._models[key] = tables.layout(self.system, key)
+        return self._models[key]
+
+    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
+        """Return accelerations and multipliers with these normals held as equalities."""
+        model = self.model(active)
+        n, k, states = q.shape[0], len(tuple(active)), q.shape[1]
+        out, regular = np.empty((states, n + k)), np.empty(states, dtype=bool)
+        for s, inputs in enumerate(_states(t, q, v, params)):
+            regular[s] = model.module.one(*inputs, model.table, model.workspace, out[s]) == 0
+        return Solved(np.ascontiguousarray(out[:, :n].T), np.ascontiguousarray(out[:, n:].T), regular)
+
+    def terms(self, t: Array, q: Array, v: Array, params: Array) -> SparseTerms:
+        """Return the terms of the equations at the states."""
+        from scipy import sparse
+
+        model = self.model(self.bilateral)
+        n, m, s = q.shape[0], self.normals, self.slips
+        found: dict[str, list[Any]] = {name: [] for name in SparseTerms.__dataclass_fields__}
+        for inputs in _states(t, q, v, params):
+            work = model.workspace
+            model.module.fill(*inputs, model.table, work)
+            lower = sparse.coo_array(
+                (model.section(tables.MASS, work).copy(), tuple(model.mass_places.T)), shape=(n, n)
+            ).tocsr()
+            rows = sparse.coo_array(
+                (model.section(tables.JAC, work).copy(), tuple(model.jac_places.T)), shape=(m + s, n)
+            ).tocsr()
+            value = model.section(tables.VALUE, work).copy()
+            gamma = model.section(tables.GAMMA, work).copy()
+            found["mass"].append(_symmetric(lower))
+            found["force"].append(model.section(tables.RIGHT, work)[:n].copy())
+            found["value"].append(value[:m])
+            found["slip"].append(value[m : m + s])
+            found["bounds"].append(value[m + s :])
+            found["rate"].append(model.section(tables.RATE, work)[:m].copy())
+            found["gamma"].append(gamma[:m])
+            found["slip_bias"].append(gamma[m : m + s])
+            found["rows"].append(rows[:m])
+            found["slip_rows"].append(rows[m:])
+            found["energies"].append(model.section(tables.ENERGY, work).copy())
+        matrices = ("mass", "rows", "slip_rows")
+        return SparseTerms(
+            **{name: tuple(items) if name in matrices else np.stack(items, axis=1) for name, items in found.items()}
+        )
+
+
+def _states(t: Array, q: Array, v: Array, params: Array) -> list[tuple[Any, ...]]:
+    """Return the arguments of a kernel for each state."""
+    each = params.shape[1] > 1
+    return [
+        (
+            float(t[s]),
+            np.ascontiguousarray(q[:, s]),
+            np.ascontiguousarray(v[:, s]),
+            np.ascontiguousarray(params[:, s if each else 0]),
+        )
+        for s in range(q.shape[1])
+    ]
+
+
+def _symmetric(stored: Any) -> Any:
+    """Return M from entries that stand for (i, j) and (j, i) alike, whichever triangle they were given in."""
+    from scipy import sparse
+
+    diagonal = sparse.diags_array(stored.diagonal())
+    return (stored + stored.T - diagonal).tocsr()

@@ -1,0 +1,236 @@
+"""Models: values checked and broadcast, states checked and projected, redundant constraints told apart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._results.evaluation import EvaluationStatus
+
+(x, y), (vx, vy) = zw.coordinates("x y")
+m, g, length = zw.parameters("m g l")
+PENDULUM = zw.System(
+    name="pendulum",
+    kinetic=m * (vx**2 + vy**2) / 2,
+    potential=m * g * y,
+    constraints=[zw.Bilateral((x**2 + y**2 - length**2) / 2, name="rod")],
+)
+PARAMS = {"m": 2.0, "g": 10.0, "l": 5.0}
+STATE = {"x": 3.0, "y": 4.0, "v_x": 0.0, "v_y": 0.0}
+BACKENDS = ["reference", "native"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_pendulum_at_rest_has_the_textbook_acceleration_and_tension(backend: str) -> None:
+    found = zw.compile(PENDULUM, backend).evaluate(STATE, PARAMS)
+    # g sin(angle) along the tangent: a = g cos^2 ... with unit rod (3, 4)/5: a = -g (e_y - n n_y), lam = m g y / l^2.
+    np.testing.assert_allclose(found.accelerations, [10 * 0.6 * 0.8, -10 * 0.36], rtol=1e-14)
+    assert found.multipliers["rod"] == pytest.approx(2 * 10 * 4 / 25, rel=1e-14)
+    assert found.status is EvaluationStatus.DETERMINED and found.residual < 1e-14
+    assert found.energies["total"] == pytest.approx(80.0)
+
+
+def test_symbols_and_names_are_both_keys() -> None:
+    model = zw.compile(PENDULUM)
+    by_symbol = model.accelerations({x: 3, y: 4, vx: 0, vy: 0}, {m: 2, g: 10, length: 5})
+    np.testing.assert_array_equal(by_symbol, model.accelerations(STATE, PARAMS))
+
+
+def test_arrays_broadcast_to_a_batch_of_any_shape() -> None:
+    model = zw.compile(PENDULUM)
+    found = model.evaluate({**STATE, "v_x": np.zeros((4, 1))}, {**PARAMS, "g": np.linspace(1, 3, 3)})
+    assert found.accelerations.shape == (2, 4, 3)
+    assert found.multipliers["rod"].shape == (4, 3)
+    np.testing.assert_allclose(found.multipliers["rod"][2], np.array([1, 2, 3]) * 8 / 25, rtol=1e-14)
+
+
+BAD = {
+    "missing state": ({"x": 3, "y": 4, "v_x": 0}, PARAMS, "state has no value for 'v_y'. Physics has no defaults"),
+    "missing parameter": (STATE, {"m": 1, "g": 1}, "params has no value for 'l'"),
+    "unknown state": ({**STATE, "z": 1}, PARAMS, "state has 'z', which the system doesn't know"),
+    "unknown parameter": (STATE, {**PARAMS, "gg": 1}, "Did you mean 'g'"),
+    "not finite": ({**STATE, "x": np.nan}, PARAMS, "'x' has a value that is not finite"),
+    "infinite parameter": (STATE, {**PARAMS, "m": np.inf}, "'m' has a value that is not finite"),
+    "not a number": ({**STATE, "x": "three"}, PARAMS, "'x' must be a real number or an array"),
+    "complex": ({**STATE, "x": 1j}, PARAMS, "'x' must be a real number or an array"),
+    "shapes": ({**STATE, "x": np.ones(3), "y": np.ones(4)}, PARAMS, r"don't broadcast together: x \(3,\), y \(4,\)"),
+    "empty": ({**STATE, "x": np.ones(0)}, PARAMS, "holds no state"),
+    "not a mapping": ([3, 4, 0, 0], PARAMS, "state must be a mapping"),
+    "no params": (STATE, None, "params has no value for 'g', 'l', 'm'"),
+    "twice": ({**STATE, x: 3}, PARAMS, "state has 'x' twice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_values_are_refused_with_a_cure(case: str) -> None:
+    state, params, message = BAD[case]
+    with pytest.raises(zw.DeclarationError, match=message):
+        zw.compile(PENDULUM).evaluate(state, params)
+
+
+def test_a_state_off_its_constraint_says_by_how_much_and_how_to_project() -> None:
+    model = zw.compile(PENDULUM)
+    with pytest.raises(zw.StateError, match=r"pendulum: the state is off constraint 'rod' by 3.5e\+00 .*project"):
+        model.check({**STATE, "x": 4.0}, PARAMS)
+    with pytest.raises(zw.StateError, match="has a velocity that leaves constraint 'rod'"):
+        model.check({**STATE, "v_x": 1.0}, PARAMS)
+
+
+def test_projection_moves_a_state_onto_its_constraints() -> None:
+    model = zw.compile(PENDULUM)
+    found = model.project({"x": 3.3, "y": 4.4, "v_x": 1.0, "v_y": 1.0}, PARAMS)
+    # Equal masses: the nearest point of the circle lies on the ray, the velocity keeps its tangential part.
+    assert (found["x"], found["y"]) == pytest.approx((3, 4), rel=1e-12)
+    assert (found["v_x"], found["v_y"]) == pytest.approx((0.16, -0.12), rel=1e-12)
+    assert model.check(found, PARAMS) < 1e-12
+
+
+def test_projection_says_when_it_reaches_nothing() -> None:
+    empty = zw.System(kinetic=vx**2, constraints=[zw.Bilateral(x**2 + 1, name="nowhere")])
+    with pytest.raises(zw.StateError, match="no state that satisfies the constraints was reached"):
+        zw.compile(empty).project({"x": 0.3, "v_x": 0})
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_redundant_constraints_are_flagged_and_the_acceleration_is_right(backend: str) -> None:
+    twice = PENDULUM.replace(
+        constraints=[*PENDULUM.constraints, zw.Bilateral(x**2 + y**2 - length**2, name="again")]
+    )
+    found = zw.compile(twice, backend).evaluate(STATE, PARAMS)
+    assert found.status is EvaluationStatus.REDUNDANT and not found.regular
+    np.testing.assert_allclose(found.accelerations, [4.8, -3.6], rtol=1e-12)
+    total = found.multipliers["rod"] + 2 * found.multipliers["again"]
+    assert total == pytest.approx(3.2, rel=1e-12)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_contradicting_constraints_are_inconsistent(backend: str) -> None:
+    both = zw.System(
+        kinetic=vx**2 + vy**2, constraints=[zw.Bilateral(x - zw.t**2, name="a"), zw.Bilateral(x, name="b")]
+    )
+    found = zw.compile(both, backend).evaluate({"x": 0, "y": 0, "v_x": 0, "v_y": 0})
+    assert found.status is EvaluationStatus.INCONSISTENT and found.residual > 0.1
+
+
+def test_a_mass_matrix_that_is_not_positive_definite_is_a_state_error() -> None:
+    odd = zw.System(kinetic=x * vx**2 / 2)
+    for backend in BACKENDS:
+        with pytest.raises(zw.StateError, match="mass matrix is not positive definite"):
+            zw.compile(odd, backend).evaluate({"x": -1, "v_x": 0})
+
+
+def test_active_names_choose_which_constraints_hold() -> None:
+    system = PENDULUM.replace(constraints=[*PENDULUM.constraints, zw.Unilateral(y, name="floor")])
+    model = zw.compile(system)
+    assert list(model.multipliers(STATE, PARAMS)) == ["rod"]
+    assert list(model.multipliers(STATE, PARAMS, active=["floor"])) == ["floor"]
+    assert model.multipliers(STATE, PARAMS, active=["floor"])["floor"] == pytest.approx(20.0)
+    with pytest.raises(zw.DeclarationError, match="Did you mean 'floor'"):
+        model.evaluate(STATE, PARAMS, active=["flor"])
+
+
+def test_the_same_content_is_compiled_once_and_an_unknown_backend_is_named() -> None:
+    assert zw.compile(PENDULUM) is zw.compile(PENDULUM)
+    assert zw.compile(zw.compile(PENDULUM)) is zw.compile(PENDULUM)
+    with pytest.raises(zw.CompileError, match="no backend 'nativ'. Did you mean 'native'"):
+        zw.compile(PENDULUM, "nativ")
+    with pytest.raises(zw.DeclarationError, match="compile needs a System"):
+        zw.compile(3)
+
+
+def test_two_models_in_one_process_never_share_a_kernel() -> None:
+    scaled = [PENDULUM.replace(potential=k * m * g * y) for k in (1, 2, 3)]
+    tensions = [zw.compile(item).multipliers(STATE, PARAMS)["rod"] for item in scaled]
+    assert tensions == pytest.approx([3.2, 6.4, 9.6], rel=1e-14)
+
+
+TWO = """
+import zwang as zw
+(x, y), (vx, vy) = zw.coordinates("x y")
+k = {k}
+s = zw.System(kinetic=vx**2 + vy**2, potential=k * y, constraints=[zw.Bilateral(y, name="rail")])
+print(float(zw.compile(s).multipliers(dict(x=0, y=0, v_x=0, v_y=0))["rail"]))
+"""
+
+
+def test_two_models_in_two_processes_never_share_a_kernel(tmp_path) -> None:
+    environment = {**os.environ, "ZWANG_CACHE_DIR": str(tmp_path / "cache")}
+    commands = [[sys.executable, "-c", TWO.format(k=k)] for k in (3, 7, 3)]
+    running = [subprocess.Popen(item, stdout=subprocess.PIPE, env=environment, text=True) for item in commands]
+    printed = [item.communicate(timeout=120)[0] for item in running]
+    assert [float(item) for item in printed] == [3.0, 7.0, 3.0]
+
+
+def chain(n: int, *, closed: bool = False) -> tuple[zw.System, dict[str, float]]:
+    q, v = zw.coordinates(" ".join(f"x{i} y{i}" for i in range(n)))
+    points = [(q[2 * i], q[2 * i + 1]) for i in range(n)]
+    anchors = [(sp.Integer(0), sp.Integer(0)), *points]
+    rods = [
+        zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2)
+        for a, b in zip(anchors, anchors[1:], strict=False)
+    ]
+    if closed:
+        rods.append(zw.Bilateral(((points[-1][0] - 3) ** 2 + points[-1][1] ** 2 - length**2) / 2))
+    friction = [zw.Friction(m * g, slip=v[-1], name="brake")]
+    system = zw.System(
+        name="chain",
+        kinetic=sp.Add(*(m * (v[2 * i] ** 2 + v[2 * i + 1] ** 2) / 2 + 0.1 * v[2 * i] * v[2 * i + 1] for i in range(n))),
+        potential=sp.Add(*(m * g * point[1] for point in points)),
+        forces={q[0]: -0.3 * v[0] + 0.7 * v[2], q[3]: sp.sin(zw.t) * q[2]},
+        constraints=[*rods, *friction],
+    )
+    source = np.random.default_rng(4)
+    state = {item.name: float(source.normal()) for item in (*system.coordinates, *system.velocities)}
+    return system, state | {"t": 0.4}
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_large_system_in_tables_agrees_with_the_reference(closed: bool) -> None:
+    system, state = chain(12, closed=closed)
+    native = zw.compile(system)
+    assert type(native.kernels).__name__ == "TableKernels"
+    found = native.evaluate(state, PARAMS)
+    expected = zw.compile(system, "reference").evaluate(state, PARAMS)
+    np.testing.assert_allclose(found.accelerations, expected.accelerations, rtol=1e-11, atol=1e-10)
+    for quantity in ("multipliers", "gaps", "gap_rates", "slips", "energies"):
+        for name, value in getattr(expected, quantity).items():
+            np.testing.assert_allclose(getattr(found, quantity)[name], value, rtol=1e-11, atol=1e-10)
+    assert found.residual < 1e-12
+
+
+def test_a_large_redundant_system_is_handed_over_to_the_rank_revealing_path() -> None:
+    system, state = chain(12)
+    doubled = system.replace(constraints=[*system.constraints, zw.Bilateral(2 * system.constraints[0].expr, name="twin")])
+    found = zw.compile(doubled).evaluate(state, PARAMS)
+    assert found.status is EvaluationStatus.REDUNDANT
+    np.testing.assert_allclose(found.accelerations, zw.compile(system).evaluate(state, PARAMS).accelerations, rtol=1e-8)
+
+
+def test_a_mid_size_system_without_like_parts_is_solved_by_dense_loops() -> None:
+    n = 12
+    q, v = zw.coordinates(" ".join(f"a{i}" for i in range(n)), angles=True)
+    end = [sp.Integer(0), sp.Integer(0)]
+    kinetic = []
+    for i in range(n):
+        end = [end[0] + length * sp.cos(q[i]), end[1] + length * sp.sin(q[i])]
+        kinetic.append(m * (zw.rate(end[0]) ** 2 + zw.rate(end[1]) ** 2) / 2)
+    system = zw.System(
+        name="joints",
+        kinetic=sp.Add(*kinetic),
+        potential=m * g * end[1],
+        constraints=[zw.Bilateral(end[0] - 3), zw.Bilateral(end[1])],
+    )
+    state = {item.name: 0.3 * i for i, item in enumerate(system.coordinates)}
+    state |= {item.name: 0.1 - 0.2 * i for i, item in enumerate(system.velocities)}
+    native = zw.compile(system)
+    assert type(native.kernels).__name__ == "DenseKernels"
+    found = native.evaluate(state, PARAMS)
+    expected = zw.compile(system, "reference").evaluate(state, PARAMS)
+    np.testing.assert_allclose(found.accelerations, expected.accelerations, rtol=1e-9, atol=1e-9)
+    assert found.residual < 1e-12

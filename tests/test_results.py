@@ -1,0 +1,78 @@
+"""Results: frozen, honest in their repr, saved and loaded without pickle."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import zwang as zw
+from zwang._results import Provenance, load_result
+
+
+@pytest.fixture
+def found():
+    entry = zw.gallery.get("four_bar")
+    return zw.compile(entry.system, "reference").evaluate(entry.state, entry.params)
+
+
+@pytest.mark.parametrize("ending", ["npz", "nc"])
+def test_a_result_comes_back_from_its_file_as_it_was(found, ending: str, tmp_path) -> None:
+    if ending == "nc":
+        pytest.importorskip("h5netcdf")
+    again = load_result(found.save(tmp_path / f"result.{ending}"))
+    assert type(again) is type(found) and again.status is found.status and again.provenance == found.provenance
+    np.testing.assert_array_equal(again.accelerations, found.accelerations)
+    assert again.regular.dtype == bool
+    for quantity in ("multipliers", "gaps", "gap_rates", "energies"):
+        for name, value in getattr(found, quantity).items():
+            np.testing.assert_array_equal(getattr(again, quantity)[name], value)
+
+
+def test_a_result_is_frozen(found) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.accelerations = None
+
+
+def test_the_provenance_names_system_versions_and_tolerances(found) -> None:
+    assert found.provenance.digest == zw.gallery.get("four_bar").system.digest
+    assert {"python", "numpy", "sympy"} <= set(found.provenance.versions)
+    assert found.provenance.tolerances == {"rank": 1e-11}
+    assert Provenance.now("x", seed=3).seed == 3
+
+
+def test_the_repr_has_the_status_as_a_sentence_and_the_residual(found) -> None:
+    text = repr(found)
+    assert "DETERMINED. The constraints are independent" in text and "residual" in text and "multiplier" in text
+
+
+def test_a_batch_is_summed_up(found) -> None:
+    entry = zw.gallery.get("four_bar")
+    name = next(iter(entry.state))
+    batch = zw.compile(entry.system, "reference").evaluate(
+        {**entry.state, name: entry.state[name] + np.zeros((2, 3))}, entry.params
+    )
+    assert "a batch of states of shape (2, 3)" in repr(batch)
+
+
+def test_bad_files_are_refused(found, tmp_path) -> None:
+    with pytest.raises(zw.DeclarationError, match="saved as .npz"):
+        found.save(tmp_path / "result.pickle")
+    with pytest.raises(zw.DeclarationError, match="There is no file"):
+        load_result(tmp_path / "missing.npz")
+    (tmp_path / "text.npz").write_text("no archive")
+    with pytest.raises(zw.DeclarationError, match="is not a result that zwang saved"):
+        load_result(tmp_path / "text.npz")
+    np.savez(tmp_path / "other.npz", a=np.ones(2))
+    with pytest.raises(zw.DeclarationError, match="is not a result that zwang saved"):
+        load_result(tmp_path / "other.npz")
+    np.savez(tmp_path / "evil.npz", meta=np.array('{"zwang": 1, "value": {"data": "Popen", "fields": {}}}'))
+    with pytest.raises(zw.DeclarationError, match="'Popen', which this version of zwang doesn't know"):
+        load_result(tmp_path / "evil.npz")
+
+
+def test_an_object_array_is_never_unpickled(tmp_path) -> None:
+    np.savez(tmp_path / "object.npz", meta=np.array([object()], dtype=object))
+    with pytest.raises(zw.DeclarationError, match="is not a result that zwang saved"):
+        load_result(tmp_path / "object.npz")
