@@ -1,0 +1,208 @@
+"""From modes to the solution set: the polyhedron of each mode, checked on the original equations.
+
+The search decides which modes have solutions; here each of them is solved again from the scaled problem itself. A
+condition that fails by more than `tol` rejects the mode. One that fails, or holds on the whole piece, by less than
+`tol` but by more than rounding (`tol` / 100) makes the piece *marginal*: it is kept, and said to be undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.planar.modes import Law, Mode
+from zwang._numerics.planar.polyhedra import Polyhedron, affine_solution, from_conditions
+from zwang._numerics.planar.programs import deepest
+from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.planar.search import Outcome
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SAME = 1e-8
+"""Scaled accelerations that differ by less than this are the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A convex piece of the solution set, in scaled forces.
+
+    Attributes
+    ----------
+    polyhedron : Polyhedron
+    modes : tuple of int, or None
+        The mode of each contact; None for a piece merged from several.
+    marginal : str
+        What was decided by less than the tolerance, empty if nothing was.
+    unique : bool
+        Whether the acceleration is the same on the whole piece.
+    u : (m,) array
+        Scaled accelerations of the contacts at the polyhedron's point.
+    """
+
+    polyhedron: Polyhedron
+    modes: tuple[int, ...] | None
+    marginal: str
+    unique: bool
+    u: Array
+
+
+def form_row(problem: Reduced, contact: int, form: tuple[float, ...]) -> Array:
+    """Return a form in (N, T, a_n, a_t, 1) of a contact as a row over (z, 1)."""
+    row = np.zeros(problem.size + 1)
+    normal, tangent = problem.normal[contact], problem.tangent[contact]
+    for factor, at in ((form[0], normal), (form[1], tangent)):
+        if factor:
+            row[at] += factor
+    for factor, at in ((form[2], normal), (form[3], tangent)):
+        if factor:
+            row[:-1] += factor * problem.gram[at]
+            row[-1] += factor * problem.free[at]
+    row[-1] += form[4]
+    return row
+
+
+def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, list[tuple[int, str]]]:
+    """Return equations and inequalities of a mode, and whose the inequalities are and what their failure means."""
+    equations: list[Array] = []
+    inequalities: list[Array] = []
+    owners: list[tuple[int, str]] = []
+    for c, m in enumerate(modes):
+        mode: Mode = problem.tables[c].modes[m]
+        equations += [form_row(problem, c, form) for form in mode.equations]
+        inequalities += [form_row(problem, c, form) for form in mode.inequalities]
+        owners += [(c, reason) for reason in mode.reasons]
+    shape = (-1, problem.size + 1)
+    return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
+
+
+def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
+    """Return the pieces of all modes found; a closer look may reject one after all."""
+    found = (piece_of(problem, tuple(int(m) for m in modes), tol, strict=True) for modes in outcome.leaves)
+    return [piece for piece in found if piece is not None]
+
+
+def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float, *, strict: bool = False) -> Piece | None:
+    """Return the solutions in one mode, None if there are none (or, with `strict`, only boundaries of other modes)."""
+    equations, inequalities, owners = conditions(problem, modes)
+    point, _, residual, gap = affine_solution(equations)
+    scale = max(1.0, float(np.abs(point).max(initial=0.0)))
+    if residual > tol * scale:
+        return None
+    polyhedron = from_conditions(equations, inequalities, tol)
+    if polyhedron is None:
+        return None
+    doubt = "the rank of its equations" if gap < 10.0 * tol else ""
+    doubt = doubt or ("its equations" if residual > 0.01 * tol * scale else "")
+    values = _values(polyhedron, inequalities)
+    if len(values):
+        size = max(1.0, float(np.abs(polyhedron.vertices).max(initial=0.0)))
+        if values.min() < -tol * size:
+            return None
+        if strict and not _strictly(polyhedron, values, strict_rows(problem, modes), 0.01 * tol * size):
+            return None
+        least = values.min(axis=1)
+        near = (values.max(axis=1) < tol * size) & (values.max(axis=1) > 0.01 * tol * size)
+        near |= least < -0.01 * tol * size
+        if near.any():
+            contact, reason = owners[int(np.flatnonzero(near)[0])]
+            doubt = doubt or f"contact {contact + 1}: {reason}"
+    return make_piece(problem, polyhedron, modes, doubt)
+
+
+def strict_rows(problem: Reduced, modes: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Which inequalities of a mode are strict in its strict part: those on accelerations."""
+    forms = [form for c, m in enumerate(modes) for form in problem.tables[c].modes[m].inequalities]
+    return np.array([bool(form[2] or form[3]) for form in forms], dtype=bool)
+
+
+def _strictly(polyhedron: Polyhedron, values: Array, rows: npt.NDArray[np.bool_], zero: float) -> bool:
+    if not rows.any() or polyhedron.whole:
+        return bool((values[rows].max(axis=1, initial=-np.inf) > zero).all())
+    found = deepest(polyhedron.equations, polyhedron.inequalities, rows.astype(float))
+    return found is not None and found[1] > zero
+
+
+def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
+    """Look again, from the problem itself, at rejections that rest on little; return how many stay undecided."""
+    count = outcome.doubts - len(outcome.doubtful)
+    for row in outcome.doubtful:
+        equations, inequalities, strict = _shared_conditions(problem, row[:-1])
+        found = deepest(equations, inequalities)
+        if found is None or found[1] < -tol:
+            continue  # rejected beyond doubt
+        room = deepest(equations, inequalities, strict) if strict.any() else None
+        if room is not None and abs(room[1]) <= 0.01 * tol:
+            continue  # exactly a boundary of other modes
+        count += 1
+    return count
+
+
+def _shared_conditions(problem: Reduced, modes: Ints) -> tuple[Array, Array, Array]:
+    """Conditions of the contacts that have a mode, and what all modes share of those without; which are strict."""
+    equations: list[Array] = []
+    inequalities: list[Array] = []
+    strict: list[float] = []
+    for c, m in enumerate(modes):
+        table, law = problem.tables[c], problem.laws[c]
+        if m >= 0:
+            mode = table.modes[m]
+            equations += [form_row(problem, c, form) for form in mode.equations]
+            inequalities += [form_row(problem, c, form) for form in mode.inequalities]
+            strict += [1.0 if form[2] or form[3] else 0.0 for form in mode.inequalities]
+            continue
+        shared: list[tuple[float, ...]] = []
+        if law is Law.UNILATERAL:
+            shared = [(0, 0, 1, 0, 0), (1, 0, 0, 0, 0)]
+            equations += [form_row(problem, c, (problem.friction[c], 1, 0, 0, 0))] if problem.friction[c] else []
+        elif law is Law.UNILATERAL_REST:
+            shared = [(0, 0, 1, 0, 0), *table.modes[1].inequalities]
+        elif law is Law.TRESCA_REST:
+            shared = [*table.modes[0].inequalities]
+        elif problem.normal[c] >= 0:
+            equations.append(form_row(problem, c, (0, 0, 1, 0, 0)))
+        inequalities += [form_row(problem, c, form) for form in shared]
+        strict += [0.0] * len(shared)
+    shape = (-1, problem.size + 1)
+    return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), np.array(strict)
+
+
+def make_piece(problem: Reduced, polyhedron: Polyhedron, modes: tuple[int, ...] | None, doubt: str) -> Piece:
+    """Add to a polyhedron what it means for the acceleration."""
+    change = np.abs(problem.gram @ polyhedron.basis).max(initial=0.0)
+    u = problem.gram @ polyhedron.point + problem.free
+    return Piece(polyhedron, modes, doubt, bool(change < SAME), u)
+
+
+def _values(polyhedron: Polyhedron, inequalities: Array) -> Array:
+    """Values of the inequalities (rows) at the vertices; infinite where a ray makes them grow."""
+    points = polyhedron.vertices if polyhedron.whole else polyhedron.point[None, :]
+    values: Array = inequalities[:, :-1] @ points.T + inequalities[:, -1:]
+    rates = inequalities[:, :-1] @ np.concatenate([polyhedron.rays, polyhedron.lines]).T
+    grows = (np.abs(rates) > 1e-9).any(axis=1)
+    return np.column_stack([values, np.where(grows, np.inf, values.max(axis=1, initial=-np.inf))])
+
+
+def contact_state(problem: Reduced, piece: Piece, contact: int) -> tuple[str, bool]:
+    """Return the mode of a contact in the relative interior, and whether it pulls.
+
+    The mode is one of open, closed, stick, slip+, slip-; of a sliding contact only open and closed are told here.
+    """
+    law = problem.laws[contact]
+    normal, tangent = problem.normal[contact], problem.tangent[contact]
+    z, zero = piece.polyhedron.point, 1e-11 * max(1.0, float(np.abs(piece.polyhedron.point).max(initial=0.0)))
+    pulls = normal >= 0 and bool(z[normal] < -zero)
+    rests = law in {Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST}
+    one_sided = law in {Law.UNILATERAL, Law.UNILATERAL_REST}
+    if one_sided and (piece.modes[contact] == 0 if piece.modes else piece.u[normal] > zero):
+        return "open", False
+    if not rests:
+        return "closed", pulls
+    if piece.modes is not None:
+        mode = problem.tables[contact].modes[piece.modes[contact]]
+        sign = 0 if "slip" not in mode.strict else (-1 if mode.turned else 1)
+    else:
+        sign = int(np.sign(piece.u[tangent])) if abs(piece.u[tangent]) > zero else 0
+    return ("stick", "slip+", "slip-")[sign], pulls

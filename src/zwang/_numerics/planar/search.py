@@ -1,0 +1,243 @@
+"""Every mode that has a solution: tables of modes into arrays, the compiled search, and what it leaves behind."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.planar import tree
+from zwang._numerics.planar.dictionary import FREE
+from zwang._numerics.planar.reduced import Reduced
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+CHUNK = 10_000
+"""Nodes between two returns to Python, some tens of milliseconds."""
+MOST_LEAVES = 20_000
+MOST_DOUBTS = 500
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the search: whose, which (a key of the contact's Table), and its physical unit."""
+
+    contact: int
+    name: str
+    unit: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What the search found.
+
+    Attributes
+    ----------
+    leaves : (l, k) int array
+        Mode of each contact, one row per mode that has solutions.
+    rejected : (r, k) int array
+        Modes of the contacts, -1 where the rejection holds for every mode.
+    culprits : (r,) int array
+        Variable that can't have its sign.
+    basis : (r,) int array
+        tree.SIGN, tree.STRICT (a boundary of another mode) or tree.EQUATION.
+    values : (r,) array
+        The most that variable can be, scaled.
+    variables : tuple of Variable
+    nodes, pivots : int
+    rejections : int
+        How many there were; the arrays keep the first ones.
+    finished : bool
+        Whether the whole tree was visited.
+    doubtful : (d, k + 1) int array
+        Rejections that rest on little, like `rejected` with the basis last: they need a closer look.
+    doubts : int
+        How many there were.
+    seconds : float
+    """
+
+    leaves: Ints
+    rejected: Ints
+    culprits: Ints
+    basis: Ints
+    values: Array
+    variables: tuple[Variable, ...]
+    nodes: int
+    pivots: int
+    rejections: int
+    finished: bool
+    doubtful: Ints
+    doubts: int
+    seconds: float
+
+
+def mode_count(problem: Reduced) -> float:
+    """The number of combinations of modes (inf if a float can't hold it)."""
+    log = sum(math.log10(max(len(table.modes), 1)) for table in problem.tables)
+    return math.inf if log > 300 else float(math.prod(len(table.modes) for table in problem.tables))
+
+
+@dataclass(eq=False)
+class _Layout:
+    """Numbers of the search's variables, and the dictionary at the root."""
+
+    variables: list[Variable]
+    number: dict[tuple[int, str], int]
+    tab: Array
+    basic: Ints
+    nonbasic: Ints
+    kind: Ints
+    tied: Ints
+
+
+def _layout(problem: Reduced) -> _Layout:
+    generators: list[tuple[int, str]] = []
+    rows: list[tuple[int, str]] = []
+    for c, table in enumerate(problem.tables):
+        generators += [(c, name) for name in table.generators]
+        rows += [(c, name) for name in table.rows]
+    number = {key: v for v, key in enumerate(generators + rows)}
+    kind = np.zeros(len(number), dtype=np.int64)
+    columns = np.zeros((problem.size, len(generators)))
+    start = np.zeros(problem.size)
+    for c, table in enumerate(problem.tables):
+        normal, tangent = problem.normal[c], problem.tangent[c]
+        if tangent >= 0:
+            start[tangent] = table.offset
+        for name, (push, rub) in table.generators.items():
+            v = number[c, name]
+            if normal >= 0:
+                columns[normal, v] = push
+            if tangent >= 0:
+                columns[tangent, v] = rub
+            kind[v] = FREE if name in table.free else 0
+    response = np.column_stack([problem.free + problem.gram @ start, problem.gram @ columns])
+    values = np.column_stack([start, columns])
+    tab = np.zeros((len(rows), len(generators) + 1))
+    for i, (c, name) in enumerate(rows):
+        push, rub, gap, slip, constant = problem.tables[c].rows[name]
+        for factor, source, at in (
+            (push, values, problem.normal[c]),
+            (rub, values, problem.tangent[c]),
+            (gap, response, problem.normal[c]),
+            (slip, response, problem.tangent[c]),
+        ):
+            if factor:
+                tab[i] += factor * source[at]
+        tab[i, 0] += constant
+        kind[number[c, name]] = FREE if name == "slip" else 0
+    variables = [Variable(c, name, _unit(problem, c, name)) for c, name in generators + rows]
+    basic = np.arange(len(generators), len(number))
+    tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
+    return _Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
+
+
+def _unit(problem: Reduced, c: int, name: str) -> float:
+    if name in {"gap", "slip"}:
+        return float(problem.acceleration_unit[problem.normal[c] if name == "gap" else problem.tangent[c]])
+    if name in {"below", "above"}:
+        return float(problem.unit[problem.tangent[c]])
+    return float(problem.unit[problem.normal[c]])
+
+
+def _mode_arrays(problem: Reduced, layout: _Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+    k = problem.count
+    most = max((len(table.modes) for table in problem.tables), default=1)
+    counts = np.array([len(table.modes) for table in problem.tables], dtype=np.int64)
+    zero, strict = np.full((k, most, 4), -1), np.full((k, most, 2), -1)
+    any_strict, turned = np.full((k, most, 2), -1), np.full((k, most), -1)
+    pairs = np.full((k, 8, 3), -1)
+    for c, table in enumerate(problem.tables):
+        for m, mode in enumerate(table.modes):
+            for target, names in ((zero, mode.zero), (strict, mode.strict), (any_strict, mode.any_strict)):
+                target[c, m, : len(names)] = [layout.number[c, name] for name in names]
+            if "slip" in mode.strict:
+                turned[c, m] = (-1 if mode.turned else 1) * (layout.number[c, "slip"] + 2)
+        for p, (first, second, sign) in enumerate(table.pairs):
+            pairs[c, p] = layout.number[c, first], layout.number[c, second], sign
+    return counts, zero, strict, any_strict, turned, pairs
+
+
+def find_modes(
+    problem: Reduced,
+    *,
+    tol: float = 1e-9,
+    budget: int = 2_000_000,
+    keep: int = 1_000,
+    enough: int | None = None,
+    report: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Return every combination of modes that has a solution.
+
+    Parameters
+    ----------
+    problem : Reduced
+    tol : float
+        Signs and equations are decided up to this number (of a problem scaled to 1).
+    budget : int
+        Nodes after which the search gives up.
+    keep : int
+        Rejections that are kept; the others are counted.
+    enough : int, optional
+        Leaves after which the search may stop.
+    report : callable, optional
+        Called with the number of nodes every few thousand of them.
+    """
+    begin = time.perf_counter()
+    layout = _layout(problem)
+    k, (rows, width) = problem.count, layout.tab.shape
+    counters = np.zeros(8, dtype=np.int64)
+    depth = k + 1
+    tabs = np.zeros((depth, max(rows, 1), width))
+    basics, nonbasics = np.zeros((depth, max(rows, 1)), dtype=np.int64), np.zeros((depth, width), dtype=np.int64)
+    places, kinds = np.zeros((2, depth, len(layout.variables)), dtype=np.int64)
+    stricts, branch = np.zeros_like(places), np.zeros((depth, 5), dtype=np.int64)
+    leaves, rejected = np.zeros((MOST_LEAVES, k), dtype=np.int64), np.zeros((keep, k + 2), dtype=np.int64)
+    doubtful = np.zeros((MOST_DOUBTS, k + 1), dtype=np.int64)
+    values = np.zeros((keep, 1))
+    tabs[0, :rows], basics[0, :rows], nonbasics[0, : width - 1], kinds[0] = (
+        layout.tab,
+        layout.basic,
+        layout.nonbasic,
+        layout.kind,
+    )
+    places[0, layout.basic], places[0, layout.nonbasic] = np.arange(rows), -1 - np.arange(width - 1)
+    branch[0] = rows, width - 1, -1, 0, 0
+    note = np.zeros(3)
+    if not tree.plant(tabs[0], basics[0], nonbasics[0], places[0], kinds[0], branch[0], layout.tied, note, tol):
+        counters[[tree.LEVEL, tree.DONE, tree.REJECTED, tree.LOOSE]] = -1, 1, 1, branch[0, 4]
+        rejected[0, :k], rejected[0, k], rejected[0, k + 1], values[0] = -1, branch[0, 2], branch[0, 3], note[0]
+        doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
+    elif not k:
+        counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
+    arrays = _mode_arrays(problem, layout)
+    modes = np.full(k, -1, dtype=np.int64)
+    while not counters[tree.DONE] and counters[tree.NODES] < budget:
+        chunk = min(CHUNK, budget - int(counters[tree.NODES]))
+        state = (tabs, basics, nonbasics, places, kinds, stricts, branch, modes)
+        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, chunk, tol)
+        if report is not None:
+            report(int(counters[tree.NODES]))
+        if enough is not None and counters[tree.LEAVES] >= enough:
+            break
+    found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
+    return Outcome(
+        leaves=leaves[:found].copy(),
+        rejected=rejected[:kept, :k].copy(),
+        culprits=rejected[:kept, k].copy(),
+        basis=rejected[:kept, k + 1].copy(),
+        values=values[:kept, 0].copy(),
+        variables=tuple(layout.variables),
+        nodes=int(counters[tree.NODES]),
+        pivots=int(counters[tree.PIVOTS]),
+        rejections=int(counters[tree.REJECTED]),
+        finished=bool(counters[tree.DONE]) and int(counters[tree.LEAVES]) <= len(leaves),
+        doubtful=doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)].copy(),
+        doubts=int(counters[tree.LOOSE]),
+        seconds=time.perf_counter() - begin,
+    )
