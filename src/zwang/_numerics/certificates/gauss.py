@@ -1,0 +1,64 @@
+"""Without friction, or with given normal forces, Gauss's principle: a strictly convex program has one solution.
+
+The acceleration minimizes (w - A^-1 F)^T A (w - A^-1 F)/2 + sum_j bound_j |t_j w - bias_j| over the accelerations that
+the constraints allow (paper 001, (1.7), (2.2); biases: its erratum 35). So it is unique, and exists for every force
+once some acceleration is allowed. Forces are unique where their rows are independent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
+from zwang._numerics.planar.modes import Law
+from zwang._numerics.planar.reduced import Reduced
+
+INDEPENDENT = 1e-10
+
+
+def gauss(problem: Reduced) -> Proof | None:
+    """Return the certificate, None if some friction force depends on an unknown normal force."""
+    if (problem.friction > 0).any():
+        return None
+    tresca = Law.TRESCA_REST in problem.laws
+    smallest = float(np.linalg.eigvalsh(problem.gram)[0]) if problem.size else 1.0
+    consistent = smallest > INDEPENDENT or not problem.bias.any() or _allowed(problem)
+    independent = smallest > INDEPENDENT
+    what = "given friction bounds" if tresca else "no friction"
+    rows = "forces" if tresca else "normals"
+    tail = (
+        f"the rows of the {rows} are independent (smallest eigenvalue of their Gram matrix {smallest:.3g}), "
+        f"so the reactions are unique too"
+        if independent
+        else f"the rows of the {rows} are dependent, so reactions need not be unique"
+    )
+    head = "for every force there is exactly one acceleration" if consistent else "there is at most one acceleration"
+    return Proof(
+        kind="given normal forces" if tresca else "frictionless",
+        number=smallest,
+        scope=EVERY_FORCE,
+        sentence=f"Gauss's principle with {what}: {head}; {tail}.",
+        exists=consistent,
+        unique_motion=True,
+        unique_normal=independent,
+        unique=independent,
+    )
+
+
+def _allowed(problem: Reduced) -> bool:
+    """Whether some acceleration satisfies all conditions on the normals (A^-1 J^T y runs over all that matter)."""
+    from scipy.optimize import linprog
+
+    normals = problem.normal[problem.normal >= 0]
+    two_sided = np.array([problem.laws[c] is Law.BILATERAL for c in np.flatnonzero(problem.normal >= 0)], dtype=bool)
+    gram, bias = problem.gram[np.ix_(normals, normals)], problem.bias[normals]
+    result = linprog(
+        np.zeros(len(normals)),
+        A_ub=-gram[~two_sided],
+        b_ub=-bias[~two_sided],
+        A_eq=gram[two_sided] if two_sided.any() else None,
+        b_eq=bias[two_sided] if two_sided.any() else None,
+        bounds=(None, None),
+        method="highs",
+    )
+    return bool(result.status == 0)
