@@ -1,0 +1,360 @@
+"""`Reactions`: every acceleration and reaction that the laws allow at a state, and what is proved about the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.base import Result
+from zwang._results.storage import storable
+
+Array = NDArray[np.float64]
+
+
+@storable
+class ReactionsStatus(Enum):
+    """What the laws of contact and friction allow at a state."""
+
+    UNIQUE = "One acceleration and one set of reactions satisfy the laws, and no other."
+    UNIQUE_MOTION = "One acceleration satisfies the laws; the reactions are not unique."
+    MULTIPLE = "Several accelerations satisfy the laws."
+    NONE = "No reaction satisfies the laws at this state."
+    FOUND = "A solution was found and verified; a second one is not excluded."
+    UNDECIDED = "No solution was found, and none is excluded."
+    SINGULAR = "The state is a singular point of the configuration space: these accelerations don't carry a motion on."
+    INADMISSIBLE = "The state violates a constraint."
+
+
+class Modes(tuple[str, ...]):
+    """The modes of the contacts in their order; ``modes["tip"]`` finds one by its name.
+
+    Examples
+    --------
+    >>> modes = Modes(("open", "slip-"), names=("left", "right"))
+    >>> modes["right"], modes[0], modes == ("open", "slip-")
+    ('slip-', 'open', True)
+    """
+
+    names: tuple[str, ...]
+
+    def __new__(cls, modes: Sequence[str], names: Sequence[str] = ()) -> Modes:
+        made = super().__new__(cls, modes)
+        made.names = tuple(names)
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return super().__getitem__(self.names.index(key))
+        return super().__getitem__(key)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One point of the solution set, or the direction of a ray or line.
+
+    Attributes
+    ----------
+    acceleration : (n,) array
+    normal : (k,) array
+    tangential : (k,) array, (k, 2) if friction acts in planes
+    """
+
+    acceleration: Array
+    normal: Array
+    tangential: Array
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Points(Sequence[Point]):
+    """A sequence of `Point`, kept as arrays with one more axis in front."""
+
+    acceleration: Array
+    normal: Array
+    tangential: Array
+
+    def __len__(self) -> int:
+        return len(self.normal)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Points: ...
+
+    def __getitem__(self, index: int | slice) -> Point | Points:
+        kind = Points if isinstance(index, slice) else Point
+        return kind(self.acceleration[index], self.normal[index], self.tangential[index])
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} points>"
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The least and greatest value of every force on a piece (infinite where there is no bound).
+
+    ``ranges["tip"]`` is the mapping of 'normal' and 'tangential' to (low, high) for one contact.
+
+    Attributes
+    ----------
+    names : tuple of str
+    normal : (k, 2) array
+    tangential : (k, 2) array, (k, 2, 2) if friction acts in planes (the last axis is low, high)
+    """
+
+    names: tuple[str, ...]
+    normal: Array
+    tangential: Array
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        at = self.names.index(name)
+        normal = (float(self.normal[at, 0]), float(self.normal[at, 1]))
+        tangential = self.tangential[at]
+        pair = (float(tangential[0]), float(tangential[1])) if tangential.ndim == 1 else tangential
+        return {"normal": normal, "tangential": pair}
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """A maximal convex piece of the solution set; a single point has dimension 0.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the contacts.
+    modes : Modes
+        In the relative interior: open, closed, stick, slip+, slip-, slip; '(N<0)' marks a bilateral one that pulls.
+    acceleration : (n,) array
+    acceleration_unique : bool
+        Whether all of the piece has this acceleration.
+    normal : (k,) array
+    tangential : (k,) array, (k, 2) if friction acts in planes
+        Forces at a point of the relative interior (the point itself, if the dimension is 0).
+    gap_acceleration : (k,) array
+        normal @ w less its bias there.
+    slip_acceleration : array as `tangential`
+        tangent @ w less its bias there.
+    dimension : int
+    component : int
+        Pieces that touch have one number.
+    vertices, rays, lines : Points
+        The piece is the convex hull of the vertices plus the cone of the rays plus the span of the lines. Where there
+        are lines there is no vertex, and the points of least norm of the faces take their place.
+    ranges : Ranges
+    residual : float
+        The largest relative distance of its points from the laws.
+    """
+
+    names: tuple[str, ...]
+    modes: Modes
+    acceleration: Array
+    acceleration_unique: bool
+    normal: Array
+    tangential: Array
+    gap_acceleration: Array
+    slip_acceleration: Array
+    dimension: int
+    component: int
+    vertices: Points
+    rays: Points
+    lines: Points
+    ranges: Ranges
+    residual: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "modes", Modes(self.modes, self.names))
+
+    def __repr__(self) -> str:
+        from zwang._results.reactions_text import solution_lines
+
+        return "\n".join(solution_lines(self, "Solution"))
+
+
+@storable
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved, by which criterion, and the number it rests on.
+
+    Attributes
+    ----------
+    kind : str
+    number : float
+    scope : str
+        'this state', or 'every force' (at these positions, velocities and biases).
+    sentence : str
+    exists, unique_motion, unique : bool
+        What it proves: that a solution exists; at most one acceleration; at most one solution.
+    fails : bool
+        An exact criterion that doesn't hold: some force has none or several solutions.
+    """
+
+    kind: str
+    number: float
+    scope: str
+    sentence: str
+    exists: bool = False
+    unique_motion: bool = False
+    unique: bool = False
+    fails: bool = False
+
+
+@storable
+@dataclass(frozen=True)
+class Rejection:
+    """Why a mode has no solution.
+
+    Attributes
+    ----------
+    reason : str
+    value : float
+        The offending force or acceleration; for a mode that leaves contacts open ('*'), the most it can be.
+    contact : str
+        Whose it is.
+    """
+
+    reason: str
+    value: float
+    contact: str
+
+
+@storable
+@dataclass(frozen=True, eq=False, repr=False)
+class Rejections(Mapping[tuple[str, ...], Rejection]):
+    """Modes without a solution -> why. '*' stands for every mode of a contact: one entry then rejects many at once.
+
+    Attributes
+    ----------
+    names, labels, reasons : tuples of str
+    modes : (r, k) int array
+        Place in `labels`, -1 for '*'.
+    reason, contact : (r,) int arrays
+    value : (r,) array
+    normal, gap : (r, k) arrays
+        Forces and gap accelerations that the equations of the mode give, nan where they don't.
+    total : int
+        The number of rejections; the first of them are kept.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    reasons: tuple[str, ...]
+    modes: NDArray[np.int64]
+    reason: NDArray[np.int64]
+    contact: NDArray[np.int64]
+    value: Array
+    normal: Array
+    gap: Array
+    total: int
+
+    def key(self, row: int) -> tuple[str, ...]:
+        """The modes of one entry."""
+        return tuple("*" if m < 0 else self.labels[m] for m in self.modes[row])
+
+    def at(self, row: int) -> Rejection:
+        """The reason of one entry."""
+        contact = self.names[self.contact[row]] if self.names else ""
+        return Rejection(self.reasons[self.reason[row]], float(self.value[row]), contact)
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return (self.key(row) for row in range(len(self)))
+
+    def __getitem__(self, key: tuple[str, ...]) -> Rejection:
+        for row in range(len(self)):
+            if self.key(row) == tuple(key):
+                return self.at(row)
+        raise KeyError(key)
+
+    def __repr__(self) -> str:
+        return f"<{self.total} rejections>"
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """Which constraints depend on each other, and what that leaves undetermined.
+
+    Attributes
+    ----------
+    sentences : tuple of str
+    dependencies : (d, k) array
+        Rows of coefficients c with sum_j c_j normal_j = 0.
+    stress_normal, stress_tangential : (s, k), (s, k) or (s, k, 2) arrays
+        Self-stresses that are free at this state: forces that can be added without changing the motion.
+    determined : tuple of str
+        Contacts whose forces are the same in every solution.
+    """
+
+    sentences: tuple[str, ...]
+    dependencies: Array
+    stress_normal: Array
+    stress_tangential: Array
+    determined: tuple[str, ...]
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Reactions(Result):
+    """Every acceleration and reaction that the laws allow.
+
+    Attributes
+    ----------
+    name : str
+        Of the system or problem.
+    contacts : tuple of str
+        Names of the contacts, in the order of all arrays over contacts.
+    coordinates : tuple of str
+        Names of the coordinates, empty for plain arrays.
+    solutions : tuple of Solution
+    accelerations : (m, n) array
+        The distinct ones; for a continuum those of the vertices.
+    accelerations_continuum : bool
+    rejected : Rejections
+    complete : bool
+        Whether every mode was decided.
+    marginal : tuple of str
+        Decisions that rest on less than the tolerance.
+    certificate : Certificate or None
+        What proves the status, or the strongest one there is.
+    certificates : tuple of Certificate
+    redundancy : Redundancy or None
+        None where all reactions are determined and the constraints independent.
+    modes_total : float
+        The number of combinations of modes.
+    nodes : int
+        How many of them, or of their parts, were looked at.
+    note : str
+        What was not done, and what it would cost.
+    """
+
+    name: str
+    contacts: tuple[str, ...]
+    coordinates: tuple[str, ...] = ()
+    solutions: tuple[Solution, ...]
+    accelerations: Array
+    accelerations_continuum: bool
+    rejected: Rejections
+    complete: bool
+    marginal: tuple[str, ...] = ()
+    certificate: Certificate | None = None
+    certificates: tuple[Certificate, ...] = ()
+    redundancy: Redundancy | None = None
+    modes_total: float = 1.0
+    nodes: int = 0
+    note: str = ""
+
+    def __repr__(self) -> str:
+        from zwang._results.reactions_text import reactions_text
+
+        return reactions_text(self)
