@@ -1,0 +1,7 @@
+"""Every acceleration and reaction that the laws allow at a state."""
+
+from __future__ import annotations
+
+from zwang._reactions.problem import reactions_of_problem
+
+__all__ = ["reactions_of_problem"]

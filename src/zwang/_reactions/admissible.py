@@ -1,0 +1,174 @@
+"""Which constraints act at a state, and as which contacts: the step from a system to a contact problem.
+
+Position level, one-sided: a gap above its tolerance is open; at the tolerance, a rate above its tolerance separates,
+below it an impact is due, else the constraint is active. Velocity level, one-sided: active where the expression is
+zero. Tolerances are relative to 1 + the size of the terms: |row| |q| for gaps, |row| |v| for rates and slips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zwang._backends import SparseTerms, Terms
+from zwang._compile.values import Inputs
+from zwang._declare.constraints import Bilateral, Constraint, Friction
+from zwang._declare.system import System
+from zwang._numerics.contacts import Contact, ContactProblem
+from zwang.errors import DeclarationError, StateError, nearest
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Below which sizes, relative to the terms, gaps are closed, rates are zero and slips are rest."""
+
+    gap: float = 1e-9
+    rate: float = 1e-9
+    slip: float = 1e-9
+
+
+@dataclass(frozen=True)
+class Acting:
+    """A state as a contact problem.
+
+    Attributes
+    ----------
+    problem : ContactProblem
+    names : tuple of str
+        Of the constraints that act, in the order of the contacts.
+    open : tuple of str
+        Of the one-sided constraints that don't, with the reason in words.
+    bilateral : list of int
+        Numbers of the normals of all bilateral constraints.
+    """
+
+    problem: ContactProblem
+    names: tuple[str, ...]
+    open: tuple[str, ...]
+    bilateral: list[int]
+
+
+class _State:
+    """The terms of one state with the scales that tolerances refer to."""
+
+    def __init__(self, inputs: Inputs, terms: Terms | SparseTerms) -> None:
+        sparse = isinstance(terms, SparseTerms)
+        self.terms = terms
+        self.mass = terms.mass[0] if sparse else terms.mass[:, :, 0]
+        self.rows = terms.rows[0] if sparse else terms.rows[:, :, 0]
+        self.slip_rows = terms.slip_rows[0] if sparse else terms.slip_rows[:, :, 0]
+        q, v = np.abs(inputs.q[:, 0]), np.abs(inputs.v[:, 0])
+        self.gap_scale = 1.0 + abs(self.rows) @ q
+        self.rate_scale = 1.0 + abs(self.rows) @ v
+        self.slip_scale = 1.0 + abs(self.slip_rows) @ v
+
+    def row(self, matrix: Any, place: int) -> Any:
+        return matrix[[place]] if isinstance(self.terms, SparseTerms) else matrix[place]
+
+
+def acting(
+    system: System,
+    inputs: Inputs,
+    terms: Terms | SparseTerms,
+    tolerances: Tolerances,
+    normal_forces: Mapping[str, float] | None = None,
+) -> Acting:
+    """Return the contact problem of one state; a state that violates a constraint is a StateError."""
+    given = _normal_forces(system, normal_forces)
+    state = _State(inputs, terms)
+    contacts: list[Contact] = []
+    opened: list[str] = []
+    bilateral: list[int] = []
+    normal = slip = law = 0
+    for item in system.constraints:
+        reason = _check(system, item, state, normal, tolerances)
+        if isinstance(item, Bilateral):
+            bilateral.append(normal)
+        if reason is None:
+            contacts.append(_contact(item, state, normal, slip, law, tolerances, given))
+        else:
+            opened.append(f"{item.name} ({reason})")
+        normal += not isinstance(item, Friction)
+        slip += len(item.slip)
+        law += bool(item.slip)
+    problem = ContactProblem(state.mass, terms.force[:, 0], contacts)
+    return Acting(problem, tuple(str(contact.name) for contact in contacts), tuple(opened), bilateral)
+
+
+def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:
+    known = [str(item.name) for item in system.constraints if not isinstance(item, Friction)]
+    for name in given or {}:
+        if name not in known:
+            raise DeclarationError(
+                f"{system.name}: normal_forces= names '{name}', which is no constraint with a normal. {nearest(str(name), known)}"
+            )
+    return {str(name): float(value) for name, value in (given or {}).items()}
+
+
+def _check(system: System, item: Constraint, state: _State, place: int, tolerances: Tolerances) -> str | None:
+    """Return why a constraint does not act, None if it does; violations are raised."""
+    if isinstance(item, Friction):
+        return None
+    value, rate = float(state.terms.value[place, 0]), float(state.terms.rate[place, 0])
+    position = item.level == "position"
+    gap_tol = (tolerances.gap * state.gap_scale if position else tolerances.rate * state.rate_scale)[place]
+    rate_tol = tolerances.rate * state.rate_scale[place]
+    cure = "Use compile(system).project(state, params) for the nearest state that satisfies the bilateral constraints."
+    if isinstance(item, Bilateral):
+        if abs(value) > gap_tol:
+            raise StateError(f"{system.name}: the state is off constraint '{item.name}' by {value:.1e} (tol {gap_tol:.0e}). {cure}")
+        if position and abs(rate) > rate_tol:
+            raise StateError(
+                f"{system.name}: the velocity leaves constraint '{item.name}' with {rate:.1e} (tol {rate_tol:.0e}). {cure}"
+            )
+        return None
+    if value > gap_tol:
+        return f"{'gap' if position else 'value'} {value:.3g}"
+    if value < -gap_tol:
+        raise StateError(f"{system.name}: the state violates constraint '{item.name}' by {-value:.1e} (tol {gap_tol:.0e}).")
+    if position and rate > rate_tol:
+        return f"separating at {rate:.3g}"
+    if position and rate < -rate_tol:
+        raise StateError(
+            f"{system.name}: constraint '{item.name}' closes at {rate:.3g}: an impact is due, and the acceleration is "
+            "not what follows. Use simulate."
+        )
+    return None
+
+
+def _contact(
+    item: Constraint, state: _State, normal: int, slip: int, law: int, tolerances: Tolerances, given: Mapping[str, float]
+) -> Contact:
+    terms = state.terms
+    places = range(slip, slip + len(item.slip))
+    tangent = np.stack([_dense(state.row(state.slip_rows, k)) for k in places]) if item.slip else None
+    if tangent is not None and isinstance(terms, SparseTerms):
+        tangent = state.slip_rows[list(places)]
+    speed = np.array([terms.slip[k, 0] for k in places])
+    at_rest = bool(np.all(np.abs(speed) <= tolerances.slip * state.slip_scale[slip : slip + len(item.slip)]))
+    along: dict[str, Any] = {}
+    if item.slip:
+        along = {
+            "tangent": tangent,
+            "tangent_bias": np.array([terms.slip_bias[k, 0] for k in places]),
+            "slip": np.zeros_like(speed) if at_rest else speed,
+        }
+    name = str(item.name)
+    if isinstance(item, Friction):
+        return Contact(None, friction=1.0, normal_force=float(terms.bounds[law, 0]), name=name, **along)
+    return Contact(
+        state.row(state.rows, normal),
+        friction=float(terms.bounds[law, 0]) if item.slip else 0.0,
+        bias=float(terms.gamma[normal, 0]),
+        bilateral=isinstance(item, Bilateral),
+        normal_force=given.get(name),
+        name=name,
+        **along,
+    )
+
+
+def _dense(row: Any) -> Any:
+    return row.toarray()[0] if hasattr(row, "toarray") else row

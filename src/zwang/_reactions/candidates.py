@@ -1,0 +1,215 @@
+"""A solution that some solver proposes, for problems of any size: checked, and no more claimed than holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.certificates import EVERY_FORCE, Proof
+from zwang._numerics.contact_laws import Scales, residual_of, scales_of
+from zwang._numerics.contacts import ContactProblem, Matrix, is_sparse
+from zwang._numerics.planar.reduced import inverse_times
+from zwang._reactions.solutions import is_flat, shaped
+from zwang._reactions.verdict import certificate_of
+from zwang._results.base import Provenance
+from zwang._results.reactions import Modes, Points, Ranges, Reactions, ReactionsStatus, Rejections, Solution
+
+Array = npt.NDArray[np.float64]
+
+DENSE = 20_000_000
+"""Entries of a dense array of all rows beyond which lengths of rows are only estimated, from the diagonal."""
+
+
+def reactions_from_candidate(
+    problem: ContactProblem,
+    candidate: tuple[Array, Array, Array] | None,
+    *,
+    names: Sequence[str],
+    name: str,
+    coordinates: Sequence[str] = (),
+    provenance: Provenance,
+    accept: float = 1e-8,
+    slip_tol: float = 0.0,
+    proofs: Sequence[Proof] = (),
+    note: str = "",
+) -> Reactions:
+    """Return the result that one proposed solution justifies.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    candidate : (w, N, T) with shapes (n,), (k,), (k, 2), or None if no solver found one
+    accept : float
+        Largest residual of the laws with which it counts as a solution.
+    proofs : sequence of Proof
+        Certificates known already; that of Gauss's principle is added where it applies.
+    note : str
+        What was not done.
+    """
+    called = tuple(names)
+    found = list(proofs) or [proof for proof in [convex_proof(problem)] if proof is not None]
+    solutions: tuple[Solution, ...] = ()
+    residual = float("nan")
+    if candidate is not None:
+        solution = _solution(problem, candidate, called, slip_tol)
+        residual = solution.residual
+        if residual <= accept:
+            solutions = (solution,)
+        else:
+            note = f"{note} The best approximation misses the laws by {residual:.1e} (accepted: {accept:.0e}).".strip()
+    unique = any(proof.unique for proof in found)
+    status = ReactionsStatus.UNDECIDED
+    if solutions:
+        status = ReactionsStatus.UNIQUE if unique else ReactionsStatus.FOUND
+    accelerations = np.reshape(np.array([solution.acceleration for solution in solutions]), (-1, len(problem.force)))
+    main = max(found, key=lambda p: (p.unique, p.unique_motion, p.exists), default=None)
+    none = np.zeros((0, len(called)))
+    empty = np.zeros(0, dtype=np.int64)
+    return Reactions(
+        status=status,
+        residual=residual,
+        provenance=provenance,
+        name=name,
+        contacts=called,
+        coordinates=tuple(coordinates),
+        solutions=solutions,
+        accelerations=accelerations,
+        accelerations_continuum=False,
+        rejected=Rejections(called, (), (), none.astype(np.int64), empty, empty, np.zeros(0), none, none, 0),
+        complete=bool(solutions) and unique,
+        certificate=None if main is None else certificate_of(main),
+        certificates=tuple(certificate_of(proof) for proof in found),
+        modes_total=float("inf"),
+        note="" if unique and solutions else note,
+    )
+
+
+def convex_proof(problem: ContactProblem) -> Proof | None:
+    """Return the certificate of Gauss's principle, None if a bound depends on an unknown normal force."""
+    rows = problem.rows
+    if ((rows.friction > 0) & np.isnan(rows.normal_force)).any():
+        return None
+    smallest = _smallest_pivot(problem)
+    independent = smallest is not None and smallest > 1e-10
+    tail = (
+        f"; the rows of the unknown forces are independent (smallest pivot {smallest:.3g}), so they are unique too"
+        if independent
+        else ""
+    )
+    zero = independent or not rows.bias[np.isnan(rows.normal_force)].any()
+    tresca = bool((~np.isnan(rows.normal_force)).any())
+    head = "for every force there is exactly one acceleration" if zero else "there is at most one acceleration"
+    return Proof(
+        "given normal forces" if tresca else "frictionless",
+        smallest if smallest is not None else 0.0,
+        EVERY_FORCE,
+        f"Gauss's principle: {head}{tail}.",
+        exists=zero,
+        unique_motion=True,
+        unique=independent,
+    )
+
+
+def _smallest_pivot(problem: ContactProblem) -> float | None:
+    """Smallest pivot of J A^-1 J^T for the unknown forces, rows of unit length; None where that is too much work."""
+    rows = problem.rows
+    rubbing = np.repeat((rows.friction > 0) & ~np.isnan(rows.normal_force), rows.components)
+    parts = [rows.normal[np.isnan(rows.normal_force)], rows.tangent[rubbing]]
+    if is_sparse(rows.normal) or is_sparse(rows.tangent):
+        from scipy.sparse import diags_array, vstack
+        from scipy.sparse.linalg import splu
+
+        if not is_sparse(problem.inverse_mass):
+            return None
+        jacobian = vstack(parts).tocsr()
+        gram = (jacobian @ problem.inverse_mass @ jacobian.T).tocsc()
+        scale = diags_array(1.0 / np.sqrt(np.maximum(gram.diagonal(), 1e-300)))
+        try:
+            pivots = splu((scale @ gram @ scale).tocsc(), diag_pivot_thresh=0.0, options={"SymmetricMode": True}).U
+        except RuntimeError:
+            return 0.0
+        return float(np.abs(pivots.diagonal()).min())
+    jacobian = np.concatenate(parts)
+    if jacobian.size > DENSE or len(jacobian) > 2_000:
+        return None
+    gram = jacobian @ inverse_times(problem)(jacobian.T)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    return float(np.linalg.eigvalsh(scale[:, None] * gram * scale)[0]) if len(gram) else 1.0
+
+
+def candidate_scales(problem: ContactProblem) -> Scales:
+    """Return the scales of a problem of any size; for large ones the diagonal of the mass has to do."""
+    rows = problem.rows
+    if (rows.normal.shape[0] + rows.tangent.shape[0]) * len(problem.force) <= DENSE:
+        return scales_of(problem, inverse_times(problem))
+    diagonal = problem.inverse_mass.diagonal() if problem.mass is None else 1.0 / problem.mass.diagonal()
+
+    def length(matrix: Matrix) -> Array:
+        squares = np.asarray((matrix.multiply(matrix) if is_sparse(matrix) else matrix * matrix) @ diagonal).ravel()
+        return np.sqrt(np.where(squares > 0, squares, 1.0))
+
+    normal, tangent = length(rows.normal), length(rows.tangent)
+    given = np.nan_to_num(rows.normal_force)
+    loads = [np.abs(rows.bias) / normal, np.abs(rows.tangent_bias) / tangent, np.abs(given) * normal]
+    weight = float(np.sqrt(np.max(problem.force**2 * diagonal, initial=0.0)))
+    coordinate = np.sqrt(diagonal if problem.mass is None else 1.0 / diagonal)
+    load = max(weight, float(np.concatenate(loads).max(initial=0.0))) or 1.0
+    return Scales(load, normal, tangent, coordinate)
+
+
+def _solution(
+    problem: ContactProblem, candidate: tuple[Array, Array, Array], names: tuple[str, ...], slip_tol: float
+) -> Solution:
+    w, normal, tangential = candidate
+    rows, scales = problem.rows, candidate_scales(problem)
+    residual = residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest
+    slip = np.zeros((rows.count, 2))
+    slip[np.arange(2) < rows.components[:, None]] = rows.tangent @ w - rows.tangent_bias
+    gap = np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0))
+    one = Points(w[None, :], normal[None, :], shaped(problem, tangential)[None])
+    nothing = Points(np.zeros((0, len(w))), np.zeros((0, rows.count)), one.tangential[:0])
+    flat = shaped(problem, tangential)
+    return Solution(
+        names=names,
+        modes=Modes(_words(problem, normal, gap, slip, scales, slip_tol), names),
+        acceleration=w,
+        acceleration_unique=True,
+        normal=normal,
+        tangential=flat,
+        gap_acceleration=gap,
+        slip_acceleration=shaped(problem, slip),
+        dimension=0,
+        component=0,
+        vertices=one,
+        rays=nothing,
+        lines=nothing,
+        ranges=Ranges(names, np.stack([normal, normal], axis=-1), np.stack([flat, flat], axis=-1)),
+        residual=residual,
+    )
+
+
+def _words(
+    problem: ContactProblem, normal: Array, gap: Array, slip: Array, scales: Scales, slip_tol: float, zero: float = 1e-7
+) -> tuple[str, ...]:
+    """The modes at a point, told by accelerations that differ from zero by more than `zero` of their scale."""
+    rows = problem.rows
+    sizes = np.zeros((rows.count, 2))
+    mask = np.arange(2) < rows.components[:, None]
+    sizes[mask] = scales.tangent
+    velocity, velocities = np.zeros((2, rows.count, 2))
+    velocities[mask] = rows.slip
+    slides = np.linalg.norm(velocities, axis=1) > slip_tol
+    moving = np.linalg.norm(slip, axis=1) > zero * scales.load * np.maximum(sizes.max(axis=1, initial=0.0), 1e-300)
+    velocity = np.where(slides[:, None], velocities, slip)
+    flat = is_flat(problem)
+    signs = np.where(velocity[:, 0] > 0, "slip+", "slip-") if flat else np.full(rows.count, "slip")
+    planar_signs = np.where(rows.components == 1, np.where(velocity[:, 0] > 0, "slip+", "slip-"), signs)
+    words = np.where(slides | moving, planar_signs, "stick")
+    words = np.where(rows.friction > 0, words, "closed")
+    known = ~np.isnan(rows.normal_force)
+    opened = ~rows.bilateral & ~known & (gap > zero * scales.load * scales.normal)
+    words = np.where(opened, "open", words)
+    pulling = rows.bilateral & (normal * scales.normal < -zero * scales.load)
+    return tuple(f"{word} (N<0)" if pulls else str(word) for word, pulls in zip(words, pulling, strict=True))

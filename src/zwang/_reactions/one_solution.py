@@ -1,0 +1,58 @@
+"""One verified solution where the modes are too many to enumerate: pivoting, Newton, and the mode they end in."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.planar.lemke import complementarity, lemke
+from zwang._numerics.planar.modes import Law
+from zwang._numerics.planar.newton import newton
+from zwang._numerics.planar.pieces import Piece, piece_of
+from zwang._numerics.planar.reduced import Reduced
+
+Array = npt.NDArray[np.float64]
+
+LARGEST = 1_500
+"""Complementary pairs beyond which a dense tableau is not made."""
+
+
+def one_piece(reduced: Reduced, tol: float) -> Piece | None:
+    """Return the solutions in one mode, found by Lemke's method or else by Newton's; None if neither finds any."""
+    problem = complementarity(reduced) if reduced.size <= LARGEST else None
+    if problem is not None and len(problem.constant) <= LARGEST:
+        x = lemke(problem.matrix, problem.constant)
+        piece = None if x is None else piece_at(reduced, problem.shift + problem.spread @ x, tol)
+        if piece is not None:
+            return piece
+    z = newton(reduced) if reduced.size <= LARGEST else None
+    return None if z is None else piece_at(reduced, z, tol)
+
+
+def piece_at(reduced: Reduced, z: Array, tol: float) -> Piece | None:
+    """Return the solutions in the mode of approximate forces z: an approximation is solved for, never trusted."""
+    u = reduced.gram @ z + reduced.free
+    size = max(1.0, float(np.abs(z).max(initial=0.0)))
+    for zero in (1e-9, 1e-7, 1e-5, 1e-11):
+        modes = tuple(_mode(reduced, c, z, u, zero * size) for c in range(reduced.count))
+        piece = piece_of(reduced, modes, tol)
+        if piece is not None:
+            return piece
+    return None
+
+
+def _mode(reduced: Reduced, contact: int, z: Array, u: Array, zero: float) -> int:
+    """The mode of a contact at a point, told by its accelerations (so that stick contains its boundary)."""
+    law, n, t = reduced.laws[contact], reduced.normal[contact], reduced.tangent[contact]
+    if law in {Law.KNOWN, Law.BILATERAL}:
+        return 0
+    if law is Law.UNILATERAL:
+        return 0 if u[n] > zero else 1
+    if law is Law.BILATERAL_SLIDING:
+        return 0 if z[n] >= 0 else 1
+    slip = 0 if abs(u[t]) <= zero else (1 if u[t] > 0 else 2)
+    if law is Law.TRESCA_REST:
+        return slip
+    if law is Law.BILATERAL_REST:
+        return slip + (0 if z[n] >= 0 else 3)
+    return 0 if u[n] > zero else 1 + slip

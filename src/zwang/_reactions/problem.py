@@ -1,0 +1,279 @@
+"""The verb for plain arrays: `reactions_of_problem`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.certificates import certificates
+from zwang._numerics.contact_laws import scales_of
+from zwang._numerics.contacts import ContactProblem, dense
+from zwang._numerics.planar.merging import components, maximal
+from zwang._numerics.planar.modes import Law
+from zwang._numerics.planar.pieces import SAME, Piece, pieces_of, still_doubtful
+from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
+from zwang._numerics.planar.search import Outcome, find_modes, mode_count
+from zwang._reactions.candidates import DENSE, reactions_from_candidate
+from zwang._reactions.one_solution import one_piece, piece_at
+from zwang._reactions.redundancy import explain_redundancy
+from zwang._reactions.rejections import explain
+from zwang._reactions.solutions import distinct_accelerations, solution_of
+from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
+from zwang._results.base import Provenance
+from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang.errors import DeclarationError
+
+ENUMERATED = 12
+"""Contacts up to which the enumeration is carried to its end."""
+SEARCHABLE = 48
+"""Contacts up to which it is tried at all."""
+LARGEST = 3_000
+"""Rows of normals and tangents beyond which nothing dense is made."""
+FULL_BUDGET = 20_000_000
+TRIAL_BUDGET = 100_000
+
+
+Array = npt.NDArray[np.float64]
+Solver = Callable[[ContactProblem], tuple[Array, Array, Array] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How far to go; tolerances are relative to the size of the terms."""
+
+    tol: float
+    slip_tol: float
+    every: bool | None
+    budget: int | None
+    certify: bool
+    report: Callable[[int], None] | None
+
+
+def reactions_of_problem(
+    problem: ContactProblem,
+    *,
+    name: str = "problem",
+    names: Sequence[str] | None = None,
+    coordinates: Sequence[str] = (),
+    provenance: Provenance | None = None,
+    tol: float = 1e-9,
+    slip_tol: float = 0.0,
+    every: bool | None = None,
+    budget: int | None = None,
+    certify: bool = True,
+    report: Callable[[int], None] | None = None,
+    solver: Solver | None = None,
+) -> Reactions:
+    """Return every acceleration and reaction that the laws allow.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    name, names, coordinates : str, sequences of str
+        What the result calls the problem, its contacts and its coordinates.
+    provenance : Provenance, optional
+        Where the arrays come from; made from the arrays themselves if left out.
+    tol : float
+        Signs are decided up to `tol` times the size of the terms; what is decided by less is marginal.
+    slip_tol : float
+        Slip velocities up to this size count as rest.
+    every : bool, optional
+        True: enumerate all modes whatever it costs, up to `budget`. False: one solution is enough. By default all
+        modes are enumerated for up to 12 contacts, and tried for more.
+    budget : int, optional
+        Linear programs after which the enumeration stops.
+    certify : bool
+        Whether to look for certificates that hold for every force.
+    report : callable, optional
+        Called with the number of linear programs from time to time.
+    solver : callable, optional
+        Proposes (w, N, T), shapes (n,), (k,), (k, 2), or None, for problems that are too large to enumerate or have
+        friction in planes. Its answer is checked, never trusted.
+
+    Examples
+    --------
+    A block on a floor is pushed with less than friction can hold.
+
+    >>> from zwang._numerics.contacts import Contact
+    >>> floor = Contact([0, 1], tangent=[1, 0], friction=0.5, name="floor")
+    >>> found = reactions_of_problem(ContactProblem(np.eye(2), [0.4, -1.0], [floor]), name="block")
+    >>> found.status.name, found.solutions[0].modes["floor"], float(found.solutions[0].tangential[0])
+    ('UNIQUE', 'stick', -0.4)
+    """
+    if not isinstance(problem, ContactProblem):
+        raise DeclarationError(f"reactions: got a {type(problem).__name__}, needed a ContactProblem.")
+    if not 0 < tol < 1e-3:
+        raise DeclarationError(f"reactions: tol is {tol:g}, needed a number between 0 and 1e-3 (relative).")
+    called = problem.names if names is None else tuple(names)
+    if len(called) != problem.rows.count:
+        raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
+    options = Options(tol, slip_tol, every, budget, certify, report)
+    origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
+    if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
+        return _planar(problem, called, options, name, tuple(coordinates), origin, solver)
+    candidate = None if solver is None else solver(problem)
+    return reactions_from_candidate(
+        problem,
+        candidate,
+        names=called,
+        name=name,
+        coordinates=coordinates,
+        provenance=origin,
+        slip_tol=slip_tol,
+        note=_what_is_left(problem, options, candidate is None),
+    )
+
+
+def _fits(problem: ContactProblem) -> bool:
+    """Whether dense arrays of all rows are affordable."""
+    rows = problem.rows
+    count = rows.normal.shape[0] + rows.tangent.shape[0]
+    return bool(count <= LARGEST and count * len(problem.force) <= DENSE)
+
+
+def _what_is_left(problem: ContactProblem, options: Options, nothing: bool) -> str:
+    rows = problem.rows
+    if not is_planar(problem, slip_tol=options.slip_tol):
+        why = "a contact at rest has friction in a plane, where modes can't be enumerated"
+    else:
+        resting = (rows.friction > 0) & (np.isnan(rows.normal_force))
+        digits = np.log10(4.0) * resting.sum() + np.log10(2.0) * (~resting).sum()
+        asked = "every solution was asked, but that needs" if options.every else "every solution needs"
+        why = f"{asked} up to 10^{digits:.0f} combinations of modes of {rows.count} contacts"
+    return f"{why}; {'no solver proposed a solution' if nothing else 'one proposed solution was checked'}."
+
+
+def _planar(
+    problem: ContactProblem,
+    names: tuple[str, ...],
+    options: Options,
+    name: str,
+    coordinates: tuple[str, ...],
+    provenance: Provenance,
+    solver: Solver | None,
+) -> Reactions:
+    reduced = reduce(problem, slip_tol=options.slip_tol)
+    total = mode_count(reduced)
+    proofs = certificates(reduced) if options.certify else []
+    outcome = _enumerate(reduced, total, options)
+    pieces: list[Piece] = pieces_of(reduced, outcome, options.tol) if outcome is not None else []
+    finished = outcome is not None and outcome.finished
+    pieces = maximal(reduced, pieces, options.tol)
+    note = "" if finished else _cost(reduced, total, options, outcome)
+    if not finished and not pieces:
+        pieces = _one(problem, reduced, options.tol, solver)
+    doubts = still_doubtful(reduced, outcome, options.tol) if outcome is not None and finished else 0
+    marginal = _marginal(pieces, doubts)
+    pieces = _without_doubtful_twins(pieces)
+    complete = finished and not marginal
+    if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
+        # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
+        pieces, complete = _at_one_motion(reduced, pieces, options.tol), not marginal
+        note = "" if complete else note
+    accelerations, continuum = distinct_accelerations(reduced, pieces, SAME)
+    status = status_of(pieces, len(accelerations), continuum, complete, proofs)
+    numbers = components(pieces)
+    if complete and finished and status not in {ReactionsStatus.FOUND, ReactionsStatus.UNDECIDED}:
+        proofs = [*proofs, enumeration(status, total, outcome.nodes if outcome else 0, len(set(numbers)))]
+    scales = scales_of(problem, inverse_times(problem))
+    solutions = tuple(
+        solution_of(problem, reduced, piece, number, names, scales, slip_tol=options.slip_tol)
+        for piece, number in zip(pieces, numbers, strict=True)
+    )
+    main = main_certificate(status, proofs)
+    return Reactions(
+        status=status,
+        residual=max((solution.residual for solution in solutions), default=float("nan")),
+        provenance=provenance,
+        name=name,
+        contacts=names,
+        coordinates=coordinates,
+        solutions=solutions,
+        accelerations=accelerations,
+        accelerations_continuum=continuum,
+        rejected=explain(problem, reduced, outcome, total, names, options.tol),
+        complete=complete,
+        marginal=marginal,
+        certificate=None if main is None else certificate_of(main),
+        certificates=tuple(certificate_of(proof) for proof in proofs),
+        redundancy=explain_redundancy(problem, reduced, pieces, solutions, names),
+        modes_total=total,
+        nodes=outcome.nodes if outcome else 0,
+        note=note,
+    )
+
+
+def _enumerate(reduced: Reduced, total: float, options: Options) -> Outcome | None:
+    if options.every is False or (reduced.count > SEARCHABLE and not options.budget):
+        return None
+    few = reduced.count <= ENUMERATED or total <= 4.0**ENUMERATED
+    budget = options.budget or (FULL_BUDGET if few or options.every else TRIAL_BUDGET)
+    return find_modes(reduced, tol=options.tol, budget=budget, report=options.report)
+
+
+def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | None) -> str:
+    digits = sum(np.log10(len(table.modes)) for table in reduced.tables)
+    count = f"{total:.6g}" if np.isfinite(total) and total < 1e15 else f"10^{digits:.0f}"
+    tried = f"; {outcome.nodes} linear programs were spent on it" if outcome is not None else ""
+    asked = "every solution was asked, but that" if options.every else "every solution"
+    return (
+        f"{asked} of {reduced.count} contacts needs up to {count} combinations of modes{tried}. "
+        f"What is listed was found and verified; give budget= to search longer."
+    )
+
+
+def _one(problem: ContactProblem, reduced: Reduced, tol: float, solver: Solver | None) -> list[Piece]:
+    piece = one_piece(reduced, tol)
+    if piece is None and solver is not None and (proposed := solver(problem)) is not None:
+        piece = piece_at(reduced, reduced.scaled(proposed[1], proposed[2]), tol)
+    return [piece] if piece is not None else []
+
+
+def _marginal(pieces: list[Piece], doubts: int) -> tuple[str, ...]:
+    found = [f"{piece.marginal} (in a solution)" for piece in pieces if piece.marginal]
+    if doubts:
+        found.append(f"{doubts} rejection{'s' if doubts > 1 else ''} by less than the tolerance")
+    return tuple(found)
+
+
+def _without_doubtful_twins(pieces: list[Piece]) -> list[Piece]:
+    """Leave out marginal pieces that lie, up to the tolerance, on a piece without doubt."""
+    sure = [piece for piece in pieces if not piece.marginal]
+    kept = []
+    for piece in pieces:
+        twin = piece.marginal and any(other.polyhedron.includes(piece.polyhedron, 100 * SAME) for other in sure)
+        if not twin:
+            kept.append(piece)
+    return kept
+
+
+def _signed(reduced: Reduced) -> bool:
+    """Whether bilateral friction makes the reactions at one acceleration a union of several polyhedra."""
+    return bool({Law.BILATERAL_REST, Law.BILATERAL_SLIDING} & set(reduced.laws))
+
+
+def _at_one_motion(reduced: Reduced, pieces: list[Piece], tol: float) -> list[Piece]:
+    whole = piece_at(reduced, pieces[0].polyhedron.point, tol)
+    return pieces if whole is None else [whole]
+
+
+def _digest(problem: ContactProblem) -> str:
+    """Content hash of the arrays."""
+    rows = problem.rows
+    digest = hashlib.sha256()
+    matrix = problem.mass if problem.mass is not None else problem.inverse_mass
+    digest.update(b"mass" if problem.mass is not None else b"inverse")
+    parts = [matrix, rows.normal, rows.tangent]
+    for part in parts:
+        compact = part.tocsr() if hasattr(part, "tocsr") else None
+        arrays = [dense(part)] if compact is None else [compact.indptr, compact.indices, compact.data]
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    for array in (problem.force, rows.first, rows.friction, rows.bias, rows.tangent_bias, rows.bilateral, rows.slip):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(np.ascontiguousarray(rows.normal_force).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,166 @@
+"""Why modes have no solution: each mode by itself where there are few, whole branches of the search where many."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.planar import tree
+from zwang._numerics.planar.modes import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES
+from zwang._numerics.planar.pieces import conditions
+from zwang._numerics.planar.polyhedra import affine_solution
+from zwang._numerics.planar.programs import deepest
+from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.planar.search import Outcome, Variable
+from zwang._reactions.labels import mode_words
+from zwang._results.reactions import Rejections
+
+Array = npt.NDArray[np.float64]
+
+FEW_MODES = 64
+REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS)
+
+Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
+"""Modes, reason, contact, value, and normal forces and gap accelerations where the equations give them."""
+
+
+def explain(
+    problem: ContactProblem, reduced: Reduced, outcome: Outcome | None, total: float, names: tuple[str, ...], tol: float
+) -> Rejections:
+    """Return the rejections of a problem."""
+    if total <= FEW_MODES:
+        rows = list(_one_by_one(reduced, tol))
+        return _gather(problem, reduced, rows, names, len(rows))
+    if outcome is None:
+        return _gather(problem, reduced, [], names, 0)
+    return _branches(problem, reduced, outcome, names)
+
+
+def _one_by_one(reduced: Reduced, tol: float) -> Iterable[Row]:
+    for modes in itertools.product(*(range(len(table.modes)) for table in reduced.tables)):
+        equations, inequalities, owners = conditions(reduced, modes)
+        point, basis, residual, _ = affine_solution(equations)
+        size = max(1.0, float(np.abs(point).max(initial=0.0)))
+        if residual > tol * size:
+            yield modes, CONTRADICTS, 0, residual * reduced.load, None, None
+            continue
+        if basis.shape[1]:
+            failure = _least_failure(reduced, equations, inequalities, owners, tol)
+            if failure is not None:
+                yield modes, *failure, None, None
+            continue
+        values = inequalities[:, :-1] @ point + inequalities[:, -1]
+        if not len(values) or values.min() >= -tol * size:
+            continue
+        worst = int(np.argmin(values))
+        contact, reason = owners[worst]
+        unit = _unit(reduced, contact, reason)
+        gap = reduced.gram @ point + reduced.free
+        gaps = np.array([gap[i] * reduced.acceleration_unit[i] if i >= 0 else np.nan for i in reduced.normal])
+        yield modes, reason, contact, float(values[worst]) * unit, reduced.forces(point)[0], gaps
+
+
+def _least_failure(
+    reduced: Reduced, equations: Array, inequalities: Array, owners: list[tuple[int, str]], tol: float
+) -> tuple[str, int, float] | None:
+    """Return the inequality that fails where all together fail least, of a mode whose equations leave room."""
+    found = deepest(equations, inequalities)
+    if found is None:
+        return CONTRADICTS, 0, float("nan")
+    if found[1] >= -tol * max(1.0, float(np.abs(found[0]).max(initial=0.0))):
+        return None
+    values = inequalities[:, :-1] @ found[0] + inequalities[:, -1]
+    contact, reason = owners[int(np.argmin(values))]
+    return reason, contact, float(values.min()) * _unit(reduced, contact, reason)
+
+
+def _unit(reduced: Reduced, contact: int, reason: str) -> float:
+    if reason == PENETRATES:
+        return float(reduced.acceleration_unit[reduced.normal[contact]])
+    if reason == BACKWARDS:
+        return float(reduced.acceleration_unit[reduced.tangent[contact]])
+    return float(reduced.unit[reduced.tangent[contact] if reason == BEYOND else reduced.normal[contact]])
+
+
+def _branches(problem: ContactProblem, reduced: Reduced, outcome: Outcome, names: tuple[str, ...]) -> Rejections:
+    """What the search rejected: branches, with '*' for the contacts that it had not come to."""
+    kept = outcome.basis != tree.STRICT  # those are boundaries of other modes, whose closed pieces contain them
+    labels, place = _label_places(problem, reduced)
+    modes, culprits, basis = outcome.rejected[kept], outcome.culprits[kept], outcome.basis[kept]
+    owner = np.array([variable.contact for variable in outcome.variables], dtype=np.int64)
+    unit = np.array([variable.unit for variable in outcome.variables])
+    meaning = np.array(
+        [
+            [REASONS.index(_meaning(reduced, variable, mode)) for mode in range(-1, place.shape[1] - 1)]
+            for variable in outcome.variables
+        ]
+    )
+    whose = owner[culprits]
+    reason = meaning[culprits, modes[np.arange(len(modes)), whose] + 1]
+    none = np.full(modes.shape, np.nan)
+    return Rejections(
+        names=names,
+        labels=labels,
+        reasons=REASONS,
+        modes=place[np.arange(reduced.count), modes],
+        reason=np.where(basis == tree.EQUATION, REASONS.index(CONTRADICTS), reason),
+        contact=whose,
+        value=outcome.values[kept] * unit[culprits],
+        normal=none,
+        gap=none,
+        total=outcome.rejections - int((~kept).sum()),
+    )
+
+
+def _label_places(problem: ContactProblem, reduced: Reduced) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    """All words for modes, and the place of the word of mode m of contact c at [c, m]; the last column is -1."""
+    words = [mode_words(problem, reduced, c) for c in range(reduced.count)]
+    labels = tuple(dict.fromkeys(word for each in words for word in each))
+    place = np.full((reduced.count, max(map(len, words), default=0) + 1), -1, dtype=np.int64)
+    for c, each in enumerate(words):
+        place[c, : len(each)] = [labels.index(word) for word in each]
+    return labels, place
+
+
+def _meaning(reduced: Reduced, variable: Variable, mode: int) -> str:
+    """What it means that a variable of the search would be negative while its contact is in a mode (-1: none yet)."""
+    if variable.name == "gap":
+        return PENETRATES
+    if variable.name == "slip":
+        return BACKWARDS
+    if variable.name in {"below", "above"}:
+        return BEYOND
+    if variable.name in {"N", "push"}:
+        return PULLS
+    if variable.name == "pull":
+        return PUSHES
+    own = reduced.tables[variable.contact].modes
+    slips = 0 <= mode < len(own) and "slip" in own[mode].strict
+    if not slips:
+        return BEYOND
+    return PUSHES if variable.name.endswith("-") else PULLS
+
+
+def _gather(
+    problem: ContactProblem, reduced: Reduced, rows: list[Row], names: tuple[str, ...], total: int
+) -> Rejections:
+    labels, place = _label_places(problem, reduced)
+    k = reduced.count
+    modes = np.array([row[0] for row in rows], dtype=np.int64).reshape(len(rows), k)
+    none = np.full(k, np.nan)
+    return Rejections(
+        names=names,
+        labels=labels,
+        reasons=REASONS,
+        modes=place[np.arange(k), modes],
+        reason=np.array([REASONS.index(row[1]) for row in rows], dtype=np.int64),
+        contact=np.array([row[2] for row in rows], dtype=np.int64),
+        value=np.array([row[3] for row in rows], dtype=float),
+        normal=np.array([none if row[4] is None else row[4] for row in rows]).reshape(len(rows), k),
+        gap=np.array([none if row[5] is None else row[5] for row in rows]).reshape(len(rows), k),
+        total=total,
+    )

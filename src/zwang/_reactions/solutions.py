@@ -1,0 +1,138 @@
+"""From scaled polyhedra to solutions in the units of the problem, each checked against the laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact_laws import Scales, residual_of
+from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.planar.pieces import Piece
+from zwang._numerics.planar.polyhedra import coordinate_ranges
+from zwang._numerics.planar.reduced import Reduced
+from zwang._reactions.labels import piece_words
+from zwang._results.reactions import Modes, Points, Ranges, Solution
+
+Array = npt.NDArray[np.float64]
+
+CHECKED_VERTICES = 64
+MOST_RANGES = 100
+"""Forces beyond which the ranges of a piece without a list of vertices are not computed (nan)."""
+
+
+def is_flat(problem: ContactProblem) -> bool:
+    """Whether friction forces have one component at most, so that arrays of them are (k,) and not (k, 2)."""
+    return bool((problem.rows.components <= 1).all())
+
+
+def shaped(problem: ContactProblem, tangential: Array) -> Array:
+    """Return friction forces (..., k, 2) in the shape that results have."""
+    return tangential[..., 0] if is_flat(problem) else tangential
+
+
+def _clean(values: Array, scale: float) -> Array:
+    """Put what is rounding of numbers of size `scale` to zero: the laws' own zeros (open contacts) stay exact."""
+    return np.where(np.abs(values) <= 4e-16 * scale, 0.0, values)
+
+
+def _points(problem: ContactProblem, reduced: Reduced, z: Array, *, directions: bool) -> Points:
+    normal, tangential = reduced.force_directions(z) if directions else reduced.forces(z)
+    w = z @ reduced.response if directions else reduced.acceleration(z)
+    return Points(w, normal, shaped(problem, tangential))
+
+
+def _without_lines(piece: Piece, reduced: Reduced) -> tuple[Array, Array, Array]:
+    """Vertices and rays of a piece, orthogonal to its lines in the units of the problem."""
+    body = piece.polyhedron
+    if not len(body.lines):
+        return body.vertices, body.rays, body.lines
+    lines = np.linalg.qr((body.lines * reduced.unit).T)[0]
+
+    def across(z: Array) -> Array:
+        physical = z * reduced.unit
+        moved: Array = (physical - physical @ lines @ lines.T) / reduced.unit
+        return moved
+
+    return across(body.vertices), across(body.rays), lines.T / reduced.unit
+
+
+def _ranges(problem: ContactProblem, reduced: Reduced, piece: Piece, names: tuple[str, ...]) -> Ranges:
+    body = piece.polyhedron
+    if body.whole:
+        low, high = body.vertices.min(axis=0), body.vertices.max(axis=0)
+        for directions in (body.rays, body.lines, -body.lines):
+            low = np.where((directions < -1e-9).any(axis=0), -np.inf, low)
+            high = np.where((directions > 1e-9).any(axis=0), np.inf, high)
+    elif reduced.size <= MOST_RANGES:
+        low, high = coordinate_ranges(body)
+    else:
+        low, high = np.full((2, reduced.size), np.nan)
+    with np.errstate(invalid="ignore"):  # infinity times a zero component of a direction
+        normal_low, first = reduced.forces(low)
+        normal_high, second = reduced.forces(high)
+    first, second = (
+        np.nan_to_num(first, nan=0.0, posinf=np.inf, neginf=-np.inf),
+        np.nan_to_num(second, nan=0.0, posinf=np.inf, neginf=-np.inf),
+    )
+    tangential = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=-1)
+    tangential = tangential[..., 0, :] if is_flat(problem) else tangential
+    return Ranges(names, np.stack([normal_low, normal_high], axis=-1), tangential)
+
+
+def solution_of(
+    problem: ContactProblem,
+    reduced: Reduced,
+    piece: Piece,
+    component: int,
+    names: tuple[str, ...],
+    scales: Scales,
+    *,
+    slip_tol: float = 0.0,
+) -> Solution:
+    """Return a piece as a solution."""
+    rows = problem.rows
+    point = piece.polyhedron.point
+    normal, tangential = reduced.forces(point)
+    w = reduced.acceleration(point)
+    w = _clean(w, float(np.abs(reduced.drift).max(initial=0.0)))
+    vertices, rays, lines = _without_lines(piece, reduced)
+    checked = [(w, normal, tangential)]
+    for z in vertices[:CHECKED_VERTICES] if piece.polyhedron.dimension else ():
+        checked.append((reduced.acceleration(z), *reduced.forces(z)))
+    residual = max(residual_of(problem, *each, scales, slip_tol=slip_tol).largest for each in checked)
+    slip = np.zeros((rows.count, 2))
+    slip[np.arange(2) < rows.components[:, None]] = rows.tangent @ w - rows.tangent_bias
+    return Solution(
+        names=names,
+        modes=Modes(piece_words(problem, reduced, piece), names),
+        acceleration=w,
+        acceleration_unique=piece.unique,
+        normal=normal,
+        tangential=shaped(problem, tangential),
+        gap_acceleration=np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0)),
+        slip_acceleration=shaped(problem, slip),
+        dimension=piece.polyhedron.dimension,
+        component=component,
+        vertices=_points(problem, reduced, vertices, directions=False),
+        rays=_points(problem, reduced, rays, directions=True),
+        lines=_points(problem, reduced, lines, directions=True),
+        ranges=_ranges(problem, reduced, piece, names),
+        residual=residual,
+    )
+
+
+def distinct_accelerations(reduced: Reduced, pieces: list[Piece], tol: float) -> tuple[Array, bool]:
+    """Return the distinct accelerations (those of the vertices, for a continuum), and whether there is a continuum."""
+    found: list[tuple[Array, Array]] = []
+    continuum = False
+    for piece in pieces:
+        body = piece.polyhedron
+        continuum |= not piece.unique
+        points = body.point[None, :] if piece.unique or not len(body.vertices) else body.vertices
+        for z in points:
+            u = reduced.gram @ z + reduced.free
+            size = max(1.0, float(np.abs(z).max(initial=0.0)))
+            if not any(np.abs(u - other).max(initial=0.0) <= tol * size for other, _ in found):
+                found.append((u, reduced.acceleration(z)))
+    scale = float(np.abs(reduced.drift).max(initial=0.0))
+    return _clean(np.reshape(np.array([w for _, w in found]), (-1, len(reduced.drift))), scale), continuum

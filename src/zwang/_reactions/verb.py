@@ -1,0 +1,136 @@
+"""The verb `reactions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from zwang._compile import Model, compile
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.system import System
+from zwang._numerics.contacts import ContactProblem
+from zwang._reactions.admissible import Tolerances, acting
+from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.singular import RankReport, rank_report
+from zwang._results import Provenance
+from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang.errors import DeclarationError
+
+RANK = 1e-7
+
+
+def reactions(
+    system: System | Model | ContactProblem,
+    state: Mapping[Any, Any] | None = None,
+    params: Mapping[Any, Any] | None = None,
+    *,
+    normal_forces: Mapping[str, float] | None = None,
+    tol: float = 1e-9,
+    gap_tol: float = 1e-9,
+    rate_tol: float = 1e-9,
+    slip_tol: float = 1e-9,
+    every: bool | None = None,
+    budget: int | None = None,
+    certify: bool = True,
+    backend: str = "native",
+) -> Reactions:
+    """Return every acceleration and every reaction that the laws allow at a state.
+
+    Parameters
+    ----------
+    system : System, Model or ContactProblem
+        A ContactProblem is all there is; a system needs a state and parameters.
+    state, params : mapping
+        Symbol or name -> number.
+    normal_forces : mapping, optional
+        Name of a constraint -> its normal force, where it is known in advance (Tresca): the conditions on its normal
+        are dropped.
+    tol : float
+        Signs of forces and accelerations are decided up to `tol` times the size of the terms.
+    gap_tol, rate_tol, slip_tol : float
+        Below which sizes, relative to the terms, a gap is closed, a rate is zero, a slip is rest.
+    every : bool, optional
+        True: enumerate all modes whatever it costs, up to `budget`. False: one solution is enough.
+    budget : int, optional
+        Linear programs after which the enumeration stops.
+    certify : bool
+        Whether to look for certificates that hold for every force.
+    backend : str
+        Which backend evaluates the equations of a system.
+
+    Returns
+    -------
+    Reactions
+        Its status is an answer: one solution, several, none; a state that violates a constraint is a StateError.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> found = zw.reactions(rod.system, rod.state, rod.params)
+    >>> found.status.name, found.complete
+    ('NONE', True)
+    """
+    options: dict[str, Any] = {"tol": tol, "every": every, "budget": budget, "certify": certify}
+    if isinstance(system, ContactProblem):
+        if state is not None or params is not None or normal_forces is not None:
+            raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
+        return reactions_of_problem(system, slip_tol=slip_tol, **options)
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
+    if state is None:
+        raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
+    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    inputs = resolve(model.system, state, params)
+    if inputs.shape:
+        raise DeclarationError(
+            f"reactions: the values make a batch of shape {inputs.shape}. Use reactions_map for counts over a batch."
+        )
+    return _of_state(model, inputs, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), options)
+
+
+def _of_state(
+    model: Model,
+    inputs: Inputs,
+    normal_forces: Mapping[str, float] | None,
+    tolerances: Tolerances,
+    options: Mapping[str, Any],
+) -> Reactions:
+    system = model.system
+    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+    model.require_finite(terms)
+    found = acting(system, inputs, terms, tolerances, normal_forces)
+    provenance = Provenance.now(
+        system.digest,
+        tolerances={
+            "tol": options["tol"],
+            "gap": tolerances.gap,
+            "rate": tolerances.rate,
+            "slip": tolerances.slip,
+            "rank": RANK,
+        },
+        seed=0,
+    )
+    coordinates = tuple(item.name for item in system.coordinates)
+    result = reactions_of_problem(
+        found.problem, name=system.name, names=found.names, coordinates=coordinates, provenance=provenance, **options
+    )
+    notes = [result.note] if result.note else []
+    if found.open:
+        notes.append(f"Open: {', '.join(found.open)}.")
+    positions = [place for place in found.bilateral if model.is_position(place)]
+    report = rank_report(model.kernels, inputs, positions, RANK)
+    if report.singular:
+        notes.append(_singular_words(report))
+        result = replace(result, status=ReactionsStatus.SINGULAR)
+    return replace(result, note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
+
+
+def _singular_words(report: RankReport) -> str:
+    nearby = "no other point is near" if report.isolated else f"nearby it is {report.nearby}"
+    cone = "lies" if report.in_cone else "does not lie"
+    return (
+        f"The {report.rows} bilateral rows have rank {report.rank} here, {nearby}; the velocity {cone} in the tangent "
+        "cone. The limit along a branch is asked of asymptotics."
+    )
