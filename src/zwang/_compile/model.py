@@ -106,7 +106,7 @@ class Model:
         inputs = resolve(self.system, state, params)
         chosen = self._places(active)
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-        self._require_finite(terms)
+        self.require_finite(terms)
         solved, consistent = self._solve(inputs, terms, chosen)
         residual = terms.residual(solved, chosen)
         return self._evaluation(inputs, terms, solved, chosen, residual, consistent)
@@ -139,7 +139,7 @@ class Model:
         """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
         inputs = resolve(self.system, state, params)
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-        self._require_finite(terms)
+        self.require_finite(terms)
         size, words = largest_violation(self.system, terms)
         if size > tol:
             raise StateError(
@@ -171,7 +171,12 @@ class Model:
             places.append(names.index(name))
         return places
 
-    def _require_finite(self, terms: Terms | SparseTerms) -> None:
+    def is_position(self, place: int) -> bool:
+        """Say whether the normal of that number belongs to a position-level constraint."""
+        return self._normals[place].level == "position"
+
+    def require_finite(self, terms: Terms | SparseTerms) -> None:
+        """Raise a StateError that names the constraint if the equations are not finite at a state."""
         if terms.finite():
             return
         for place, item in enumerate(self._normals):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,12 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
 from zwang._reactions.admissible import Tolerances, acting
+from zwang._reactions.batch import reactions_of_batch
 from zwang._reactions.problem import reactions_of_problem
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
 from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import DeclarationError
 
 RANK = 1e-7
@@ -34,7 +36,9 @@ def reactions(
     budget: int | None = None,
     certify: bool = True,
     backend: str = "native",
-) -> Reactions:
+    workers: int | None = None,
+    report: Callable[[int], None] | None = None,
+) -> Reactions | ReactionsMap:
     """Return every acceleration and every reaction that the laws allow at a state.
 
     Parameters
@@ -58,11 +62,18 @@ def reactions(
         Whether to look for certificates that hold for every force.
     backend : str
         Which backend evaluates the equations of a system.
+    workers : int, optional
+        Threads for a batch.
+    report : callable, optional
+        Called from time to time with the linear programs solved, or with the states of a batch done.
 
     Returns
     -------
     Reactions
-        Its status is an answer: one solution, several, none; a state that violates a constraint is a StateError.
+        For one state. Its status is an answer: one solution, several, none; a state that violates a constraint is a
+        StateError.
+    ReactionsMap
+        For a batch: status and number of accelerations at every state; inadmissible states raise nothing.
 
     Examples
     --------
@@ -72,7 +83,7 @@ def reactions(
     >>> found.status.name, found.complete
     ('NONE', True)
     """
-    options: dict[str, Any] = {"tol": tol, "every": every, "budget": budget, "certify": certify}
+    options: dict[str, Any] = {"tol": tol, "every": every, "budget": budget, "certify": certify, "report": report}
     if isinstance(system, ContactProblem):
         if state is not None or params is not None or normal_forces is not None:
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
@@ -83,11 +94,16 @@ def reactions(
         raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
     model = compile(system, system.backend if isinstance(system, Model) else backend)
     inputs = resolve(model.system, state, params)
+    tolerances = Tolerances(gap_tol, rate_tol, slip_tol)
     if inputs.shape:
-        raise DeclarationError(
-            f"reactions: the values make a batch of shape {inputs.shape}. Use reactions_map for counts over a batch."
-        )
-    return _of_state(model, inputs, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), options)
+        if normal_forces is not None:
+            raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")
+
+        def exact(single: Inputs) -> Reactions:
+            return _of_state(model, single, None, tolerances, {**options, "certify": False})
+
+        return reactions_of_batch(model, inputs, tolerances, tol, exact, workers, report)
+    return _of_state(model, inputs, normal_forces, tolerances, options)
 
 
 def _of_state(

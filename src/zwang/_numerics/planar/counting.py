@@ -1,0 +1,365 @@
+"""Counting solutions at many states in compiled code: every mode of every contact, where nothing is degenerate.
+
+For each state the constraints that act are found, the equations are reduced to the contacts (u = c + D f: relative
+accelerations u from forces f), and each combination of modes is solved and checked. A combination whose equations are
+singular, or that is decided by less than the tolerance, leaves the state undecided here: the exact enumeration is then
+asked, state by state. Without such a doubt, solutions of different modes have different accelerations, so that their
+number is the number of accelerations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.jit import njit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BILATERAL, UNILATERAL, FRICTION = 0, 1, 2
+KIND, LEVEL, NORMAL, SLIP, LAW = 0, 1, 2, 3, 4  # columns of the table of constraints; SLIP and LAW are -1 without
+POSITION, VELOCITY = 0, 1
+
+INADMISSIBLE, DOUBTFUL = -2, -1
+SINGULAR_PIVOT = 1e-11
+
+
+@njit
+def _acts(
+    kind: int, level: int, value: float, rate: float, gap_scale: float, rate_scale: float, gap_tol: float, rate_tol: float
+) -> int:
+    """Return 1 where a constraint acts, 0 where it is open, `INADMISSIBLE` where the state violates it."""
+    if kind == FRICTION:
+        return 1
+    near = gap_tol * gap_scale if level == POSITION else rate_tol * rate_scale
+    still = rate_tol * rate_scale
+    if kind == BILATERAL:
+        if abs(value) > near or (level == POSITION and abs(rate) > still):
+            return INADMISSIBLE
+        return 1
+    if value > near:
+        return 0
+    if value < -near:
+        return INADMISSIBLE
+    if level == POSITION and rate > still:
+        return 0
+    if level == POSITION and rate < -still:
+        return INADMISSIBLE
+    return 1
+
+
+@njit
+def _cholesky(M: Floats, n: int) -> bool:
+    for i in range(n):
+        for j in range(i + 1):
+            total = M[i, j]
+            for k in range(j):
+                total -= M[i, k] * M[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return False
+                M[i, i] = np.sqrt(total)
+            else:
+                M[i, j] = total / M[j, j]
+    return True
+
+
+@njit
+def _solve(S: Floats, b: Floats, size: int) -> bool:
+    """Solve S x = b in place by elimination with row exchanges; False where a pivot is lost in rounding."""
+    largest = 0.0
+    for i in range(size):
+        for j in range(size):
+            largest = max(largest, abs(S[i, j]))
+    for k in range(size):
+        pivot = k
+        for i in range(k + 1, size):
+            if abs(S[i, k]) > abs(S[pivot, k]):
+                pivot = i
+        if not abs(S[pivot, k]) > SINGULAR_PIVOT * largest:
+            return False
+        if pivot != k:
+            for j in range(size):
+                S[k, j], S[pivot, j] = S[pivot, j], S[k, j]
+            b[k], b[pivot] = b[pivot], b[k]
+        for i in range(k + 1, size):
+            factor = S[i, k] / S[k, k]
+            for j in range(k, size):
+                S[i, j] -= factor * S[k, j]
+            b[i] -= factor * b[k]
+    for k in range(size - 1, -1, -1):
+        for j in range(k + 1, size):
+            b[k] -= S[k, j] * b[j]
+        b[k] /= S[k, k]
+    return True
+
+
+@njit
+def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
+    """Return how many modes a contact has.
+
+    Unilateral: open, then closed (no friction), slide, or stick, slip+, slip-. Bilateral: closed; slide with N >= 0 and
+    N <= 0; stick, slip+ and slip- with N >= 0 and N <= 0. Friction alone: its direction, or stick, slip+, slip-.
+    """
+    if kind == FRICTION:
+        return 3 if rest else 1
+    if kind == UNILATERAL:
+        return 2 if not frictional or not rest else 4
+    if not frictional:
+        return 1
+    return 5 if rest else 2
+
+
+@njit
+def _decide(value: float, scale: float, tol: float) -> int:
+    """Return 1 where a number is positive, 0 where negative, `DOUBTFUL` where the tolerance decides."""
+    if value > tol * scale:
+        return 1
+    return 0 if value < -tol * scale else DOUBTFUL
+
+
+@njit
+def _count(
+    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
+    S: Floats, b: Floats, f: Floats, worst: Floats, row: Ints, column: Floats, mode: Ints, base: Ints,
+) -> int:
+    """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear.
+
+    Row 2 j of D and c belongs to the normal of contact j, row 2 j + 1 to its tangent.
+    """
+    total = 1
+    for j in range(contacts):
+        base[j] = _modes_of(kind[j], tangent[j] == 1, slip[j] == 0.0)
+        total *= base[j]
+        mode[j] = 0
+    found = 0
+    for combination in range(total):
+        rest = combination
+        for j in range(contacts):
+            mode[j] = rest % base[j]
+            rest //= base[j]
+        verdict = _check(contacts, kind, tangent, slip, bound, D, c, R, tol, S, b, f, worst, row, column, mode)
+        if verdict == DOUBTFUL:
+            return DOUBTFUL
+        found += verdict
+    return found
+
+
+@njit
+def _check(
+    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
+    S: Floats, b: Floats, f: Floats, worst: Floats, row: Ints, column: Floats, mode: Ints,
+) -> int:
+    """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear."""
+    unknowns = 0
+    for r in range(R):
+        f[r] = 0.0
+    # Each unknown has an equation row and a force column: the row's own direction plus `column` times its tangent.
+    for j in range(contacts):
+        m, n, t = mode[j], 2 * j, 2 * j + 1
+        if kind[j] == FRICTION:
+            if slip[j] != 0.0:
+                f[t] = -bound[j] * np.sign(slip[j])
+            elif m == 0:
+                row[unknowns], column[unknowns] = t, 0.0
+                unknowns += 1
+            else:
+                f[t] = -bound[j] if m == 1 else bound[j]
+            continue
+        shift = 0 if kind[j] == UNILATERAL else 1
+        if m + shift == 0:
+            continue
+        row[unknowns], column[unknowns] = n, 0.0
+        if tangent[j] == 1 and slip[j] != 0.0:
+            sign = -1.0 if kind[j] == BILATERAL and m == 1 else 1.0
+            column[unknowns] = -sign * bound[j] * np.sign(slip[j])
+        elif tangent[j] == 1:
+            m1 = m + shift  # 1 stick, 2 slip+, 3 slip-; for a bilateral contact 4 and 5 are slip+ and slip- with N <= 0
+            if m1 == 1:
+                unknowns += 1
+                row[unknowns], column[unknowns] = t, 0.0
+            else:
+                direction = 1.0 if m1 == 2 or m1 == 4 else -1.0
+                sign = 1.0 if m1 <= 3 else -1.0
+                column[unknowns] = -sign * bound[j] * direction
+        unknowns += 1
+    for a in range(unknowns):
+        b[a] = -c[row[a]]
+        for r in range(R):
+            b[a] -= D[row[a], r] * f[r]
+        for e in range(unknowns):
+            S[a, e] = D[row[a], row[e]]
+            if column[e] != 0.0:
+                S[a, e] += D[row[a], row[e] + 1] * column[e]
+    if not _solve(S, b, unknowns):
+        return DOUBTFUL
+    for a in range(unknowns):
+        f[row[a]] += b[a]
+        if column[a] != 0.0:
+            f[row[a] + 1] += column[a] * b[a]
+    return _laws(contacts, kind, tangent, slip, bound, D, c, R, tol, f, worst, mode)
+
+
+@njit
+def _laws(
+    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
+    f: Floats, worst: Floats, mode: Ints,
+) -> int:
+    """Check the inequalities of a combination of modes; keep the largest error of its equations."""
+    force, error = 0.0, 0.0
+    for r in range(R):
+        force = max(force, abs(f[r]))
+    doubt = False
+    for j in range(contacts):
+        m, n, t = mode[j], 2 * j, 2 * j + 1
+        gap, gap_size, creep, creep_size = c[n], abs(c[n]), c[t], abs(c[t])
+        for r in range(R):
+            gap += D[n, r] * f[r]
+            gap_size += abs(D[n, r] * f[r])
+            creep += D[t, r] * f[r]
+            creep_size += abs(D[t, r] * f[r])
+        shift = 0 if kind[j] == UNILATERAL else 1
+        verdict = 1
+        if kind[j] == FRICTION:
+            if slip[j] == 0.0 and m == 0:
+                verdict = _decide(bound[j] - abs(f[t]), force + bound[j], tol)
+            elif slip[j] == 0.0:
+                verdict = _decide(creep if m == 1 else -creep, creep_size, tol)
+        elif m + shift == 0:
+            verdict = _decide(gap, gap_size, tol)
+        else:
+            verdict = _contact_law(kind[j], tangent[j], slip[j], bound[j], f[n], f[t], creep, creep_size, force, m + shift, tol)
+        if verdict == 0:
+            return 0
+        doubt = doubt or verdict == DOUBTFUL
+        if kind[j] != FRICTION and m + shift > 0:
+            error = max(error, abs(gap) / (gap_size + 1e-300))
+        if tangent[j] == 1 and slip[j] == 0.0 and m + shift == 1:
+            error = max(error, abs(creep) / (creep_size + 1e-300))
+    if doubt:
+        return DOUBTFUL
+    worst[0] = max(worst[0], error)
+    return 1
+
+
+@njit
+def _contact_law(
+    kind: int, tangent: int, slip: float, bound: float, normal: float, tangential: float, creep: float,
+    creep_size: float, force: float, m: int, tol: float,
+) -> int:
+    """Check a closed contact: the sign of its force, the cone of friction, the direction of slip."""
+    if kind == UNILATERAL or (tangent == 1 and slip == 0.0 and m != 1) or (tangent == 1 and slip != 0.0):
+        pulls = kind == BILATERAL and ((slip != 0.0 and m == 2) or (slip == 0.0 and m >= 4))
+        verdict = _decide(-normal if pulls else normal, force, tol)
+        if verdict != 1:
+            return verdict
+    if tangent == 0 or slip != 0.0:
+        return 1
+    if m == 1:
+        return _decide(bound * abs(normal) - abs(tangential), force, tol)
+    forward = m == 2 or m == 4
+    return _decide(creep if forward else -creep, creep_size, tol)
+
+
+@njit(
+    "void(int64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],"
+    " float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1],"
+    " float64[:, ::1], float64[::1], int64[::1], float64[::1])"
+)
+def count_solutions(
+    table: Ints, mass: Floats, force: Floats, value: Floats, rate: Floats, gamma: Floats, rows: Floats, slip: Floats,
+    slip_bias: Floats, slip_rows: Floats, bounds: Floats, q: Floats, v: Floats, tols: Floats, counts: Ints, worst: Floats,
+) -> None:
+    """Write for each state the number of solutions, `DOUBTFUL` or `INADMISSIBLE`.
+
+    Parameters
+    ----------
+    table : (k, 5) int array
+        Kind, level, number of the normal, of the slip and of the law of each constraint.
+    mass ... bounds : arrays
+        The terms of the equations; the last axis runs over states.
+    q, v : (n, B) arrays
+        For the scales of the tolerances.
+    tols : (4,) array
+        Of signs, gaps, rates and slips.
+    counts : (B,) int array
+    worst : (1,) array
+        Raised to the largest relative error of the equations of a counted solution.
+    """
+    n, states, most = force.shape[0], force.shape[1], table.shape[0]
+    size = 2 * most
+    M, H, Y = np.empty((n, n)), np.empty((size, n)), np.empty((size, n))
+    D, c, free = np.empty((size, size)), np.empty(size), np.empty(n)
+    S, b, f = np.empty((size, size)), np.empty(size), np.empty(size)
+    row, column = np.empty(size, np.int64), np.empty(size)
+    kind, tangent = np.empty(most, np.int64), np.empty(most, np.int64)
+    mode, base = np.empty(most, np.int64), np.empty(most, np.int64)
+    speed, bound = np.empty(most), np.empty(most)
+    for s in range(states):
+        contacts = 0
+        inadmissible = False
+        for k in range(most):
+            at = table[k, NORMAL]
+            gap_scale, rate_scale = 1.0, 1.0
+            first, second = 0.0, 0.0
+            if table[k, KIND] != FRICTION:
+                for i in range(n):
+                    gap_scale += abs(rows[at, i, s]) * abs(q[i, s])
+                    rate_scale += abs(rows[at, i, s]) * abs(v[i, s])
+                first, second = value[at, s], rate[at, s]
+            act = _acts(table[k, KIND], table[k, LEVEL], first, second, gap_scale, rate_scale, tols[1], tols[2])
+            if act == INADMISSIBLE:
+                inadmissible = True
+                break
+            if act == 0:
+                continue
+            for i in range(n):
+                H[2 * contacts, i] = 0.0 if table[k, KIND] == FRICTION else rows[at, i, s]
+                H[2 * contacts + 1, i] = 0.0
+            c[2 * contacts] = 0.0 if table[k, KIND] == FRICTION else -gamma[at, s]
+            c[2 * contacts + 1] = 0.0
+            kind[contacts], tangent[contacts] = table[k, KIND], 0
+            speed[contacts], bound[contacts] = 0.0, 0.0
+            along = table[k, SLIP]
+            if along >= 0:
+                scale = 1.0
+                for i in range(n):
+                    H[2 * contacts + 1, i] = slip_rows[along, i, s]
+                    scale += abs(slip_rows[along, i, s]) * abs(v[i, s])
+                c[2 * contacts + 1] = -slip_bias[along, s]
+                bound[contacts] = bounds[table[k, LAW], s]
+                speed[contacts] = slip[along, s] if abs(slip[along, s]) > tols[3] * scale else 0.0
+                tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == FRICTION else 0
+            contacts += 1
+        if inadmissible:
+            counts[s] = INADMISSIBLE
+            continue
+        for i in range(n):
+            free[i] = force[i, s]
+            for j in range(i + 1):
+                M[i, j] = mass[i, j, s]
+        if not _cholesky(M, n):
+            counts[s] = DOUBTFUL
+            continue
+        R = 2 * contacts
+        for i in range(n):  # free = C^-1 F, Y = rows of H C^-T
+            for k in range(i):
+                free[i] -= M[i, k] * free[k]
+            free[i] /= M[i, i]
+        for r in range(R):
+            for i in range(n):
+                total = H[r, i]
+                for k in range(i):
+                    total -= M[i, k] * Y[r, k]
+                Y[r, i] = total / M[i, i]
+        for r in range(R):
+            for i in range(n):
+                c[r] += Y[r, i] * free[i]
+            for e in range(r + 1):
+                total = 0.0
+                for i in range(n):
+                    total += Y[r, i] * Y[e, i]
+                D[r, e] = total
+                D[e, r] = total
+        counts[s] = _count(contacts, kind, tangent, speed, bound, D, c, R, tols[0], S, b, f, worst, row, column, mode, base)

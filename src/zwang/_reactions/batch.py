@@ -1,0 +1,135 @@
+"""Reactions over a batch of states and parameters: status and number of accelerations at every point."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import SparseTerms
+from zwang._compile.model import Model
+from zwang._compile.values import Inputs
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.system import System
+from zwang._numerics.planar import counting
+from zwang._reactions.admissible import Tolerances
+from zwang._results import Provenance
+from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang._results.reactions_map import ReactionsMap
+from zwang.errors import StateError
+
+CHUNK = 8192
+MOST_MODES = 5000
+Ints = NDArray[np.int64]
+CODES = tuple(ReactionsStatus)
+
+
+def reactions_of_batch(
+    model: Model,
+    inputs: Inputs,
+    tolerances: Tolerances,
+    tol: float,
+    exact: Callable[[Inputs], Reactions],
+    workers: int | None = None,
+    report: Callable[[int], None] | None = None,
+) -> ReactionsMap:
+    """Return status and number of accelerations at each state of a batch.
+
+    Parameters
+    ----------
+    model : Model
+    inputs : Inputs
+        Of the batch.
+    tolerances, tol : Tolerances, float
+        As for one state.
+    exact : callable
+        The reactions of one state, asked where the compiled count has a doubt.
+    workers : int, optional
+        Threads; by default as many as there are processors.
+    report : callable, optional
+        Called with the number of states done, from time to time.
+    """
+    states = inputs.q.shape[1]
+    table = _table(model.system)
+    counts = np.full(states, counting.DOUBTFUL, dtype=np.int64)
+    worst = 0.0
+    if table is not None:
+        tols = np.array([tol, tolerances.gap, tolerances.rate, tolerances.slip])
+        starts = range(0, states, CHUNK)
+
+        def work(start: int) -> tuple[int, float]:
+            part = slice(start, min(start + CHUNK, states))
+            counts[part], error = _count(model, inputs, part, table, tols)
+            return part.stop - part.start, error
+
+        done, worst = work(0)  # compiles in one thread
+        with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+            for size, error in pool.map(work, starts[1:]):
+                done, worst = done + size, max(worst, error)
+                if report:
+                    report(done)
+    codes, numbers, asked = _decide(counts, inputs, exact)
+    return ReactionsMap(
+        residual=max(worst, asked),
+        provenance=Provenance.now(
+            model.system.digest,
+            tolerances={"tol": tol, "gap": tolerances.gap, "rate": tolerances.rate, "slip": tolerances.slip},
+        ),
+        name=model.system.name,
+        codes=inputs.restore(codes.astype(np.int8)),
+        counts=inputs.restore(numbers),
+    )
+
+
+def _table(system: System) -> Ints | None:
+    """Return the table of constraints for the compiled count, None where that can't be used."""
+    rows, normal, slip, law, modes = [], 0, 0, 0, 1
+    for item in system.constraints:
+        if len(item.slip) > 1:
+            return None
+        kinds = {Bilateral: counting.BILATERAL, Unilateral: counting.UNILATERAL, Friction: counting.FRICTION}
+        level = counting.VELOCITY if getattr(item, "level", "position") == "velocity" else counting.POSITION
+        rows.append([kinds[type(item)], level, normal, slip if item.slip else -1, law if item.slip else -1])
+        normal += not isinstance(item, Friction)
+        slip += len(item.slip)
+        law += bool(item.slip)
+        modes *= {Bilateral: 5 if item.slip else 1, Unilateral: 4 if item.slip else 2, Friction: 3}[type(item)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 5) if modes <= MOST_MODES else None
+
+
+def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) -> tuple[Ints, float]:
+    params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, part]
+    q, v = np.ascontiguousarray(inputs.q[:, part]), np.ascontiguousarray(inputs.v[:, part])
+    terms = model.kernels.terms(inputs.t[part], q, v, np.ascontiguousarray(params))
+    counts = np.full(q.shape[1], counting.DOUBTFUL, dtype=np.int64)
+    worst = np.zeros(1)
+    if isinstance(terms, SparseTerms):
+        return counts, 0.0
+    names = ("mass", "force", "value", "rate", "gamma", "rows", "slip", "slip_bias", "slip_rows", "bounds")
+    arrays = [np.ascontiguousarray(getattr(terms, name)) for name in names]
+    counting.count_solutions(table, *arrays, q, v, tols, counts, worst)
+    return counts, float(worst[0])
+
+
+def _decide(counts: Ints, inputs: Inputs, exact: Callable[[Inputs], Reactions]) -> tuple[Ints, Ints, float]:
+    """Return the status (place in `ReactionsStatus`) and the number of accelerations; doubts are asked exactly."""
+    unique, multiple, none = (CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "MULTIPLE", "NONE"))
+    status = np.where(counts == 0, none, np.where(counts == 1, unique, multiple))
+    numbers = np.maximum(counts, 0)
+    status[counts == counting.INADMISSIBLE] = CODES.index(ReactionsStatus.INADMISSIBLE)
+    worst = 0.0
+    for k in np.flatnonzero(counts == counting.DOUBTFUL):
+        params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
+        single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
+        try:
+            found = exact(single)
+        except StateError:
+            status[k], numbers[k] = CODES.index(ReactionsStatus.INADMISSIBLE), 0
+            continue
+        status[k], numbers[k] = CODES.index(found.status), len(found.accelerations)
+        worst = max(worst, float(np.nan_to_num(found.residual)))
+    return status, numbers, worst

@@ -1,0 +1,160 @@
+"""The commands check, show and gallery."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import sympy as sp
+from rich.console import Console
+from rich.table import Table
+
+import zwang
+from zwang import gallery
+from zwang._compile import compile
+from zwang._declare.files import to_dict
+from zwang._declare.printing import as_latex
+from zwang._derive import derive
+from zwang._results.evaluation import EvaluationStatus
+from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, values_from
+
+MODEL = click.argument("model", metavar="MODEL")
+JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
+SHOWN = 8
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(zwang.__version__, prog_name="zwang")
+def main() -> None:
+    """Constrained mechanical systems where Lagrange's equations stop giving an answer.
+
+    MODEL is a model file (.toml) or the name of a system of the gallery.
+    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage.
+    """
+
+
+@main.command()
+@MODEL
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER", help="A parameter; overrides the file's.")
+@click.option("--state", "state", multiple=True, metavar="NAME=NUMBER", help="A value of the state; overrides the file's.")
+@click.option("--backend", default="native", show_default=True, help="native, reference or batch.")
+@JSON
+@tell_mistakes
+def check(model: str, params: tuple[str, ...], state: tuple[str, ...], backend: str, json_: bool) -> None:
+    """Check a model: its declaration and, where it has values, its state and its equations there."""
+    found = find_model(model)
+    values = found.params | values_from(params, "--param")
+    at = found.state | values_from(state, "--state")
+    system = found.system
+    report: dict[str, Any] = {
+        "name": system.name,
+        "digest": system.digest,
+        "coordinates": [item.name for item in system.coordinates],
+        "parameters": [item.name for item in system.parameters],
+        "constraints": list(system.constraints.names),
+    }
+    if not at:
+        _print_check(report, json_, "declared well; no state was given, so the equations were not evaluated")
+        return
+    compiled = compile(system, backend)
+    report["violation"] = compiled.check(at, values)
+    evaluation = compiled.evaluate(at, values)
+    report |= {
+        "status": evaluation.status.name,
+        "accelerations": dict(zip(evaluation.coordinates, evaluation.accelerations, strict=True)),
+        "multipliers": dict(evaluation.multipliers),
+        "residual": evaluation.residual,
+    }
+    _print_check(report, json_, repr(evaluation))
+    if evaluation.status is EvaluationStatus.INCONSISTENT:
+        sys.exit(NO_ANSWER)
+
+
+def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
+    if json_:
+        print_json(report)
+        return
+    counts = ", ".join(f"{len(report[key])} {key}" for key in ("coordinates", "parameters", "constraints"))
+    click.echo(f"{report['name']}: {counts}, content {report['digest'][:12]}")
+    if "violation" in report:
+        click.echo(f"the state satisfies its constraints to {report['violation']:.1e}")
+    click.echo(text)
+
+
+@main.command()
+@MODEL
+@click.option("--latex", is_flag=True, help="The declaration as LaTeX.")
+@click.option("--equations", is_flag=True, help="The derived equations as well.")
+@JSON
+@tell_mistakes
+def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
+    """Show a model: its declaration, and the equations derived from it."""
+    system = find_model(model).system
+    derived = derive(system)
+    if json_:
+        shown: dict[str, Any] = to_dict(system) | {"digest": system.digest}
+        if equations:
+            shown["equations"] = {
+                name: [[str(item) for item in row] for row in getattr(derived, name).tolist()]
+                for name in ("mass", "force", "rows", "gamma", "slip_rows", "slip_bias")
+            }
+        print_json(shown)
+        return
+    if latex:
+        click.echo(as_latex(system))
+        if equations:
+            click.echo(rf"{sp.latex(derived.mass)}\,\ddot q = {sp.latex(derived.force)} + \text{{reactions}}")
+        return
+    click.echo(repr(system))
+    if equations:
+        if len(system.coordinates) > SHOWN:
+            click.echo(f"  (equations of more than {SHOWN} coordinates are shown with --json only)")
+            return
+        for name in ("mass", "force", "rows", "gamma"):
+            click.echo(f"\n{name}:\n{sp.pretty(getattr(derived, name), use_unicode=False, wrap_line=False)}")
+
+
+@main.command("gallery")
+@click.argument("name", required=False)
+@click.option("--save", "target", type=click.Path(path_type=Path), help="Write the named system to a model file.")
+@click.option("--tour", is_flag=True, help="Evaluate every system of the gallery and check its facts.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the tour as one HTML page.")
+@JSON
+@tell_mistakes
+def gallery_(name: str | None, target: Path | None, tour: bool, out: Path | None, json_: bool) -> None:
+    """List the systems that ship with zwang, or show one of them."""
+    if tour:
+        from zwang.cli.tour import run_tour
+
+        sys.exit(run_tour(out, json_))
+    if name is None:
+        _print_gallery(json_)
+        return
+    entry = gallery.get(name)
+    if target is not None:
+        entry.system.save(target, params=entry.params, state=entry.state)
+        click.echo(f"wrote {target}", err=True)
+        return
+    if json_:
+        facts = {key: fact.value for key, fact in entry.facts.items()}
+        print_json({**to_dict(entry.system), "params": dict(entry.params), "state": dict(entry.state), "facts": facts})
+        return
+    click.echo(f"{entry.title}\n{entry.source}\n\n{entry.system!r}\n")
+    for key, fact in entry.facts.items():
+        click.echo(f"  {key}: {fact.value}  ({fact.statement})")
+
+
+def _print_gallery(json_: bool) -> None:
+    entries = [gallery.get(name) for name in gallery.names()]
+    if json_:
+        print_json([{"name": entry.name, "title": entry.title, "source": entry.source} for entry in entries])
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "coordinates", "constraints", "what it is"):
+        table.add_column(column)
+    for entry in entries:
+        system = entry.system
+        table.add_row(entry.name, str(len(system.coordinates)), str(len(system.constraints)), entry.title)
+    Console().print(table)
