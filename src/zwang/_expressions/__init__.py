@@ -1,0 +1,10 @@
+"""The safe parser of expressions in text, and the printer whose texts it reads back."""
+
+from __future__ import annotations
+
+from .building import parse
+from .printing import to_text
+from .reading import names
+from .vocabulary import FUNCTION_NAMES, RESERVED, check_name
+
+__all__ = ["FUNCTION_NAMES", "RESERVED", "check_name", "names", "parse", "to_text"]
