@@ -198,12 +198,15 @@ def test_two_models_of_one_name_never_share_a_kernel(cache: Path) -> None:
     assert not list(cache.glob("*.tmp"))
 
 
-def test_rebound_global_gives_another_kernel_and_not_the_cached_one(cache: Path) -> None:
+def test_kernel_compiled_after_a_global_was_rebound_uses_the_new_value_and_not_the_cached_one(cache: Path) -> None:
     module = jit.load_generated(model(2.0), "rebound")
-    assert module.force(1.0) == -2.0
+    assert run_model(module) == -18.0
     module.FACTOR = 7.0
-    again = jit.Kernel(module.force.py_func, module.force.signature, module.force.options)
-    assert again(1.0) == -7.0
+    caller = jit.Kernel(module.evaluate.py_func, module.evaluate.signature, module.evaluate.options)
+    # sum of q is 3, three times: -factor * 9
+    assert module.total(caller.compiled, np.array([1.0, 2.0]), 3) == -63.0
+    assert module.force(1.0) == -7.0
+    assert run_model(module) == -18.0  # what was compiled before stays what it was
 
 
 def test_racing_processes_agree_and_a_later_one_finds_everything_in_the_cache(tmp_path: Path) -> None:

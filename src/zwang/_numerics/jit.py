@@ -71,6 +71,7 @@ class Kernel(Generic[P, R]):
         self.py_func, self.signature, self.options = func, signature, options
         self._compiled: Callable[P, R] | None = None
         self._callee: Any = None
+        self._made_of = ""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return (self._compiled or self.compiled)(*args, **kwargs)
@@ -83,22 +84,24 @@ class Kernel(Generic[P, R]):
         """Numba's dispatcher (or, without Numba, plain Python): pass this where a kernel is an argument."""
         if self._compiled is None:
             with _LOCK:
-                if self._compiled is None:
-                    self._compiled = _plain(self.py_func) if _numba() is None else _build(self, _numba())
+                if _numba() is None:
+                    self._compiled = _plain(self.py_func)
+                elif self._compiled is None:
+                    self._made_of = _digest(self)
+                    self._compiled = _build(self, self._made_of)
         return self._compiled
 
     @property
     def callee(self) -> Any:
         """What a kernel that calls this one is compiled with (where there is Numba)."""
-        if self._callee is None:
-            with _LOCK:
-                if self.separate:
-                    self._callee = linking.linked(self.compiled, f"zwang_{self.py_func.__name__}_{_digest(self)}")
-                elif self.signature is None:  # for callers alone, without the code by which Python calls it
-                    self._callee = _dispatcher(self, _numba(), None, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-                else:
-                    self._callee = self.compiled
-        return self._callee
+        with _LOCK:
+            if (digest := _digest(self)) != self._made_of:  # a global was rebound: the caller's name tells of the new
+                self._made_of, self._compiled, self._callee = digest, None, None
+            if self._callee is None and self.separate:
+                self._callee = linking.linked(self.compiled, f"zwang_{self.py_func.__name__}_{digest}")
+            elif self._callee is None and self.signature is None:  # for callers alone, not to be called by Python
+                self._callee = _dispatcher(self, None, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+            return self._callee or self.compiled
 
 
 @overload
@@ -338,20 +341,19 @@ def _plain(func: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _build(kernel: Kernel[P, R], numba: Any) -> Callable[P, R]:
-    path = None
-    stem = f"{kernel.py_func.__name__}_{_digest(kernel)}"  # for a building block too: it refuses what has no content
+def _build(kernel: Kernel[P, R], digest: str) -> Callable[P, R]:
+    stem, path = f"{kernel.py_func.__name__}_{digest}", None
     if kernel.signature is not None:
         path = write_once(f"{stem}.py", f"# Stands for the kernel {_name_of(kernel)}.\n")
     if path is not None:
         with contextlib.suppress(Exception):  # a broken cache file; if the kernel is at fault, the last line says so
-            return _dispatcher(kernel, numba, path)
+            return _dispatcher(kernel, path)
         for file in (Path(path).parent / "__pycache__").glob(f"{stem}.*"):
             file.unlink(missing_ok=True)
-    return _dispatcher(kernel, numba, None)
+    return _dispatcher(kernel, None)
 
 
-def _dispatcher(kernel: Kernel[P, R], numba: Any, path: str | None, **options: bool) -> Callable[P, R]:
+def _dispatcher(kernel: Kernel[P, R], path: str | None, **options: bool) -> Callable[P, R]:
     func = kernel.py_func
     code = _code(kernel) if path is None else _code(kernel).replace(co_filename=path)
     used = _globals_read(kernel)
@@ -359,7 +361,7 @@ def _dispatcher(kernel: Kernel[P, R], numba: Any, path: str | None, **options: b
     scope["__name__"] = func.__module__
     copy = types.FunctionType(code, scope, func.__name__, func.__defaults__)
     copy.__qualname__, copy.__module__ = func.__qualname__, func.__module__
-    dispatcher = numba.njit(**kernel.options, **options, cache=path is not None)(copy)
+    dispatcher = _numba().njit(**kernel.options, **options, cache=path is not None)(copy)
     scope.update({name: dispatcher for name, value in used.items() if value is kernel})
     if kernel.signature is not None:
         dispatcher.compile(kernel.signature)
