@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -99,9 +100,7 @@ def test_projection_says_when_it_reaches_nothing() -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_redundant_constraints_are_flagged_and_the_acceleration_is_right(backend: str) -> None:
-    twice = PENDULUM.replace(
-        constraints=[*PENDULUM.constraints, zw.Bilateral(x**2 + y**2 - length**2, name="again")]
-    )
+    twice = PENDULUM.replace(constraints=[*PENDULUM.constraints, zw.Bilateral(x**2 + y**2 - length**2, name="again")])
     found = zw.compile(twice, backend).evaluate(STATE, PARAMS)
     assert found.status is EvaluationStatus.REDUNDANT and not found.regular
     np.testing.assert_allclose(found.accelerations, [4.8, -3.6], rtol=1e-12)
@@ -172,15 +171,16 @@ def chain(n: int, *, closed: bool = False) -> tuple[zw.System, dict[str, float]]
     points = [(q[2 * i], q[2 * i + 1]) for i in range(n)]
     anchors = [(sp.Integer(0), sp.Integer(0)), *points]
     rods = [
-        zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2)
-        for a, b in zip(anchors, anchors[1:], strict=False)
+        zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2) for a, b in itertools.pairwise(anchors)
     ]
     if closed:
         rods.append(zw.Bilateral(((points[-1][0] - 3) ** 2 + points[-1][1] ** 2 - length**2) / 2))
     friction = [zw.Friction(m * g, slip=v[-1], name="brake")]
     system = zw.System(
         name="chain",
-        kinetic=sp.Add(*(m * (v[2 * i] ** 2 + v[2 * i + 1] ** 2) / 2 + 0.1 * v[2 * i] * v[2 * i + 1] for i in range(n))),
+        kinetic=sp.Add(
+            *(m * (v[2 * i] ** 2 + v[2 * i + 1] ** 2) / 2 + 0.1 * v[2 * i] * v[2 * i + 1] for i in range(n))
+        ),
         potential=sp.Add(*(m * g * point[1] for point in points)),
         forces={q[0]: -0.3 * v[0] + 0.7 * v[2], q[3]: sp.sin(zw.t) * q[2]},
         constraints=[*rods, *friction],
@@ -206,7 +206,9 @@ def test_a_large_system_in_tables_agrees_with_the_reference(closed: bool) -> Non
 
 def test_a_large_redundant_system_is_handed_over_to_the_rank_revealing_path() -> None:
     system, state = chain(12)
-    doubled = system.replace(constraints=[*system.constraints, zw.Bilateral(2 * system.constraints[0].expr, name="twin")])
+    doubled = system.replace(
+        constraints=[*system.constraints, zw.Bilateral(2 * system.constraints[0].expr, name="twin")]
+    )
     found = zw.compile(doubled).evaluate(state, PARAMS)
     assert found.status is EvaluationStatus.REDUNDANT
     np.testing.assert_allclose(found.accelerations, zw.compile(system).evaluate(state, PARAMS).accelerations, rtol=1e-8)
@@ -214,7 +216,7 @@ def test_a_large_redundant_system_is_handed_over_to_the_rank_revealing_path() ->
 
 def test_a_mid_size_system_without_like_parts_is_solved_by_dense_loops() -> None:
     n = 12
-    q, v = zw.coordinates(" ".join(f"a{i}" for i in range(n)), angles=True)
+    q, _v = zw.coordinates(" ".join(f"a{i}" for i in range(n)), angles=True)
     end = [sp.Integer(0), sp.Integer(0)]
     kinetic = []
     for i in range(n):

@@ -55,8 +55,8 @@ def test_any_change_makes_another_system(change) -> None:
 
 
 def test_angles_are_part_of_the_content() -> None:
-    (a,), (va,) = zw.coordinates("a")
-    (b,), (vb,) = zw.coordinates("a", angles="a")
+    (_a,), (va,) = zw.coordinates("a")
+    (_b,), (vb,) = zw.coordinates("a", angles="a")
     assert zw.System(kinetic=va**2).digest != zw.System(kinetic=vb**2).digest
 
 
@@ -146,7 +146,7 @@ def test_periodic_angles_are_accepted(expr) -> None:
 
 (other,), (v_other,) = zw.coordinates("other")
 BAD = {
-    "nothing": (lambda: zw.System(), "give either kinetic="),
+    "nothing": (zw.System, "give either kinetic="),
     "both": (lambda: zw.System(kinetic=vx**2, mass=[[1]], force=[0]), "give either kinetic="),
     "mass without force": (lambda: zw.System(mass=[[1]], coordinates=(x,)), "mass= needs force="),
     "force without mass": (lambda: zw.System(kinetic=vx**2, force=[1]), "force= goes with mass="),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -54,7 +56,9 @@ def test_mass_force_rows_and_biases_agree_with_finite_differences(seed: int) -> 
         step = np.eye(n)[i]
         return (kinetic(t, q, v + step) - kinetic(t, q, v - step)) / 2  # exact: T is quadratic in v
 
-    mass = np.array([[momentum(i, t, q, np.eye(n)[j]) - momentum(i, t, q, np.zeros(n)) for j in range(n)] for i in range(n)])
+    mass = np.array(
+        [[momentum(i, t, q, np.eye(n)[j]) - momentum(i, t, q, np.zeros(n)) for j in range(n)] for i in range(n)]
+    )
     np.testing.assert_allclose(terms.mass[:, :, 0], mass, rtol=1e-10, atol=1e-10)
     applied = [function(system.forces[item])(t, q, v) if item in system.forces else 0.0 for item in system.coordinates]
     push = gradient(lambda x: kinetic(t, x, v) - potential(t, x, v), q)
@@ -83,7 +87,7 @@ def test_mass_force_rows_and_biases_agree_with_finite_differences(seed: int) -> 
 
 
 def test_explicit_time_enters_the_bias_of_a_moving_floor() -> None:
-    (x, y), (vx, vy) = zw.coordinates("x y")
+    (_x, y), (vx, vy) = zw.coordinates("x y")
     floor = zw.Unilateral(y - sp.sin(3 * zw.t), friction=zw.Coulomb(1, slip=vx - zw.t**2), name="floor")
     equations = derive(zw.System(kinetic=vx**2 + vy**2, constraints=[floor]))
     # gap'' = y'' - 9 (-sin 3t): w a >= gamma with gamma = -9 sin 3t; slip' = x'' - 2t: tangent_bias = 2t.
@@ -103,8 +107,7 @@ def test_like_parts_are_sorted_into_few_kinds() -> None:
     m, g, length = zw.parameters("m g l")
     points = [(q[2 * i], q[2 * i + 1]) for i in range(n)]
     rods = [
-        zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2)
-        for a, b in zip(points, points[1:], strict=False)
+        zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2) for a, b in itertools.pairwise(points)
     ]
     system = zw.System(
         kinetic=m * sp.Add(*(item**2 for item in v)) / 2, potential=m * g * sp.Add(*q[1::2]), constraints=rods

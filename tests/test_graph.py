@@ -31,7 +31,7 @@ def value(graph, outputs, nodes, point):
 
 
 def test_equal_operations_are_one_node() -> None:
-    graph, _, (a, b) = converted(sp.sin(X) * Y + 1, 1 + Y * sp.sin(X))
+    _graph, _, (a, b) = converted(sp.sin(X) * Y + 1, 1 + Y * sp.sin(X))
     assert a == b
 
 

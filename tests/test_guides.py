@@ -35,7 +35,7 @@ def test_the_slip_is_the_speed_along_the_curve_and_the_floor_slips_along_x() -> 
 
 
 def test_a_surface_has_orthonormal_tangents_everywhere() -> None:
-    gap, slips = zw.on_surface((x, y, z), lambda u, v, w: u**2 + v**2 + w**2 - 1)
+    _gap, slips = zw.on_surface((x, y, z), lambda u, v, w: u**2 + v**2 + w**2 - 1)
     source = np.random.default_rng(1)
     for point in [*source.normal(size=(20, 3)), np.array([0, 0, -1.0]), np.array([1.0, 0, 0])]:
         unit = point / np.linalg.norm(point)
@@ -71,7 +71,9 @@ def test_bad_guides_are_refused(call, message: str) -> None:
 def test_a_vanishing_gradient_is_a_state_error_that_names_the_constraint() -> None:
     gap, slip = zw.on_curve((x, y), lambda u, v: u**2 + v**2)
     system = zw.System(
-        name="tip", kinetic=vx**2 + vy**2, constraints=[zw.Unilateral(gap, friction=zw.Coulomb(1, slip=slip), name="cone")]
+        name="tip",
+        kinetic=vx**2 + vy**2,
+        constraints=[zw.Unilateral(gap, friction=zw.Coulomb(1, slip=slip), name="cone")],
     )
     state = {"x": 0, "y": 0, "v_x": 1, "v_y": 0}
     for backend in ("reference", "native"):

@@ -37,9 +37,15 @@ class _Maker:
         if self.source.random() < 0.15:
             mass = sp.Matrix(self.n, self.n, lambda i, j: 3 + sp.cos(self.q[i]) if i == j else sp.Rational(1, 2))
             force = [self.smooth() - self.params[4] * v for v in self.v]
-            return zw.System(name=name, mass=mass, force=force, forces=forces, constraints=constraints, coordinates=self.q)
+            return zw.System(
+                name=name, mass=mass, force=force, forces=forces, constraints=constraints, coordinates=self.q
+            )
         return zw.System(
-            name=name, kinetic=self.kinetic(), potential=self.smooth(), forces=forces, constraints=constraints,
+            name=name,
+            kinetic=self.kinetic(),
+            potential=self.smooth(),
+            forces=forces,
+            constraints=constraints,
             coordinates=self.q,
         )
 
@@ -48,7 +54,15 @@ class _Maker:
         item = self.source.choice(self.q)
         shapes = [sp.sin(item), sp.cos(item), sp.sin(2 * item)]
         if item.name not in self.angles:
-            shapes += [item, item**2, sp.exp(-(item**2)), sp.sqrt(1 + item**2), sp.atan(item), item / (3 + item**2), sp.tanh(item)]
+            shapes += [
+                item,
+                item**2,
+                sp.exp(-(item**2)),
+                sp.sqrt(1 + item**2),
+                sp.atan(item),
+                item / (3 + item**2),
+                sp.tanh(item),
+            ]
         return self.source.choice(shapes)
 
     def smooth(self) -> Any:
@@ -62,7 +76,9 @@ class _Maker:
     def affine(self) -> Any:
         """A function affine in the velocities."""
         parts = [(self.atom() + sp.Rational(1, 2)) * v for v in self.v if self.source.random() < 0.7]
-        return sp.Add(*parts, (2 + self.atom() / 4) * self.source.choice(self.v), self.atom() if self.source.random() < 0.4 else 0)
+        return sp.Add(
+            *parts, (2 + self.atom() / 4) * self.source.choice(self.v), self.atom() if self.source.random() < 0.4 else 0
+        )
 
     def kinetic(self) -> Any:
         squares = [self.params[0] * (2 + self.atom() / 3) * v**2 / 2 for v in self.v]

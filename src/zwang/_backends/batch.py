@@ -28,7 +28,9 @@ def _jax() -> Any:
     try:
         import jax
     except ImportError:
-        raise CompileError("The backend 'batch' needs JAX: pip install 'zwang[gpu]', or use backend='native'.") from None
+        raise CompileError(
+            "The backend 'batch' needs JAX: pip install 'zwang[gpu]', or use backend='native'."
+        ) from None
     return jax
 
 
@@ -68,8 +70,8 @@ class BatchKernels:
             nodes = [*found.accelerations, *found.multipliers, found.regular]
 
         def rows(t: Any, q: Any, v: Any, params: Any) -> Any:
-            inputs = {program.t: t, **dict(zip(program.q, q)), **dict(zip(program.v, v))}
-            inputs |= dict(zip(program.params, params))
+            nodes_in = [program.t, *program.q, *program.v, *program.params]
+            inputs = dict(zip(nodes_in, [t, *q, *v, *params], strict=True))
             values = evaluate(program.graph, nodes, inputs, jnp)
             out = jnp.stack([jnp.broadcast_to(jnp.asarray(item, dtype=float), t.shape) for item in values])
             return out if chosen is None or small else _dense_solution(jnp, self.layout, out, chosen)

@@ -31,8 +31,11 @@ class ReferenceKernels:
         arguments = [time, *system.coordinates, *system.velocities, *system.parameters]
         # Dummies in place of the names: text from outside never reaches the source that lambdify writes.
         stand_in = {symbol: sp.Dummy(f"a{i}", real=True) for i, symbol in enumerate(arguments)}
-        flat = [_without_impulses(item.xreplace(stand_in)) for piece in PIECES for item in getattr(self.equations, piece)]
-        return sp.lambdify(list(stand_in.values()), flat, modules="numpy", cse=True)
+        flat = [
+            _without_impulses(item.xreplace(stand_in)) for piece in PIECES for item in getattr(self.equations, piece)
+        ]
+        function: Callable[..., list[Any]] = sp.lambdify(list(stand_in.values()), flat, modules="numpy", cse=True)
+        return function
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
         """Return the terms of the equations at the states."""
@@ -58,9 +61,7 @@ class ReferenceKernels:
         n, states = terms.force.shape
         a, lam, regular = np.empty((n, states)), np.empty((len(chosen), states)), np.empty(states, dtype=bool)
         for k in range(states):
-            found = solve_kkt(
-                terms.mass[:, :, k], terms.rows[chosen, :, k], terms.force[:, k], terms.gamma[chosen, k]
-            )
+            found = solve_kkt(terms.mass[:, :, k], terms.rows[chosen, :, k], terms.force[:, k], terms.gamma[chosen, k])
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
         return Solved(a, lam, regular)
 

@@ -88,7 +88,8 @@ class Emitter:
         if op == "pow":
             return f"{texts[0]} ** {texts[1]}"
         if op in ("lt", "le", "eq"):
-            return f"{texts[0]} {dict(lt='<', le='<=', eq='==')[op]} {texts[1]}"
+            sign = {"lt": "<", "le": "<=", "eq": "=="}[op]
+            return f"{texts[0]} {sign} {texts[1]}"
         if op in ("and", "or"):
             return f"{texts[0]} {'&' if op == 'and' else '|'} {texts[1]}"
         if op == "not":

@@ -166,7 +166,8 @@ class Model:
         for name in [active] if isinstance(active, str) else active:
             if name not in names:
                 raise DeclarationError(
-                    f"{self.system.name}: active= names '{name}', which is no constraint with a normal. {nearest(name, names)}"
+                    f"{self.system.name}: active= names '{name}', which is no constraint with a normal. "
+                    f"{nearest(name, names)}"
                 )
             places.append(names.index(name))
         return places
@@ -203,7 +204,13 @@ class Model:
         return Solved(a, lam, regular), worst <= CONTRADICTION
 
     def _evaluation(
-        self, inputs: Inputs, terms: Terms | SparseTerms, solved: Solved, chosen: list[int], residual: Array, consistent: bool
+        self,
+        inputs: Inputs,
+        terms: Terms | SparseTerms,
+        solved: Solved,
+        chosen: list[int],
+        residual: Array,
+        consistent: bool,
     ) -> Evaluation:
         names = [str(item.name) for item in self._normals]
         status = EvaluationStatus.DETERMINED if solved.regular.all() else EvaluationStatus.REDUNDANT
@@ -229,4 +236,3 @@ class Model:
             energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential},
             regular=inputs.restore(solved.regular),
         )
-

@@ -75,7 +75,9 @@ def _by_name(
     for key, value in mapping.items():
         name = key if isinstance(key, str) else getattr(key, "name", str(key))
         if name not in known:
-            raise DeclarationError(f"{system.name}: {what} has '{name}', which the system doesn't know. {nearest(name, known)}")
+            raise DeclarationError(
+                f"{system.name}: {what} has '{name}', which the system doesn't know. {nearest(name, known)}"
+            )
         if name in found:
             raise DeclarationError(f"{system.name}: {what} has '{name}' twice.")
         found[name] = _number(system, what, name, value)
@@ -90,7 +92,9 @@ def _number(system: System, what: str, name: str, value: Any) -> Array:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise DeclarationError(f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}.") from None
+        raise DeclarationError(
+            f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}."
+        ) from None
     if not np.all(np.isfinite(array)):
         raise DeclarationError(f"{system.name}: {what}: '{name}' has a value that is not finite.")
     return array

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,8 @@ def _crossing(
         return surface({**values, **{v: values[v] + s * d for v, d in direction.items()}})
 
     grid = [-8.0 + i for i in range(17)]
-    for low, high in zip(grid, grid[1:], strict=False):
+    for start, end in pairwise(grid):
+        low, high = start, end
         at_low, at_high = along(low), along(high)
         if at_low is None or at_high is None or at_low * at_high > 0:
             continue

@@ -175,9 +175,9 @@ class Unilateral(_Relation):
 
     def map(self, change: Callable[[Any], Any]) -> Unilateral:
         """Return this constraint with every expression changed."""
-        changed = super().map(change)
+        law = self.friction.map(change) if self.friction is not None else None
         restitution = None if self.restitution is None else change(self.restitution)
-        return replace(changed, restitution=restitution)  # type: ignore[return-value]
+        return replace(self, expr=change(self.expr), friction=law, restitution=restitution)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,11 @@ def load_values(path: str | Path) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def save(
-    system: System, path: str | Path, *, params: Mapping[Any, float] | None = None, state: Mapping[Any, float] | None = None
+    system: System,
+    path: str | Path,
+    *,
+    params: Mapping[Any, float] | None = None,
+    state: Mapping[Any, float] | None = None,
 ) -> None:
     """Write a system, and values that go with it, to a model file."""
     plain = to_dict(system)
@@ -132,7 +136,10 @@ def _constraint_dict(item: Constraint) -> dict[str, Any]:
     if isinstance(item, Unilateral) and item.restitution is not None:
         plain["restitution"] = text(item.restitution)
     if item.friction is not None:
-        law: dict[str, Any] = {"coefficient": text(item.friction.mu), "slip": [text(slip) for slip in item.friction.slip]}
+        law: dict[str, Any] = {
+            "coefficient": text(item.friction.mu),
+            "slip": [text(slip) for slip in item.friction.slip],
+        }
         if item.friction.scale != 1:
             law["scale"] = text(item.friction.scale)
         plain["friction"] = law

@@ -33,8 +33,8 @@ def on_curve(
     Returns
     -------
     gap, slip : expressions
-        The gap ``F/|grad F|`` [m], and the velocity of the point along the tangent ``(F_y, -F_x)/|grad F|`` [m/s]: for a floor
-        F = y this is the velocity along x.
+        The gap ``F/|grad F|`` [m], and the velocity of the point along the tangent ``(F_y, -F_x)/|grad F|`` [m/s]:
+        for a floor F = y this is the velocity along x.
 
     Examples
     --------

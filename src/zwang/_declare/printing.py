@@ -30,7 +30,9 @@ def as_text(system: System) -> str:
     shown = list(system.constraints)[:LONGEST]
     rows += [(str(item.name), _relation(item)) for item in shown]
     width = max(len(label) for label, _ in rows)
-    lines = [f"  {label.ljust(width)}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}" for label, text in rows]
+    lines = [
+        f"  {label.ljust(width)}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}" for label, text in rows
+    ]
     if len(system.constraints) > LONGEST:
         lines.append(f"  ... and {len(system.constraints) - LONGEST} more constraints")
     return "\n".join([f"System '{system.name}'", *lines])
@@ -83,7 +85,7 @@ def _latex_relation(item: Constraint) -> str:
 
 def _latex_slip(slip: tuple[Any, ...]) -> str:
     if len(slip) == 1:
-        return sp.latex(slip[0])
+        return str(sp.latex(slip[0]))
     return rf"\left({sp.latex(slip[0])},\; {sp.latex(slip[1])}\right)"
 
 

@@ -44,7 +44,9 @@ def raw_expressions(name: str, kinetic: Any, potential: Any, forces: Any, mass: 
     if mass is not None and (force is None or potential is not None):
         raise DeclarationError(f"{name}: mass= needs force= beside it, and no potential= (put -grad V into force=).")
     if mass is None and force is not None:
-        raise DeclarationError(f"{name}: force= goes with mass=. Beside kinetic= use forces={{coordinate: expression}}.")
+        raise DeclarationError(
+            f"{name}: force= goes with mass=. Beside kinetic= use forces={{coordinate: expression}}."
+        )
     found: dict[str, Any] = {}
     if kinetic is not None:
         found["kinetic"] = as_expression(kinetic, f"{name}: kinetic")
@@ -54,7 +56,9 @@ def raw_expressions(name: str, kinetic: Any, potential: Any, forces: Any, mass: 
         rows = [list(row) for row in (mass.tolist() if hasattr(mass, "tolist") else mass)]
         vector = _flat(force)
         if any(len(row) != len(rows) for row in rows) or len(vector) != len(rows):
-            raise DeclarationError(f"{name}: mass= must be square and force= as long as its rows; {len(rows)} rows given.")
+            raise DeclarationError(
+                f"{name}: mass= must be square and force= as long as its rows; {len(rows)} rows given."
+            )
         for i, row in enumerate(rows):
             found |= {f"mass[{i}, {j}]": as_expression(item, f"{name}: mass[{i}, {j}]") for j, item in enumerate(row)}
         found |= {f"force[{i}]": as_expression(item, f"{name}: force[{i}]") for i, item in enumerate(vector)}
@@ -113,14 +117,17 @@ def coordinate_order(name: str, coordinates: Any, expressions: list[Any]) -> tup
     wrong = [item for item in given if not isinstance(item, Coordinate)]
     if wrong or not given:
         raise DeclarationError(
-            f"{name}: coordinates= must hold symbols from zwang.coordinates; it holds {wrong[0] if wrong else 'nothing'!r}."
+            f"{name}: coordinates= must hold symbols from zwang.coordinates; "
+            f"it holds {wrong[0] if wrong else 'nothing'!r}."
         )
     names = [item.name for item in given]
     if len(set(names)) < len(names):
         raise DeclarationError(f"{name}: coordinates= names a coordinate twice: {', '.join(names)}.")
     missing = sorted(item.name for item in found - set(given))
     if missing:
-        raise DeclarationError(f"{name}: '{missing[0]}' occurs but is not in coordinates=. {nearest(missing[0], names)}")
+        raise DeclarationError(
+            f"{name}: '{missing[0]}' occurs but is not in coordinates=. {nearest(missing[0], names)}"
+        )
     return given
 
 

@@ -33,7 +33,7 @@ class _Role(sp.Symbol):
     call: str
 
     def __new__(cls, name: str, angle: bool = False, place: int = 0, call: str = "") -> _Role:
-        symbol = sp.Symbol.__xnew__(cls, name, real=True)
+        symbol: _Role = sp.Symbol.__xnew__(cls, name, real=True)
         symbol.angle, symbol.place, symbol.call = bool(angle), int(place), str(call)
         return symbol
 
@@ -121,7 +121,9 @@ def coordinates(
         angular = _split(angles) if angles else []
     for name in angular:
         if name not in listed:
-            raise DeclarationError(f"coordinates: angles= names '{name}', which is not declared. {nearest(name, listed)}")
+            raise DeclarationError(
+                f"coordinates: angles= names '{name}', which is not declared. {nearest(name, listed)}"
+            )
     signature = "|".join(f"{name}{'@' if name in angular else ''}" for name in listed)
     call = hashlib.sha256(signature.encode()).hexdigest()[:16]
     positions = tuple(Coordinate(name, name in angular, place, call) for place, name in enumerate(listed))

@@ -36,10 +36,14 @@ def _check_equations(system: System, known: Mapping[str, Any]) -> None:
             if all(system.mass[i, j] == 0 for j in range(n)):
                 raise DeclarationError(f"{name}: the coordinate '{item}' has no inertia: row {i} of mass= is zero.")
             if any(system.mass[i, j].has(Velocity) for j in range(n)):
-                raise DeclarationError(f"{name}: row {i} of mass= depends on velocities; it may depend on q and t only.")
+                raise DeclarationError(
+                    f"{name}: row {i} of mass= depends on velocities; it may depend on q and t only."
+                )
             for j in range(i):
                 if not checks.look_equal(system.mass[i, j], system.mass[j, i]):
-                    raise DeclarationError(f"{name}: mass= is not symmetric: its entries ({i}, {j}) and ({j}, {i}) differ.")
+                    raise DeclarationError(
+                        f"{name}: mass= is not symmetric: its entries ({i}, {j}) and ({j}, {i}) differ."
+                    )
     else:
         checks.require_degree(
             system.kinetic, 2, f"{name}: the kinetic energy is not a polynomial of second degree in the velocities."

@@ -159,4 +159,6 @@ class Converter:
         if isinstance(expr, (sp.sec, sp.csc, sp.cot)):
             return self(expr.rewrite(sp.cos if isinstance(expr, sp.sec) else sp.sin))
         names = ", ".join(sorted(item.__name__ for item in FUNCTIONS))
-        raise CompileError(f"'{expr.func}' can't be compiled. Known functions: {names}, atan2, Max, Min, Piecewise, sqrt.")
+        raise CompileError(
+            f"'{expr.func}' can't be compiled. Known functions: {names}, atan2, Max, Min, Piecewise, sqrt."
+        )

@@ -80,7 +80,7 @@ class Equations:
 
     @cached_property
     def rates(self) -> Any:
-        """d expr/dt of position-level constraints; for velocity-level ones the part of it without a. m x 1."""
+        """D expr/dt of position-level constraints; for velocity-level ones the part of it without a. m x 1."""
         return _column([self._along_motion(item.expr) for item in self._with_normal])
 
     @cached_property
@@ -116,7 +116,7 @@ class Equations:
 
     @cached_property
     def slip_rows(self) -> Any:
-        """d slip/dv, s x n: the transpose carries friction forces into the equations."""
+        """D slip/dv, s x n: the transpose carries friction forces into the equations."""
         return _rows([[sp.diff(slip, v) for v in self._v] for slip in self.slips], len(self._q))
 
     @cached_property

@@ -86,7 +86,7 @@ class Graph:
         if self.ops[node] == "const":
             return self.args[node][0], ()
         if self.ops[node] == "sum":
-            return self.args[node]  # type: ignore[return-value]
+            return self.args[node]
         return 0.0, ((1.0, node),)
 
     def linear(self, terms: Iterable[tuple[float, Node]], constant: float = 0.0) -> Node:
@@ -331,7 +331,7 @@ class Graph:
         """Return (condition, where it holds, where not) of a node that chooses between two."""
         op, args = self.ops[node], self.args[node]
         if op == "where":
-            return args  # type: ignore[return-value]
+            return args
         a, b = args
         return (self.condition("le", b, a), a, b) if op == "max" else (self.condition("le", a, b), a, b)
 

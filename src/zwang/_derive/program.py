@@ -75,7 +75,9 @@ def derive_program(system: System) -> Program:
     convert = Converter(graph, symbols)
     flow = {**dict(zip(q, v, strict=True)), t: graph.one}
     mass, force, energies = _equations(system, convert, q, v, flow)
-    normals = [_constraint_row(item, convert, q, v, flow) for item in system.constraints if not isinstance(item, Friction)]
+    normals = [
+        _constraint_row(item, convert, q, v, flow) for item in system.constraints if not isinstance(item, Friction)
+    ]
     slips = [velocity_row(convert(slip), convert.graph, v, flow) for item in system.constraints for slip in item.slip]
     bounds = [convert(bound) for bound in friction_bounds(system)]
     return Program(graph, t, q, v, params, mass, force, normals, slips, bounds, energies)

@@ -55,11 +55,15 @@ class _State:
     """The terms of one state with the scales that tolerances refer to."""
 
     def __init__(self, inputs: Inputs, terms: Terms | SparseTerms) -> None:
-        sparse = isinstance(terms, SparseTerms)
         self.terms = terms
-        self.mass = terms.mass[0] if sparse else terms.mass[:, :, 0]
-        self.rows = terms.rows[0] if sparse else terms.rows[:, :, 0]
-        self.slip_rows = terms.slip_rows[0] if sparse else terms.slip_rows[:, :, 0]
+        self.mass: Any
+        self.rows: Any
+        self.slip_rows: Any
+        if isinstance(terms, SparseTerms):
+            self.mass, self.rows, self.slip_rows = terms.mass[0], terms.rows[0], terms.slip_rows[0]
+        else:
+            self.mass, self.rows = terms.mass[:, :, 0], terms.rows[:, :, 0]
+            self.slip_rows = terms.slip_rows[:, :, 0]
         q, v = np.abs(inputs.q[:, 0]), np.abs(inputs.v[:, 0])
         self.gap_scale = 1.0 + abs(self.rows) @ q
         self.rate_scale = 1.0 + abs(self.rows) @ v
@@ -103,7 +107,8 @@ def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[st
     for name in given or {}:
         if name not in known:
             raise DeclarationError(
-                f"{system.name}: normal_forces= names '{name}', which is no constraint with a normal. {nearest(str(name), known)}"
+                f"{system.name}: normal_forces= names '{name}', which is no constraint with a normal. "
+                f"{nearest(str(name), known)}"
             )
     return {str(name): float(value) for name, value in (given or {}).items()}
 
@@ -119,16 +124,21 @@ def _check(system: System, item: Constraint, state: _State, place: int, toleranc
     cure = "Use compile(system).project(state, params) for the nearest state that satisfies the bilateral constraints."
     if isinstance(item, Bilateral):
         if abs(value) > gap_tol:
-            raise StateError(f"{system.name}: the state is off constraint '{item.name}' by {value:.1e} (tol {gap_tol:.0e}). {cure}")
+            raise StateError(
+                f"{system.name}: the state is off constraint '{item.name}' by {value:.1e} (tol {gap_tol:.0e}). {cure}"
+            )
         if position and abs(rate) > rate_tol:
             raise StateError(
-                f"{system.name}: the velocity leaves constraint '{item.name}' with {rate:.1e} (tol {rate_tol:.0e}). {cure}"
+                f"{system.name}: the velocity leaves constraint '{item.name}' with {rate:.1e} (tol {rate_tol:.0e}). "
+                f"{cure}"
             )
         return None
     if value > gap_tol:
         return f"{'gap' if position else 'value'} {value:.3g}"
     if value < -gap_tol:
-        raise StateError(f"{system.name}: the state violates constraint '{item.name}' by {-value:.1e} (tol {gap_tol:.0e}).")
+        raise StateError(
+            f"{system.name}: the state violates constraint '{item.name}' by {-value:.1e} (tol {gap_tol:.0e})."
+        )
     if position and rate > rate_tol:
         return f"separating at {rate:.3g}"
     if position and rate < -rate_tol:
@@ -140,7 +150,13 @@ def _check(system: System, item: Constraint, state: _State, place: int, toleranc
 
 
 def _contact(
-    item: Constraint, state: _State, normal: int, slip: int, law: int, tolerances: Tolerances, given: Mapping[str, float]
+    item: Constraint,
+    state: _State,
+    normal: int,
+    slip: int,
+    law: int,
+    tolerances: Tolerances,
+    given: Mapping[str, float],
 ) -> Contact:
     terms = state.terms
     places = range(slip, slip + len(item.slip))

@@ -110,8 +110,9 @@ def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) ->
     if isinstance(terms, SparseTerms):
         return counts, 0.0
     names = ("mass", "force", "value", "rate", "gamma", "rows", "slip", "slip_bias", "slip_rows", "bounds")
-    arrays = [np.ascontiguousarray(getattr(terms, name)) for name in names]
-    counting.count_solutions(table, *arrays, q, v, tols, counts, worst)
+    arrays: Any = [np.ascontiguousarray(getattr(terms, name)) for name in names]
+    count: Any = counting.count_solutions
+    count(table, *arrays, q, v, tols, counts, worst)
     return counts, float(worst[0])
 
 

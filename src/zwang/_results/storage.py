@@ -104,8 +104,9 @@ def _decode(plain: Any, arrays: Mapping[str, Any]) -> Any:
         return _known(plain["data"])(**{name: _decode(item, arrays) for name, item in plain["fields"].items()})
     if "map" in plain:
         return {_decode(key, arrays): _decode(item, arrays) for key, item in plain["map"]}
-    items = [_decode(item, arrays) for item in plain.get("list", plain.get("tuple", ()))]
-    return items if "list" in plain else tuple(items)
+    if "list" in plain:
+        return [_decode(item, arrays) for item in plain["list"]]
+    return tuple(_decode(item, arrays) for item in plain["tuple"])
 
 
 def _known(name: str) -> type:

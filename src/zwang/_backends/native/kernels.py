@@ -78,9 +78,9 @@ class DenseKernels(StraightKernels):
         work = np.empty(dense_workspace_size(n, k))
         for s in range(states):
             columns = (terms.mass[:, :, s], terms.rows[chosen, :, s], terms.force[:, s], terms.gamma[chosen, s])
-            right = [np.ascontiguousarray(array) for array in columns]
+            mass, rows, force, gamma = (np.ascontiguousarray(array) for array in columns)
             x, y = np.full(n, np.nan), np.full(k, np.nan)
-            regular[s] = kkt_dense(*right, work, x, y) > PIVOT
+            regular[s] = kkt_dense(mass, rows, force, gamma, work, x, y) > PIVOT
             a[:, s], lam[:, s] = x, y
         return Solved(a, lam, regular)
 

@@ -70,9 +70,10 @@ class TableKernels:
             found["slip_rows"].append(rows[m:])
             found["energies"].append(model.section(tables.ENERGY, work).copy())
         matrices = ("mass", "rows", "slip_rows")
-        return SparseTerms(
-            **{name: tuple(items) if name in matrices else np.stack(items, axis=1) for name, items in found.items()}
-        )
+        pieces: dict[str, Any] = {
+            name: tuple(items) if name in matrices else np.stack(items, axis=1) for name, items in found.items()
+        }
+        return SparseTerms(**pieces)
 
 
 def _states(t: Array, q: Array, v: Array, params: Array) -> list[tuple[Any, ...]]:

@@ -91,9 +91,9 @@ def _rows(program: Program, kernel: Kernel, *, each: bool) -> str:
     text += f"def block_{kind}(params, work, res):\n"
     text += "".join(f"    {name} = params[{name[1:]}]\n" for name in fixed)
     text += f"    for j in range({BLOCK}):\n" + "".join(f"        {line}\n" for line in inner)
-    array = "float64[:, ::1]"
+    vector, array = "float64[::1]", "float64[:, ::1]"
     text += (
-        f'\n\n@njit("void(float64[::1], {array}, {array}, {array}, float64[::1], float64[::1], float64[::1], {array})")\n'
+        f'\n\n@njit("void({vector}, {array}, {array}, {array}, {vector}, {vector}, {vector}, {array})")\n'
         f"def {kind}(t, q, v, params, first, work, res, out):\n"
         f"    for start in range(0, out.shape[1], {BLOCK}):\n"
     )

@@ -52,7 +52,7 @@ def fill(t, q, v, params, table, work):
     force[:] = 0.0
     energy[:] = 0.0
 '''
-SOLVE = '''
+SOLVE = """
 
 @njit(EVAL_SIGNATURE)
 def one(t, q, v, params, int_table, workspace, out):
@@ -71,7 +71,7 @@ def one(t, q, v, params, int_table, workspace, out):
     for i in range(n, n + m):
         unknowns[i] = -unknowns[i]
     return 0 if ratio > PIVOT else 1
-'''
+"""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,14 @@ SINGULAR_PIVOT = 1e-11
 
 @njit
 def _acts(
-    kind: int, level: int, value: float, rate: float, gap_scale: float, rate_scale: float, gap_tol: float, rate_tol: float
+    kind: int,
+    level: int,
+    value: float,
+    rate: float,
+    gap_scale: float,
+    rate_scale: float,
+    gap_tol: float,
+    rate_tol: float,
 ) -> int:
     """Return 1 where a constraint acts, 0 where it is open, `INADMISSIBLE` where the state violates it."""
     if kind == FRICTION:
@@ -121,8 +128,23 @@ def _decide(value: float, scale: float, tol: float) -> int:
 
 @njit
 def _count(
-    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
-    S: Floats, b: Floats, f: Floats, worst: Floats, row: Ints, column: Floats, mode: Ints, base: Ints,
+    contacts: int,
+    kind: Ints,
+    tangent: Ints,
+    slip: Floats,
+    bound: Floats,
+    D: Floats,
+    c: Floats,
+    R: int,
+    tol: float,
+    S: Floats,
+    b: Floats,
+    f: Floats,
+    worst: Floats,
+    row: Ints,
+    column: Floats,
+    mode: Ints,
+    base: Ints,
 ) -> int:
     """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear.
 
@@ -148,8 +170,22 @@ def _count(
 
 @njit
 def _check(
-    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
-    S: Floats, b: Floats, f: Floats, worst: Floats, row: Ints, column: Floats, mode: Ints,
+    contacts: int,
+    kind: Ints,
+    tangent: Ints,
+    slip: Floats,
+    bound: Floats,
+    D: Floats,
+    c: Floats,
+    R: int,
+    tol: float,
+    S: Floats,
+    b: Floats,
+    f: Floats,
+    worst: Floats,
+    row: Ints,
+    column: Floats,
+    mode: Ints,
 ) -> int:
     """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear."""
     unknowns = 0
@@ -203,8 +239,18 @@ def _check(
 
 @njit
 def _laws(
-    contacts: int, kind: Ints, tangent: Ints, slip: Floats, bound: Floats, D: Floats, c: Floats, R: int, tol: float,
-    f: Floats, worst: Floats, mode: Ints,
+    contacts: int,
+    kind: Ints,
+    tangent: Ints,
+    slip: Floats,
+    bound: Floats,
+    D: Floats,
+    c: Floats,
+    R: int,
+    tol: float,
+    f: Floats,
+    worst: Floats,
+    mode: Ints,
 ) -> int:
     """Check the inequalities of a combination of modes; keep the largest error of its equations."""
     force, error = 0.0, 0.0
@@ -229,7 +275,9 @@ def _laws(
         elif m + shift == 0:
             verdict = _decide(gap, gap_size, tol)
         else:
-            verdict = _contact_law(kind[j], tangent[j], slip[j], bound[j], f[n], f[t], creep, creep_size, force, m + shift, tol)
+            verdict = _contact_law(
+                kind[j], tangent[j], slip[j], bound[j], f[n], f[t], creep, creep_size, force, m + shift, tol
+            )
         if verdict == 0:
             return 0
         doubt = doubt or verdict == DOUBTFUL
@@ -245,8 +293,17 @@ def _laws(
 
 @njit
 def _contact_law(
-    kind: int, tangent: int, slip: float, bound: float, normal: float, tangential: float, creep: float,
-    creep_size: float, force: float, m: int, tol: float,
+    kind: int,
+    tangent: int,
+    slip: float,
+    bound: float,
+    normal: float,
+    tangential: float,
+    creep: float,
+    creep_size: float,
+    force: float,
+    m: int,
+    tol: float,
 ) -> int:
     """Check a closed contact: the sign of its force, the cone of friction, the direction of slip."""
     if kind == UNILATERAL or (tangent == 1 and slip == 0.0 and m != 1) or (tangent == 1 and slip != 0.0):
@@ -268,8 +325,22 @@ def _contact_law(
     " float64[:, ::1], float64[::1], int64[::1], float64[::1])"
 )
 def count_solutions(
-    table: Ints, mass: Floats, force: Floats, value: Floats, rate: Floats, gamma: Floats, rows: Floats, slip: Floats,
-    slip_bias: Floats, slip_rows: Floats, bounds: Floats, q: Floats, v: Floats, tols: Floats, counts: Ints, worst: Floats,
+    table: Ints,
+    mass: Floats,
+    force: Floats,
+    value: Floats,
+    rate: Floats,
+    gamma: Floats,
+    rows: Floats,
+    slip: Floats,
+    slip_bias: Floats,
+    slip_rows: Floats,
+    bounds: Floats,
+    q: Floats,
+    v: Floats,
+    tols: Floats,
+    counts: Ints,
+    worst: Floats,
 ) -> None:
     """Write for each state the number of solutions, `DOUBTFUL` or `INADMISSIBLE`.
 
@@ -362,4 +433,6 @@ def count_solutions(
                     total += Y[r, i] * Y[e, i]
                 D[r, e] = total
                 D[e, r] = total
-        counts[s] = _count(contacts, kind, tangent, speed, bound, D, c, R, tols[0], S, b, f, worst, row, column, mode, base)
+        counts[s] = _count(
+            contacts, kind, tangent, speed, bound, D, c, R, tols[0], S, b, f, worst, row, column, mode, base
+        )
