@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 _PLACES = {
     "Bilateral": "zwang._declare",
     "CompileError": "zwang.errors",
+    "Contact": "zwang._numerics.contacts",
+    "ContactProblem": "zwang._numerics.contacts",
     "Coulomb": "zwang._declare",
     "DeclarationError": "zwang.errors",
     "Friction": "zwang._declare",
@@ -26,10 +28,12 @@ _PLACES = {
     "coordinates": "zwang._declare",
     "from_sympy": "zwang._from_sympy",
     "load": "zwang._declare",
+    "load_result": "zwang._results",
     "on_curve": "zwang._declare",
     "on_surface": "zwang._declare",
     "parameters": "zwang._declare",
     "rate": "zwang._declare",
+    "reactions": "zwang._reactions",
     "t": "zwang._declare",
 }
 _MODULES = ("errors", "gallery")
@@ -37,6 +41,8 @@ _MODULES = ("errors", "gallery")
 __all__ = [
     "Bilateral",
     "CompileError",
+    "Contact",
+    "ContactProblem",
     "Coulomb",
     "DeclarationError",
     "Friction",
@@ -51,10 +57,12 @@ __all__ = [
     "from_sympy",
     "gallery",
     "load",
+    "load_result",
     "on_curve",
     "on_surface",
     "parameters",
     "rate",
+    "reactions",
     "t",
 ]
 
@@ -77,6 +85,9 @@ if TYPE_CHECKING:
     )
     from zwang._from_sympy import from_sympy
     from zwang._linkage import Linkage
+    from zwang._numerics.contacts import Contact, ContactProblem
+    from zwang._reactions import reactions
+    from zwang._results import load_result
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 
 

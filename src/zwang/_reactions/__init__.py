@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.verb import reactions
 
-__all__ = ["reactions_of_problem"]
+__all__ = ["reactions", "reactions_of_problem"]
