@@ -1,0 +1,225 @@
+"""Semismooth Newton on the natural map of Coulomb's law (Alart and Curnier), dense and compiled.
+
+With scaled forces r and accelerations u = W r + b the equations of a contact are
+
+    N = max(0, N - u_n)   (or u_n = 0),     T = proj(T - u_t) on the disc of radius mu max(0, N - u_n) (mu |N|, or R),
+
+and F(r) = 0 collects them. An element of the generalized Jacobian is P + Q W with P and Q block diagonal; contacts that
+are open give dr = -r and drop out of the linear system. W may be singular (more contacts than needed to hold a body): a
+thousand-millionth is added to its diagonal in the Jacobian only, which leaves the fixed points where they are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
+from zwang._numerics.jit import njit
+
+RIDGE = 1e-9
+
+
+@njit
+def _contact_map(
+    kind: int, size: int, mu: float, fixed: float, r: Any, u: Any, a: int, f: Any, pq: Any, j: int
+) -> bool:
+    """Fill F and the blocks P = pq[j, 0], Q = pq[j, 1] of one contact; return whether it is open (F = r)."""
+    t, p = a, size
+    for i in range(3):
+        for k in range(3):
+            pq[j, 0, i, k] = 0.0
+            pq[j, 1, i, k] = 0.0
+    bound = fixed
+    b_force = 0.0
+    b_motion = 0.0  # the bound and its derivatives by N and u_n
+    if kind != PRESCRIBED:
+        t, p = a + 1, size - 1
+        y = r[a] - u[a]
+        if kind == BILATERAL:
+            f[a] = u[a]
+            pq[j, 1, 0, 0] = 1.0
+            bound = mu * abs(r[a])
+            b_force = mu if r[a] >= 0.0 else -mu
+        elif y > 0.0:
+            f[a] = u[a]
+            pq[j, 1, 0, 0] = 1.0
+            bound = mu * y
+            b_force = mu
+            b_motion = -mu
+        else:
+            for i in range(size):
+                f[a + i] = r[a + i]
+                pq[j, 0, i, i] = 1.0
+            return True
+        if fixed >= 0.0:
+            bound, b_force, b_motion = fixed, 0.0, 0.0
+    if p == 0:
+        return False
+    o = t - a
+    y1 = r[t] - u[t]
+    y2 = r[t + 1] - u[t + 1] if p == 2 else 0.0
+    length = math.sqrt(y1 * y1 + y2 * y2)
+    if length <= bound:
+        for i in range(p):
+            f[t + i] = u[t + i]
+            pq[j, 1, o + i, o + i] = 1.0
+        return False
+    n = (y1 / length, y2 / length)
+    shrink = bound / length
+    for i in range(p):
+        f[t + i] = r[t + i] - bound * n[i]
+        if o == 1:
+            pq[j, 0, 1 + i, 0] = -b_force * n[i]
+            pq[j, 1, 1 + i, 0] = -b_motion * n[i]
+        for q in range(p):
+            turn = shrink * ((1.0 if i == q else 0.0) - n[i] * n[q])
+            pq[j, 0, o + i, o + q] = (1.0 if i == q else 0.0) - turn
+            pq[j, 1, o + i, o + q] = turn
+    return False
+
+
+@njit("float64(int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64[::1], float64[:,:,:,::1], int64[::1])")
+def natural_map(layout: Any, law: Any, r: Any, u: Any, f: Any, pq: Any, active: Any) -> float:
+    """Fill F, the blocks and the list of contacts that aren't open; return |F|^2."""
+    total = 0.0
+    active[0] = 0
+    for j in range(layout.shape[0]):
+        a, size = layout[j, 0], layout[j, 1]
+        if size == 0:
+            continue
+        if not _contact_map(layout[j, 2], size, law[j, 0], law[j, 1], r, u, a, f, pq, j):
+            active[0] += 1
+            active[active[0]] = j
+        for i in range(size):
+            total += f[a + i] * f[a + i]
+    return total
+
+
+@njit
+def _motion(w: Any, b: Any, r: Any, u: Any) -> None:
+    for i in range(b.size):
+        total = b[i]
+        for k in range(b.size):
+            total += w[i, k] * r[k]
+        u[i] = total
+
+
+@njit
+def _solve_linear(a: Any, x: Any, n: int) -> bool:
+    """Overwrite x[:n] with the solution of a[:n, :n] x = x by elimination with partial pivoting; False if singular."""
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[best, k]):
+                best = i
+        if not abs(a[best, k]) > 1e-14:
+            return False
+        if best != k:
+            for q in range(k, n):
+                a[k, q], a[best, q] = a[best, q], a[k, q]
+            x[k], x[best] = x[best], x[k]
+        inverse = 1.0 / a[k, k]
+        for i in range(k + 1, n):
+            factor = a[i, k] * inverse
+            if factor != 0.0:
+                for q in range(k + 1, n):
+                    a[i, q] -= factor * a[k, q]
+                x[i] -= factor * x[k]
+    for k in range(n - 1, -1, -1):
+        total = x[k]
+        for q in range(k + 1, n):
+            total -= a[k, q] * x[q]
+        x[k] = total / a[k, k]
+    return True
+
+
+@njit
+def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac: Any, rhs: Any, d: Any) -> bool:
+    """Fill the step d; False if the linear system is singular."""
+    d[:] = -r
+    rows = 0
+    for c in range(1, active[0] + 1):
+        a, size = layout[active[c], 0], layout[active[c], 1]
+        for i in range(size):
+            rhs[rows] = -f[a + i]
+            rows += 1
+            d[a + i] = 0.0
+    # what the open contacts' steps do to the others' equations
+    at = 0
+    for c in range(1, active[0] + 1):
+        j = active[c]
+        a, size = layout[j, 0], layout[j, 1]
+        for q in range(size):
+            moved = 0.0
+            for k in range(d.size):
+                if d[k] != 0.0:
+                    moved += w[a + q, k] * d[k]
+            for i in range(size):
+                rhs[at + i] -= pq[j, 1, i, q] * moved
+        to = 0
+        for e in range(1, active[0] + 1):
+            b, width = layout[active[e], 0], layout[active[e], 1]
+            for k in range(width):
+                for i in range(size):
+                    total = 0.0
+                    for q in range(size):
+                        total += pq[j, 1, i, q] * w[a + q, b + k]
+                    if e == c:
+                        total += pq[j, 0, i, k] + RIDGE * pq[j, 1, i, k]
+                    jac[at + i, to + k] = total
+            to += width
+        at += size
+    if not _solve_linear(jac, rhs, rows):
+        return False
+    at = 0
+    for c in range(1, active[0] + 1):
+        a, size = layout[active[c], 0], layout[active[c], 1]
+        for i in range(size):
+            d[a + i] = rhs[at]
+            at += 1
+    return True
+
+
+@njit(
+    "Tuple((int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64, int64)",
+    fastmath={"reassoc"},
+)
+def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limit: int) -> Any:
+    """Iterate from r, which is overwritten by the best found; return (iterations, largest |F|).
+
+    A step is halved until |F| falls, and taken in full if eight halvings don't help: the map has kinks across which a
+    full step often recovers.
+    """
+    m, k = b.size, layout.shape[0]
+    u, f, d, x, keep = np.empty(m), np.zeros(m), np.empty(m), np.empty(m), r.copy()
+    pq, active, jac, rhs = np.zeros((k, 2, 3, 3)), np.zeros(k + 1, np.int64), np.empty((m, m)), np.empty(m)
+    _motion(w, b, r, u)
+    merit = natural_map(layout, law, r, u, f, pq, active)
+    best, smallest, iteration = merit, np.max(np.abs(f)), 0
+    while iteration < limit and smallest > tol:
+        iteration += 1
+        if not _newton_step(w, layout, r, f, pq, active, jac, rhs, d):
+            break
+        step = 1.0
+        for attempt in range(9):
+            if attempt == 8:
+                step = 1.0
+            for i in range(m):
+                x[i] = r[i] + step * d[i]
+            _motion(w, b, x, u)
+            trial = natural_map(layout, law, x, u, f, pq, active)
+            if trial < (1.0 - 1e-4 * step) * merit:
+                break
+            step *= 0.5
+        r[:] = x
+        merit = trial
+        if not merit < 1e300:
+            break
+        if merit < best:
+            best, smallest = merit, np.max(np.abs(f))
+            keep[:] = r
+    r[:] = keep
+    return iteration, smallest

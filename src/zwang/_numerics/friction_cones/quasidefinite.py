@@ -1,0 +1,197 @@
+"""Sparse LDL^T of symmetric quasi-definite matrices with a fixed pattern: analyse once, factor many times.
+
+K = L D L^T without pivoting exists for every ordering if K is quasi-definite, that is [[-A, H^T], [H, D]] with A
+positive definite and D positive semidefinite once a little is added to D. The pattern, the ordering and where every
+entry goes are worked out once (`analyse`); `factor` and `substitute` are compiled loops over those tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.jit import njit
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The symbolic part of a factorization.
+
+    Attributes
+    ----------
+    order : (n,) int
+        order[k] is the row of K eliminated at step k.
+    ptr, row : int
+        The upper triangle of the permuted matrix by columns.
+    place : (nnz,) int
+        place[e] is where entry e of the given (row, column) list is added.
+    l_ptr, l_row : int
+        Pattern of L by columns.
+    r_ptr, r_col : int
+        Pattern of L by rows, in the order of elimination.
+    work : int
+        Multiplications of one factorization.
+    """
+
+    order: Ints
+    ptr: Ints
+    row: Ints
+    place: Ints
+    l_ptr: Ints
+    l_row: Ints
+    r_ptr: Ints
+    r_col: Ints
+    work: int
+
+
+@njit("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
+def _row_counts(ptr: Any, row: Any, parent: Any, r_ptr: Any) -> int:
+    """Fill the elimination tree and the number of entries of every row of L; return their sum."""
+    n = ptr.size - 1
+    mark = np.full(n, -1, np.int64)
+    total = 0
+    for k in range(n):
+        parent[k] = -1
+        mark[k] = k
+        count = 0
+        for e in range(ptr[k], ptr[k + 1]):
+            i = row[e]
+            while mark[i] != k:
+                if parent[i] == -1:
+                    parent[i] = k
+                mark[i] = k
+                count += 1
+                i = parent[i]
+        r_ptr[k] = total
+        total += count
+    r_ptr[n] = total
+    return total
+
+
+@njit("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def _fill_pattern(ptr: Any, row: Any, parent: Any, r_ptr: Any, r_col: Any, l_ptr: Any, l_row: Any) -> int:
+    """Fill the pattern of L by rows (in topological order) and by columns; return the multiplications needed."""
+    n = ptr.size - 1
+    mark = np.full(n, -1, np.int64)
+    path = np.empty(n, np.int64)
+    count = np.zeros(n, np.int64)
+    for k in range(n):
+        mark[k] = k
+        top = r_ptr[k + 1]
+        for e in range(ptr[k], ptr[k + 1]):
+            i = row[e]
+            length = 0
+            while mark[i] != k:
+                path[length] = i
+                length += 1
+                mark[i] = k
+                i = parent[i]
+            for s in range(length):
+                top -= 1
+                r_col[top] = path[length - 1 - s]
+        for e in range(r_ptr[k], r_ptr[k + 1]):
+            count[r_col[e]] += 1
+    work = 0
+    l_ptr[0] = 0
+    for k in range(n):
+        l_ptr[k + 1] = l_ptr[k] + count[k]
+        work += count[k] * (count[k] + 3) // 2
+        count[k] = l_ptr[k]
+    for k in range(n):
+        for e in range(r_ptr[k], r_ptr[k + 1]):
+            i = r_col[e]
+            l_row[count[i]] = k
+            count[i] += 1
+    return work
+
+
+@njit
+def factor_into(
+    ptr: Any, row: Any, value: Any, sign: Any, tiny: float, l_ptr: Any, l_row: Any, r_ptr: Any, r_col: Any,
+    low: Any, pivot: Any, y: Any, fill: Any,
+) -> int:  # fmt: skip
+    """Factor; a pivot of the wrong sign or below `tiny` is replaced by sign * tiny. Return how many were."""
+    n = ptr.size - 1
+    changed = 0
+    for k in range(n):
+        fill[k] = l_ptr[k]
+    for k in range(n):
+        d = 0.0
+        for e in range(ptr[k], ptr[k + 1]):
+            i = row[e]
+            if i == k:
+                d += value[e]
+            else:
+                y[i] += value[e]
+        for e in range(r_ptr[k], r_ptr[k + 1]):
+            i = r_col[e]
+            yi = y[i]
+            y[i] = 0.0
+            end = fill[i]
+            for f in range(l_ptr[i], end):
+                y[l_row[f]] -= low[f] * yi
+            lki = yi / pivot[i]
+            d -= lki * yi
+            low[end] = lki
+            fill[i] = end + 1
+        if d * sign[k] < tiny:
+            d = sign[k] * tiny
+            changed += 1
+        pivot[k] = d
+    return changed
+
+
+@njit
+def substitute(l_ptr: Any, l_row: Any, low: Any, pivot: Any, x: Any) -> None:
+    """Overwrite x with the solution of L D L^T x = x (both in the permuted order)."""
+    n = pivot.size
+    for k in range(n):
+        xk = x[k]
+        if xk != 0.0:
+            for f in range(l_ptr[k], l_ptr[k + 1]):
+                x[l_row[f]] -= low[f] * xk
+    for k in range(n - 1, -1, -1):
+        s = x[k] / pivot[k]
+        for f in range(l_ptr[k], l_ptr[k + 1]):
+            s -= low[f] * x[l_row[f]]
+        x[k] = s
+
+
+def analyse(n: int, rows: Ints, cols: Ints, order: Ints) -> Analysis:
+    """Analyse the symmetric matrix with entries at (rows, cols), each pair given once, in the given order."""
+    inverse = np.empty(n, np.int64)
+    inverse[order] = np.arange(n)
+    a, b = inverse[rows], inverse[cols]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    key = high * n + low
+    unique, place = np.unique(key, return_inverse=True)
+    row = np.ascontiguousarray(unique % n)
+    ptr = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(unique // n, minlength=n), out=ptr[1:])
+    parent, r_ptr = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+    total = _row_counts(ptr, row, parent, r_ptr)
+    r_col, l_row, l_ptr = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(n + 1, np.int64)
+    work = _fill_pattern(ptr, row, parent, r_ptr, r_col, l_ptr, l_row)
+    return Analysis(order, ptr, row, place.astype(np.int64), l_ptr, l_row, r_ptr, r_col, work)
+
+
+def minimum_degree(n: int, rows: Ints, cols: Ints) -> Ints:
+    """Return an ordering with little fill: the minimum degree ordering of SuperLU."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.linalg import splu
+
+    keep = rows != cols
+    pattern = coo_array((np.full(np.count_nonzero(keep), 1e-3), (rows[keep], cols[keep])), shape=(n, n)).tocsc()
+    pattern = pattern + pattern.T
+    pattern.data[:] = -1.0
+    diagonal = np.asarray(-pattern.sum(axis=0)).ravel() + 1.0  # dominant: any ordering works without pivoting
+    pattern = (pattern + coo_array((diagonal, (np.arange(n), np.arange(n))), shape=(n, n))).tocsc()
+    options = {"SymmetricMode": True}
+    perm = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).perm_c
+    return np.argsort(perm).astype(np.int64)
