@@ -1,0 +1,96 @@
+"""What the gallery holds: systems with values, a valid state, facts known in closed form, and their source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from zwang._declare.system import System
+from zwang._linkage.drawing import Drawing
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something known about a system, computed from a closed form.
+
+    Attributes
+    ----------
+    value : float, tuple of float, or a SymPy matrix in the symbols of the system
+        At the entry's parameters and state, unless the statement says otherwise; SI units.
+    statement : str
+        What it is, in one sentence.
+    source : str
+        Where it comes from.
+    """
+
+    value: Any
+    statement: str
+    source: str
+
+
+@dataclass(frozen=True, repr=False)
+class Entry:
+    """A system of the gallery with everything that is needed to ask it questions.
+
+    Attributes
+    ----------
+    name, title, source : str
+    params, state : mapping of str to float
+        Values for every parameter, and for every coordinate ``x`` and velocity ``v_x``; the state satisfies the
+        constraints.
+    facts : mapping of str to Fact
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> rod
+    Entry 'painleve_rod': rod that slides on its tip (Painlevé)
+    >>> round(rod.facts["smallest_paradox_friction"].value, 12)
+    1.333333333333
+    """
+
+    name: str
+    title: str
+    build: Callable[[], System] = field(compare=False)
+    params: Mapping[str, float]
+    state: Mapping[str, float]
+    facts: Mapping[str, Fact]
+    source: str
+    draw: Callable[[], Drawing] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        for attribute in ("params", "state", "facts"):
+            object.__setattr__(self, attribute, MappingProxyType(dict(getattr(self, attribute))))
+
+    @cached_property
+    def system(self) -> System:
+        """The system, built when it is first asked for."""
+        return self.build()
+
+    @cached_property
+    def drawing(self) -> Drawing | None:
+        """Points and segments as expressions of the coordinates, for systems that have a picture."""
+        return None if self.draw is None else self.draw()
+
+    def __repr__(self) -> str:
+        return f"Entry '{self.name}': {self.title}"
+
+
+def named(names: str, *values: float) -> dict[str, float]:
+    """Return values by name, the names in one text separated by blanks."""
+    return {name: float(value) for name, value in zip(names.split(), values, strict=True)}
+
+
+def at_rest(**coordinates: float) -> dict[str, float]:
+    """Return a state with these coordinates and no velocity."""
+    return moving(coordinates, {})
+
+
+def moving(coordinates: Mapping[str, float], velocities: Mapping[str, float]) -> dict[str, float]:
+    """Return a state: coordinates by name, velocities by the name of their coordinate, zero where not given."""
+    speeds = {f"v_{name}": float(velocities.get(name, 0.0)) for name in coordinates}
+    return {**{name: float(value) for name, value in coordinates.items()}, **speeds}
