@@ -1,0 +1,39 @@
+"""Model files: TOML text <-> plain dictionaries of texts, lists and numbers.
+
+The file says what `zwang.System` is told, under the same names (schema 1)::
+
+    schema = 1
+    name = "rod"
+    coordinates = ["x", "y", "theta"]
+    angles = ["theta"]
+    kinetic = "m*(v_x**2 + v_y**2)/2 + J*v_theta**2/2"     # and potential; or mass = [["..."]] and force = ["..."]
+
+    [define]                                               # names for parts of expressions
+    height = "y - l*sin(theta)"
+
+    [forces]
+    theta = "-c*v_theta"
+
+    [[constraint]]
+    kind = "unilateral"                                    # or bilateral, friction
+    name = "tip"
+    expr = "height"
+    restitution = 0
+
+    [constraint.friction]
+    coefficient = "mu"
+    slip = ["rate(x - l*cos(theta))"]
+
+    [params]
+    m = 1.0
+
+Everything is checked here but the expressions themselves, which stay texts; a number in the place of a text becomes
+one.
+"""
+
+from __future__ import annotations
+
+from .definitions import definition_order
+from .files import dumps, loads, read, write
+
+__all__ = ["definition_order", "dumps", "loads", "read", "write"]

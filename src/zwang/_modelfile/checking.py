@@ -1,0 +1,228 @@
+"""What a model file must and may say: keys, types, names, and the normal form of its dictionary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from zwang._expressions import check_name, names
+from zwang.errors import DeclarationError, nearest
+
+from .definitions import definition_order
+
+SCHEMA = 1
+TOP = ("schema", "name", "coordinates", "angles", "kinetic", "potential", "mass", "force")
+TABLES = ("define", "forces", "constraint", "params", "state")
+KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bilateral": (("expr",), ("friction",)),
+    "unilateral": (("expr",), ("restitution", "friction")),
+    "friction": (("bound", "slip"), ()),
+}
+"""The keys that a kind of constraint must and may have, beside kind and name."""
+_STATE = ("a coordinate", "a velocity", "the time")
+
+
+def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the dictionary in its normal form, or raise at the first mistake."""
+    schema = plain.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        given = "no schema" if schema is None else f"schema = {schema!r}"
+        raise DeclarationError(f"{where}: {given}; this zwang reads schema = {SCHEMA}. Begin with schema = {SCHEMA}.")
+    top = _Table(plain, f"{where}: the top level", ("schema", "name", "coordinates"), (*TOP, *TABLES))
+    equations = [key for key in ("kinetic", "potential", "mass", "force") if key in plain]
+    if equations not in (["kinetic"], ["kinetic", "potential"], ["mass", "force"]):
+        needed = "either kinetic (and potential), or mass and force"
+        raise DeclarationError(f"{where}: a model needs {needed}; it has {', '.join(equations) or 'none of them'}.")
+    found: dict[str, Any] = {"schema": SCHEMA, "name": top.label("name"), "coordinates": _coordinates(top, where)}
+    q = dict.fromkeys(found["coordinates"], "a coordinate")
+    state = {**q, **{f"v_{name}": "a velocity" for name in q}, "t": "the time"}
+    found["angles"] = top.texts("angles") if plain.get("angles") else []
+    for name in found["angles"]:
+        _check_known(name, q, f"{where}: angles", "no coordinate")
+    for key in equations:
+        if key == "mass":
+            found[key] = top.matrix(key, len(q))
+        else:
+            found[key] = top.texts(key, len(q)) if key == "force" else top.text(key)
+    found["define"] = _definitions(plain.get("define", {}), state, where)
+    found["forces"] = _Table(plain.get("forces", {}), f"{where}: [forces]", (), q, "no coordinate").all_texts()
+    found["constraint"] = _constraints(plain.get("constraint", []), where)
+    found["params"] = _params(
+        plain.get("params", {}), {**state, **dict.fromkeys(found["define"], "a definition")}, where
+    )
+    wrong = "no coordinate, velocity or t"
+    found["state"] = _Table(plain.get("state", {}), f"{where}: [state]", (), state, wrong).numbers()
+    return {key: found[key] for key in (*TOP, *TABLES) if key in found and found[key] not in ([], {})}
+
+
+class _Table:
+    """A table of the file: knows its place, its keys, and the types of their values."""
+
+    def __init__(
+        self, values: Any, place: str, needed: Collection[str], allowed: Collection[str] | None, wrong: str = "unknown"
+    ) -> None:
+        if not isinstance(values, Mapping):
+            raise _wrong_type(place, "a table", values)
+        self.place = place
+        self.values = values
+        for key in values:
+            if allowed is not None:
+                _check_known(key, allowed, place, wrong)
+        for key in needed:
+            if key not in values:
+                raise DeclarationError(f"{place} lacks the key '{key}'. Add {key} = ...")
+
+    def label(self, key: str) -> str:
+        value = self.values[key]
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise _wrong_type(f"{self.place}: '{key}'", "a printable text", value)
+        return value
+
+    def text(self, key: str) -> str:
+        return _text(self.values[key], f"{self.place}: '{key}'")
+
+    def texts(self, key: str, count: int | None = None) -> list[str]:
+        return _texts(self.values[key], f"{self.place}: '{key}'", count)
+
+    def matrix(self, key: str, count: int) -> list[list[str]]:
+        value, place = self.values[key], f"{self.place}: '{key}'"
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise _wrong_type(place, f"a list of {count} rows, one for each coordinate", value)
+        return [_texts(row, place, count) for row in value]
+
+    def slips(self, key: str) -> list[str]:
+        """Return the one or two components of a slip; one may stand without its list."""
+        value = self.values[key]
+        found = _texts(value if isinstance(value, (list, tuple)) else [value], f"{self.place}: '{key}'")
+        if len(found) not in (1, 2):
+            raise _wrong_type(f"{self.place}: '{key}'", "one or two texts", value)
+        return found
+
+    def all_texts(self) -> dict[str, str]:
+        return {key: self.text(key) for key in self.values}
+
+    def numbers(self) -> dict[str, float]:
+        for key, value in self.values.items():
+            if not _is_number(value):
+                hint = f" Move '{key}' above the first table." if key in TOP else ""
+                error = _wrong_type(f"{self.place}: '{key}'", "a finite number", value)
+                raise DeclarationError(f"{error}{hint}")
+        return {key: float(value) if isinstance(value, float) else int(value) for key, value in self.values.items()}
+
+
+def _coordinates(top: _Table, where: str) -> list[str]:
+    found = top.texts("coordinates")
+    if not found:
+        raise _wrong_type(f"{top.place}: 'coordinates'", "at least one name", [])
+    taken = {"t": "the time", **{f"v_{name}": "a velocity" for name in found}}
+    for name in found:
+        _check_free(name, "coordinate", taken, where)
+        taken[name] = "another coordinate"
+    return found
+
+
+def _definitions(values: Any, taken: Mapping[str, str], where: str) -> dict[str, str]:
+    found = _Table(values, f"{where}: [define]", (), None).all_texts()
+    for name in found:
+        _check_free(name, "definition", taken, where)
+    used = {text: names(text, where=f"{where}: definition '{name}'") for name, text in found.items()}
+    definition_order(found, used.__getitem__, where=where)
+    return found
+
+
+def _params(values: Any, taken: Mapping[str, str], where: str) -> dict[str, float]:
+    found = _Table(values, f"{where}: [params]", (), None).numbers()
+    for name in found:
+        _check_free(name, "parameter", taken, where)
+    return found
+
+
+def _check_free(name: str, what: str, taken: Mapping[str, str], where: str) -> None:
+    """Refuse a name that has a meaning already."""
+    check_name(name, what=what, where=where)
+    meaning = "a function" if name == "rate" else taken.get(name)
+    if meaning is not None:
+        cure = "Move its value to [state]." if what == "parameter" and meaning in _STATE else "Choose another."
+        raise DeclarationError(f"{where}: the {what} '{name}' has the name of {meaning}. {cure}")
+
+
+def _constraints(values: Any, where: str) -> list[dict[str, Any]]:
+    if not isinstance(values, (list, tuple)):
+        raise _wrong_type(f"{where}: 'constraint'", "a list of tables [[constraint]]", values)
+    found: list[dict[str, Any]] = []
+    taken: set[str | None] = set()
+    for index, value in enumerate(values):
+        entry = _constraint(value, f"{where}: constraint {index + 1}", where)
+        if "name" in entry and entry["name"] in taken:
+            raise DeclarationError(f"{where}: two constraints are called '{entry['name']}'. Give each its own name.")
+        taken.add(entry.get("name"))
+        found.append(entry)
+    return found
+
+
+def _constraint(values: Any, place: str, where: str) -> dict[str, Any]:
+    every = sorted({key for keys in KINDS.values() for group in keys for key in group})
+    table = _Table(values, place, ("kind",), ("kind", "name", *every))
+    kind = values["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise DeclarationError(f"{place} has the unknown kind {kind!r}. {nearest(str(kind), KINDS)}")
+    found: dict[str, Any] = {"kind": kind}
+    if "name" in values:
+        found["name"] = table.label("name")
+        place = f"{where}: constraint '{found['name']}'"
+    needed, optional = KINDS[kind]
+    for key in values:
+        if key not in ("kind", "name", *needed, *optional):
+            owners = " or ".join(name for name, keys in KINDS.items() if key in (*keys[0], *keys[1]))
+            raise DeclarationError(f"{place} is {kind}, and '{key}' belongs to kind {owners}. Remove one of the two.")
+    table = _Table(values, place, needed, None)
+    for key in ("expr", "bound", "restitution"):
+        if key in values:
+            found[key] = table.text(key)
+    if "slip" in values:
+        found["slip"] = table.slips("slip")
+    if "friction" in values:
+        law = ("coefficient", "slip", "scale")
+        inner = _Table(values["friction"], f"{place}, friction", law[:2], law)
+        found["friction"] = {"coefficient": inner.text("coefficient"), "slip": inner.slips("slip")}
+        if "scale" in inner.values:
+            found["friction"]["scale"] = inner.text("scale")
+    return found
+
+
+def _text(value: Any, place: str) -> str:
+    # A surrogate that stands alone is no character and cannot be written to a file.
+    if isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value):
+        return value
+    if _is_number(value):
+        return repr(float(value) if isinstance(value, float) else int(value))
+    raise _wrong_type(place, "a text or a finite number", value)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _texts(value: Any, place: str, count: int | None = None) -> list[str]:
+    if not isinstance(value, (list, tuple)) or (count is not None and len(value) != count):
+        size = "texts" if count is None else f"{count} entries, one for each coordinate"
+        raise _wrong_type(place, f"a list of {size}", value)
+    return [_text(item, place) for item in value]
+
+
+def _check_known(key: str, known: Collection[str], place: str, wrong: str) -> None:
+    if key not in known:
+        given = f"the unknown key '{key}'" if wrong == "unknown" else f"'{key}', which is {wrong}"
+        raise DeclarationError(f"{place} has {given}. {nearest(key, known)}")
+
+
+def _wrong_type(place: str, needed: str, value: Any) -> DeclarationError:
+    try:
+        shown = repr(value)
+    except ValueError:
+        shown = "an enormous number"
+    return DeclarationError(f"{place} must be {needed}; it is {shown if len(shown) <= 40 else shown[:37] + '...'}.")

@@ -1,0 +1,143 @@
+"""TOML text <-> plain dictionaries, and the files they stand in."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tomllib
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zwang.errors import DeclarationError, nearest
+
+from .checking import TABLES, TOP, checked
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """Read a model file into a plain dictionary.
+
+    Parameters
+    ----------
+    path : path
+        The file, TOML in UTF-8.
+
+    Returns
+    -------
+    dict
+        As `loads` gives it.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        near = [item.name for item in sorted(file.parent.glob("*.toml"))] if file.parent.is_dir() else []
+        cure = nearest(file.name, near) if near else "There is no model file in that folder."
+        raise DeclarationError(f"{path}: no such file. {cure}") from None
+    except UnicodeDecodeError as error:
+        raise DeclarationError(f"{path}: not a text in UTF-8 (byte {error.start}). Save it as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DeclarationError(f"{path}: cannot be read: {reason}. Give the path of a readable file.") from None
+    return loads(text, str(path))
+
+
+def loads(text: str, where: str = "model") -> dict[str, Any]:
+    r"""Read the text of a model file into a plain dictionary.
+
+    Parameters
+    ----------
+    text : str
+        TOML.
+    where : str
+        The place, for messages.
+
+    Returns
+    -------
+    dict
+        The keys of the file, checked; expressions are texts.
+
+    Examples
+    --------
+    >>> plain = loads('schema = 1\nname = "free"\ncoordinates = ["x"]\nkinetic = "m*v_x**2/2"')
+    >>> plain["kinetic"]
+    'm*v_x**2/2'
+    """
+    try:
+        plain = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        lines = text.split("\n")
+        end = f"(at line {len(lines)}, column {len(lines[-1]) + 1})"
+        reason = reason.replace("(at end of document)", end).rstrip(".")
+        raise DeclarationError(f"{where}: not TOML: {reason}. Correct it there.") from None
+    return checked(plain, where)
+
+
+def dumps(plain: Mapping[str, Any]) -> str:
+    """Return the text of the model file that holds a plain dictionary, the same for the same content.
+
+    Examples
+    --------
+    >>> print(dumps({"schema": 1, "name": "free", "coordinates": ["x"], "kinetic": "m*v_x**2/2", "params": {"m": 2.0}}))
+    schema = 1
+    name = "free"
+    coordinates = ["x"]
+    kinetic = "m*v_x**2/2"
+    <BLANKLINE>
+    [params]
+    m = 2.0
+    <BLANKLINE>
+    """
+    content = checked(plain, str(plain.get("name", "model")))
+    blocks = [_block("", {key: content[key] for key in TOP if key in content})]
+    for key in TABLES:
+        if key != "constraint" and key in content:
+            blocks.append(_block(f"[{key}]", content[key]))
+        for entry in content.get(key, ()) if key == "constraint" else ():
+            law = entry.pop("friction", None)
+            blocks.append(_block("[[constraint]]", entry))
+            blocks += [_block("[constraint.friction]", law)] if law else []
+    return "\n".join(blocks)
+
+
+def write(path: str | Path, plain: Mapping[str, Any]) -> None:
+    """Write a plain dictionary to a model file, which is replaced at once or not at all."""
+    text = dumps(plain)
+    target = Path(path).resolve()
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise DeclarationError(f"{path}: cannot be written: {error.strerror}. Choose a folder you may write.") from None
+
+
+def _block(header: str, values: Mapping[str, Any]) -> str:
+    lines = [header] if header else []
+    lines += [f"{key} = {_value(value)}" for key, value in values.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        if value and isinstance(value[0], list):
+            return "[\n" + "".join(f"    {_value(row)},\n" for row in value) + "]"
+        return f"[{', '.join(map(_value, value))}]"
+    return _quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = (_ESCAPES.get(char) or (f"\\u{ord(char):04X}" if _is_control(char) else char) for char in text)
+    return f'"{"".join(escaped)}"'
+
+
+def _is_control(char: str) -> bool:
+    return char < " " or char == "\x7f"
