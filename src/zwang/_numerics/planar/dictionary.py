@@ -26,6 +26,8 @@ PATIENCE = 60
 """Pivots by size before Bland's rule, which can't cycle, takes over."""
 LIMIT = 2_000
 
+TABLE, INTS = "float64[:, ::1]", "int64[::1]"
+
 
 @njit
 def pivot(tab: Array, rows: int, cols: int, r: int, e: int) -> None:
@@ -78,16 +80,17 @@ def drop_row(tab: Array, rows: int, cols: int, r: int, basic: Ints, place: Ints)
     return rows - 1
 
 
-@njit
+@njit(f"int64({TABLE}, {INTS}, int64, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True)
 def force_zero(
-    tab: Array, rows: int, cols: int, v: int, basic: Ints, nonbasic: Ints, place: Ints, tol: float, note: Array
-) -> tuple[int, int, bool]:
-    """Force variable v to zero; return rows, cols and whether that is possible.
+    tab: Array, shape: Ints, v: int, basic: Ints, nonbasic: Ints, place: Ints, tol: float, note: Array
+) -> int:
+    """Force variable v to zero, changing shape = [rows, cols]; return 1, or 0 if that is impossible.
 
-    ``note`` = [value where impossible, smallest pivot that was taken for a nonzero one].
+    ``note`` = [value where impossible, smallest pivot that was taken for a nonzero one, ., .].
     """
+    rows, cols = shape
     if place[v] == GONE:
-        return rows, cols, True
+        return 1
     if place[v] >= 0:
         r = place[v]
         e = 0
@@ -100,25 +103,28 @@ def force_zero(
         if largest <= 0.01 * tol:
             note[0] = tab[r, 0]
             if abs(tab[r, 0]) > tol:
-                return rows, cols, False
-            return drop_row(tab, rows, cols, r, basic, place), cols, True
+                return 0
+            shape[0] = drop_row(tab, rows, cols, r, basic, place)
+            return 1
         note[1] = min(note[1], largest)
         exchange(tab, rows, cols, r, e, basic, nonbasic, place)
-    return rows, drop_column(tab, rows, cols, -place[v], nonbasic, place), True
+    shape[1] = drop_column(tab, rows, cols, -place[v], nonbasic, place)
+    return 1
 
 
-@njit
+@njit(f"int64({TABLE}, int64, int64, {INTS}, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True)
 def make_feasible(
     tab: Array, rows: int, cols: int, basic: Ints, nonbasic: Ints, place: Ints, kind: Ints, tol: float, note: Array
-) -> tuple[int, int]:
+) -> int:
     """Pivot until every nonnegative basic variable is above -tol.
 
-    Returns -1 and the number of pivots; or, if that is impossible, the row whose variable stays below note[0] < 0
-    whatever the others are, with the largest of its coefficients (all as good as <= 0) in note[2]; or -2 if the
-    limit of pivots is reached.
+    Returns -1; or, if that is impossible, the row whose variable stays below note[0] < 0 whatever the others are, with
+    the largest of its coefficients (all as good as <= 0) in note[2]; or -2 if the limit of pivots is reached. note[3]
+    is the number of pivots.
     """
     count = 0
     while count < LIMIT:
+        note[3] = count
         bland = count > PATIENCE
         r = -1
         worst = -tol
@@ -130,7 +136,7 @@ def make_feasible(
                 elif r < 0 or basic[i] < basic[r]:
                     r = i
         if r < 0:
-            return -1, count
+            return -1
         e = 0
         best = 0.01 * tol
         for j in range(1, cols + 1):
@@ -148,10 +154,10 @@ def make_feasible(
             note[2] = 0.0
             for j in range(1, cols + 1):
                 note[2] = max(note[2], tab[r, j])
-            return r, count
+            return r
         exchange(tab, rows, cols, r, e, basic, nonbasic, place)
         count += 1
-    return -2, count
+    return -2
 
 
 @njit
@@ -174,7 +180,7 @@ def ratio_test(
     return r
 
 
-@njit
+@njit(f"float64({TABLE}, int64, int64, int64, float64, {INTS}, {INTS}, {INTS}, {INTS}, float64)", separate=True)
 def reaches(
     tab: Array,
     rows: int,

@@ -156,10 +156,19 @@ def coordinate_ranges(polyhedron: Polyhedron) -> tuple[Array, Array]:
 
 
 def _assemble(equations: Array, inequalities: Array, vertices: Array, rays: Array, lines: Array) -> Polyhedron:
+    vertices, rays = _sorted(vertices), _sorted(rays)
     spread = np.concatenate([vertices[1:] - vertices[0], rays, lines])
     basis = _span(spread, float(np.abs(vertices).max(initial=1.0)))
     inside = vertices.mean(axis=0) + rays.sum(axis=0)
     return Polyhedron(equations, inequalities, vertices, rays, lines, basis, inside)
+
+
+def _sorted(points: Array) -> Array:
+    """Rows in lexicographic order of their digits that are not rounding."""
+    if len(points) < 2:
+        return points
+    digits = np.round(points / max(1.0, float(np.abs(points).max())), 7)
+    return points[np.lexsort(digits.T[::-1])]
 
 
 def _span(directions: Array, scale: float) -> Array:

@@ -35,12 +35,12 @@ def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     for i in range(rows):
         place[cols + i] = i
         kind[cols + i] = NONNEGATIVE
-    note = np.zeros(3)
+    note, shape = np.zeros(4), np.array([rows, cols])
     for i in range(equations):
-        rows, cols, possible = force_zero(tab, rows, cols, total - tab.shape[0] + i, basic, nonbasic, place, tol, note)
-        if not possible:
+        if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
             return 1
-    r, _ = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, 1e-3 * tol, note)
+    rows, cols = shape
+    r = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, 1e-3 * tol, note)
     if r >= 0:
         return 1
     depth = len(point) - 1

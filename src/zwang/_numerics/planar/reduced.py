@@ -3,7 +3,8 @@
 z holds the unknown forces (N of each contact, T where there is friction along a line). Their conjugate accelerations
 are u = G z + b with G = J A^-1 J^T, J the rows of normals and tangents, b = J A^-1 F - bias. Everything is scaled:
 rows to unit length in the metric of A^-1 (so that G has a unit diagonal), forces and accelerations by `load`, the
-largest term that enters b. Tolerances are compared with numbers of that scale.
+largest of what the contacts feel of the given force, the biases and the bounds. So neither units nor coordinates
+matter, and tolerances are compared with numbers of size 1.
 """
 
 from __future__ import annotations
@@ -193,6 +194,16 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     return _scale(problem, force, jacobian, np.array(biases), parts, (direction, known_normal, known_tangential))
 
 
+def _felt(gram: Array, free: Array, square: float) -> float:
+    """Length (metric of A^-1) of the part of the given force that the contacts feel; never below 1e-6 of the whole."""
+    if not len(free):
+        return float(np.sqrt(max(square, 0.0)))
+    sizes, vectors = np.linalg.eigh(gram)
+    kept = sizes > 1e-12 * sizes[-1]
+    parts = (vectors[:, kept].T @ free) ** 2 / sizes[kept]
+    return float(np.sqrt(max(parts.sum(), 1e-12 * square, 0.0)))
+
+
 def _scale(
     problem: ContactProblem,
     force: Array,
@@ -209,14 +220,19 @@ def _scale(
     gram = 0.5 * (gram + gram.T)
     size = np.sqrt(np.maximum(np.diag(gram), 0.0))
     size = np.where(size > 1e-14 * size.max(initial=0.0), size, 1.0)
-    terms = (np.abs(response) @ np.abs(force) + np.abs(biases)) / size
     stretch = np.where(tangent >= 0, size[tangent], 1.0) if len(size) else np.ones(len(laws))
-    load = max(float(terms.max(initial=0.0)), float((bounds * stretch).max(initial=0.0))) or 1.0
+    unit_gram = gram / np.outer(size, size)
+    load = max(
+        _felt(unit_gram, jacobian @ drift / size, float(force @ drift)),
+        float((np.abs(biases) / size).max(initial=0.0)),
+        float((bounds * stretch).max(initial=0.0)),
+    )
+    load = load or 1.0
     mu = friction * stretch / np.where(normal >= 0, size[normal], 1.0) if len(size) else friction
     mu = np.where((normal >= 0) & (tangent >= 0), mu, 0.0)
     tables = tuple(table(law, float(m), float(b)) for law, m, b in zip(laws, mu, bounds * stretch / load, strict=True))
     return Reduced(
-        gram=gram / np.outer(size, size),
+        gram=unit_gram,
         free=(jacobian @ drift - biases) / (size * load),
         bias=biases / (size * load),
         normal=normal,

@@ -208,7 +208,7 @@ def find_modes(
     )
     places[0, layout.basic], places[0, layout.nonbasic] = np.arange(rows), -1 - np.arange(width - 1)
     branch[0] = rows, width - 1, -1, 0, 0
-    note = np.zeros(3)
+    note = np.zeros(4)
     if not tree.plant(tabs[0], basics[0], nonbasics[0], places[0], kinds[0], branch[0], layout.tied, note, tol):
         counters[[tree.LEVEL, tree.DONE, tree.REJECTED, tree.LOOSE]] = -1, 1, 1, branch[0, 4]
         rejected[0, :k], rejected[0, k], rejected[0, k + 1], values[0] = -1, branch[0, 2], branch[0, 3], note[0]

@@ -75,7 +75,11 @@ def turn(tab: Array, rows: int, cols: int, place: Ints, v: int) -> None:
             tab[i, -p] = -tab[i, -p]
 
 
-@njit
+@njit(
+    f"int64({FLOATS2}, int64, int64, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS3}, float64, "
+    f"float64[::1])",
+    separate=True,
+)
 def unreachable(
     tab: Array,
     rows: int,
@@ -126,16 +130,15 @@ def plant(
     ``branch`` = [rows, cols, contact, next mode, loose]; where impossible, branch[2] is the variable and branch[3]
     what the rejection rests on.
     """
-    rows, cols = branch[0], branch[1]
+    shape = branch[:2]
     note[1] = 1.0
     for s in range(len(tied)):
-        rows, cols, possible = force_zero(tab, rows, cols, tied[s], basic, nonbasic, place, tol, note)
-        if not possible:
+        if not force_zero(tab, shape, tied[s], basic, nonbasic, place, tol, note):
             branch[2] = tied[s]
             branch[3] = EQUATION
             return False
-    r, _ = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, tol, note)
-    branch[0], branch[1], branch[2], branch[3] = rows, cols, -1, 0
+    r = make_feasible(tab, shape[0], shape[1], basic, nonbasic, place, kind, tol, note)
+    branch[2], branch[3] = -1, 0
     branch[4] = 1 if note[1] < 10.0 * tol or r == -2 else 0
     if r >= 0:
         branch[2] = basic[r]
@@ -173,7 +176,7 @@ def search(
 ) -> None:
     """Visit up to `nodes` nodes. ``branch[level]`` = [rows, cols, contact or -1, next mode, loose]."""
     k = len(modes)
-    note = np.zeros(3)
+    note, shape = np.zeros(4), np.zeros(2, dtype=np.int64)
     stop = counters[NODES] + nodes
     level = counters[LEVEL]
     while level >= 0 and counters[NODES] < stop:
@@ -201,12 +204,12 @@ def search(
         must[:] = stricts[level]
         note[1] = 1.0
         culprit, basis = -1, SIGN
+        shape[0], shape[1] = rows, cols
         for s in range(zero.shape[2]):
             v = zero[c, m, s]
-            if v >= 0 and culprit < 0:
-                rows, cols, possible = force_zero(tab, rows, cols, v, basic, nonbasic, place, tol, note)
-                if not possible:
-                    culprit, basis = v, EQUATION
+            if v >= 0 and culprit < 0 and not force_zero(tab, shape, v, basic, nonbasic, place, tol, note):
+                culprit, basis = v, EQUATION
+        rows, cols = shape
         loose = max(loose, 1 if note[1] < 10.0 * tol else 0)
         for s in range(strict.shape[2]):
             if strict[c, m, s] >= 0:
@@ -218,8 +221,8 @@ def search(
                 turn(tab, rows, cols, place, v)
         stalled = False
         if culprit < 0:
-            r, count = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, tol, note)
-            counters[PIVOTS] += count
+            r = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, tol, note)
+            counters[PIVOTS] += int(note[3])
             if r >= 0:
                 culprit = basic[r]
                 loose = max(loose, 1 if note[2] > -tol * note[0] else 0)
