@@ -8,6 +8,7 @@ gradient has unit length, and the multiplier is the force in the bar, positive w
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -55,8 +56,9 @@ def kinetic_energy(parts: Inventory, layout: Layout) -> Any:
 def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
     """Return the potential energy of gravity and springs."""
     terms: list[Any] = []
+    up = [-component for component in gravity]
     for mass, place in _weights(parts, layout):
-        terms.extend(-mass * g * x for g, x in zip(gravity, place, strict=True) if g != 0)
+        terms.extend(mass * g * x for g, x in zip(up, place, strict=True) if g != 0)
     for spring in parts.springs:
         if spring.stiffness != 0:
             dx, dy = layout.difference(spring.first, spring.second)
@@ -156,9 +158,14 @@ def constraints(parts: Inventory, distances: str, layout: Layout) -> Iterator[Co
 def _excess(relation: Bar | String, distances: str, layout: Layout) -> Any:
     """Return by how much two points are farther apart than a length, in the form that was asked for."""
     dx, dy = layout.difference(relation.first, relation.second)
-    l = relation.length
-    factor, constant = (HALF, l**2 / 2) if distances == "half square" else (1 / (2 * l), l / 2)
-    return sp.Add(factor * dx**2, factor * dy**2, -constant)
+    factor, constant = _distance_form(relation.length, distances)
+    return sp.Add(factor * dx**2, factor * dy**2, constant)
+
+
+@lru_cache(maxsize=256)  # chains of thousands of equal bars
+def _distance_form(length: Any, distances: str) -> tuple[Any, Any]:
+    """Return the factor of the squared distance and the constant beside it."""
+    return (HALF, -(length**2) / 2) if distances == "half square" else (1 / (2 * length), -length / 2)
 
 
 def _on_guide(guide: Guide, layout: Layout) -> Constraint:
