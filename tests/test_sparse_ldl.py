@@ -195,6 +195,16 @@ def test_pivots_have_the_signs_of_the_proof(name: str) -> None:
     assert (int((eigenvalues > 0).sum()), int((eigenvalues < 0).sum())) == (case.n, case.m)
 
 
+def test_matrix_in_the_order_of_the_pattern_has_the_pivots_that_the_kernel_finds() -> None:
+    case = CASES["net of rods"]
+    pattern = case.pattern()
+    assert sorted(pattern.order) == list(range(case.n + case.m))
+    A = case.matrix()[np.ix_(pattern.order, pattern.order)]
+    for k in range(len(A)):  # elimination as in the first chapter of a textbook
+        assert (A[k, k] > 0.0) == (pattern.order[k] < case.n)
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :]) / A[k, k]
+
+
 def test_accelerations_and_multipliers_have_the_documented_signs() -> None:
     # A mass on a horizontal table y = 0 under its weight: M a - J^T lam = Q gives a = 0, lam = + m g.
     case = Case(2, 1, np.array([(0, 0), (1, 1)]), np.array([(0, 1)]), np.array([3.0, 3.0]), np.array([1.0]))

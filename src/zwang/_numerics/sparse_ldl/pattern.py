@@ -36,6 +36,8 @@ class SparsePattern:
         Entries of L and D.
     operations : int
         Multiplications of one factorization.
+    order : (n + m,) int64 array
+        The unknowns as they are eliminated.
     """
 
     n: int
@@ -46,6 +48,7 @@ class SparsePattern:
     workspace_size: int
     nonzeros: int
     operations: int
+    order: NDArray[np.int64]
 
     def packed(self) -> NDArray[np.int64]:
         """Return the table two by two in int64, for the int_table of a model: ``int_table[i:j].view(np.uint32)``."""
@@ -169,6 +172,7 @@ class _Layout:
             workspace_size=self.size + self.n + self.m + max((len(node.rows) for node in self.nodes), default=0),
             nonzeros=sum(c + 1 for c in below),
             operations=sum(c * (c + 3) // 2 for c in below),
+            order=np.array(list(self.rank), np.int64),  # a dictionary keeps the order of insertion
         )
 
     def _put(self, head: NDArray[np.int64], place: int, values: ArrayLike, width: int) -> None:
