@@ -58,8 +58,8 @@ class Emitter:
     def lines(self, outputs: Iterable[Node]) -> list[str]:
         """Return the assignments that the outputs need and that were not written yet."""
         written = []
-        for node in self.graph.reachable(outputs):
-            if node in self.names or self.graph.ops[node] == "const":
+        for node in self.graph.reachable(outputs, self.names):
+            if self.graph.ops[node] == "const":
                 continue
             text = self._expression(node)
             self.names[node] = f"x{node}"

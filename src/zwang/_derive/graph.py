@@ -11,7 +11,7 @@ A node is an integer; its arguments have smaller numbers, so the numbers are a t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 Node = int
@@ -238,13 +238,13 @@ class Graph:
             return tuple(item for _, item in self.args[node][1])
         return self.args[node]
 
-    def reachable(self, outputs: Iterable[Node]) -> list[Node]:
-        """Return the nodes that the outputs need, in topological order."""
+    def reachable(self, outputs: Iterable[Node], known: Container[Node] = ()) -> list[Node]:
+        """Return the nodes that the outputs need when the known ones are at hand, in topological order."""
         seen: set[Node] = set()
         stack = list(outputs)
         while stack:
             node = stack.pop()
-            if node not in seen:
+            if node not in seen and node not in known:
                 seen.add(node)
                 stack.extend(item for item in self.arguments(node) if item not in seen)
         return sorted(seen)

@@ -14,7 +14,6 @@ from zwang._backends.native import straight
 from zwang._declare.system import System
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
-from zwang._numerics.blocks import BLOCK
 from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
 from zwang._numerics.jit import load_generated
 
@@ -88,25 +87,27 @@ class DenseKernels(StraightKernels):
 def run(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs: int) -> Array:
     """Run a generated module over states; the last row of what comes back says where all was well."""
     states = q.shape[1]
-    if states <= FEW:  # not worth the compilation of a loop over blocks
+    if states <= FEW:  # not worth the compilation of a loop over states
         return np.stack([_run_one(module, t, q, v, params, outputs, k) for k in range(states)], axis=1)
-    out = np.empty((outputs + 1, states))
-    rows = 1 + 2 * q.shape[0] + params.shape[0]
-    work, res = np.ones(rows * BLOCK), np.empty((outputs + 1) * BLOCK)
+    out, regular = np.empty((outputs + 1, states)), np.empty(states, dtype=bool)
+    first, workspace = np.ascontiguousarray(params[:, 0]), np.empty(module.WORKSPACE)
+    if params.shape[1] == 1:
+        module.prepare(first, workspace)
     loop = module.shared if params.shape[1] == 1 else module.each
     arrays = [np.ascontiguousarray(array) for array in (t, q, v, params)]
-    loop(*arrays, np.ascontiguousarray(params[:, 0]), work, res, out)
+    loop(*arrays, first, workspace, out, regular)
+    out[outputs] = regular
     return out
 
 
 def _run_one(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs: int, k: int) -> Array:
-    out = np.empty(outputs + 1)
+    out, workspace = np.empty(outputs + 1), np.empty(module.WORKSPACE)
     columns = [np.ascontiguousarray(array[:, k if array.shape[1] > 1 else 0]) for array in (q, v, params)]
-    status = module.one(float(t[k]), *columns, NO_TABLE, NO_WORK, out)
+    module.prepare(columns[2], workspace)
+    status = module.one(float(t[k]), *columns, NO_TABLE, workspace, out)
     out[outputs] = float(status == 0)
     return out
 
 
 FEW = 32
 NO_TABLE = np.zeros(1, dtype=np.int64)
-NO_WORK = np.zeros(1)
