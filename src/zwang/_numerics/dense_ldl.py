@@ -1,4 +1,4 @@
-"""Dense KKT systems of some tens of unknowns: compiled loops, and a rank-revealing solver to hand over to.
+"""Dense KKT systems of some tens of unknowns in compiled loops.
 
 The system is M a - J^T lam = Q, J a = gamma, with M (n x n) symmetric positive definite and J (m x n). With the
 Cholesky factor M = C C^T, W = J C^-T and z = C^-1 Q it becomes (W W^T) lam = gamma - W z and C^T a = z + W^T lam.
@@ -6,13 +6,10 @@ Cholesky factor M = C C^T, W = J C^-T and z = C^-1 Q it becomes (W W^T) lam = ga
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang.errors import StateError
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +87,7 @@ def kkt_dense(M: Floats, J: Floats, Q: Floats, gamma: Floats, workspace: Floats,
     -------
     float
         The smallest quotient of a pivot and the diagonal entry it comes from, in (0, 1]. Small: constraints are nearly
-        dependent, see `kkt_rank_revealing`. Not above zero: a pivot is zero, negative or no number, and a and lam
+        dependent, see `rank_revealing`. Not above zero: a pivot is zero, negative or no number, and a and lam
         were not written.
 
     Examples
@@ -145,61 +142,3 @@ def _schur(C: Floats, J: Floats, Q: Floats, gamma: Floats, W: Floats, G: Floats,
         _forward(G, lam)
         _backward(G, lam)
     return ratio
-
-
-class Redundant(NamedTuple):
-    """What constraints that may depend on each other determine.
-
-    `lam` is the multiplier of least norm, any combination of the columns of `self_stress` (m, m - rank; orthonormal,
-    J^T self_stress = 0) may be added to it. `residual` is the largest |J a - gamma|: above rounding, the constraints
-    contradict each other, and `a` meets them as nearly as it can.
-    """
-
-    a: Floats
-    lam: Floats
-    rank: int
-    residual: float
-    self_stress: Floats
-
-
-def kkt_rank_revealing(M: ArrayLike, J: ArrayLike, Q: ArrayLike, gamma: ArrayLike, tol: float = 1e-10) -> Redundant:
-    """Solve M a - J^T lam = Q, J a = gamma where the rows of J may depend on each other.
-
-    The rank is that of J in the mass metric, with each row scaled to length one, so that neither the units of a
-    constraint nor light and heavy bodies decide it: singular values below `tol` times the largest count as zero.
-
-    Parameters
-    ----------
-    M, J, Q, gamma : (n, n), (m, n), (n,) and (m,) arrays
-    tol : float
-        See above.
-
-    Examples
-    --------
-    A body on two walls in the same place; either may carry the weight:
-
-    >>> result = kkt_rank_revealing([[2.0]], [[1.0], [1.0]], [-20.0], [0.0, 0.0])
-    >>> result.rank, result.a.round(12) + 0.0, result.lam.round(12)
-    (1, array([0.]), array([10., 10.]))
-    """
-    M, J = np.asarray(M, float), np.asarray(J, float)
-    Q, gamma = np.asarray(Q, float), np.asarray(gamma, float)
-    try:
-        C = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        raise StateError(
-            "the mass matrix is not positive definite at this state. Give every coordinate inertia, and check the "
-            "signs of masses and moments of inertia."
-        ) from None
-    W = np.linalg.solve(C, J.T).T
-    z = np.linalg.solve(C, Q)
-    length = np.linalg.norm(W, axis=1)
-    length[length == 0.0] = 1.0
-    U, sigma, Vt = np.linalg.svd(W / length[:, None], full_matrices=True)
-    rank = int(np.count_nonzero(sigma > tol * sigma.max(initial=0.0)))
-    along = U[:, :rank].T @ ((gamma - W @ z) / length) / sigma[:rank]
-    a = np.linalg.solve(C.T, z + Vt[:rank].T @ along)
-    lam = U[:, :rank] @ (along / sigma[:rank]) / length
-    free, _ = np.linalg.qr(U[:, rank:] / length[:, None])
-    lam -= free @ (free.T @ lam)
-    return Redundant(a, lam, rank, float(np.abs(J @ a - gamma).max(initial=0.0)), free)

@@ -26,13 +26,14 @@ class KktSolution:
     ----------
     accelerations : (n,)
     multipliers : (m,)
-        Of least norm in the scaled rows where dependent rows leave them free.
+        Of least norm where dependent rows leave them free.
     rank : int
         Rank of the rows.
     self_stress : (m, m - rank)
-        A basis of the multipliers that change nothing.
+        An orthonormal basis of the multipliers that change nothing: J^T self_stress = 0.
     inconsistency : float
-        How far the dependent rows contradict each other, relative to their size; 0 when they agree.
+        How far the dependent rows contradict each other, relative to their size; 0 when they agree. The accelerations
+        then meet them as nearly as they can.
     """
 
     accelerations: Array
@@ -62,13 +63,16 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
     Examples
     --------
     >>> found = solve_kkt(np.eye(2), np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([1.0, -3.0]), np.zeros(2))
-    >>> found.accelerations, found.rank, found.regular
+    >>> found.accelerations.round(12) + 0.0, found.rank, found.regular
     (array([1., 0.]), 1, False)
     """
     try:
         factor = np.linalg.cholesky(mass)
     except np.linalg.LinAlgError:
-        raise StateError("The mass matrix is not positive definite at this state.") from None
+        raise StateError(
+            "The mass matrix is not positive definite at this state. Give every coordinate inertia, and check the signs "
+            "of masses and moments of inertia."
+        ) from None
     free = np.linalg.solve(factor, force)
     m = rows.shape[0]
     if m == 0:
@@ -79,16 +83,19 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
     unit = metric / scale[:, None]
     target = gamma / scale - unit @ free
     left, values, right = np.linalg.svd(unit, full_matrices=True)
-    kept = int(np.sum(values > tol))
+    kept = int(np.count_nonzero(values > tol * max(values.max(initial=0.0), tol)))
     along = left.T @ target
     inside = along[:kept] / values[:kept]
     scaled = left[:, :kept] @ (inside / values[:kept])
     z = free + right[:kept].T @ inside
+    stress, _ = np.linalg.qr(left[:, kept:] / scale[:, None])
+    multipliers = scaled / scale
+    multipliers -= stress @ (stress.T @ multipliers)
     size = np.linalg.norm(gamma / scale) + np.linalg.norm(unit @ free) + 1e-300
     return KktSolution(
         accelerations=np.linalg.solve(factor.T, z),
-        multipliers=scaled / scale,
+        multipliers=multipliers,
         rank=kept,
-        self_stress=left[:, kept:] / scale[:, None],
+        self_stress=stress,
         inconsistency=float(np.linalg.norm(along[kept:]) / size) if kept < m else 0.0,
     )
