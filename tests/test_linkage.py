@@ -29,7 +29,7 @@ def solved(system: zw.System, state: Mapping[str, float]) -> tuple[np.ndarray, n
 
 def at(expr: Any, values: Mapping[str, float]) -> float:
     """The value of an expression, its symbols given by name."""
-    return float(expr.subs({symbol: values[symbol.name] for symbol in expr.free_symbols}))
+    return float(expr.subs({symbol: values.get(symbol.name, 0.0) for symbol in expr.free_symbols}))
 
 
 def energies(system: zw.System, state: Mapping[str, float]) -> tuple[float, float]:
@@ -57,7 +57,7 @@ def assert_both_coordinates_agree(linkage: zw.Linkage, start: Mapping[str, float
     """Energies, and the accelerations of the points, are the same in joint and in Cartesian coordinates."""
     joint, cartesian = linkage.system(coordinates="joint"), linkage.system()
     state = on_the_constraints(joint, start)
-    angles = {symbol: state[symbol.name] for symbol in (*joint.coordinates, *joint.velocities)}
+    angles = {symbol: state[symbol.name] for symbol in (*joint.coordinates, *joint.velocities)} | {zw.t: 0}
     acceleration, _ = solved(joint, state)
     places = linkage.drawing(coordinates="joint").points
     mapped: dict[str, float] = {}
@@ -67,7 +67,7 @@ def assert_both_coordinates_agree(linkage: zw.Linkage, start: Mapping[str, float
         place = places[point]["xy".index(axis)]
         speed = zw.rate(place)
         mapped |= {item.name: float(place.subs(angles)), f"v_{item.name}": float(sp.sympify(speed).subs(angles))}
-        bias = sum(sp.diff(speed, q) * q.velocity for q in joint.coordinates)
+        bias = sum(sp.diff(speed, q) * q.velocity for q in joint.coordinates) + sp.diff(speed, zw.t)
         slope = [float(sp.diff(place, q).subs(angles)) for q in joint.coordinates]
         expected.append(float(sp.sympify(bias).subs(angles)) + float(np.dot(slope, acceleration)))
     assert energies(cartesian, mapped) == pytest.approx(energies(joint, state), rel=1e-12, abs=1e-12)
@@ -196,6 +196,13 @@ def two_bodies_pinned_in_the_middle() -> tuple[zw.Linkage, dict[str, float]]:
     return linkage, {"theta_B": 0.9, "theta_C": 2.2, "theta_E": -0.4}
 
 
+def on_shaken_ground() -> tuple[zw.Linkage, dict[str, float]]:
+    """A pivot that moves in a given way: velocities and accelerations of the ground enter."""
+    linkage = zw.Linkage("shaken", gravity=G).ground("A", zw.t**2, 0.3 * sp.sin(zw.t)).points("B C")
+    linkage.bar("A", "B", 1, mass=1).bar("B", "C", 0.7, mass=2, inertia=0.1, fraction=0.3, offset=0.1)
+    return linkage, {"theta_B": 0.4, "theta_C": -0.9}
+
+
 def carried_twice() -> tuple[zw.Linkage, dict[str, float]]:
     """A bar on a carried point, and a coupler whose carried point is pinned: closures of both kinds."""
     linkage, start = four_bar()
@@ -213,12 +220,27 @@ def carried_twice() -> tuple[zw.Linkage, dict[str, float]]:
         slider_crank,
         two_bodies_pinned_in_the_middle,
         carried_twice,
+        on_shaken_ground,
     ],
 )
 def test_cartesian_and_joint_coordinates_give_the_same_energies_and_accelerations(
     mechanism: Callable[[], tuple[zw.Linkage, dict[str, float]]],
 ) -> None:
     assert_both_coordinates_agree(*mechanism())
+
+
+def test_the_kinetic_energy_in_angles_is_collected_as_the_papers_write_it() -> None:
+    # T = l1^2 (m1 + m2) phi'^2/2 + l2^2 m2 psi'^2/2 + m2 l1 l2 phi' psi' cos(phi - psi).
+    linkage = zw.Linkage("double").ground("A", 0, 0).points("B C", mass="m").chain("A B C", lengths=("l1", "l2"))
+    system = linkage.system(coordinates="joint")
+    (phi, psi), (u, w) = system.coordinates, system.velocities
+    m, l1, l2 = zw.parameters("m l1 l2")
+    expected = m * l1**2 * u**2 + m * l2**2 * w**2 / 2 + m * l1 * l2 * u * w * sp.cos(phi - psi)
+    assert system.kinetic == expected
+    n = 12
+    names = [f"P{i}" for i in range(n)]
+    chain = zw.Linkage("chain").ground("A", 0, 0).points(names).chain(["A", *names], lengths=1, mass=1)
+    assert len(sp.Add.make_args(chain.system(coordinates="joint").kinetic)) == n * (n + 1) // 2
 
 
 def test_a_loop_has_one_angle_for_each_bar_of_the_tree_and_one_closure() -> None:

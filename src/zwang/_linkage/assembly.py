@@ -19,6 +19,7 @@ from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.layout import Layout
 from zwang._linkage.parts import Bar, BarSlider, Guide, Pin, Place, String
+from zwang._linkage.vectors import Vector, moment, quadratic
 from zwang.errors import DeclarationError
 
 HALF = sp.Rational(1, 2)
@@ -28,37 +29,38 @@ HALF = sp.Rational(1, 2)
 
 
 def kinetic_energy(parts: Inventory, layout: Layout) -> Any:
-    """Return the kinetic energy of all points and bars, as one flat sum: SymPy would spend its time distributing."""
-    terms: list[Any] = []
+    """Return the kinetic energy of all points and bars."""
+    return quadratic(_inertias(parts, layout))
 
-    def add(factor: Any, *velocities: Place) -> None:
-        terms.extend(factor * component**2 for velocity in velocities for component in velocity)
 
+def _inertias(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector, Vector]]:
+    """Yield factor, vector, vector for each product of velocities in the kinetic energy."""
     for item in parts.points.values():
         if item.mass != 0:
-            add(item.mass / 2, layout.velocities[item.name])
+            yield item.mass / 2, layout.vectors[item.name], layout.vectors[item.name]
     for bar in parts.bars.values():
+        start, end = layout.vectors[bar.first], layout.vectors[bar.second]
         if bar.mass != 0 and bar.inertia is None:
-            start, end = layout.velocities[bar.first], layout.velocities[bar.second]
-            sixth = bar.mass / 6
-            add(sixth, start, end)
-            terms.extend(sixth * here * there for here, there in zip(start, end, strict=True))
+            yield from ((bar.mass / 6, *pair) for pair in ((start, start), (start, end), (end, end)))
         elif bar.mass != 0:
-            add(bar.mass / 2, layout.on_bar(bar, bar.fraction, bar.offset)[1])
+            centre = layout.on_bar(bar, bar.fraction, bar.offset)
+            yield bar.mass / 2, centre, centre
         if bar.inertia is not None:
-            spin = layout.spins.get(bar.ends)
-            # From the ends, where there is no angle: on the constraint it is the same, and its masses are constant.
-            turning = (spin, sp.Integer(0)) if spin is not None else layout.closing_velocity(*bar.ends)
-            add(bar.inertia / 2 if spin is not None else bar.inertia / (2 * bar.length**2), turning)
-    return sp.Add(*terms)
+            # The ends turn about each other with the angular velocity of the bar, at the distance of its length.
+            turning = end.minus(start)
+            yield bar.inertia / (2 * bar.length**2), turning, turning
 
 
 def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
     """Return the potential energy of gravity and springs."""
     terms: list[Any] = []
     up = [-component for component in gravity]
-    for mass, place in _weights(parts, layout):
-        terms.extend(mass * g * x for g, x in zip(up, place, strict=True) if g != 0)
+    if any(component != 0 for component in up):
+        total = moment(_weights(parts, layout))
+        heights = [total.position[i] for i in range(2)]
+        terms += [
+            sp.Add(*(g * part for part in sp.Add.make_args(x))) for g, x in zip(up, heights, strict=True) if g != 0
+        ]
     for spring in parts.springs:
         if spring.stiffness != 0:
             dx, dy = layout.difference(spring.first, spring.second)
@@ -66,13 +68,13 @@ def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
     return sp.Add(*terms)
 
 
-def _weights(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Place]]:
+def _weights(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector]]:
     for item in parts.points.values():
         if item.mass != 0:
-            yield item.mass, layout.positions[item.name]
+            yield item.mass, layout.vectors[item.name]
     for bar in parts.bars.values():
         if bar.mass != 0:
-            yield bar.mass, layout.on_bar(bar, bar.fraction, bar.offset)[0]
+            yield bar.mass, layout.on_bar(bar, bar.fraction, bar.offset)
 
 
 def _spin(bar: Bar, layout: Layout) -> Any:
@@ -118,7 +120,7 @@ def applied_forces(parts: Inventory, layout: Layout) -> dict[Coordinate, Any]:
             stretching = (dx * du + dy * dv) / sp.sqrt(dx**2 + dy**2)
             add(-spring.damping * stretching, stretching)
     for force in parts.forces:
-        (x, y), (u, v) = layout.positions[force.point], layout.velocities[force.point]
+        (x, y), (u, v) = layout.position(force.point), layout.velocity(force.point)
         components = force.components(x, y, u, v) if callable(force.components) else force.components
         if not isinstance(components, (tuple, list, sp.MatrixBase)) or len(components) != 2:
             raise DeclarationError(
@@ -169,7 +171,7 @@ def _distance_form(length: Any, distances: str) -> tuple[Any, Any]:
 
 
 def _on_guide(guide: Guide, layout: Layout) -> Constraint:
-    place = layout.positions[guide.point]
+    place = layout.position(guide.point)
     gap, slip = on_curve(place, guide.implicit, variables=guide.variables)
     scale: Any = sp.Integer(1)
     if not guide.normalized:

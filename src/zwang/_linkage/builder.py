@@ -340,7 +340,8 @@ class Linkage:
                 segments += [(item.bar[0], item.name), (item.name, item.bar[1])]
         segments += [(item.first, item.second) for item in relations if isinstance(item, String)]
         curves = {item.name: (item.implicit, item.variables) for item in relations if isinstance(item, Guide)}
-        return Drawing(placed.positions, tuple(segments), tuple(parts.ground), curves)
+        positions = {name: vector.position for name, vector in placed.vectors.items()}
+        return Drawing(positions, tuple(segments), tuple(parts.ground), curves)
 
     def _layout(self, coordinates: str) -> layout.Layout:
         if coordinates not in LAYOUTS:

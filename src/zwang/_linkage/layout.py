@@ -16,12 +16,13 @@ import sympy as sp
 from zwang._declare.symbols import Coordinate, coordinates, rate
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.parts import Bar, Place
+from zwang._linkage.vectors import Vector
 from zwang.errors import DeclarationError
 
 
 @dataclass
 class Layout:
-    """Positions and velocities of all points as expressions of the coordinates.
+    """Where all points are, and how fast, in the coordinates.
 
     Attributes
     ----------
@@ -34,33 +35,33 @@ class Layout:
     """
 
     coordinates: tuple[Coordinate, ...]
-    positions: dict[str, Place]
-    velocities: dict[str, Place]
+    vectors: dict[str, Vector] = field(default_factory=dict)
     spins: dict[tuple[str, str], Any] = field(default_factory=dict)
     spanning: set[Any] = field(default_factory=set)
     closures: list[tuple[str, str, Any]] = field(default_factory=list)
 
+    def position(self, name: str) -> Place:
+        """Return where a point is, as two expressions."""
+        return self.vectors[name].position
+
+    def velocity(self, name: str) -> Place:
+        """Return how fast a point is, as two expressions."""
+        return self.vectors[name].velocity
+
     def difference(self, first: str, second: str) -> Place:
         """Return the vector from the first point to the second."""
-        (xa, ya), (xb, yb) = self.positions[first], self.positions[second]
+        (xa, ya), (xb, yb) = self.position(first), self.position(second)
         return xb - xa, yb - ya
 
     def closing_velocity(self, first: str, second: str) -> Place:
         """Return the velocity of the second point as seen from the first."""
-        (ua, va), (ub, vb) = self.velocities[first], self.velocities[second]
+        (ua, va), (ub, vb) = self.velocity(first), self.velocity(second)
         return ub - ua, vb - va
 
-    def on_bar(self, bar: Bar, fraction: Any, offset: Any) -> tuple[Place, Place]:
-        """Return position and velocity of a place on a bar from its two ends: linear, so that masses stay constant."""
-        n = offset / bar.length
-        (x, y), (dx, dy) = self.positions[bar.first], self.difference(*bar.ends)
-        (u, v), (du, dv) = self.velocities[bar.first], self.closing_velocity(*bar.ends)
-        position = (x + fraction * dx - n * dy, y + fraction * dy + n * dx)
-        return position, (u + fraction * du - n * dv, v + fraction * dv + n * du)
-
-    def place(self, name: str, position: Place, velocity: Place) -> None:
-        """Note where a point is, and its velocity."""
-        self.positions[name], self.velocities[name] = position, velocity
+    def on_bar(self, bar: Bar, fraction: Any, offset: Any) -> Vector:
+        """Return a place on a bar from its two ends: linear in them, so that masses stay constant."""
+        start = self.vectors[bar.first]
+        return start.plus(self.vectors[bar.second].minus(start), fraction, offset / bar.length)
 
 
 def cartesian(parts: Inventory) -> Layout:
@@ -71,11 +72,11 @@ def cartesian(parts: Inventory) -> Layout:
     q, v = coordinates([f"{axis}_{name}" for name in free for axis in ("x", "y")])
     layout = _with_ground(parts, q)
     for i, name in enumerate(free):
-        layout.place(name, (q[2 * i], q[2 * i + 1]), (v[2 * i], v[2 * i + 1]))
+        layout.vectors[name] = Vector((q[2 * i], q[2 * i + 1]), (v[2 * i], v[2 * i + 1]))
     # A carried point is declared after its bar, and a bar after its ends: the order of declaration is enough.
     for item in parts.points.values():
         if item.bar is not None:
-            layout.place(item.name, *layout.on_bar(parts.bars[item.bar], item.fraction, item.offset))
+            layout.vectors[item.name] = layout.on_bar(parts.bars[item.bar], item.fraction, item.offset)
     return layout
 
 
@@ -89,15 +90,15 @@ def joint(parts: Inventory) -> Layout:
             f"{parts.where} has no bar that can turn, so it has no joint coordinates. Use coordinates='cartesian'."
         )
     names = [bar.angle or f"theta_{_far_end(bar, angled[bar])}" for bar in listed]
-    q, v = coordinates(names, angles=True)
+    q, _ = coordinates(names, angles=True)
     layout = _with_ground(parts, q)
-    angles = dict(zip(listed, zip(q, v, strict=True), strict=True))
+    angles = dict(zip(listed, q, strict=True))
     for step in steps:
         if isinstance(step, _Join):
-            layout.place(step.new, layout.positions[step.base], layout.velocities[step.base])
+            layout.vectors[step.new] = layout.vectors[step.base]
             layout.spanning.add(step.pin)
         elif isinstance(step, _Turn):
-            _turn(layout, parts, step, *angles[step.bar])
+            _turn(layout, parts, step, angles[step.bar])
         else:
             _close(layout, parts, step.bar)
     return layout
@@ -183,10 +184,8 @@ def _far_end(bar: Bar, base: str) -> str:
 
 
 def _with_ground(parts: Inventory, q: tuple[Coordinate, ...]) -> Layout:
-    layout = Layout(q, {}, {})
-    for item in parts.ground.values():
-        layout.place(item.name, (item.x, item.y), (rate(item.x), rate(item.y)))
-    return layout
+    ground = {item.name: Vector((item.x, item.y), (rate(item.x), rate(item.y))) for item in parts.ground.values()}
+    return Layout(q, ground)
 
 
 def _local(parts: Inventory, bar: Bar, name: str) -> Place:
@@ -203,33 +202,29 @@ def _members(parts: Inventory, bar: Bar) -> list[str]:
     return [*bar.ends, *(item.name for item in parts.points.values() if item.bar == bar.ends)]
 
 
-def _turn(layout: Layout, parts: Inventory, step: _Turn, angle: Any, spin: Any) -> None:
+def _turn(layout: Layout, parts: Inventory, step: _Turn, angle: Coordinate) -> None:
     """Place the points of a bar that turns about one of them."""
-    bar = step.bar
-    layout.spins[bar.ends] = spin
+    bar, base = step.bar, layout.vectors[step.base]
+    layout.spins[bar.ends] = angle.velocity
     layout.spanning.add(bar.ends)
-    c, s = sp.cos(angle), sp.sin(angle)
+    zero = (sp.Integer(0), sp.Integer(0))
     a0, b0 = _local(parts, bar, step.base)
-    (x0, y0), (u0, v0) = layout.positions[step.base], layout.velocities[step.base]
     for name in _members(parts, bar):
-        if name == step.base:
-            continue
-        a, b = (here - there for here, there in zip(_local(parts, bar, name), (a0, b0), strict=True))
-        position = (sp.Add(x0, a * c, -b * s), sp.Add(y0, a * s, b * c))
-        velocity = (sp.Add(u0, -a * spin * s, -b * spin * c), sp.Add(v0, a * spin * c, -b * spin * s))
-        _place_or_close(layout, bar, name, position, velocity)
+        if name != step.base:
+            a, b = _local(parts, bar, name)
+            _place_or_close(layout, bar, name, base.plus(Vector(zero, zero, {angle: (a - a0, b - b0)})))
 
 
 def _close(layout: Layout, parts: Inventory, bar: Bar) -> None:
     """Place the carried points of a bar whose ends are both known."""
     for name in _members(parts, bar)[2:]:
         item = parts.points[name]
-        _place_or_close(layout, bar, name, *layout.on_bar(bar, item.fraction, item.offset))
+        _place_or_close(layout, bar, name, layout.on_bar(bar, item.fraction, item.offset))
 
 
-def _place_or_close(layout: Layout, bar: Bar, name: str, position: Place, velocity: Place) -> None:
-    if name not in layout.positions:
-        layout.place(name, position, velocity)
+def _place_or_close(layout: Layout, bar: Bar, name: str, vector: Vector) -> None:
+    if name not in layout.vectors:
+        layout.vectors[name] = vector
         return
-    known = layout.positions[name]
-    layout.closures += [(f"{name} on {bar.name}", axis, known[i] - position[i]) for i, axis in enumerate(("x", "y"))]
+    gap = layout.vectors[name].minus(vector).position
+    layout.closures += [(f"{name} on {bar.name}", axis, gap[i]) for i, axis in enumerate(("x", "y"))]
