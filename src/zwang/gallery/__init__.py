@@ -77,7 +77,7 @@ def get(name: str) -> Entry:
     --------
     >>> import zwang as zw
     >>> entry = zw.gallery.get("kozlov_neishtadt")
-    >>> entry.system.constraints["line"].expr, dict(entry.params)
+    >>> entry.system.constraints["floor"].expr, dict(entry.params)
     (y, {})
     >>> zw.gallery.get("slegh")
     Traceback (most recent call last):

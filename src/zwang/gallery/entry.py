@@ -8,6 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import sympy as sp
+
 from zwang._declare.system import System
 from zwang._linkage.drawing import Drawing
 
@@ -18,17 +20,20 @@ class Fact:
 
     Attributes
     ----------
-    value : float, tuple of float, or a SymPy matrix in the symbols of the system
+    value : float, or tuples of float
         At the entry's parameters and state, unless the statement says otherwise; SI units.
     statement : str
         What it is, in one sentence.
     source : str
         Where it comes from.
+    formula : matrix or None
+        The same in the symbols of the system, where the fact is a matrix.
     """
 
     value: Any
     statement: str
     source: str
+    formula: Any = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +83,13 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"Entry '{self.name}': {self.title}"
+
+
+def matrix_fact(rows: Any, values: Mapping[str, float], statement: str, source: str) -> Fact:
+    """Return a fact that is a matrix of expressions, with its value where the symbols have these values."""
+    formula = sp.ImmutableMatrix(rows)
+    numbers = formula.subs({symbol: values[symbol.name] for symbol in formula.free_symbols})
+    return Fact(tuple(tuple(float(item) for item in row) for row in numbers.tolist()), statement, source, formula)
 
 
 def named(names: str, *values: float) -> dict[str, float]:

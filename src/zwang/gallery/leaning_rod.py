@@ -8,6 +8,7 @@ accelerate along their normals.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
@@ -16,7 +17,7 @@ from zwang._declare.constraints import Coulomb, Unilateral
 from zwang._declare.symbols import coordinates, parameters, rate, t
 from zwang._declare.system import System
 from zwang._linkage.drawing import Drawing
-from zwang.gallery.entry import Entry, Fact, at_rest, moving, named
+from zwang.gallery.entry import Entry, Fact, at_rest, matrix_fact, moving, named
 from zwang.gallery.sources import IVANOV
 
 
@@ -59,27 +60,25 @@ def _width_and_height() -> tuple[Any, Any]:
     return l * sp.cos(theta), l * sp.sin(theta)
 
 
-def _matrices() -> tuple[Fact, Fact]:
+def _matrices(values: Mapping[str, float]) -> dict[str, Fact]:
     """Return A and its inverse, for unit mass and unit radius of gyration."""
     (l,) = parameters("l,")
     a, h = _width_and_height()
-    mass = sp.ImmutableMatrix([[1, 0, -h], [0, 1, a], [-h, a, 1 + l**2]])
-    inverse = sp.ImmutableMatrix([[1 + h**2, -a * h, h], [-a * h, 1 + a**2, -a], [h, -a, 1]])
+    mass = [[1, 0, -h], [0, 1, a], [-h, a, 1 + l**2]]
+    inverse = [[1 + h**2, -a * h, h], [-a * h, 1 + a**2, -a], [h, -a, 1]]
     where = f"{IVANOV}, example 5"
-    return (
-        Fact(mass, "The mass matrix A, for m = J = 1.", where),
-        Fact(inverse, "The inverse of A, for m = J = 1.", where),
-    )
+    return {
+        "mass": matrix_fact(mass, values, "The mass matrix A, for m = J = 1.", where),
+        "inverse_mass": matrix_fact(inverse, values, "The inverse of A, for m = J = 1.", where),
+    }
 
 
 def painleve_rod_tip() -> Entry:
     """Return the rod of example 5: at 120 degrees, its foot sliding with 1 m/s."""
     l, theta, mu, g = math.sqrt(3.0), 2 * math.pi / 3, 0.5, 9.81
     a, h = l * math.cos(theta), l * math.sin(theta)
-    mass, inverse = _matrices()
     facts = {
-        "mass": mass,
-        "inverse_mass": inverse,
+        **_matrices({"l": l, "theta": theta}),
         "paradox_friction": Fact(
             (1 + a**2) / (abs(a) * h),
             "(4.10): up to this coefficient there is one solution, for every force and both directions of sliding.",
@@ -108,21 +107,17 @@ def ladder() -> Entry:
     """Return the ladder of example 6 at rest at 120 degrees, under gravity."""
     l, theta, mu, g = math.sqrt(3.0), 2 * math.pi / 3, 0.3, 9.81
     a, h = l * math.cos(theta), l * math.sin(theta)
-    mass, inverse = _matrices()
     slope = abs(a) / h
     where = f"{IVANOV}, example 6"
+    values = {"l": l, "theta": theta}
+    width, height = _width_and_height()
     facts = {
-        "mass": mass,
-        "inverse_mass": inverse,
-        "normals": Fact(
-            sp.ImmutableMatrix([[0, 1, 0], [1, 0, -2 * _width_and_height()[1]]]),
-            "Rows of the two normals, n_1 and n_2.",
-            where,
+        **_matrices(values),
+        "normals": matrix_fact(
+            [[0, 1, 0], [1, 0, -2 * height]], values, "Rows of the two normals, n_1 and n_2.", where
         ),
-        "tangents": Fact(
-            sp.ImmutableMatrix([[1, 0, 0], [0, 1, 2 * _width_and_height()[0]]]),
-            "Rows of the two tangents, t_1 and t_2.",
-            where,
+        "tangents": matrix_fact(
+            [[1, 0, 0], [0, 1, 2 * width]], values, "Rows of the two tangents, t_1 and t_2.", where
         ),
         "floor_force_range": Fact(
             (

@@ -11,7 +11,7 @@ import sympy as sp
 from zwang._declare.constraints import Friction
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
-from zwang.gallery.entry import Entry, Fact, at_rest
+from zwang.gallery.entry import Entry, Fact, at_rest, matrix_fact
 from zwang.gallery.sources import IVANOV
 
 WHERE = f"{IVANOV}, example 2"
@@ -57,9 +57,10 @@ def _facts_of_three(mu: float, m: float, g: float) -> dict[str, Fact]:
     # Differences of the rows of A invert it: its inverse is tridiagonal.
     inverse = [[1 / m1 + 1 / m2, -1 / m2, 0], [-1 / m2, 1 / m2 + 1 / m3, -1 / m3], [0, -1 / m3, 1 / m3]]
     unit = mu * m * g
+    masses = dict.fromkeys(_numbered("m", 3), m)
     return {
-        "mass": Fact(sp.ImmutableMatrix(mass), "The mass matrix A, formula (2.7).", WHERE),
-        "inverse_mass": Fact(sp.ImmutableMatrix(inverse), "The inverse of A.", "two-term differences of (2.7)"),
+        "mass": matrix_fact(mass, masses, "The mass matrix A, formula (2.7).", WHERE),
+        "inverse_mass": matrix_fact(inverse, masses, "The inverse of A.", "two-term differences of (2.7)"),
         "acceleration": Fact(
             (mu * g, 0.0, 0.0), "Accelerations at the state of this entry: only the top block slides [m/s^2].", WHERE
         ),

@@ -19,16 +19,16 @@ def _declare() -> System:
         name="kozlov_neishtadt",
         kinetic=(vx**2 + vy**2) / 2,
         forces={x: y, y: 1},
-        constraints=[Bilateral(y, name="line")],
+        constraints=[Bilateral(y, name="floor")],
     )
 
 
 def kozlov_neishtadt() -> Entry:
-    """Return the particle on the line, moving along it."""
+    """Return the particle on the floor, moving along it."""
     where = f"{KOZLOV_NEISHTADT}, the example of section 2"
     facts = {
-        "reaction": Fact(-1.0, "The reaction of the line, at all times [N].", where),
-        "acceleration": Fact((0.0, 0.0), "The acceleration on the line [m/s^2].", where),
+        "reaction": Fact(-1.0, "The reaction of the floor y = 0, at all times [N].", where),
+        "acceleration": Fact((0.0, 0.0), "The acceleration on the floor [m/s^2].", where),
         "orders": Fact(
             (-1.0, -0.5, -1.0, -0.5),
             "Orders in N of position, velocity, tangential velocity and the integral of the force.",
@@ -37,7 +37,7 @@ def kozlov_neishtadt() -> Entry:
     }
     return Entry(
         name="kozlov_neishtadt",
-        title="particle held to a line against a constant push",
+        title="particle held to a floor against a constant push",
         build=_declare,
         params={},
         state=moving({"x": 0.0, "y": 0.0}, {"x": 0.5}),
