@@ -149,6 +149,11 @@ class FrictionArrays:
         """The largest scaled |b|: what residuals are measured by."""
         return max(float(np.max(np.abs(self.b) / self.row_scale, initial=0.0)), 1e-300)
 
+    @property
+    def loaded(self) -> bool:
+        """Whether anything calls for reactions; zero forces are a solution if not."""
+        return self.cause > 1e-300
+
     @cached_property
     def _diagonal(self) -> Floats:
         if self.has_sparse_delassus:

@@ -50,10 +50,14 @@ class Candidate:
 
 def candidate_of(arrays: FrictionArrays, r: Floats, method: str, iterations: int = 0) -> Candidate:
     """Return the candidate of the unknown forces r."""
-    acceleration = arrays.acceleration(r)
     normal, tangential = arrays.split(r)
+    if not np.isfinite(r).all():
+        return Candidate(
+            np.array(r), np.full(len(arrays.force), np.nan), normal, tangential, np.inf, method, iterations
+        )
+    acceleration = arrays.acceleration(r)
     error = contact_errors(arrays, r, np.asarray(arrays.rows @ acceleration - arrays.offset))
-    residual = float(error.max(initial=0.0)) / size_of(arrays, r) if np.isfinite(error).all() else np.inf
+    residual = float(error.max(initial=0.0)) / size_of(arrays, r)
     return Candidate(np.array(r), acceleration, normal, tangential, residual, method, iterations)
 
 

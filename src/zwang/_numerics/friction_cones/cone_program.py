@@ -36,6 +36,8 @@ def cone_fixed_point(arrays: FrictionArrays, *, tol: float = 1e-8, rounds: int =
     >>> cone_fixed_point(arrays).forces.round(7)
     array([ 1. , -0.5])
     """
+    if not arrays.loaded:
+        return candidate_of(arrays, np.zeros(arrays.size), "cone programs")
     program = ConeProgram(arrays)
     term = np.zeros(arrays.size)
     best: Candidate | None = None

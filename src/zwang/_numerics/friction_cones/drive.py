@@ -110,8 +110,8 @@ def solve_one(
     >>> found.normal, found.tangential
     (array([1.]), array([[-0.3, -0.4]]))
     """
-    if arrays.size == 0:
-        return candidate_of(arrays, np.zeros(0), "no unknown forces")
+    if arrays.size == 0 or not arrays.loaded:
+        return candidate_of(arrays, np.zeros(arrays.size), "no load")
     if arrays.drag is not None:
         return _solve_signed(arrays, tol, seed)
     ready = prepare(arrays, plan=False) if prepared is None else prepared
@@ -146,7 +146,7 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
         yield lambda start: _long_sweeps(ready, start, tol)
     if small:
         rng = np.random.default_rng(seed)
-        for _ in range(20):
+        for _ in range(40):
             yield lambda start: newton(arrays, start=random_forces(arrays, rng), tol=0.01 * tol)
     if convex_cones and arrays.size <= _CONE_SIZE:
         yield lambda start: cone_fixed_point(arrays, tol=tol)

@@ -2,8 +2,8 @@
 
 Without friction the normal forces minimize |f + sum N_j n_j - B| in the metric of A^-1 over N_j >= 0 (paper 001, eq.
 (1.10) and its unilateral form); with given normal forces (Tresca) the friction forces minimize |x + T| over the discs
-|T_j| <= mu_j |N_j| of the contacts at rest (Theorem 10): a box in the plane, a product of second-order cones in space. A
-contact that slides has no freedom: its friction is a given force. Both are one program, and may be mixed.
+|T_j| <= mu_j |N_j| of the contacts at rest (Theorem 10): a box in the plane, a product of second-order cones in space.
+A contact that slides has no freedom: its friction is a given force. Both are one program, and may be mixed.
 
 The acceleration, that is the sum of the reactions in the metric, is always unique; single forces are unique only where
 the rows of the contacts that carry them are independent.

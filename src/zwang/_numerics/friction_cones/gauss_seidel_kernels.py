@@ -22,6 +22,7 @@ from zwang._numerics.friction_cones.local_contact import (
     PRESCRIBED,
     UNILATERAL,
     contact_error,
+    copy_to,
     prepare_contact,
     solve_contact,
 )
@@ -202,11 +203,11 @@ def _accelerate(
         size += now[k] * now[k]
     size = math.sqrt(size)
     if fill[0] > 0 and size > last:
-        now[:] = before
+        copy_to(now, before)
         fill[0] = -1
         return last
     if fill[0] < 0:
-        before[:] = now
+        copy_to(before, now)
         fill[0] = 0
         fill[1] = 0
         return size
@@ -215,7 +216,7 @@ def _accelerate(
         differences[slot, i] = now[i] - before[i]
     fill[0] = min(fill[0] + 1, memory)
     fill[1] = (slot + 1) % memory
-    before[:] = now
+    copy_to(before, now)
     _mix(slot, fill[0], m, now, differences, gram, gamma)
     return size
 
@@ -236,7 +237,7 @@ def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
 
 @njit
 def _dense_motion(wt: Any, b: Any, r: Any, u: Any) -> None:
-    u[:] = b
+    copy_to(u, b)
     for i in range(r.size):
         if r[i] != 0.0:
             for k in range(u.size):
@@ -245,7 +246,7 @@ def _dense_motion(wt: Any, b: Any, r: Any, u: Any) -> None:
 
 @njit
 def _body_motion(ptr: Any, dof: Any, cols: Any, free: Any, layout: Any, r: Any, w: Any) -> None:
-    w[:] = free
+    copy_to(w, free)
     for j in range(layout.shape[0]):
         for i in range(layout[j, 1]):
             x = r[layout[j, 0] + i]
@@ -277,11 +278,10 @@ def relax_dense(
     wt is W^T; `cause` is the largest scaled |b|, which residuals are measured by.
     """
     m = b.size
-    now, before, differences = np.empty(3 * m), np.empty(0), np.empty((0, 0))
+    now, before, differences = np.zeros(3 * m), np.empty(0), np.empty((0, 0))
     gram, gamma, fill = np.empty((0, 0)), np.empty(0), np.empty(0, np.int64)
     r, f, u = now[:m], now[m : 2 * m], now[2 * m :]
-    r[:] = start
-    f[:] = 0.0
+    copy_to(r, start)
     _dense_motion(wt, b, r, u)
     target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
     while sweep < limit:
@@ -296,9 +296,9 @@ def relax_dense(
         if sweep >= _PLAIN and memory > 0:
             if sweep == _PLAIN:  # only now: small problems are often done before
                 before, differences = np.empty(3 * m), np.empty((memory, 3 * m))
-                gram, gamma, fill = np.empty((memory, memory)), np.empty(memory), np.array([-1, 0])
+                gram, gamma, fill = np.empty((memory, memory)), np.empty(memory), np.full(2, -1)
             last = _accelerate(m, last, fill, now, before, differences, gram, gamma)
-    start[:] = r
+    copy_to(start, r)
     return sweep, residual
 
 
@@ -313,11 +313,10 @@ def relax_bodies(
 ) -> Any:  # fmt: skip
     """The same on the structure of bodies: `free` is A^-1 f, rows and cols the entries of H and A^-1 G^T by contact."""
     m, n = offset.size, free.size
-    now, before, differences = np.empty(2 * m + n), np.empty(2 * m + n), np.empty((memory, 2 * m + n))
-    gram, gamma, fill, u = np.empty((memory, memory)), np.empty(memory), np.array([-1, 0]), np.empty(m)
+    now, before, differences = np.zeros(2 * m + n), np.empty(2 * m + n), np.empty((memory, 2 * m + n))
+    gram, gamma, fill, u = np.empty((memory, memory)), np.empty(memory), np.full(2, -1), np.empty(m)
     r, f, w = now[:m], now[m : 2 * m], now[2 * m :]
-    r[:] = start
-    f[:] = 0.0
+    copy_to(r, start)
     _body_motion(ptr, dof, cols, free, layout, r, w)
     target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
     while sweep < limit:
@@ -332,5 +331,5 @@ def relax_bodies(
             target *= 0.1
         if sweep >= _PLAIN and memory > 0:
             last = _accelerate(m, last, fill, now, before, differences, gram, gamma)
-    start[:] = r
+    copy_to(start, r)
     return sweep, residual

@@ -35,7 +35,7 @@ from zwang._numerics.friction_cones.cone_scaling import (
     scaling,
     slack_to_force,
 )
-from zwang._numerics.friction_cones.local_contact import contact_error
+from zwang._numerics.friction_cones.local_contact import contact_error, copy_to
 from zwang._numerics.friction_cones.quasidefinite import factor_into, substitute
 from zwang._numerics.jit import njit
 
@@ -101,7 +101,8 @@ def _residual(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
 def _assemble(table: Any, law: Any, s: Any, z: Any, nt: Any, base: Any, place: Any, value: Any) -> float:
     """Fill the values of B + E^T V^-2 E and the scaling nt; return the sum of s o z."""
     total, e = 0.0, base.size
-    value[:] = 0.0
+    for k in range(value.size):
+        value[k] = 0.0
     for k in range(base.size):
         value[place[k]] += base[k]
     for j in range(table.shape[0]):
@@ -239,7 +240,7 @@ def interior_point_loop(
         worst = _residual(nw, table, law, x, z, g)
         if worst < best:
             best = worst
-            keep[:] = x
+            copy_to(keep, x)
         if worst < tol or iteration == limit:
             break
         iteration += 1
@@ -260,5 +261,5 @@ def interior_point_loop(
         step = _slacks(nw, table, law, s, z, nt, d, ds, dz)
         if not _advance(min(1.0, 0.995 * step), x, d, s, ds, z, dz):
             break
-    x[:] = keep
+    copy_to(x, keep)
     return iteration, best

@@ -87,8 +87,12 @@ def lemke(m: Any, q: Any, z: Any, limit: int) -> int:
     Columns 0 to n - 1 of the tableau belong to v, n to 2 n - 1 to z, 2 n to the covering variable; the last is q.
     """
     n = q.size
-    z[:] = 0.0
-    if n == 0 or np.min(q) >= 0.0:
+    row = 0
+    for i in range(n):
+        z[i] = 0.0
+        if q[i] < q[row]:
+            row = i
+    if n == 0 or q[row] >= 0.0:
         return SOLVED
     tableau, ties, basis = np.zeros((n, 2 * n + 2)), np.empty(n, np.int64), np.arange(n)
     for i in range(n):
@@ -97,7 +101,6 @@ def lemke(m: Any, q: Any, z: Any, limit: int) -> int:
             tableau[i, n + k] = -m[i, k]
         tableau[i, 2 * n] = -1.0
         tableau[i, 2 * n + 1] = q[i]
-    row = int(np.argmin(q))
     entering = 2 * n
     for _ in range(limit):
         _pivot(tableau, row, entering)
@@ -143,8 +146,7 @@ def complementarity_problem(arrays: FrictionArrays) -> tuple[Floats, Floats, Flo
             force[a, z], extra[a] = 1.0, -law[j, 1]
         elif kind[j] == UNILATERAL:
             force[a, z] = 1.0
-            force[a + 1 : a + 1 + p[j], z + 1 : z + 3] = (1.0, -1.0)
-        else:
+        if p[j] and kind[j] != PRESCRIBED:
             force[a + 1, z + 1 : z + 3] = (1.0, -1.0)
     s, t = keep @ force, keep @ extra + shift
     motion, still = w @ s, w @ t + b

@@ -30,6 +30,13 @@ _SINGULAR = 1e-13  # an eigenvalue of S below this part of the block's size is a
 
 
 @njit
+def copy_to(target: Any, source: Any) -> None:
+    """Copy entry by entry (in compiled code ``target[:] = source`` takes seconds to compile, for its error message)."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@njit
 def prepare_contact(local: Any, j: int, kind: int, p: int, block: Any) -> None:
     """Fill line j of `local` from the contact's own Delassus block, (1 + p, 1 + p) or (p, p) if prescribed."""
     for k in range(LOCAL_WIDTH):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
+from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, copy_to
 from zwang._numerics.jit import njit
 
 RIDGE = 1e-9
@@ -99,6 +99,14 @@ def natural_map(layout: Any, law: Any, r: Any, u: Any, f: Any, pq: Any, active: 
 
 
 @njit
+def _largest(f: Any) -> float:
+    largest = 0.0
+    for i in range(f.size):
+        largest = max(largest, abs(f[i]))
+    return largest
+
+
+@njit
 def _motion(w: Any, b: Any, r: Any, u: Any) -> None:
     for i in range(b.size):
         total = b[i]
@@ -139,7 +147,8 @@ def _solve_linear(a: Any, x: Any, n: int) -> bool:
 @njit
 def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac: Any, rhs: Any, d: Any) -> bool:
     """Fill the step d; False if the linear system is singular."""
-    d[:] = -r
+    for i in range(d.size):
+        d[i] = -r[i]
     rows = 0
     for c in range(1, active[0] + 1):
         a, size = layout[active[c], 0], layout[active[c], 1]
@@ -194,11 +203,12 @@ def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limi
     full step often recovers.
     """
     m, k = b.size, layout.shape[0]
-    u, f, d, x, keep = np.empty(m), np.zeros(m), np.empty(m), np.empty(m), r.copy()
+    u, f, d, x, keep = np.empty(m), np.zeros(m), np.empty(m), np.empty(m), np.empty(m)
     pq, active, jac, rhs = np.zeros((k, 2, 3, 3)), np.zeros(k + 1, np.int64), np.empty((m, m)), np.empty(m)
+    copy_to(keep, r)
     _motion(w, b, r, u)
     merit = natural_map(layout, law, r, u, f, pq, active)
-    best, smallest, iteration = merit, np.max(np.abs(f)), 0
+    best, smallest, iteration = merit, _largest(f), 0
     while iteration < limit and smallest > tol:
         iteration += 1
         if not _newton_step(w, layout, r, f, pq, active, jac, rhs, d):
@@ -214,12 +224,12 @@ def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limi
             if trial < (1.0 - 1e-4 * step) * merit:
                 break
             step *= 0.5
-        r[:] = x
+        copy_to(r, x)
         merit = trial
         if not merit < 1e300:
             break
         if merit < best:
-            best, smallest = merit, np.max(np.abs(f))
-            keep[:] = r
-    r[:] = keep
+            best, smallest = merit, _largest(f)
+            copy_to(keep, r)
+    copy_to(r, keep)
     return iteration, smallest
