@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
-from zwang._numerics.rank_revealing import solve_kkt
 from zwang._numerics.jit import load_generated
+from zwang._numerics.rank_revealing import solve_kkt
 from zwang.errors import StateError
 
 SIZES = [(1, 0), (1, 1), (4, 3), (13, 5), (20, 20), (60, 30), (100, 40)]

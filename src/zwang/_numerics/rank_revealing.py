@@ -70,8 +70,8 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
         factor = np.linalg.cholesky(mass)
     except np.linalg.LinAlgError:
         raise StateError(
-            "The mass matrix is not positive definite at this state. Give every coordinate inertia, and check the signs "
-            "of masses and moments of inertia."
+            "The mass matrix is not positive definite at this state. Give every coordinate inertia, and check the "
+            "signs of masses and moments of inertia."
         ) from None
     free = np.linalg.solve(factor, force)
     m = rows.shape[0]

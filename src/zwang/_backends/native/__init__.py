@@ -1,8 +1,8 @@
 """The native backend: Numba from generated source, in the shape that fits the size of the system.
 
 Up to `SMALL` unknowns everything is straight-line code, solved in place. Above that, systems of many like parts become
-loops over tables with a sparse factorization; what has no like parts keeps straight-line code for its terms and is
-solved by dense loops.
+loops over tables with a sparse factorization; what has no like parts runs a tape for its terms and is solved by
+dense loops.
 """
 
 from __future__ import annotations

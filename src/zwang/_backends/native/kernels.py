@@ -11,6 +11,7 @@ import numpy as np
 from zwang._backends.contract import Array, Solved, Terms
 from zwang._backends.layout import Layout
 from zwang._backends.native import straight
+from zwang._backends.native.tape import Tape, record
 from zwang._declare.system import System
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
@@ -65,7 +66,16 @@ class StraightKernels:
 
 
 class DenseKernels(StraightKernels):
-    """Mid-size systems without like parts: generated terms, dense loops for the solution."""
+    """Mid-size systems without like parts: a tape for the terms, dense loops for the solution."""
+
+    @cached_property
+    def tape(self) -> Tape:
+        """The tape of the terms."""
+        return record(self.program, self.layout.nodes)
+
+    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
+        """Return the terms of the equations at the states."""
+        return self.layout.terms(self.tape.run(t, q, v, params))
 
     def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
         """Return accelerations and multipliers with these normals held as equalities."""

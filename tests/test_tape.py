@@ -1,0 +1,51 @@
+"""The tape: every operation as the interpreter of graphs computes it, for few and many states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from contracts.random_systems import random_system
+from zwang._backends.interpret import evaluate
+from zwang._backends.layout import Layout
+from zwang._backends.native.tape import record
+from zwang._derive import derive_program
+
+
+@pytest.mark.parametrize("states", [1, 15, 16, 40])
+@pytest.mark.parametrize("seed", range(0, 200, 11))
+def test_a_tape_computes_what_the_graph_says(seed: int, states: int) -> None:
+    system, params, state = random_system(seed)
+    program = derive_program(system)
+    nodes = Layout(program).nodes
+    source = np.random.default_rng(seed)
+    n = len(system.coordinates)
+    t = state["t"] + 0.1 * source.normal(size=states)
+    q, v = source.uniform(-1, 1, (n, states)), source.uniform(-1, 1, (n, states))
+    values = np.array([[params[item.name]] for item in system.parameters]).reshape(-1, 1)
+    inputs = dict(zip([program.t, *program.q, *program.v, *program.params], [t, *q, *v, *values], strict=True))
+    expected = [np.broadcast_to(item, (states,)) for item in evaluate(program.graph, nodes, inputs, np)]
+    np.testing.assert_allclose(record(program, nodes).run(t, q, v, values), expected, rtol=1e-13, atol=1e-13)
+
+
+FUNCTIONS = [
+    sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atanh, sp.exp, sp.sqrt,
+    sp.log, sp.Abs, sp.sign, sp.Heaviside,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda item: item.__name__)
+def test_every_function_has_its_value_and_nan_outside_its_domain(function) -> None:
+    (x,), (vx,) = zw.coordinates("x")
+    program = derive_program(zw.System(kinetic=vx**2 / 2, potential=function(x) + sp.acosh(3 + x) * 0))
+    node = program.energies[1]
+    points = np.array([[-0.7, -0.2, 0.3, 0.9, 0.0, 1.5]])
+    inputs = {program.q[0]: points[0]}
+    with np.errstate(all="ignore"):
+        expected = evaluate(program.graph, [node], inputs, np)[0]
+    got = record(program, [node]).run(np.zeros(6), points, points, np.zeros((0, 1)))[0]
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(got[finite], expected[finite], rtol=1e-14)
+    assert not np.isfinite(got[~finite]).any()
