@@ -130,7 +130,12 @@ class Maker:
 
     def _made(self, expr: sp.Expr, operands: Sequence[sp.Expr]) -> sp.Expr:
         """Settle what a constructor gave; where it only arranged its operands there is nothing to do."""
-        if expr.args and set(expr.args) == set(operands):
+        if expr.is_Mul:
+            # Numbers are always gathered into one.
+            arranged = _others(expr.args) == _others(operands)
+        else:
+            arranged = bool(expr.args) and set(expr.args) == set(operands)
+        if arranged:
             self.bounds.facts(expr)
             self._settled.add(expr)
         return self._settle(expr)
@@ -161,6 +166,10 @@ class Maker:
         if isinstance(expr, sp.core.relational.Relational) or expr.is_Piecewise:
             return expr.func(*parts, evaluate=False)
         return expr.func(*parts)
+
+
+def _others(factors: Sequence[sp.Expr]) -> set[sp.Expr]:
+    return {factor for factor in factors if not factor.is_Number}
 
 
 def _sympy(make: Callable[..., sp.Expr], *operands: sp.Expr) -> sp.Expr:
