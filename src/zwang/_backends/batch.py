@@ -20,7 +20,7 @@ from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
 from zwang.errors import CompileError
 
-UNROLLED = 12
+UNROLLED = 24
 LARGEST = 200
 
 
@@ -108,18 +108,27 @@ def _dense_solution(jnp: Any, layout: Layout, out: Any, chosen: tuple[int, ...])
             rows = rows.at[:, chosen.index(j), i].set(row)
     force = out[layout.slices["force"]].T[:, :, None]
     gamma = out[layout.slices["gamma"]][jnp.array(chosen, dtype=int)].T[:, :, None]
-    free = jnp.linalg.solve(mass, force)
-    carried = jnp.linalg.solve(mass, rows.transpose(0, 2, 1))
-    gram = rows @ carried
-    lam = jnp.linalg.solve(gram, gamma - rows @ free)
-    a = free + carried @ lam
-    spread = jnp.linalg.eigvalsh(gram / jnp.sqrt(_outer(jnp, gram)))[:, 0] if chosen else jnp.ones(out.shape[1])
-    return jnp.concatenate([a[:, :, 0].T, lam[:, :, 0].T, (spread > PIVOT).astype(float)[None, :]])
+    root = jnp.linalg.cholesky(mass)
+    free = _forward(root, force)
+    carried = _forward(root, rows.transpose(0, 2, 1))
+    gram = carried.transpose(0, 2, 1) @ carried
+    length = jnp.sqrt(jnp.diagonal(gram, axis1=1, axis2=2))[:, :, None]
+    inner = jnp.linalg.cholesky(gram / length / length.transpose(0, 2, 1))
+    missing = (gamma - carried.transpose(0, 2, 1) @ free) / length
+    lam = _backward(inner, _forward(inner, missing)) / length
+    a = _backward(root, free + carried @ lam)
+    # Rows scaled to unit length: the squares on the diagonal are the pivots; a lost one is no number and not above.
+    pivots = jnp.diagonal(inner, axis1=1, axis2=2) ** 2
+    regular = (pivots > PIVOT).all(axis=1) & jnp.isfinite(a[:, :, 0]).all(axis=1)
+    return jnp.concatenate([a[:, :, 0].T, lam[:, :, 0].T, regular.astype(float)[None, :]])
 
 
-def _outer(jnp: Any, gram: Any) -> Any:
-    diagonal = jnp.diagonal(gram, axis1=1, axis2=2)
-    return diagonal[:, :, None] * diagonal[:, None, :]
+def _forward(root: Any, right: Any) -> Any:
+    return _jax().scipy.linalg.solve_triangular(root, right, lower=True)
+
+
+def _backward(root: Any, right: Any) -> Any:
+    return _jax().scipy.linalg.solve_triangular(root.transpose(0, 2, 1), right, lower=False)
 
 
 class BatchBackend:

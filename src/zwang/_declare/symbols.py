@@ -162,7 +162,7 @@ def rate(quantity: Any) -> Any:
     >>> import sympy as sp, zwang as zw
     >>> (x, theta), (vx, omega) = zw.coordinates("x theta", angles="theta")
     >>> zw.rate(x * zw.t + sp.sin(theta))
-    t*v_x + v_theta*cos(theta) + x
+    v_theta*cos(theta) + v_x*t + x
     """
     if isinstance(quantity, sp.MatrixBase):
         return quantity.applyfunc(rate)
