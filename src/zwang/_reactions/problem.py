@@ -21,6 +21,7 @@ from zwang._reactions.candidates import DENSE, reactions_from_candidate
 from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
+from zwang._reactions.single_contact import contact_graph
 from zwang._reactions.solutions import distinct_accelerations, solution_of
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
@@ -204,6 +205,7 @@ def _planar(
         modes_total=total,
         nodes=outcome.nodes if outcome else 0,
         note=note,
+        graph=contact_graph(problem, reduced),
     )
 
 

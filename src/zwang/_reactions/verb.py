@@ -12,6 +12,7 @@ from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
 from zwang._reactions.admissible import Tolerances, acting
 from zwang._reactions.batch import reactions_of_batch
+from zwang._reactions.map_axes import map_axes
 from zwang._reactions.problem import reactions_of_problem
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
@@ -79,7 +80,7 @@ def reactions(
     --------
     >>> import zwang as zw
     >>> rod = zw.gallery.get("painleve_rod")
-    >>> found = zw.reactions(rod.system, rod.state, rod.params)
+    >>> found = zw.reactions(rod.system, rod.state, {**rod.params, "mu": 1.4})
     >>> found.status.name, found.complete
     ('NONE', True)
     """
@@ -100,9 +101,11 @@ def reactions(
             raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")
 
         def exact(single: Inputs) -> Reactions:
-            return _of_state(model, single, None, tolerances, {**options, "certify": False})
+            return _of_state(model, single, None, tolerances, {**options, "certify": False, "report": None})
 
-        return reactions_of_batch(model, inputs, tolerances, tol, exact, workers, report)
+        found = reactions_of_batch(model, inputs, tolerances, tol, exact, workers, report)
+        axes, values = map_axes(inputs.shape, state, params)
+        return replace(found, axes=axes, values=values)
     return _of_state(model, inputs, normal_forces, tolerances, options)
 
 

@@ -59,6 +59,24 @@ class Evaluation(Result):
     energies: Mapping[str, Any]
     regular: NDArray[np.bool_]
 
+    def plot(self, quantity: str | None = None, *, x: Any = None, xlabel: str = "", ax: Any = None) -> Any:
+        """Draw one quantity, bars at one state and curves along a batch; return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        quantity : str, optional
+            'multipliers', 'accelerations', 'gaps', 'gap_rates', 'slips' or 'energies'; by default the multipliers, or
+            the accelerations where no constraint is active.
+        x : 1-D array, optional
+            What a batch with one axis is drawn over; by default the number of the state.
+        xlabel : str
+            What that is called.
+        ax : Axes, optional
+        """
+        from zwang._plot.evaluation import draw_evaluation
+
+        return draw_evaluation(self, quantity, x=x, xlabel=xlabel, ax=ax)
+
     def __repr__(self) -> str:
         shape = self.accelerations.shape[1:]
         head = f"Evaluation of '{self.name}': {self.status.name}. {self.status.value}"

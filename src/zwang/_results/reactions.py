@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.base import Result
+from zwang._results.contact_graph import ContactGraph
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -335,7 +336,13 @@ class Reactions(Result):
     nodes : int
         How many of them, or of their parts, were looked at.
     note : str
-        What was not done, and what it would cost.
+        What was not done, and what it would cost; which constraints are open.
+    rank : int or None
+        Rank of the bilateral rows on positions at the state of a system.
+    in_tangent_cone : bool or None
+        Whether the velocity satisfies the constraints to second order (always, where the rank is full).
+    graph : ContactGraph or None
+        Accelerations as functions of the forces, where there is one contact with friction along a line.
     """
 
     name: str
@@ -353,6 +360,23 @@ class Reactions(Result):
     modes_total: float = 1.0
     nodes: int = 0
     note: str = ""
+    rank: int | None = None
+    in_tangent_cone: bool | None = None
+    graph: ContactGraph | None = None
+
+    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the solutions and return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        kind : {'graph', 'forces'}, optional
+            The gap acceleration over the normal force, for a single contact; or the forces at all contacts. By default
+            the graph where there is one.
+        ax : Axes, optional
+        """
+        from zwang._plot.reactions import draw_reactions
+
+        return draw_reactions(self, kind, ax=ax)
 
     def __repr__(self) -> str:
         from zwang._results.reactions_text import reactions_text

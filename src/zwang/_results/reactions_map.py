@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from zwang._results import storage
 from zwang._results.base import Provenance
 from zwang._results.reactions import ReactionsStatus
+from zwang.errors import DeclarationError, nearest
+
+EVENLY = 1e-6
 
 
 @storage.storable
@@ -30,6 +34,18 @@ class ReactionsMap:
     residual : float
         The largest relative error of the equations of a counted solution.
     provenance : Provenance
+    axes : tuple of tuples of str
+        For each axis of the batch, the inputs that vary along it alone.
+    values : mapping of str to 1-D array
+        The values of these inputs along their axis.
+
+    Examples
+    --------
+    >>> import numpy as np, zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> found = zw.reactions(rod.system, rod.state, {**rod.params, "mu": np.linspace(0, 2, 5)})
+    >>> found.axes, found.counts.tolist()
+    ((('mu',),), [1, 1, 1, 0, 0])
     """
 
     name: str
@@ -37,15 +53,88 @@ class ReactionsMap:
     counts: NDArray[np.int64]
     residual: float
     provenance: Provenance
+    axes: tuple[tuple[str, ...], ...] = ()
+    values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def status(self) -> Any:
         """The status of each state, an array of `ReactionsStatus`."""
         return np.array(list(ReactionsStatus), dtype=object)[self.codes]
 
+    def shares(self) -> dict[str, int]:
+        """Return the number of states of each status that occurs, by its name."""
+        found = np.bincount(self.codes.ravel(), minlength=len(ReactionsStatus))
+        return {status.name: int(n) for status, n in zip(ReactionsStatus, found, strict=True) if n}
+
     def save(self, path: str | Path) -> Path:
         """Write the map to ``.npz``, or to netCDF (``.nc``, extra ``io``)."""
         return storage.save(self, Path(path))
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, legend: bool = True) -> Any:
+        """Draw the map and return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        x, y : str, optional
+            The inputs to draw it over. By default the last axis of the batch runs to the right, and an axis along which
+            several inputs vary is named by the first of them that is evenly spaced.
+        ax : Axes, optional
+        legend : bool
+            Whether to say in words what the colours mean.
+        """
+        from zwang._plot.counts import draw_counts
+        from zwang._plot.style import symbol
+
+        counts, codes, chosen = self.along(x, y)
+        grids = [self.values[name] for name in chosen]
+        names = [status.name for status in ReactionsStatus]
+        return draw_counts(counts, codes, names, grids, [symbol(name) for name in chosen], ax=ax, legend=legend)
+
+    def along(self, x: str | None = None, y: str | None = None) -> tuple[Any, Any, list[str]]:
+        """Return counts and codes with y along the rows and x along the columns, and the names of these axes."""
+        lengths = [axis for axis, size in enumerate(self.codes.shape) if size > 1]
+        if len(lengths) not in (1, 2):
+            raise DeclarationError(
+                f"The map of '{self.name}' has shape {self.codes.shape}: a picture needs one or two axes along which "
+                "something varies."
+            )
+        order = list(reversed(lengths))  # x first
+        known = [name for axis in order for name in self.axes[axis]]
+        for wanted in (x, y):
+            if wanted is not None and wanted not in known:
+                raise DeclarationError(f"The map of '{self.name}' has no axis '{wanted}'. {nearest(wanted, known)}")
+        if (x is not None and x not in self.axes[order[0]]) or (y is not None and y in self.axes[order[0]]):
+            order.reverse()
+        wishes = [x, y][: len(order)]
+        for axis, wish in zip(order, wishes, strict=True):
+            if wish is not None and wish not in self.axes[axis]:
+                raise DeclarationError(f"The map of '{self.name}': '{x}' and '{y}' vary along the same axis.")
+        names = [self._axis_name(axis, wish) for axis, wish in zip(order, wishes, strict=True)]
+        rows = tuple(reversed(order))
+        place = tuple(sorted(rows))
+
+        def turned(array: Any) -> Any:
+            squeezed = array.reshape([array.shape[axis] for axis in place])
+            return squeezed if rows == place else squeezed.T
+
+        return turned(self.counts), turned(self.codes), list(reversed(names))
+
+    def _axis_name(self, axis: int, wanted: str | None) -> str:
+        if wanted is not None:
+            return wanted
+        monotone = []
+        for name in self.axes[axis]:
+            steps = np.diff(self.values[name])
+            if np.all(steps > 0) or np.all(steps < 0):
+                monotone.append(name)
+                if np.ptp(steps) <= EVENLY * np.abs(steps).max():
+                    return name
+        if not monotone:
+            raise DeclarationError(
+                f"The map of '{self.name}': nothing rises or falls along axis {axis} alone. Give the inputs of the "
+                "batch as arrays that vary along one axis each, such as mu[:, None] and theta."
+            )
+        return monotone[0]
 
     def __repr__(self) -> str:
         lines = [f"ReactionsMap of '{self.name}': {self.codes.size} states of shape {self.codes.shape}"]
