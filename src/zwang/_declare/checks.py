@@ -23,6 +23,8 @@ JUMP = 1e-6
 
 def velocity_degree(expr: Any) -> float:
     """Return a bound of the degree of a polynomial in the velocities, infinite where none is seen."""
+    if not expr.has(Velocity):
+        return 0.0
     degrees: dict[Any, float] = {}
     for node in sp.postorder_traversal(expr):
         if node in degrees:

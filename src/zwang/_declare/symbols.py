@@ -11,16 +11,21 @@ import hashlib
 import keyword
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import sympy as sp
 
+from zwang import _expressions
 from zwang.errors import DeclarationError, nearest
 
 VELOCITY_PREFIX = "v_"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 LONGEST_NAME = 64
-RESERVED = frozenset({"t", "pi", "E", "I", "rate"})
+RESERVED = frozenset({"t", "I", "rate", *_expressions.RESERVED, *_expressions.FUNCTION_NAMES})
+
+
+_R = TypeVar("_R", bound="_Role")
 
 
 class _Role(sp.Symbol):
@@ -57,7 +62,8 @@ class Coordinate(_Role):
     @property
     def velocity(self) -> Velocity:
         """The symbol of its time derivative."""
-        return Velocity(VELOCITY_PREFIX + self.name, self.angle, self.place, self.call)
+        partner: Velocity = _made(Velocity, VELOCITY_PREFIX + self.name, self.angle, self.place, self.call)
+        return partner
 
 
 class Velocity(_Role):
@@ -68,10 +74,18 @@ class Velocity(_Role):
     @property
     def coordinate(self) -> Coordinate:
         """The coordinate that it is the derivative of."""
-        return Coordinate(self.name.removeprefix(VELOCITY_PREFIX), self.angle, self.place, self.call)
+        name = self.name.removeprefix(VELOCITY_PREFIX)
+        partner: Coordinate = _made(Coordinate, name, self.angle, self.place, self.call)
+        return partner
 
     def _latex(self, printer: Any) -> str:
         return rf"\dot{{{printer._print_Symbol(self.coordinate)}}}"
+
+
+@lru_cache(maxsize=20_000)
+def _made(cls: type[_R], name: str, angle: bool, place: int, call: str) -> _R:
+    """Return a symbol, the same object where possible: equality is by content, but identity is quicker to see."""
+    return cls(name, angle, place, call)
 
 
 class Time(sp.Symbol):
@@ -126,7 +140,8 @@ def coordinates(
             )
     signature = "|".join(f"{name}{'@' if name in angular else ''}" for name in listed)
     call = hashlib.sha256(signature.encode()).hexdigest()[:16]
-    positions = tuple(Coordinate(name, name in angular, place, call) for place, name in enumerate(listed))
+    turning = frozenset(angular)
+    positions = tuple(_made(Coordinate, name, name in turning, place, call) for place, name in enumerate(listed))
     return positions, tuple(position.velocity for position in positions)
 
 
