@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.friction_cones import quasidefinite
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.candidate import candidate_of, contact_errors, natural_residual
-from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tables
+from zwang._numerics.friction_cones.gauss_seidel import _by_contact, gauss_seidel, sweep_tables
 from zwang._numerics.friction_cones.inverse_mass import inverse_of
 from zwang._numerics.friction_cones.lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
@@ -177,9 +178,8 @@ def test_sparse_and_dense_sweeps_take_the_same_path(seed):
     first = gauss_seidel(arrays, limit=7)
     tables = sweep_tables(arrays)
     assert tables.delassus is not None
-    from zwang._numerics.friction_cones import gauss_seidel as module
-
-    tables = module.SweepTables(tables.layout, tables.table, None, *module._by_contact(arrays))
+    bodies = dict(zip(("ptr", "dof", "rows", "cols"), _by_contact(arrays), strict=True), work=np.zeros(12 * 78 + 210))
+    tables = replace(tables, delassus=None, **bodies)
     assert gauss_seidel(arrays, limit=7, tables=tables).forces == pytest.approx(first.forces, abs=1e-10)
 
 
@@ -200,7 +200,7 @@ def test_factorization_of_a_quasidefinite_matrix_solves_it(seed):
     sign = np.where(order < n, -1.0, 1.0)
     changed = quasidefinite.factor_into.compiled(
         analysis.ptr, analysis.row, value, sign, 1e-14, analysis.l_ptr, analysis.l_row, analysis.r_ptr,
-        analysis.r_col, low, pivot, np.zeros(n + m), np.zeros(n + m, np.int64),
+        analysis.r_col, low, pivot, np.zeros(n + m), np.zeros(n + m, np.uint32),
     )  # fmt: skip
     assert changed == 0
     assert (np.sign(pivot) == sign).all()

@@ -20,8 +20,7 @@ from zwang._numerics.friction_cones import interior_point as ip
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.cone_program import cone_fixed_point
-from zwang._numerics.friction_cones.gauss_seidel import SweepTables, sweep, sweep_tables
-from zwang._numerics.friction_cones.gauss_seidel_kernels import ALPHA
+from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, sweep_tables, sweeper
 from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.newton import newton
@@ -49,9 +48,14 @@ class Prepared:
         if self.plan is None:
             return _FIRST_SWEEPS if self.arrays.count < 200 else _MOST_SWEEPS // 4
         # Nanoseconds, measured: a multiplication of the factorization, a contact per iteration, a contact per sweep.
-        cones = 12 * (1.3 * self.plan.analysis.work + 700 * self.arrays.count)
+        cones = 12 * (1.0 * self.plan.analysis.work + 250 * self.arrays.count)
         redundant = self.arrays.size > len(self.arrays.force)  # sweeps are slow on stacks held by more than they need
-        return int(np.clip((0.25 if redundant else 0.7) * cones / (120 * self.arrays.count), 20, _MOST_SWEEPS))
+        return int(np.clip((0.25 if redundant else 0.7) * cones / (110 * self.arrays.count), 20, _MOST_SWEEPS))
+
+    @cached_property
+    def sweep(self) -> Sweeper | None:
+        """The sweeps, bound to their tables."""
+        return None if self.tables is None else sweeper(self.arrays, self.tables)
 
     def solve(self, tol: float) -> tuple[Floats, float, str, int]:
         """Sweep, then interior points: the compiled part of `solve_one`. Return (forces, residual, method, iterations).
@@ -61,9 +65,8 @@ class Prepared:
         arrays = self.arrays
         r = np.zeros(arrays.size)
         best, method, steps = np.inf, "none", 0
-        if self.tables is not None:
-            self.tables.table[:, ALPHA] = 0.0
-            steps, best = sweep(arrays, self.tables, r, tol, self.sweeps)
+        if self.sweep is not None:
+            steps, best = self.sweep(r, tol, self.sweeps)
             method = "Gauss-Seidel"
         if best > tol and self.plan is not None:
             x, done, residual = ip.solve_planned(arrays, self.plan, 0.5 * tol, 60)
@@ -160,9 +163,9 @@ def _kernel(ready: Prepared, tol: float) -> Candidate:
 
 
 def _long_sweeps(ready: Prepared, start: Floats | None, tol: float) -> Candidate:
-    assert ready.tables is not None
+    assert ready.sweep is not None
     r = np.zeros(ready.arrays.size) if start is None else start.copy()
-    steps, _ = sweep(ready.arrays, ready.tables, r, tol, _MOST_SWEEPS)
+    steps, _ = ready.sweep(r, tol, _MOST_SWEEPS)
     return candidate_of(ready.arrays, r, "Gauss-Seidel", steps)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,6 @@ from numpy.typing import NDArray
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.gauss_seidel_kernels import (
-    ALPHA,
     TABLE_WIDTH,
     fill_table,
     relax_bodies,
@@ -20,6 +21,7 @@ from zwang._numerics.friction_cones.gauss_seidel_kernels import (
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Sweeper = Callable[[Floats, float, int], tuple[int, float]]
 
 MEMORY = 10
 _DENSE_ROWS = 240  # up to here a dense row of W costs less than the scattered coordinates of two bodies
@@ -33,7 +35,8 @@ class SweepTables:
     ----------
     layout : (k, 4) int array
     table : (k, 20) array
-        Its column ALPHA is the only thing that a solve changes (where the next one starts).
+    work : array
+        What a solve overwrites: tables serve one solve at a time.
     delassus : (m, m) array or None
         W^T, if the dense form is used.
     ptr, dof, rows, cols : arrays or None
@@ -42,8 +45,9 @@ class SweepTables:
 
     layout: Ints
     table: Floats
+    work: Floats
     delassus: Floats | None
-    ptr: Ints | None
+    ptr: NDArray[np.uint32] | None
     dof: NDArray[np.uint32] | None
     rows: Floats | None
     cols: Floats | None
@@ -55,9 +59,11 @@ def sweep_tables(arrays: FrictionArrays) -> SweepTables:
     blocks = _own_blocks(arrays, dense)
     table = np.zeros((arrays.count, TABLE_WIDTH))
     fill_table(arrays.layout, arrays.law, blocks, table)
+    length = 2 * arrays.size + (arrays.size if dense else len(arrays.force))
+    work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
     if dense:
-        return SweepTables(arrays.layout, table, np.ascontiguousarray(arrays.delassus.T), None, None, None, None)
-    return SweepTables(arrays.layout, table, None, *_by_contact(arrays))
+        return SweepTables(arrays.layout, table, work, np.ascontiguousarray(arrays.delassus.T), None, None, None, None)
+    return SweepTables(arrays.layout, table, work, None, *_by_contact(arrays))
 
 
 def _own_blocks(arrays: FrictionArrays, dense: bool) -> Floats:
@@ -87,7 +93,7 @@ def _entries(matrix: Any, at: Ints, to: Ints) -> Floats:
     return np.where(key[place] == at * m + to, matrix.data[place], 0.0)
 
 
-def _by_contact(arrays: FrictionArrays) -> tuple[Ints, NDArray[np.uint32], Floats, Floats]:
+def _by_contact(arrays: FrictionArrays) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Floats, Floats]:
     """Gather the entries of H and A^-1 G^T that share a contact and a coordinate."""
     columns = (arrays.mass.matrix @ arrays.columns.T).T.tocoo()
     rows = arrays.rows.tocoo()
@@ -99,23 +105,25 @@ def _by_contact(arrays: FrictionArrays) -> tuple[Ints, NDArray[np.uint32], Float
     h, y = np.zeros((len(places), 3)), np.zeros((len(places), 3))
     h[np.searchsorted(places, key[0]), inside[rows.row]] = rows.data
     y[np.searchsorted(places, key[1]), inside[columns.row]] = columns.data
-    ptr = np.searchsorted(places, np.arange(arrays.count + 1) * n).astype(np.int64)
+    ptr = np.searchsorted(places, np.arange(arrays.count + 1) * n).astype(np.uint32)
     return ptr, (places % n).astype(np.uint32), h, y
 
 
-def sweep(
-    arrays: FrictionArrays, tables: SweepTables, r: Floats, tol: float, limit: int, memory: int = MEMORY
-) -> tuple[int, float]:
-    """Overwrite r by sweeps until its residual is below `tol`; return (sweeps, residual)."""
-    memory = min(memory, arrays.size)
+def sweeper(arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY) -> Sweeper:
+    """Return sweep(r, tol, limit) -> (sweeps, residual), which overwrites r until its residual is below `tol`."""
+    memory, cause = min(memory, arrays.size, MEMORY), arrays.cause
     if tables.delassus is not None:
-        return relax_dense.compiled(  # type: ignore[no-any-return]
-            tables.delassus, arrays.b, tables.layout, tables.table, r, arrays.cause, tol, limit, memory
-        )
-    return relax_bodies.compiled(  # type: ignore[no-any-return]
-        tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free, tables.layout, tables.table,
-        r, arrays.cause, tol, limit, memory,
-    )  # fmt: skip
+        kernel = partial(relax_dense.compiled, tables.delassus, arrays.b, tables.layout, tables.table, tables.work)
+    else:
+        kernel = partial(
+            relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
+            tables.layout, tables.table, tables.work,
+        )  # fmt: skip
+
+    def sweep(r: Floats, tol: float, limit: int) -> tuple[int, float]:
+        return kernel(r, cause, tol, limit, memory)  # type: ignore[no-any-return]
+
+    return sweep
 
 
 def gauss_seidel(
@@ -149,6 +157,5 @@ def gauss_seidel(
     """
     tables = sweep_tables(arrays) if tables is None else tables
     r = np.zeros(arrays.size) if start is None else np.array(start, dtype=float)
-    tables.table[:, ALPHA] = 0.0
-    sweeps, _ = sweep(arrays, tables, r, tol, limit, memory)
+    sweeps, _ = sweeper(arrays, tables, memory)(r, tol, limit)
     return candidate_of(arrays, r, "Gauss-Seidel", sweeps)

@@ -18,9 +18,16 @@ from typing import Any
 import numpy as np
 
 from zwang._numerics.friction_cones.local_contact import (
+    COS,
+    L1,
+    L2,
     LOCAL_SCALE,
+    NN,
     PRESCRIBED,
+    SIN,
     UNILATERAL,
+    W1,
+    W2,
     contact_error,
     copy_to,
     prepare_contact,
@@ -28,11 +35,16 @@ from zwang._numerics.friction_cones.local_contact import (
 )
 from zwang._numerics.jit import njit
 
+# Indices that are read from arrays are unsigned: for a signed one, each access tests whether it counts from the end,
+# and loops don't become vector instructions. For the same reason loops run over slices from zero.
+
 # Columns of the table of contacts, after those of `prepare_contact`.
 MU, FIXED, ALPHA, BLOCK = 8, 9, 10, 11
 TABLE_WIDTH = 20
 
-_PLAIN = 3  # sweeps before mixing starts: the first ones sort out which contacts are open
+# Sweeps before mixing starts. The first ones sort out which contacts are open; a handful of contacts is often done by
+# then, and mixing would cost more than it saves.
+_FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 8
 
 
 @njit("void(int64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,::1])")
@@ -51,20 +63,25 @@ def fill_table(layout: Any, law: Any, blocks: Any, table: Any) -> None:
 @njit
 def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, v1: float, v2: float) -> Any:
     """Give contact j the force that obeys its law; v is the acceleration of its rows. Return the force's change."""
-    line = table[j]
     x0 = r[a]
     if kind == UNILATERAL and x0 == 0.0 and v0 >= 0.0:
         return 0.0, 0.0, 0.0  # open, and stays so (its friction force is zero with its normal force)
     x1 = r[a + 1] if size > 1 else 0.0
     x2 = r[a + 2] if size > 2 else 0.0
-    q0 = v0 - line[BLOCK] * x0 - line[BLOCK + 1] * x1 - line[BLOCK + 2] * x2
-    q1 = v1 - line[BLOCK + 3] * x0 - line[BLOCK + 4] * x1 - line[BLOCK + 5] * x2
-    q2 = v2 - line[BLOCK + 6] * x0 - line[BLOCK + 7] * x1 - line[BLOCK + 8] * x2
+    q0 = v0 - table[j, BLOCK] * x0 - table[j, BLOCK + 1] * x1 - table[j, BLOCK + 2] * x2
+    q1 = v1 - table[j, BLOCK + 3] * x0 - table[j, BLOCK + 4] * x1 - table[j, BLOCK + 5] * x2
+    q2 = v2 - table[j, BLOCK + 6] * x0 - table[j, BLOCK + 7] * x1 - table[j, BLOCK + 8] * x2
+    p = size - 1
     if kind == PRESCRIBED:
-        _, n, t1, line[ALPHA] = solve_contact(kind, size, line, 0.0, q0, q1, line[MU], line[FIXED], line[ALPHA])
-        t2 = 0.0
-    else:
-        n, t1, t2, line[ALPHA] = solve_contact(kind, size - 1, line, q0, q1, q2, line[MU], line[FIXED], line[ALPHA])
+        p = size
+        q0, q1, q2 = 0.0, q0, q1
+    n, t1, t2, alpha = solve_contact(
+        kind, p, table[j, NN], table[j, W1], table[j, W2], table[j, L1], table[j, L2], table[j, COS], table[j, SIN],
+        q0, q1, q2, table[j, MU], table[j, FIXED], table[j, ALPHA],
+    )  # fmt: skip
+    table[j, ALPHA] = alpha
+    if kind == PRESCRIBED:
+        n, t1, t2 = t1, t2, 0.0
     r[a] = n
     if size > 1:
         r[a + 1] = t1
@@ -105,7 +122,7 @@ def _sweep_dense(wt: Any, layout: Any, table: Any, r: Any, u: Any, f: Any) -> fl
     return change
 
 
-@njit
+@njit(fastmath={"reassoc"})
 def _sweep_bodies(
     ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, layout: Any, table: Any, r: Any, w: Any, f: Any
 ) -> float:
@@ -139,86 +156,87 @@ def _sweep_bodies(
 
 
 @njit
-def _solve_gram(gram: Any, count: int, x: Any) -> bool:
+def _solve_gram(gram: Any, low: Any, count: int, x: Any) -> bool:
     """Overwrite x[:count] with the solution of the regularized Gram system (Cholesky); False if it breaks down."""
     shift = 0.0
     for i in range(count):
         shift = max(shift, gram[i, i])
     shift *= 1e-14
-    low = np.empty((count, count))
     for i in range(count):
         for k in range(i + 1):
             total = gram[i, k]
             for q in range(k):
                 total -= low[i, q] * low[k, q]
             if i > k:
-                low[i, k] = total / low[k, k]
+                low[i, k] = total * low[k, k]
             elif total + shift > 0.0:
-                low[i, i] = math.sqrt(total + shift)
+                low[i, i] = 1.0 / math.sqrt(total + shift)  # the inverse of the diagonal is all that is needed
             else:
                 return False
     for i in range(count):
         for q in range(i):
             x[i] -= low[i, q] * x[q]
-        x[i] /= low[i, i]
+        x[i] *= low[i, i]
     for i in range(count - 1, -1, -1):
         for q in range(i + 1, count):
             x[i] -= low[q, i] * x[q]
-        x[i] /= low[i, i]
+        x[i] *= low[i, i]
     return True
 
 
-@njit
-def _mix(slot: int, count: int, m: int, now: Any, differences: Any, gram: Any, gamma: Any) -> None:
+@njit(fastmath={"reassoc"})
+def _mix(slot: int, count: int, m: int, now: Any, differences: Any, small: Any) -> None:
     """Subtract from (r, y) the combination of past differences that makes f smallest; f itself is left alone."""
+    memory = differences.shape[0]
+    gram, low, gamma = small[:memory], small[memory : 2 * memory], small[2 * memory]
+    new, f = differences[slot, m : 2 * m], now[m : 2 * m]
     for i in range(count):
+        old = differences[i, m : 2 * m]
         total = 0.0
         other = 0.0
-        for k in range(m, 2 * m):
-            total += differences[i, k] * differences[slot, k]
-            other += differences[i, k] * now[k]
+        for k in range(m):
+            total += old[k] * new[k]
+            other += old[k] * f[k]
         gram[i, slot] = total
         gram[slot, i] = total
         gamma[i] = other
-    if not _solve_gram(gram, count, gamma):
+    if not _solve_gram(gram, low, count, gamma):
         return
+    r, y = now[:m], now[2 * m :]
     for i in range(count):
         x = gamma[i]
+        old, rest = differences[i, :m], differences[i, 2 * m :]
         for k in range(m):
-            now[k] -= x * differences[i, k]
-        for k in range(2 * m, now.size):
-            now[k] -= x * differences[i, k]
+            r[k] -= x * old[k]
+        for k in range(y.size):
+            y[k] -= x * rest[k]
 
 
-@njit
-def _accelerate(
-    m: int, last: float, fill: Any, now: Any, before: Any, differences: Any, gram: Any, gamma: Any
-) -> float:
-    """Mix, or undo the last mix, after a sweep that left now = (r, f, y); return the size of f that was accepted.
+@njit(fastmath={"reassoc"})
+def _accelerate(m: int, count: int, slot: int, last: float, now: Any, before: Any, differences: Any, small: Any) -> Any:
+    """Mix, or undo the last mix, after a sweep that left now = (r, f, y).
 
-    fill = (differences stored, or -1 if there is no last sweep to compare with; the slot of the next one).
+    `count` differences are stored, -1 if there is no last sweep to compare with; the next one goes to `slot`. Return
+    both, and the size of f that was accepted.
     """
     size = 0.0
-    for k in range(m, 2 * m):
-        size += now[k] * now[k]
+    f = now[m : 2 * m]
+    for k in range(m):
+        size += f[k] * f[k]
     size = math.sqrt(size)
-    if fill[0] > 0 and size > last:
+    if count > 0 and size > last:
         copy_to(now, before)
-        fill[0] = -1
-        return last
-    if fill[0] < 0:
+        return -1, 0, last
+    if count < 0:
         copy_to(before, now)
-        fill[0] = 0
-        fill[1] = 0
-        return size
-    slot, memory = fill[1], differences.shape[0]
+        return 0, 0, size
+    new = differences[slot]
     for i in range(now.size):
-        differences[slot, i] = now[i] - before[i]
-    fill[0] = min(fill[0] + 1, memory)
-    fill[1] = (slot + 1) % memory
+        new[i] = now[i] - before[i]
+    count = min(count + 1, differences.shape[0])
     copy_to(before, now)
-    _mix(slot, fill[0], m, now, differences, gram, gamma)
-    return size
+    _mix(slot, count, m, now, differences, small)
+    return count, (slot + 1) % differences.shape[0], size
 
 
 @njit
@@ -265,71 +283,89 @@ def _body_rows(ptr: Any, dof: Any, rows: Any, offset: Any, layout: Any, w: Any, 
             u[layout[j, 0] + i] = total
 
 
+@njit
+def _spread(work: Any, length: int, memory: int) -> Any:
+    """Cut the workspace into now, before, differences and what the Gram system needs."""
+    d = 2 * length + memory * length
+    small = (2 * memory + 1) * memory
+    return (
+        work[:length],
+        work[length : 2 * length],
+        work[2 * length : d].reshape((memory, length)),
+        work[d : d + small].reshape((2 * memory + 1, memory)),
+    )
+
+
 @njit(
-    "Tuple((int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64, "
-    "float64, int64, int64)",
-    fastmath={"reassoc"},
+    "Tuple((int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], "
+    "float64, float64, int64, int64)",
 )
 def relax_dense(
-    wt: Any, b: Any, layout: Any, table: Any, start: Any, cause: float, tol: float, limit: int, memory: int
+    wt: Any, b: Any, layout: Any, table: Any, work: Any, r: Any, cause: float, tol: float, limit: int, memory: int
 ) -> Any:
-    """Sweep from `start`, which is overwritten, until the residual is below `tol`; return (sweeps, residual).
+    """Sweep from r, which is overwritten, until the residual is below `tol`; return (sweeps, residual).
 
-    wt is W^T; `cause` is the largest scaled |b|, which residuals are measured by.
+    wt is W^T; `cause` is the largest scaled |b|, which residuals are measured by; `work` has 3 m (memory + 2) +
+    memory (2 memory + 1) entries.
     """
     m = b.size
-    now, before, differences = np.zeros(3 * m), np.empty(0), np.empty((0, 0))
-    gram, gamma, fill = np.empty((0, 0)), np.empty(0), np.empty(0, np.int64)
-    r, f, u = now[:m], now[m : 2 * m], now[2 * m :]
-    copy_to(r, start)
-    _dense_motion(wt, b, r, u)
-    target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
+    now, before, differences, small = _spread(work, 3 * m, memory)
+    x, f, u = now[:m], now[m : 2 * m], now[2 * m :]
+    copy_to(x, r)
+    _dense_motion(wt, b, x, u)
+    for j in range(layout.shape[0]):
+        table[j, ALPHA] = 0.0
+    plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
+    target, residual, last, sweep, count, slot = 0.5 * tol * cause, np.inf, np.inf, 0, -1, 0
     while sweep < limit:
         sweep += 1
-        change = _sweep_dense(wt, layout, table, r, u, f)
+        change = _sweep_dense(wt, layout, table, x, u, f)
         if not change >= target or sweep == limit:
-            _dense_motion(wt, b, r, u)
-            residual = _worst(layout, table, r, u, cause)
+            _dense_motion(wt, b, x, u)
+            residual = _worst(layout, table, x, u, cause)
             if residual <= tol or not change > 0.0:
                 break
             target *= 0.1
-        if sweep >= _PLAIN and memory > 0:
-            if sweep == _PLAIN:  # only now: small problems are often done before
-                before, differences = np.empty(3 * m), np.empty((memory, 3 * m))
-                gram, gamma, fill = np.empty((memory, memory)), np.empty(memory), np.full(2, -1)
-            last = _accelerate(m, last, fill, now, before, differences, gram, gamma)
-    copy_to(start, r)
+            count = -1
+        elif sweep >= plain and memory > 0:
+            count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
+    copy_to(r, x)
     return sweep, residual
 
 
 @njit(
-    "Tuple((int64, float64))(int64[::1], uint32[::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], "
-    "int64[:,::1], float64[:,::1], float64[::1], float64, float64, int64, int64)",
-    fastmath={"reassoc"},
+    "Tuple((int64, float64))(uint32[::1], uint32[::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], "
+    "int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64, float64, int64, int64)",
 )
 def relax_bodies(
-    ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, free: Any, layout: Any, table: Any, start: Any,
+    ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, free: Any, layout: Any, table: Any, work: Any, r: Any,
     cause: float, tol: float, limit: int, memory: int,
 ) -> Any:  # fmt: skip
-    """The same on the structure of bodies: `free` is A^-1 f, rows and cols the entries of H and A^-1 G^T by contact."""
+    """The same on the structure of bodies: `free` is A^-1 f, rows and cols the entries of H and A^-1 G^T by contact.
+
+    `work` has (2 m + n) (memory + 2) + memory (2 memory + 1) entries.
+    """
     m, n = offset.size, free.size
-    now, before, differences = np.zeros(2 * m + n), np.empty(2 * m + n), np.empty((memory, 2 * m + n))
-    gram, gamma, fill, u = np.empty((memory, memory)), np.empty(memory), np.full(2, -1), np.empty(m)
-    r, f, w = now[:m], now[m : 2 * m], now[2 * m :]
-    copy_to(r, start)
-    _body_motion(ptr, dof, cols, free, layout, r, w)
-    target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
+    now, before, differences, small = _spread(work, 2 * m + n, memory)
+    x, f, w = now[:m], now[m : 2 * m], now[2 * m :]
+    copy_to(x, r)
+    _body_motion(ptr, dof, cols, free, layout, x, w)
+    for j in range(layout.shape[0]):
+        table[j, ALPHA] = 0.0
+    plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
+    target, residual, last, sweep, count, slot = 0.5 * tol * cause, np.inf, np.inf, 0, -1, 0
     while sweep < limit:
         sweep += 1
-        change = _sweep_bodies(ptr, dof, rows, cols, offset, layout, table, r, w, f)
+        change = _sweep_bodies(ptr, dof, rows, cols, offset, layout, table, x, w, f)
         if not change >= target or sweep == limit:
-            _body_motion(ptr, dof, cols, free, layout, r, w)
-            _body_rows(ptr, dof, rows, offset, layout, w, u)
-            residual = _worst(layout, table, r, u, cause)
+            _body_motion(ptr, dof, cols, free, layout, x, w)
+            _body_rows(ptr, dof, rows, offset, layout, w, f)
+            residual = _worst(layout, table, x, f, cause)
             if residual <= tol or not change > 0.0:
                 break
             target *= 0.1
-        if sweep >= _PLAIN and memory > 0:
-            last = _accelerate(m, last, fill, now, before, differences, gram, gamma)
-    copy_to(start, r)
+            count = -1  # f was used for the accelerations: no difference can be taken from it
+        elif sweep >= plain and memory > 0:
+            count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
+    copy_to(r, x)
     return sweep, residual

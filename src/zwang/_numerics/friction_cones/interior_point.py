@@ -43,8 +43,8 @@ class ConePlan:
         First row, rows, kind, shape of the cone (-1: no unknown), whether Coulomb's term belongs to it.
     weight : (coordinates,) array
         The scale of each acceleration.
-    matrix : csr
-        B, symmetric, without the cones' part.
+    ptr, col, value : arrays
+        B, symmetric, without the cones' part, by rows.
     base : (e,) array
         Its lower triangle in the order of the analysis.
     analysis : Analysis
@@ -53,7 +53,9 @@ class ConePlan:
     coordinates: int
     table: Ints
     weight: Floats
-    matrix: Any
+    ptr: NDArray[np.uint32]
+    col: NDArray[np.uint32]
+    value: Floats
     base: Floats
     sign: Floats
     analysis: Analysis
@@ -127,7 +129,8 @@ def _planned(arrays: FrictionArrays, matrix: Any, weight: Floats, *, thorough: b
     analysis = analyse(n + m, row, col, order)
     table = np.column_stack([arrays.layout[:, :3], _shapes(arrays), arrays.coulomb]).astype(np.int64)
     sign = np.where(order < n, -1.0, 1.0)
-    return ConePlan(n, table, weight, matrix, np.ascontiguousarray(entry.data[lower]), sign, analysis)
+    ptr, column = matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32)
+    return ConePlan(n, table, weight, ptr, column, matrix.data, entry.data[lower], sign, analysis)
 
 
 def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int) -> tuple[Floats, int, float]:
@@ -141,9 +144,9 @@ def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int
     constant = -arrays.offset / scale if n else arrays.b / scale
     c = np.concatenate([arrays.force * plan.weight, constant]) / cause if n else constant / cause
     x = np.zeros(n + arrays.size)
-    a, matrix = plan.analysis, plan.matrix
+    a = plan.analysis
     iterations, residual = interior_point_loop.compiled(
-        n, plan.table, law, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data, c,
+        n, plan.table, law, plan.ptr, plan.col, plan.value, c,
         a.order, a.ptr, a.row, a.place, a.l_ptr, a.l_row, a.r_ptr, a.r_col, plan.base, plan.sign, x, tol, limit,
     )  # fmt: skip
     return x[n:] * cause / scale, iterations, residual

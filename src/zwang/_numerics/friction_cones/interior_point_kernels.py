@@ -219,8 +219,9 @@ def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> b
 
 
 @njit(
-    "Tuple((int64, float64))(int64, int64[:,::1], float64[:,::1], int64[::1], int64[::1], float64[::1], float64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], "
+    "Tuple((int64, float64))(int64, int64[:,::1], float64[:,::1], uint32[::1], uint32[::1], float64[::1], "
+    "float64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], "
+    "uint32[::1], float64[::1], "
     "float64[::1], float64[::1], float64, int64)"
 )
 def interior_point_loop(
@@ -232,7 +233,7 @@ def interior_point_loop(
     nx, nc = x.size, table.shape[0]
     s, z, ds, dz, nt = np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 4))
     g, d, y, rhs, keep = np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(nx), np.zeros(nx)
-    value, low, pivot, fill = np.empty(row.size), np.empty(l_row.size), np.empty(nx), np.empty(nx, np.int64)
+    value, low, pivot, fill = np.empty(row.size), np.empty(l_row.size), np.empty(nx), np.empty(nx, np.uint32)
     pairs = _start(nw, table, law, x, s, z)
     best, iteration = np.inf, 0
     while True:

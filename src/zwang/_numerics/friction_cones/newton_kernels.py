@@ -106,7 +106,7 @@ def _largest(f: Any) -> float:
     return largest
 
 
-@njit
+@njit(fastmath={"reassoc"})
 def _motion(w: Any, b: Any, r: Any, u: Any) -> None:
     for i in range(b.size):
         total = b[i]

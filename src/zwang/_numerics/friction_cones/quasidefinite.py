@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zwang._numerics.jit import njit
 
 Ints = NDArray[np.int64]
+Indices = NDArray[np.uint32]  # unsigned: for a signed index, each access tests whether it counts from the end
 Floats = NDArray[np.float64]
 
 
@@ -25,6 +26,8 @@ class Analysis:
 
     Attributes
     ----------
+    work : int
+        Multiplications of one factorization.
     order : (n,) int
         order[k] is the row of K eliminated at step k.
     ptr, row : int
@@ -35,19 +38,17 @@ class Analysis:
         Pattern of L by columns.
     r_ptr, r_col : int
         Pattern of L by rows, in the order of elimination.
-    work : int
-        Multiplications of one factorization.
     """
 
-    order: Ints
-    ptr: Ints
-    row: Ints
-    place: Ints
-    l_ptr: Ints
-    l_row: Ints
-    r_ptr: Ints
-    r_col: Ints
     work: int
+    order: Indices
+    ptr: Indices
+    row: Indices
+    place: Indices
+    l_ptr: Indices
+    l_row: Indices
+    r_ptr: Indices
+    r_col: Indices
 
 
 @njit("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
@@ -178,7 +179,8 @@ def analyse(n: int, rows: Ints, cols: Ints, order: Ints) -> Analysis:
     total = _row_counts(ptr, row, parent, r_ptr)
     r_col, l_row, l_ptr = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(n + 1, np.int64)
     work = _fill_pattern(ptr, row, parent, r_ptr, r_col, l_ptr, l_row)
-    return Analysis(order, ptr, row, place.astype(np.int64), l_ptr, l_row, r_ptr, r_col, work)
+    unsigned = [table.astype(np.uint32) for table in (order, ptr, row, place, l_ptr, l_row, r_ptr, r_col)]
+    return Analysis(work, *unsigned)
 
 
 def minimum_degree(n: int, rows: Ints, cols: Ints) -> Ints:
