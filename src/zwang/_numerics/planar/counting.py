@@ -25,7 +25,7 @@ INADMISSIBLE, DOUBTFUL = -2, -1
 SINGULAR_PIVOT = 1e-11
 
 
-@njit
+@njit(forceinline=True)
 def _acts(
     kind: int,
     level: int,
@@ -56,8 +56,9 @@ def _acts(
     return 1
 
 
-@njit
+@njit(forceinline=True)
 def _cholesky(M: Floats, n: int) -> bool:
+    """Factorize M = C C^T in place, with 1 / C[i, i] on the diagonal; False where M is not positive definite."""
     for i in range(n):
         for j in range(i + 1):
             total = M[i, j]
@@ -66,13 +67,13 @@ def _cholesky(M: Floats, n: int) -> bool:
             if i == j:
                 if not total > 0.0:
                     return False
-                M[i, i] = np.sqrt(total)
+                M[i, i] = 1.0 / np.sqrt(total)
             else:
-                M[i, j] = total / M[j, j]
+                M[i, j] = total * M[j, j]
     return True
 
 
-@njit
+@njit(forceinline=True)
 def _solve(S: Floats, b: Floats, size: int) -> bool:
     """Solve S x = b in place by elimination with row exchanges; False where a pivot is lost in rounding."""
     largest = 0.0
@@ -102,7 +103,7 @@ def _solve(S: Floats, b: Floats, size: int) -> bool:
     return True
 
 
-@njit
+@njit(forceinline=True)
 def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
     """Return how many modes a contact has.
 
@@ -118,7 +119,7 @@ def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
     return 5 if rest else 2
 
 
-@njit
+@njit(forceinline=True)
 def _decide(value: float, scale: float, tol: float) -> int:
     """Return 1 where a number is positive, 0 where negative, `DOUBTFUL` where the tolerance decides."""
     if value > tol * scale:
@@ -126,7 +127,7 @@ def _decide(value: float, scale: float, tol: float) -> int:
     return 0 if value < -tol * scale else DOUBTFUL
 
 
-@njit
+@njit(forceinline=True)
 def _count(
     contacts: int,
     kind: Ints,
@@ -168,7 +169,7 @@ def _count(
     return found
 
 
-@njit
+@njit(forceinline=True)
 def _check(
     contacts: int,
     kind: Ints,
@@ -237,7 +238,7 @@ def _check(
     return _laws(contacts, kind, tangent, slip, bound, D, c, R, tol, f, worst, mode)
 
 
-@njit
+@njit(forceinline=True)
 def _laws(
     contacts: int,
     kind: Ints,
@@ -291,7 +292,7 @@ def _laws(
     return 1
 
 
-@njit
+@njit(forceinline=True)
 def _contact_law(
     kind: int,
     tangent: int,
@@ -417,13 +418,13 @@ def count_solutions(
         for i in range(n):  # free = C^-1 F, Y = rows of H C^-T
             for k in range(i):
                 free[i] -= M[i, k] * free[k]
-            free[i] /= M[i, i]
+            free[i] *= M[i, i]
         for r in range(R):
             for i in range(n):
                 total = H[r, i]
                 for k in range(i):
                     total -= M[i, k] * Y[r, k]
-                Y[r, i] = total / M[i, i]
+                Y[r, i] = total * M[i, i]
         for r in range(R):
             for i in range(n):
                 c[r] += Y[r, i] * free[i]
