@@ -182,7 +182,16 @@ def _planar(
         proofs = [*proofs, enumeration(status, total, outcome.nodes if outcome else 0, len(set(numbers)))]
     scales = scales_of(problem, inverse_times(problem))
     solutions = tuple(
-        solution_of(problem, reduced, piece, number, names, scales, slip_tol=options.slip_tol)
+        solution_of(
+            problem,
+            reduced,
+            piece,
+            number,
+            names,
+            scales,
+            slip_tol=options.slip_tol,
+            checked_vertices=max(4, 1000 // len(pieces)),
+        )
         for piece, number in zip(pieces, numbers, strict=True)
     )
     main = main_certificate(status, proofs)

@@ -88,13 +88,11 @@ def _free_stress(reduced: Reduced, pieces: list[Piece]) -> Array:
     spans = [piece.polyhedron.basis.T for piece in pieces if piece.polyhedron.dimension]
     if not spans:
         return np.zeros((0, reduced.size))
-    directions = np.concatenate(spans)
+    _, lengths, right = np.linalg.svd(np.concatenate(spans), full_matrices=False)
+    directions = right[lengths > 1e-9]
     sizes, vectors = np.linalg.eigh(directions @ reduced.gram @ directions.T)
     still = vectors[:, sizes < 1e-12 * max(1.0, float(sizes.max()))].T @ directions
-    if not len(still):
-        return np.zeros((0, reduced.size))
-    _, singular, right = np.linalg.svd(still, full_matrices=False)
-    return echelon(right[singular > 1e-9] * reduced.unit) / reduced.unit
+    return echelon(still * reduced.unit) / reduced.unit if len(still) else np.zeros((0, reduced.size))
 
 
 def _moving(solutions: tuple[Solution, ...], count: int) -> list[bool]:

@@ -15,7 +15,6 @@ from zwang._results.reactions import Modes, Points, Ranges, Solution
 
 Array = npt.NDArray[np.float64]
 
-CHECKED_VERTICES = 64
 MOST_RANGES = 100
 """Forces beyond which the ranges of a piece without a list of vertices are not computed (nan)."""
 
@@ -88,6 +87,7 @@ def solution_of(
     scales: Scales,
     *,
     slip_tol: float = 0.0,
+    checked_vertices: int = 64,
 ) -> Solution:
     """Return a piece as a solution."""
     rows = problem.rows
@@ -97,7 +97,7 @@ def solution_of(
     w = _clean(w, float(np.abs(reduced.drift).max(initial=0.0)))
     vertices, rays, lines = _without_lines(piece, reduced)
     checked = [(w, normal, tangential)]
-    for z in vertices[:CHECKED_VERTICES] if piece.polyhedron.dimension else ():
+    for z in vertices[:checked_vertices] if piece.polyhedron.dimension else ():
         checked.append((reduced.acceleration(z), *reduced.forces(z)))
     residual = max(residual_of(problem, *each, scales, slip_tol=slip_tol).largest for each in checked)
     slip = np.zeros((rows.count, 2))

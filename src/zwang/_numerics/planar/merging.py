@@ -40,37 +40,53 @@ def maximal(problem: Reduced, pieces: Sequence[Piece], tol: float) -> list[Piece
     kept = _not_included(pieces)
     if sum(piece.polyhedron.dimension > 0 for piece in kept) > MOST:
         return kept
-    done: set[tuple[int, int]] = set()
-    grown = True
-    while grown:
-        grown = False
-        for a in kept:
-            for b in kept:
-                if a is b or (id(a), id(b)) in done or (id(b), id(a)) in done:
-                    continue
-                done.add((id(a), id(b)))
-                union = _union(problem, a, b, tol) if same_acceleration(a, b) else None
-                if union is None or any(old.polyhedron.includes(union.polyhedron, TOUCH) for old in kept):
-                    continue
-                grown = True
-                # Keeping a and b lets other unions with them be found; what is covered goes at the end.
-                kept = [*kept, union] if len(kept) < ALL_UNIONS else _not_included([*kept, union])
-                break
-            if grown:
-                break
+    waiting = _may_merge(kept)
+    while waiting:
+        i, j = waiting.pop(0)
+        union = _union(problem, kept[i], kept[j], tol) if same_acceleration(kept[i], kept[j]) else None
+        if union is None or any(old.polyhedron.includes(union.polyhedron, TOUCH) for old in kept):
+            continue
+        if len(kept) < ALL_UNIONS:
+            # Keeping both lets other unions with them be found; what is covered goes at the end.
+            kept = [*kept, union]
+            waiting += [pair for pair in _may_merge(kept) if len(kept) - 1 in pair]
+        else:
+            kept = _not_included([*kept, union])
+            waiting = _may_merge(kept)
     return _not_included(kept)
 
 
+def _may_merge(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Pairs of pieces whose union passes a cheap test: points between their inner points lie in one of them."""
+    if len(pieces) < 2:
+        return []
+    points = np.array([piece.polyhedron.point for piece in pieces])
+    dimensions = np.array([piece.polyhedron.dimension for piece in pieces])
+    possible = (dimensions[:, None] == dimensions) & (dimensions > 0)
+    for weight in (0.5, 0.3, 0.1, 0.4, 0.2):
+        # [i, j]: the point at `weight` from i to j lies in i; the one at 1 - weight lies in i as well
+        near, far = (
+            np.array([p.polyhedron.holds((1 - w) * p.polyhedron.point + w * points, TOUCH) for p in pieces])
+            for w in (weight, 1.0 - weight)
+        )
+        possible &= near | far.T
+        possible &= near.T | far
+    return [(int(i), int(j)) for i, j in np.argwhere(possible) if i < j]
+
+
 def _not_included(pieces: Sequence[Piece]) -> list[Piece]:
-    order = sorted(range(len(pieces)), key=lambda i: -pieces[i].polyhedron.dimension)
-    kept: list[int] = []
-    for i in order:
-        piece = pieces[i]
-        if not any(
-            same_acceleration(piece, pieces[j]) and pieces[j].polyhedron.includes(piece.polyhedron, TOUCH) for j in kept
-        ):
-            kept.append(i)
-    return [pieces[i] for i in sorted(kept)]
+    """Leave out pieces that are part of another; of equal ones the first stays."""
+    if len(pieces) < 2:
+        return list(pieces)
+    points = np.array([piece.polyhedron.point for piece in pieces])
+    gone: set[int] = set()
+    for j, big in enumerate(pieces):
+        if j in gone:
+            continue
+        for i in map(int, np.flatnonzero(big.polyhedron.holds(points, TOUCH))):
+            if i != j and i not in gone and big.polyhedron.includes(pieces[i].polyhedron, TOUCH):
+                gone.add(i)
+    return [piece for i, piece in enumerate(pieces) if i not in gone]
 
 
 def _union(problem: Reduced, a: Piece, b: Piece, tol: float) -> Piece | None:
@@ -165,10 +181,9 @@ def components(pieces: Sequence[Piece], *, most: int = 2_000) -> list[int]:
 
 
 def _share_a_point(a: Polyhedron, b: Polyhedron) -> bool | None:
-    """Look for a common vertex; None if that does not settle it."""
-    for one, other in ((a, b), (b, a)):
-        if any(other.contains(vertex[None, :], TOUCH) for vertex in one.vertices):
-            return True
+    """Look for a vertex of one in the other; None if that does not settle it."""
+    if a.holds(b.vertices, TOUCH).any() or b.holds(a.vertices, TOUCH).any():
+        return True
     return False if a.dimension == 0 or b.dimension == 0 else None
 
 

@@ -32,12 +32,12 @@ def newton(problem: Reduced, *, starts: int = 24, steps: int = 60, seed: int = 0
                 continue
             seen.add(modes)
             equations, inequalities, _ = conditions(problem, modes)
-            new = np.linalg.lstsq(equations[:, :-1], -equations[:, -1], rcond=1e-12)[0]
+            new: Array = np.linalg.lstsq(equations[:, :-1], -equations[:, -1], rcond=1e-12)[0].astype(float)
             values = inequalities[:, :-1] @ new + inequalities[:, -1]
             size = max(1.0, float(np.abs(new).max(initial=0.0)))
             off = np.abs(equations[:, :-1] @ new + equations[:, -1]).max(initial=0.0)
             if off <= 1e-7 * size and values.min(initial=0.0) >= -1e-7 * size:
-                return np.asarray(new)
+                return new
             z = new
     return None
 

@@ -52,26 +52,21 @@ class Polyhedron:
         """Dimension of the affine hull."""
         return int(self.basis.shape[1])
 
-    def contains(self, points: Array, tol: float) -> bool:
-        """Whether every point (row) satisfies equations and inequalities up to `tol`."""
-        return _largest_violation(self, points, 1.0) <= tol
+    def holds(self, points: Array, tol: float, *, constant: float = 1.0) -> npt.NDArray[np.bool_]:
+        """Tell of each point (row) whether it lies in the polyhedron up to `tol`; of directions with constant 0."""
+        size = np.maximum(1.0, np.abs(points).max(axis=1, initial=0.0))
+        extended = np.column_stack([points, np.full(len(points), constant)]) / size[:, None]
+        off = np.abs(extended @ self.equations.T).max(axis=1, initial=0.0)
+        below = -(extended @ self.inequalities.T).min(axis=1, initial=0.0)
+        within: npt.NDArray[np.bool_] = np.maximum(off, below) <= tol
+        return within
 
     def includes(self, other: Polyhedron, tol: float) -> bool:
         """Whether the other polyhedron is a part of this one."""
-        if not other.whole:
+        if not other.whole or other.dimension > self.dimension:
             return False
         both = np.concatenate([other.rays, other.lines, -other.lines])
-        return self.contains(other.vertices, tol) and _largest_violation(self, both, 0.0) <= tol
-
-
-def _largest_violation(polyhedron: Polyhedron, points: Array, constant: float) -> float:
-    if not len(points):
-        return 0.0
-    size = np.maximum(1.0, np.abs(points).max(axis=1, initial=0.0))
-    extended = np.column_stack([points, np.full(len(points), constant)]) / size[:, None]
-    off = np.abs(extended @ polyhedron.equations.T).max(initial=0.0)
-    below = -(extended @ polyhedron.inequalities.T).min(initial=0.0)
-    return float(max(off, below))
+        return bool(self.holds(other.vertices, tol).all() and self.holds(both, tol, constant=0.0).all())
 
 
 def affine_solution(equations: Array) -> tuple[Array, Array, float, float]:

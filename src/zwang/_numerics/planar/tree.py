@@ -209,7 +209,7 @@ def search(
             v = zero[c, m, s]
             if v >= 0 and culprit < 0 and not force_zero(tab, shape, v, basic, nonbasic, place, tol, note):
                 culprit, basis = v, EQUATION
-        rows, cols = shape
+        rows, cols = int(shape[0]), int(shape[1])
         loose = max(loose, 1 if note[1] < 10.0 * tol else 0)
         for s in range(strict.shape[2]):
             if strict[c, m, s] >= 0:
