@@ -22,7 +22,7 @@ def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float
     """Return the largest violation of any constraint over all states, and what it violates in words.
 
     Bilateral position-level constraints count with their values and rates, unilateral ones where they are penetrated.
-    Violations are relative to 1 + the size of the row times the state's scale, which is what rounding leaves.
+    Violations are in the units of the declared expressions and of their rates.
     """
     worst, words = 0.0, "satisfies its constraints"
     normals = [item for item in system.constraints if not isinstance(item, Friction)]
