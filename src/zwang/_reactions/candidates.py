@@ -1,8 +1,6 @@
-"""A solution that some solver proposes, for problems of any size: checked, and no more claimed than holds."""
+"""A solution that a solver proposes, for problems of any size: told in words and checked against the laws."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,78 +10,12 @@ from zwang._numerics.contact_laws import Scales, residual_of, scales_of
 from zwang._numerics.contacts import ContactProblem, Matrix, is_sparse
 from zwang._numerics.planar.reduced import inverse_times
 from zwang._reactions.solutions import is_flat, shaped
-from zwang._reactions.verdict import certificate_of
-from zwang._results.base import Provenance
-from zwang._results.reactions import Modes, Points, Ranges, Reactions, ReactionsStatus, Rejections, Solution
+from zwang._results.reactions import Modes, Points, Ranges, Solution
 
 Array = npt.NDArray[np.float64]
 
 DENSE = 20_000_000
 """Entries of a dense array of all rows beyond which lengths of rows are only estimated, from the diagonal."""
-
-
-def reactions_from_candidate(
-    problem: ContactProblem,
-    candidate: tuple[Array, Array, Array] | None,
-    *,
-    names: Sequence[str],
-    name: str,
-    coordinates: Sequence[str] = (),
-    provenance: Provenance,
-    accept: float = 1e-8,
-    slip_tol: float = 0.0,
-    proofs: Sequence[Proof] = (),
-    note: str = "",
-) -> Reactions:
-    """Return the result that one proposed solution justifies.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-    candidate : (w, N, T) with shapes (n,), (k,), (k, 2), or None if no solver found one
-    accept : float
-        Largest residual of the laws with which it counts as a solution.
-    proofs : sequence of Proof
-        Certificates known already; that of Gauss's principle is added where it applies.
-    note : str
-        What was not done.
-    """
-    called = tuple(names)
-    found = list(proofs) or [proof for proof in [convex_proof(problem)] if proof is not None]
-    solutions: tuple[Solution, ...] = ()
-    residual = float("nan")
-    if candidate is not None:
-        solution = _solution(problem, candidate, called, slip_tol)
-        residual = solution.residual
-        if residual <= accept:
-            solutions = (solution,)
-        else:
-            note = f"{note} The best approximation misses the laws by {residual:.1e} (accepted: {accept:.0e}).".strip()
-    unique = any(proof.unique for proof in found)
-    status = ReactionsStatus.UNDECIDED
-    if solutions:
-        status = ReactionsStatus.UNIQUE if unique else ReactionsStatus.FOUND
-    accelerations = np.reshape(np.array([solution.acceleration for solution in solutions]), (-1, len(problem.force)))
-    main = max(found, key=lambda p: (p.unique, p.unique_motion, p.exists), default=None)
-    none = np.zeros((0, len(called)))
-    empty = np.zeros(0, dtype=np.int64)
-    return Reactions(
-        status=status,
-        residual=residual,
-        provenance=provenance,
-        name=name,
-        contacts=called,
-        coordinates=tuple(coordinates),
-        solutions=solutions,
-        accelerations=accelerations,
-        accelerations_continuum=False,
-        rejected=Rejections(called, (), (), none.astype(np.int64), empty, empty, np.zeros(0), none, none, 0),
-        complete=bool(solutions) and unique,
-        certificate=None if main is None else certificate_of(main),
-        certificates=tuple(certificate_of(proof) for proof in found),
-        modes_total=float("inf"),
-        note="" if unique and solutions else note,
-    )
 
 
 def convex_proof(problem: ContactProblem) -> Proof | None:
@@ -159,9 +91,10 @@ def candidate_scales(problem: ContactProblem) -> Scales:
     return Scales(load, normal, tangent, coordinate)
 
 
-def _solution(
+def solution_at(
     problem: ContactProblem, candidate: tuple[Array, Array, Array], names: tuple[str, ...], slip_tol: float
 ) -> Solution:
+    """Return a proposed (w, N, T) as a solution of dimension 0, with its residual recomputed from the laws."""
     w, normal, tangential = candidate
     rows, scales = problem.rows, candidate_scales(problem)
     residual = residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest

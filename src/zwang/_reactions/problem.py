@@ -12,17 +12,20 @@ import numpy.typing as npt
 from zwang._numerics.certificates import certificates
 from zwang._numerics.contact_laws import scales_of
 from zwang._numerics.contacts import ContactProblem, dense
+from zwang._numerics.friction_cones.arrays import friction_arrays
+from zwang._numerics.friction_cones.drive import solve_one
 from zwang._numerics.planar.merging import components, maximal
 from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import SAME, Piece, pieces_of, still_doubtful
+from zwang._numerics.planar.pieces import Piece, nearness, pieces_of, still_doubtful
 from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.planar.search import Outcome, find_modes, mode_count
-from zwang._reactions.candidates import DENSE, reactions_from_candidate
+from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
 from zwang._reactions.single_contact import contact_graph
 from zwang._reactions.solutions import distinct_accelerations, solution_of
+from zwang._reactions.spatial import reactions_by_solvers
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -39,7 +42,6 @@ TRIAL_BUDGET = 100_000
 
 
 Array = npt.NDArray[np.float64]
-Solver = Callable[[ContactProblem], tuple[Array, Array, Array] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,6 @@ def reactions_of_problem(
     budget: int | None = None,
     certify: bool = True,
     report: Callable[[int], None] | None = None,
-    solver: Solver | None = None,
 ) -> Reactions:
     """Return every acceleration and reaction that the laws allow.
 
@@ -91,9 +92,6 @@ def reactions_of_problem(
         Whether to look for certificates that hold for every force.
     report : callable, optional
         Called with the number of linear programs from time to time.
-    solver : callable, optional
-        Proposes (w, N, T), shapes (n,), (k,), (k, 2), or None, for problems that are too large to enumerate or have
-        friction in planes. Its answer is checked, never trusted.
 
     Examples
     --------
@@ -115,17 +113,15 @@ def reactions_of_problem(
     options = Options(tol, slip_tol, every, budget, certify, report)
     origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
-        return _planar(problem, called, options, name, tuple(coordinates), origin, solver)
-    candidate = None if solver is None else solver(problem)
-    return reactions_from_candidate(
+        return _planar(problem, called, options, name, tuple(coordinates), origin)
+    return reactions_by_solvers(
         problem,
-        candidate,
         names=called,
         name=name,
         coordinates=coordinates,
         provenance=origin,
         slip_tol=slip_tol,
-        note=_what_is_left(problem, options, candidate is None),
+        note=_what_is_left(problem, options),
     )
 
 
@@ -136,7 +132,7 @@ def _fits(problem: ContactProblem) -> bool:
     return bool(count <= LARGEST and count * len(problem.force) <= DENSE)
 
 
-def _what_is_left(problem: ContactProblem, options: Options, nothing: bool) -> str:
+def _what_is_left(problem: ContactProblem, options: Options) -> str:
     rows = problem.rows
     if not is_planar(problem, slip_tol=options.slip_tol):
         why = "a contact at rest has friction in a plane, where modes can't be enumerated"
@@ -145,7 +141,7 @@ def _what_is_left(problem: ContactProblem, options: Options, nothing: bool) -> s
         digits = np.log10(4.0) * resting.sum() + np.log10(2.0) * (~resting).sum()
         asked = "every solution was asked, but that needs" if options.every else "every solution needs"
         why = f"{asked} up to 10^{digits:.0f} combinations of modes of {rows.count} contacts"
-    return f"{why}; {'no solver proposed a solution' if nothing else 'one proposed solution was checked'}."
+    return f"{why[0].upper()}{why[1:]}; what solvers found was checked."
 
 
 def _planar(
@@ -155,7 +151,6 @@ def _planar(
     name: str,
     coordinates: tuple[str, ...],
     provenance: Provenance,
-    solver: Solver | None,
 ) -> Reactions:
     reduced = reduce(problem, slip_tol=options.slip_tol)
     total = mode_count(reduced)
@@ -163,21 +158,22 @@ def _planar(
     outcome = _enumerate(reduced, total, options)
     pieces: list[Piece] = pieces_of(reduced, outcome, options.tol) if outcome is not None else []
     finished = outcome is not None and outcome.finished
+    doubtful = [piece.marginal for piece in pieces if piece.marginal]
     pieces = maximal(reduced, pieces, options.tol)
     note = "" if finished else _cost(reduced, total, options, outcome)
     if not finished and not pieces:
-        pieces = _one(problem, reduced, options.tol, solver)
+        pieces = _one(problem, reduced, options.tol)
     doubts = still_doubtful(reduced, outcome, options.tol) if outcome is not None and finished else 0
-    marginal = _marginal(pieces, doubts)
-    pieces = _without_doubtful_twins(pieces)
+    marginal = _marginal(doubtful, doubts)
+    pieces = _without_doubtful_twins(pieces, options.tol)
     complete = finished and not marginal
     if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
         # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
         pieces, complete = _at_one_motion(reduced, pieces, options.tol), not marginal
         note = "" if complete else note
-    accelerations, continuum = distinct_accelerations(reduced, pieces, SAME)
+    accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
     status = status_of(pieces, len(accelerations), continuum, complete, proofs)
-    numbers = components(pieces)
+    numbers = components(pieces, near=nearness(options.tol))
     if complete and finished and status not in {ReactionsStatus.FOUND, ReactionsStatus.UNDECIDED}:
         proofs = [*proofs, enumeration(status, total, outcome.nodes if outcome else 0, len(set(numbers)))]
     scales = scales_of(problem, inverse_times(problem))
@@ -237,26 +233,27 @@ def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | N
     )
 
 
-def _one(problem: ContactProblem, reduced: Reduced, tol: float, solver: Solver | None) -> list[Piece]:
+def _one(problem: ContactProblem, reduced: Reduced, tol: float) -> list[Piece]:
     piece = one_piece(reduced, tol)
-    if piece is None and solver is not None and (proposed := solver(problem)) is not None:
-        piece = piece_at(reduced, reduced.scaled(proposed[1], proposed[2]), tol)
+    if piece is None:
+        proposed = solve_one(friction_arrays(problem))
+        piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
     return [piece] if piece is not None else []
 
 
-def _marginal(pieces: list[Piece], doubts: int) -> tuple[str, ...]:
-    found = [f"{piece.marginal} (in a solution)" for piece in pieces if piece.marginal]
+def _marginal(doubtful: list[str], doubts: int) -> tuple[str, ...]:
+    found = [f"{text} (in a solution)" for text in dict.fromkeys(doubtful)]
     if doubts:
         found.append(f"{doubts} rejection{'s' if doubts > 1 else ''} by less than the tolerance")
     return tuple(found)
 
 
-def _without_doubtful_twins(pieces: list[Piece]) -> list[Piece]:
+def _without_doubtful_twins(pieces: list[Piece], tol: float) -> list[Piece]:
     """Leave out marginal pieces that lie, up to the tolerance, on a piece without doubt."""
     sure = [piece for piece in pieces if not piece.marginal]
     kept = []
     for piece in pieces:
-        twin = piece.marginal and any(other.polyhedron.includes(piece.polyhedron, 100 * SAME) for other in sure)
+        twin = piece.marginal and any(other.polyhedron.includes(piece.polyhedron, 10 * tol) for other in sure)
         if not twin:
             kept.append(piece)
     return kept
