@@ -149,6 +149,14 @@ class FrictionArrays:
         """The largest scaled |b|: what residuals are measured by."""
         return max(float(np.max(np.abs(self.b) / self.row_scale, initial=0.0)), 1e-300)
 
+    @cached_property
+    def scaled_law(self) -> Floats:
+        """The laws for forces in units of cause / scale."""
+        law = self.law.copy()
+        given = law[:, 1] >= 0
+        law[given, 1] *= self.scale[given] / self.cause
+        return law
+
     @property
     def loaded(self) -> bool:
         """Whether anything calls for reactions; zero forces are a solution if not."""

@@ -20,7 +20,7 @@ from zwang._numerics.friction_cones import interior_point as ip
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.cone_program import cone_fixed_point
-from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, sweep_tables, sweeper
+from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.newton import newton
@@ -62,17 +62,17 @@ class Prepared:
 
         The residual is that of the forces, computed in compiled code after the last iteration.
         """
-        arrays = self.arrays
-        r = np.zeros(arrays.size)
-        best, method, steps = np.inf, "none", 0
+        found = None
         if self.sweep is not None:
-            steps, best = self.sweep(r, tol, self.sweeps)
-            method = "Gauss-Seidel"
-        if best > tol and self.plan is not None:
-            x, done, residual = ip.solve_planned(arrays, self.plan, 0.5 * tol, 60)
-            if residual < best or not np.isfinite(best):
-                r, best, method, steps = x, residual, "interior point", done
-        return r, best, method, steps
+            r, sweeps, steps, residual = self.sweep(None, tol, self.sweeps)
+            found = r, residual, name_of(steps), sweeps + steps
+            if residual <= tol:
+                return found
+        if self.plan is not None:
+            r, done, residual = ip.solve_planned(self.arrays, self.plan, 0.5 * tol, 60)
+            if found is None or residual < found[1]:
+                return r, residual, "interior point", done
+        return found or (np.zeros(self.arrays.size), np.inf, "none", 0)
 
 
 def prepare(arrays: FrictionArrays, *, plan: bool = True) -> Prepared:
@@ -164,9 +164,8 @@ def _kernel(ready: Prepared, tol: float) -> Candidate:
 
 def _long_sweeps(ready: Prepared, start: Floats | None, tol: float) -> Candidate:
     assert ready.sweep is not None
-    r = np.zeros(ready.arrays.size) if start is None else start.copy()
-    steps, _ = ready.sweep(r, tol, _MOST_SWEEPS)
-    return candidate_of(ready.arrays, r, "Gauss-Seidel", steps)
+    r, sweeps, steps, _ = ready.sweep(start, tol, _MOST_SWEEPS)
+    return candidate_of(ready.arrays, r, name_of(steps), sweeps + steps)
 
 
 def random_forces(arrays: FrictionArrays, rng: np.random.Generator) -> Floats:

@@ -10,18 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contacts import is_sparse
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.gauss_seidel_kernels import (
     TABLE_WIDTH,
+    dense_work,
     fill_table,
     relax_bodies,
     relax_dense,
 )
+from zwang._numerics.friction_cones.scaled_system import ScaledSystem, scaled_system
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Sweeper = Callable[[Floats, float, int], tuple[int, float]]
+Indices = NDArray[np.uint32]
+Sweeper = Callable[[Floats | None, float, int], tuple[Floats, int, int, float]]
 
 MEMORY = 10
 _DENSE_ROWS = 240  # up to here a dense row of W costs less than the scattered coordinates of two bodies
@@ -29,53 +33,52 @@ _DENSE_ROWS = 240  # up to here a dense row of W costs less than the scattered c
 
 @dataclass(frozen=True, eq=False)
 class SweepTables:
-    """What the sweeps read: laws and blocks of all contacts, and W or the rows by contact.
+    """What the sweeps read: laws and blocks of all contacts, and W or the rows by contact. For one solve at a time.
 
     Attributes
     ----------
-    layout : (k, 4) int array
     table : (k, 20) array
     work : array
-        What a solve overwrites: tables serve one solve at a time.
-    delassus : (m, m) array or None
-        W^T, if the dense form is used.
+        What a solve overwrites.
+    system : ScaledSystem or None
+        W, b and laws in scaled units, if the dense form is used; the table is in scaled units then too.
     ptr, dof, rows, cols : arrays or None
         Coordinates that contact j touches, dof[ptr[j]:ptr[j+1]], with the entries (., 3) of H and A^-1 G^T there.
     """
 
-    layout: Ints
     table: Floats
     work: Floats
-    delassus: Floats | None
-    ptr: NDArray[np.uint32] | None
-    dof: NDArray[np.uint32] | None
-    rows: Floats | None
-    cols: Floats | None
+    system: ScaledSystem | None
+    ptr: Indices | None = None
+    dof: Indices | None = None
+    rows: Floats | None = None
+    cols: Floats | None = None
 
 
-def sweep_tables(arrays: FrictionArrays) -> SweepTables:
-    """Prepare the sweeps; the same tables serve any force and offset."""
-    dense = not arrays.has_sparse_delassus or arrays.size <= _DENSE_ROWS
-    blocks = _own_blocks(arrays, dense)
+def sweep_tables(arrays: FrictionArrays, *, dense: bool | None = None) -> SweepTables:
+    """Prepare the sweeps, in the form that is cheaper unless `dense` says which."""
+    if dense is None:
+        dense = not arrays.has_sparse_delassus or arrays.size <= _DENSE_ROWS
     table = np.zeros((arrays.count, TABLE_WIDTH))
-    fill_table(arrays.layout, arrays.law, blocks, table)
-    length = 2 * arrays.size + (arrays.size if dense else len(arrays.force))
-    work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
     if dense:
-        return SweepTables(arrays.layout, table, work, np.ascontiguousarray(arrays.delassus.T), None, None, None, None)
-    return SweepTables(arrays.layout, table, work, None, *_by_contact(arrays))
+        system = scaled_system(arrays)
+        fill_table(arrays.layout, system.law, _own_blocks(arrays, system.wt.T), table)
+        return SweepTables(table, np.zeros(dense_work(arrays.size, arrays.count, MEMORY)), system)
+    fill_table(arrays.layout, arrays.law, _own_blocks(arrays, arrays.sparse_delassus), table)
+    length = 2 * arrays.size + len(arrays.force)
+    work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
+    return SweepTables(table, work, None, *_by_contact(arrays))
 
 
-def _own_blocks(arrays: FrictionArrays, dense: bool) -> Floats:
+def _own_blocks(arrays: FrictionArrays, w: Any) -> Floats:
     """(k, 3, 3) blocks of W that belong to one contact, padded with zeros."""
     first, size = arrays.layout[:, 0], arrays.layout[:, 1]
     blocks = np.zeros((arrays.count, 3, 3))
-    w = arrays.delassus if dense else arrays.sparse_delassus
     for i in range(3):
         for k in range(3):
             has = size > max(i, k)
             at, to = first[has] + i, first[has] + k
-            blocks[has, i, k] = w[at, to] if dense else _entries(w, at, to)
+            blocks[has, i, k] = _entries(w, at, to) if is_sparse(w) else w[at, to]
     return blocks
 
 
@@ -93,7 +96,7 @@ def _entries(matrix: Any, at: Ints, to: Ints) -> Floats:
     return np.where(key[place] == at * m + to, matrix.data[place], 0.0)
 
 
-def _by_contact(arrays: FrictionArrays) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Floats, Floats]:
+def _by_contact(arrays: FrictionArrays) -> tuple[Indices, Indices, Floats, Floats]:
     """Gather the entries of H and A^-1 G^T that share a contact and a coordinate."""
     columns = (arrays.mass.matrix @ arrays.columns.T).T.tocoo()
     rows = arrays.rows.tocoo()
@@ -110,20 +113,31 @@ def _by_contact(arrays: FrictionArrays) -> tuple[NDArray[np.uint32], NDArray[np.
 
 
 def sweeper(arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY) -> Sweeper:
-    """Return sweep(r, tol, limit) -> (sweeps, residual), which overwrites r until its residual is below `tol`."""
-    memory, cause = min(memory, arrays.size, MEMORY), arrays.cause
-    if tables.delassus is not None:
-        kernel = partial(relax_dense.compiled, tables.delassus, arrays.b, tables.layout, tables.table, tables.work)
-    else:
-        kernel = partial(
-            relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
-            tables.layout, tables.table, tables.work,
-        )  # fmt: skip
+    """Return sweep(r, tol, limit) -> (forces, sweeps, Newton steps, residual); r None starts from zero forces."""
+    memory, size = min(memory, arrays.size, MEMORY), arrays.size
+    system = tables.system
+    if system is not None:
+        unit = system.unit
+        dense = partial(relax_dense.compiled, system.wt, system.b, arrays.layout, system.law, tables.table, tables.work)
 
-    def sweep(r: Floats, tol: float, limit: int) -> tuple[int, float]:
-        return kernel(r, cause, tol, limit, memory)  # type: ignore[no-any-return]
+        def sweep_dense(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
+            x = np.zeros(size) if r is None else r / unit
+            sweeps, steps, residual = dense(x, tol, limit, memory)
+            return x * unit, sweeps, steps, residual
 
-    return sweep
+        return sweep_dense
+    bodies = partial(
+        relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
+        arrays.layout, tables.table, tables.work,
+    )  # fmt: skip
+    cause = arrays.cause
+
+    def sweep_bodies(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
+        x = np.zeros(size) if r is None else r.copy()
+        sweeps, residual = bodies(x, cause, tol, limit, memory)
+        return x, sweeps, 0, residual
+
+    return sweep_bodies
 
 
 def gauss_seidel(
@@ -156,6 +170,10 @@ def gauss_seidel(
     array([ 1. , -0.5])
     """
     tables = sweep_tables(arrays) if tables is None else tables
-    r = np.zeros(arrays.size) if start is None else np.array(start, dtype=float)
-    sweeps, _ = sweeper(arrays, tables, memory)(r, tol, limit)
-    return candidate_of(arrays, r, "Gauss-Seidel", sweeps)
+    r, sweeps, steps, _ = sweeper(arrays, tables, memory)(start, tol, limit)
+    return candidate_of(arrays, r, name_of(steps), sweeps + steps)
+
+
+def name_of(steps: int) -> str:
+    """Return what to call sweeps that were followed by Newton steps, or not."""
+    return "Gauss-Seidel and Newton" if steps else "Gauss-Seidel"

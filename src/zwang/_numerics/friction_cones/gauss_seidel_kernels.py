@@ -33,6 +33,7 @@ from zwang._numerics.friction_cones.local_contact import (
     prepare_contact,
     solve_contact,
 )
+from zwang._numerics.friction_cones.newton_kernels import motion, newton_steps, newton_work
 from zwang._numerics.jit import njit
 
 # Indices that are read from arrays are unsigned: for a signed one, each access tests whether it counts from the end,
@@ -45,6 +46,9 @@ TABLE_WIDTH = 20
 # Sweeps before mixing starts. The first ones sort out which contacts are open; a handful of contacts is often done by
 # then, and mixing would cost more than it saves.
 _FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 8
+
+# Systems up to this size try Newton's method, after so many sweeps and with so many steps.
+_POLISHED, _POLISH_LATE, _POLISH_EARLY, _POLISH = 45, 7, 6, 8
 
 
 @njit("void(int64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,::1])")
@@ -254,15 +258,6 @@ def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
 
 
 @njit
-def _dense_motion(wt: Any, b: Any, r: Any, u: Any) -> None:
-    copy_to(u, b)
-    for i in range(r.size):
-        if r[i] != 0.0:
-            for k in range(u.size):
-                u[k] += r[i] * wt[i, k]
-
-
-@njit
 def _body_motion(ptr: Any, dof: Any, cols: Any, free: Any, layout: Any, r: Any, w: Any) -> None:
     copy_to(w, free)
     for j in range(layout.shape[0]):
@@ -296,41 +291,67 @@ def _spread(work: Any, length: int, memory: int) -> Any:
     )
 
 
+@njit
+def dense_work(m: int, k: int, memory: int) -> int:
+    """Return the length of the workspace of `relax_dense`."""
+    return 3 * m * (memory + 2) + memory * (2 * memory + 1) + m + newton_work(m, k)
+
+
+@njit
+def _polish(wt: Any, b: Any, layout: Any, law: Any, table: Any, x: Any, u: Any, work: Any, tol: float) -> Any:
+    """Try Newton's method from x in the first m entries of work; return (iterations, residual of what it found)."""
+    trial = work[: b.size]
+    copy_to(trial, x)
+    active = np.zeros(layout.shape[0] + 1, np.int64)
+    done = newton_steps(wt, b, layout, law, trial, work[b.size :], active, 0.1 * tol, _POLISH)
+    motion(wt, b, trial, u)
+    return done, _worst(layout, table, trial, u, 1.0)
+
+
 @njit(
-    "Tuple((int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], "
-    "float64, float64, int64, int64)",
+    "Tuple((int64, int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[:,::1], "
+    "float64[::1], float64[::1], float64, int64, int64)"
 )
 def relax_dense(
-    wt: Any, b: Any, layout: Any, table: Any, work: Any, r: Any, cause: float, tol: float, limit: int, memory: int
+    wt: Any, b: Any, layout: Any, law: Any, table: Any, work: Any, r: Any, tol: float, limit: int, memory: int
 ) -> Any:
-    """Sweep from r, which is overwritten, until the residual is below `tol`; return (sweeps, residual).
+    """Sweep from r, which is overwritten, until the residual is below `tol`; return (sweeps, Newton steps, residual).
 
-    wt is W^T; `cause` is the largest scaled |b|, which residuals are measured by; `work` has 3 m (memory + 2) +
-    memory (2 memory + 1) entries.
+    wt is W^T, all in scaled units, where residuals are measured by one. Small systems try Newton's method once after
+    some sweeps: that is enough to know the modes, and Newton doubles the digits while sweeps add a few.
     """
-    m = b.size
+    m, k = b.size, layout.shape[0]
     now, before, differences, small = _spread(work, 3 * m, memory)
     x, f, u = now[:m], now[m : 2 * m], now[2 * m :]
     copy_to(x, r)
-    _dense_motion(wt, b, x, u)
-    for j in range(layout.shape[0]):
+    motion(wt, b, x, u)
+    for j in range(k):
         table[j, ALPHA] = 0.0
     plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
-    target, residual, last, sweep, count, slot = 0.5 * tol * cause, np.inf, np.inf, 0, -1, 0
+    newton_at = 0 if m > _POLISHED or memory == 0 else (_POLISH_LATE if m <= _FEW else _POLISH_EARLY)
+    target, residual, last, sweep, count, slot, done = 0.5 * tol, np.inf, np.inf, 0, -1, 0, 0
     while sweep < limit:
         sweep += 1
         change = _sweep_dense(wt, layout, table, x, u, f)
         if not change >= target or sweep == limit:
-            _dense_motion(wt, b, x, u)
-            residual = _worst(layout, table, x, u, cause)
+            motion(wt, b, x, u)
+            residual = _worst(layout, table, x, u, 1.0)
             if residual <= tol or not change > 0.0:
                 break
             target *= 0.1
             count = -1
+        elif sweep == newton_at:
+            trial = work[work.size - m - newton_work(m, k) :]
+            done, residual = _polish(wt, b, layout, law, table, x, u, trial, tol)
+            if residual <= tol:
+                copy_to(x, trial[:m])
+                break
+            motion(wt, b, x, u)
+            count, done = -1, 0
         elif sweep >= plain and memory > 0:
             count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
     copy_to(r, x)
-    return sweep, residual
+    return sweep, done, residual
 
 
 @njit(

@@ -138,15 +138,12 @@ def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int
     scale, cause, n = arrays.row_scale, arrays.cause, plan.coordinates
     if not arrays.loaded:
         return np.zeros(arrays.size), 0, 0.0
-    law = arrays.law.copy()
-    given = law[:, 1] >= 0
-    law[given, 1] *= arrays.scale[given] / cause
     constant = -arrays.offset / scale if n else arrays.b / scale
     c = np.concatenate([arrays.force * plan.weight, constant]) / cause if n else constant / cause
     x = np.zeros(n + arrays.size)
     a = plan.analysis
     iterations, residual = interior_point_loop.compiled(
-        n, plan.table, law, plan.ptr, plan.col, plan.value, c,
+        n, plan.table, arrays.scaled_law, plan.ptr, plan.col, plan.value, c,
         a.order, a.ptr, a.row, a.place, a.l_ptr, a.l_row, a.r_ptr, a.r_col, plan.base, plan.sign, x, tol, limit,
     )  # fmt: skip
     return x[n:] * cause / scale, iterations, residual

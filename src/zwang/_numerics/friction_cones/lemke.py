@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
-from zwang._numerics.friction_cones.newton import scaled_system
+from zwang._numerics.friction_cones.scaled_system import scaled_system
 from zwang._numerics.jit import njit
 
 Floats = NDArray[np.float64]
@@ -125,7 +125,8 @@ def lemke(m: Any, q: Any, z: Any, limit: int) -> int:
 
 def complementarity_problem(arrays: FrictionArrays) -> tuple[Floats, Floats, Floats, Floats]:
     """Return M, q and (S, t) with r = S z + t, in scaled units; planar friction only."""
-    w, b, law = scaled_system(arrays)
+    system = scaled_system(arrays)
+    w, b, law = system.wt.T, system.b, system.law
     size = arrays.size
     kind, p = arrays.layout[:, 2], arrays.layout[:, 3]
     held = arrays.layout[kind == BILATERAL, 0]

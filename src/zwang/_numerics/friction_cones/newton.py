@@ -10,28 +10,11 @@ from numpy.typing import NDArray
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.newton_kernels import RIDGE, natural_map, newton_dense
+from zwang._numerics.friction_cones.scaled_system import scaled_system
 
 Floats = NDArray[np.float64]
 
 _DENSE_SIZE = 200  # above, a sparse factorization beats the plain elimination of the kernel
-
-
-def scaled_system(arrays: FrictionArrays) -> tuple[Floats, Floats, Floats]:
-    """Return W, b and the laws for forces times scale / cause and accelerations divided by scale * cause (dense)."""
-    scale, cause = arrays.row_scale, arrays.cause
-    return (
-        np.ascontiguousarray(arrays.delassus / scale[:, None] / scale),
-        arrays.b / scale / cause,
-        scaled_law(arrays),
-    )
-
-
-def scaled_law(arrays: FrictionArrays) -> Floats:
-    """Return the laws with given bounds in scaled units."""
-    law = arrays.law.copy()
-    given = law[:, 1] >= 0
-    law[given, 1] *= arrays.scale[given] / arrays.cause
-    return law
 
 
 def newton(arrays: FrictionArrays, *, start: Floats | None = None, tol: float = 1e-10, limit: int = 60) -> Candidate:
@@ -53,16 +36,16 @@ def newton(arrays: FrictionArrays, *, start: Floats | None = None, tol: float = 
     if arrays.size > _DENSE_SIZE and arrays.has_sparse_delassus:
         r, iterations = _newton_sparse(arrays, r, tol, limit)
     else:
-        w, b, law = scaled_system(arrays)
-        iterations, _ = newton_dense(w, b, arrays.layout, law, r, tol, limit)
-    return candidate_of(arrays, r * arrays.cause / arrays.row_scale, "semismooth Newton", iterations)
+        system = scaled_system(arrays)
+        iterations = newton_dense(system.wt, system.b, arrays.layout, system.law, r, tol, limit)
+    return candidate_of(arrays, r * (arrays.cause / arrays.row_scale), "semismooth Newton", iterations)
 
 
 def _newton_sparse(arrays: FrictionArrays, r: Floats, tol: float, limit: int) -> tuple[Floats, int]:
     from scipy.sparse import csr_array, diags_array, eye_array
     from scipy.sparse.linalg import MatrixRankWarning, splu
 
-    scale, law = arrays.row_scale, scaled_law(arrays)
+    scale, law = arrays.row_scale, arrays.scaled_law
     unscale = diags_array(1.0 / scale)
     w = csr_array(unscale @ arrays.sparse_delassus @ unscale)
     ridged = w + RIDGE * eye_array(arrays.size)

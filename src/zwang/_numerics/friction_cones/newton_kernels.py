@@ -106,13 +106,15 @@ def _largest(f: Any) -> float:
     return largest
 
 
-@njit(fastmath={"reassoc"})
-def _motion(w: Any, b: Any, r: Any, u: Any) -> None:
-    for i in range(b.size):
-        total = b[i]
-        for k in range(b.size):
-            total += w[i, k] * r[k]
-        u[i] = total
+@njit
+def motion(wt: Any, b: Any, r: Any, u: Any) -> None:
+    """Fill u = W r + b; wt is W^T."""
+    copy_to(u, b)
+    for i in range(r.size):
+        x = r[i]
+        if x != 0.0:
+            for k in range(u.size):
+                u[k] += x * wt[i, k]
 
 
 @njit
@@ -125,16 +127,19 @@ def _solve_linear(a: Any, x: Any, n: int) -> bool:
                 best = i
         if not abs(a[best, k]) > 1e-14:
             return False
+        top = a[k, k:n]  # loops over slices from zero become vector instructions
         if best != k:
-            for q in range(k, n):
-                a[k, q], a[best, q] = a[best, q], a[k, q]
+            other = a[best, k:n]
+            for q in range(n - k):
+                top[q], other[q] = other[q], top[q]
             x[k], x[best] = x[best], x[k]
-        inverse = 1.0 / a[k, k]
+        inverse = 1.0 / top[0]
         for i in range(k + 1, n):
             factor = a[i, k] * inverse
             if factor != 0.0:
-                for q in range(k + 1, n):
-                    a[i, q] -= factor * a[k, q]
+                line = a[i, k:n]
+                for q in range(n - k):
+                    line[q] -= factor * top[q]
                 x[i] -= factor * x[k]
     for k in range(n - 1, -1, -1):
         total = x[k]
@@ -145,10 +150,13 @@ def _solve_linear(a: Any, x: Any, n: int) -> bool:
 
 
 @njit
-def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac: Any, rhs: Any, d: Any) -> bool:
+def _newton_step(
+    wt: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac: Any, rhs: Any, d: Any, moved: Any
+) -> bool:
     """Fill the step d; False if the linear system is singular."""
     for i in range(d.size):
         d[i] = -r[i]
+        moved[i] = 0.0
     rows = 0
     for c in range(1, active[0] + 1):
         a, size = layout[active[c], 0], layout[active[c], 1]
@@ -156,18 +164,14 @@ def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac:
             rhs[rows] = -f[a + i]
             rows += 1
             d[a + i] = 0.0
-    # what the open contacts' steps do to the others' equations
+    for i in range(d.size):  # what the open contacts' steps do to the accelerations of the others
+        if d[i] != 0.0:
+            for k in range(d.size):
+                moved[k] += d[i] * wt[i, k]
     at = 0
     for c in range(1, active[0] + 1):
         j = active[c]
         a, size = layout[j, 0], layout[j, 1]
-        for q in range(size):
-            moved = 0.0
-            for k in range(d.size):
-                if d[k] != 0.0:
-                    moved += w[a + q, k] * d[k]
-            for i in range(size):
-                rhs[at + i] -= pq[j, 1, i, q] * moved
         to = 0
         for e in range(1, active[0] + 1):
             b, width = layout[active[e], 0], layout[active[e], 1]
@@ -175,11 +179,14 @@ def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac:
                 for i in range(size):
                     total = 0.0
                     for q in range(size):
-                        total += pq[j, 1, i, q] * w[a + q, b + k]
+                        total += pq[j, 1, i, q] * wt[b + k, a + q]
                     if e == c:
                         total += pq[j, 0, i, k] + RIDGE * pq[j, 1, i, k]
                     jac[at + i, to + k] = total
             to += width
+        for i in range(size):
+            for q in range(size):
+                rhs[at + i] -= pq[j, 1, i, q] * moved[a + q]
         at += size
     if not _solve_linear(jac, rhs, rows):
         return False
@@ -192,26 +199,31 @@ def _newton_step(w: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac:
     return True
 
 
-@njit(
-    "Tuple((int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64, int64)",
-    fastmath={"reassoc"},
-)
-def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limit: int) -> Any:
-    """Iterate from r, which is overwritten by the best found; return (iterations, largest |F|).
+@njit
+def newton_work(m: int, k: int) -> int:
+    """Return the length of the workspace of `newton_steps`."""
+    return 7 * m + m * m + 18 * k
+
+
+@njit
+def newton_steps(wt: Any, b: Any, layout: Any, law: Any, r: Any, work: Any, active: Any, tol: float, limit: int) -> int:
+    """Iterate from r, which is overwritten by the best found; return the number of iterations.
 
     A step is halved until |F| falls, and taken in full if eight halvings don't help: the map has kinks across which a
     full step often recovers.
     """
     m, k = b.size, layout.shape[0]
-    u, f, d, x, keep = np.empty(m), np.zeros(m), np.empty(m), np.empty(m), np.empty(m)
-    pq, active, jac, rhs = np.zeros((k, 2, 3, 3)), np.zeros(k + 1, np.int64), np.empty((m, m)), np.empty(m)
+    u, f, d, x = work[:m], work[m : 2 * m], work[2 * m : 3 * m], work[3 * m : 4 * m]
+    keep, rhs, moved = work[4 * m : 5 * m], work[5 * m : 6 * m], work[6 * m : 7 * m]
+    jac = work[7 * m : 7 * m + m * m].reshape((m, m))
+    pq = work[7 * m + m * m : 7 * m + m * m + 18 * k].reshape((k, 2, 3, 3))
     copy_to(keep, r)
-    _motion(w, b, r, u)
+    motion(wt, b, r, u)
     merit = natural_map(layout, law, r, u, f, pq, active)
     best, smallest, iteration = merit, _largest(f), 0
     while iteration < limit and smallest > tol:
         iteration += 1
-        if not _newton_step(w, layout, r, f, pq, active, jac, rhs, d):
+        if not _newton_step(wt, layout, r, f, pq, active, jac, rhs, d, moved):
             break
         step = 1.0
         for attempt in range(9):
@@ -219,7 +231,7 @@ def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limi
                 step = 1.0
             for i in range(m):
                 x[i] = r[i] + step * d[i]
-            _motion(w, b, x, u)
+            motion(wt, b, x, u)
             trial = natural_map(layout, law, x, u, f, pq, active)
             if trial < (1.0 - 1e-4 * step) * merit:
                 break
@@ -232,4 +244,11 @@ def newton_dense(w: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limi
             best, smallest = merit, _largest(f)
             copy_to(keep, r)
     copy_to(r, keep)
-    return iteration, smallest
+    return iteration
+
+
+@njit("int64(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[::1], float64, int64)")
+def newton_dense(wt: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, limit: int) -> int:
+    """Iterate from r, which is overwritten by the best found; return the number of iterations."""
+    m, k = b.size, layout.shape[0]
+    return newton_steps(wt, b, layout, law, r, np.zeros(newton_work(m, k)), np.zeros(k + 1, np.int64), tol, limit)
