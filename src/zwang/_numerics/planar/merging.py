@@ -13,50 +13,50 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.planar.pieces import SAME, Piece, make_piece
+from zwang._numerics.planar.pieces import Piece, make_piece, nearness
 from zwang._numerics.planar.polyhedra import Polyhedron, from_conditions
 from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
 
 Array = npt.NDArray[np.float64]
 
-TOUCH = 1e-8
 ALL_UNIONS = 24
 """Up to this many pieces every maximal union is looked for; beyond, pieces are merged as they come."""
 MOST = 300
 """Beyond this many pieces of positive dimension none are merged."""
 
 
-def same_acceleration(a: Piece, b: Piece) -> bool:
+def same_acceleration(a: Piece, b: Piece, near: float) -> bool:
     """Whether two pieces can have an acceleration in common, told from the accelerations alone."""
     if not (a.unique and b.unique):
         return True
     scale = max(1.0, float(np.abs(a.polyhedron.point).max(initial=0.0)))
-    return bool(np.abs(a.u - b.u).max(initial=0.0) <= SAME * scale)
+    return bool(np.abs(a.u - b.u).max(initial=0.0) <= near * scale)
 
 
 def maximal(problem: Reduced, pieces: Sequence[Piece], tol: float) -> list[Piece]:
     """Drop pieces that are part of others, merge those whose union is convex."""
-    kept = _not_included(pieces)
+    near = nearness(tol)
+    kept = _not_included(pieces, near)
     if sum(piece.polyhedron.dimension > 0 for piece in kept) > MOST:
         return kept
-    waiting = _may_merge(kept)
+    waiting = _may_merge(kept, near)
     while waiting:
         i, j = waiting.pop(0)
-        union = _union(problem, kept[i], kept[j], tol) if same_acceleration(kept[i], kept[j]) else None
-        if union is None or any(old.polyhedron.includes(union.polyhedron, TOUCH) for old in kept):
+        union = _union(problem, kept[i], kept[j], tol) if same_acceleration(kept[i], kept[j], near) else None
+        if union is None or any(old.polyhedron.includes(union.polyhedron, near) for old in kept):
             continue
         if len(kept) < ALL_UNIONS:
             # Keeping both lets other unions with them be found; what is covered goes at the end.
             kept = [*kept, union]
-            waiting += [pair for pair in _may_merge(kept) if len(kept) - 1 in pair]
+            waiting += [pair for pair in _may_merge(kept, near) if len(kept) - 1 in pair]
         else:
-            kept = _not_included([*kept, union])
-            waiting = _may_merge(kept)
-    return _not_included(kept)
+            kept = _not_included([*kept, union], near)
+            waiting = _may_merge(kept, near)
+    return _not_included(kept, near)
 
 
-def _may_merge(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def _may_merge(pieces: Sequence[Piece], near: float) -> list[tuple[int, int]]:
     """Pairs of pieces whose union passes a cheap test: points between their inner points lie in one of them."""
     if len(pieces) < 2:
         return []
@@ -65,16 +65,16 @@ def _may_merge(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     possible = (dimensions[:, None] == dimensions) & (dimensions > 0)
     for weight in (0.5, 0.3, 0.1, 0.4, 0.2):
         # [i, j]: the point at `weight` from i to j lies in i; the one at 1 - weight lies in i as well
-        near, far = (
-            np.array([p.polyhedron.holds((1 - w) * p.polyhedron.point + w * points, TOUCH) for p in pieces])
+        close, far = (
+            np.array([p.polyhedron.holds((1 - w) * p.polyhedron.point + w * points, near) for p in pieces])
             for w in (weight, 1.0 - weight)
         )
-        possible &= near | far.T
-        possible &= near.T | far
+        possible &= close | far.T
+        possible &= close.T | far
     return [(int(i), int(j)) for i, j in np.argwhere(possible) if i < j]
 
 
-def _not_included(pieces: Sequence[Piece]) -> list[Piece]:
+def _not_included(pieces: Sequence[Piece], near: float) -> list[Piece]:
     """Leave out pieces that are part of another; of equal ones the first stays."""
     if len(pieces) < 2:
         return list(pieces)
@@ -83,8 +83,8 @@ def _not_included(pieces: Sequence[Piece]) -> list[Piece]:
     for j, big in enumerate(pieces):
         if j in gone:
             continue
-        for i in map(int, np.flatnonzero(big.polyhedron.holds(points, TOUCH))):
-            if i != j and i not in gone and big.polyhedron.includes(pieces[i].polyhedron, TOUCH):
+        for i in map(int, np.flatnonzero(big.polyhedron.holds(points, near))):
+            if i != j and i not in gone and big.polyhedron.includes(pieces[i].polyhedron, near):
                 gone.add(i)
     return [piece for i, piece in enumerate(pieces) if i not in gone]
 
@@ -94,13 +94,13 @@ def _union(problem: Reduced, a: Piece, b: Piece, tol: float) -> Piece | None:
     if not (first.whole and second.whole) or first.dimension != second.dimension or first.dimension == 0:
         return None
     basis, origin = first.basis, first.point
-    off = second.point - origin
+    off, near = second.point - origin, nearness(tol)
     scale = max(1.0, float(np.abs(off).max()))
-    if np.abs(off - basis @ (basis.T @ off)).max() > TOUCH * scale:
+    if np.abs(off - basis @ (basis.T @ off)).max() > near * scale:
         return None
-    if np.abs(second.basis - basis @ (basis.T @ second.basis)).max() > TOUCH:
+    if np.abs(second.basis - basis @ (basis.T @ second.basis)).max() > 100 * near:
         return None
-    envelope, dropped_first, dropped_second = _envelope(first, second)
+    envelope, dropped_first, dropped_second = _envelope(first, second, near)
     if not _covers(envelope, dropped_first, dropped_second, basis, origin, tol):
         return None
     hull = np.linalg.svd(basis)[0][:, basis.shape[1] :].T
@@ -109,20 +109,20 @@ def _union(problem: Reduced, a: Piece, b: Piece, tol: float) -> Piece | None:
     return None if merged is None else make_piece(problem, merged, None, doubt)
 
 
-def _envelope(first: Polyhedron, second: Polyhedron) -> tuple[Array, Array, Array]:
-    mine = _valid(first.inequalities, second)
-    theirs = _valid(second.inequalities, first)
+def _envelope(first: Polyhedron, second: Polyhedron, near: float) -> tuple[Array, Array, Array]:
+    mine = _valid(first.inequalities, second, near)
+    theirs = _valid(second.inequalities, first, near)
     envelope = np.concatenate([first.inequalities[mine], second.inequalities[theirs]])
     return envelope, first.inequalities[~mine], second.inequalities[~theirs]
 
 
-def _valid(inequalities: Array, polyhedron: Polyhedron) -> npt.NDArray[np.bool_]:
+def _valid(inequalities: Array, polyhedron: Polyhedron, near: float) -> npt.NDArray[np.bool_]:
     """Which inequalities hold on a polyhedron."""
     values = inequalities[:, :-1] @ polyhedron.vertices.T + inequalities[:, -1:]
     scale = np.maximum(1.0, np.abs(polyhedron.vertices).max(axis=1, initial=0.0))
-    holds = (values >= -TOUCH * scale).all(axis=1)
+    holds = (values >= -near * scale).all(axis=1)
     rates = inequalities[:, :-1] @ np.concatenate([polyhedron.rays, polyhedron.lines, -polyhedron.lines]).T
-    valid: npt.NDArray[np.bool_] = holds & (rates >= -TOUCH).all(axis=1)
+    valid: npt.NDArray[np.bool_] = holds & (rates >= -near).all(axis=1)
     return valid
 
 
@@ -139,7 +139,7 @@ def _covers(envelope: Array, first: Array, second: Array, basis: Array, origin: 
             if min(np.linalg.norm(a[:-1]), np.linalg.norm(b[:-1])) <= 1e-10:
                 continue
             # opposite half-spaces leave nothing outside both
-            if np.abs(a / np.linalg.norm(a[:-1]) + b / np.linalg.norm(b[:-1])).max() <= TOUCH:
+            if np.abs(a / np.linalg.norm(a[:-1]) + b / np.linalg.norm(b[:-1])).max() <= 1e-8:
                 continue
             # The envelope itself may be thin; only room outside both counts.
             found = _room(inside, np.array([-a, -b]))
@@ -155,7 +155,7 @@ def _room(inside: Array, outside: Array) -> float:
     return -1.0 if found is None else found[1]
 
 
-def components(pieces: Sequence[Piece], *, most: int = 2_000) -> list[int]:
+def components(pieces: Sequence[Piece], *, near: float = 2e-10, most: int = 2_000) -> list[int]:
     """Number the connected components: pieces that touch are in one. Numbers follow the order of the pieces."""
     parent = list(range(len(pieces)))
 
@@ -168,33 +168,33 @@ def components(pieces: Sequence[Piece], *, most: int = 2_000) -> list[int]:
     programs = 0
     for i, a in enumerate(pieces):
         for j in range(i):
-            if root(i) == root(j) or not same_acceleration(a, pieces[j]):
+            if root(i) == root(j) or not same_acceleration(a, pieces[j], near):
                 continue
-            touching = _share_a_point(a.polyhedron, pieces[j].polyhedron)
+            touching = _share_a_point(a.polyhedron, pieces[j].polyhedron, near)
             if touching is None and programs < most:
                 programs += 1
-                touching = _intersect(a.polyhedron, pieces[j].polyhedron)
+                touching = _intersect(a.polyhedron, pieces[j].polyhedron, near)
             if touching:
                 parent[root(i)] = root(j)
     numbers: dict[int, int] = {}
     return [numbers.setdefault(root(i), len(numbers)) for i in range(len(pieces))]
 
 
-def _share_a_point(a: Polyhedron, b: Polyhedron) -> bool | None:
+def _share_a_point(a: Polyhedron, b: Polyhedron, near: float) -> bool | None:
     """Look for a vertex of one in the other; None if that does not settle it."""
-    if a.holds(b.vertices, TOUCH).any() or b.holds(a.vertices, TOUCH).any():
+    if a.holds(b.vertices, near).any() or b.holds(a.vertices, near).any():
         return True
     return False if a.dimension == 0 or b.dimension == 0 else None
 
 
-def _intersect(a: Polyhedron, b: Polyhedron) -> bool:
+def _intersect(a: Polyhedron, b: Polyhedron, near: float) -> bool:
     equations = np.concatenate([a.equations, b.equations])
-    found = deepest(np.zeros((0, equations.shape[1])), _loosened(equations, a, b))
+    found = deepest(np.zeros((0, equations.shape[1])), _loosened(equations, a, b, near))
     return found is not None and found[1] >= 0.0
 
 
-def _loosened(equations: Array, a: Polyhedron, b: Polyhedron) -> Array:
-    """Every condition of both as inequalities with TOUCH to spare: two sets that meet up to rounding meet."""
+def _loosened(equations: Array, a: Polyhedron, b: Polyhedron, near: float) -> Array:
+    """Every condition of both as inequalities with `near` to spare: two sets that meet up to rounding meet."""
     rows = np.concatenate([equations, -equations, a.inequalities, b.inequalities])
-    rows[:, -1] += TOUCH
+    rows[:, -1] += near
     return rows

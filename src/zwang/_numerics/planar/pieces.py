@@ -21,8 +21,13 @@ from zwang._numerics.planar.search import Outcome
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SAME = 1e-8
-"""Scaled accelerations that differ by less than this are the same."""
+STILL = 1e-9
+"""Directions that change the scaled acceleration by less than this don't change it."""
+
+
+def nearness(tol: float) -> float:
+    """Return the distance at which two solutions are one: what is decided by more than `tol` must stay two."""
+    return max(0.2 * tol, 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +178,7 @@ def make_piece(problem: Reduced, polyhedron: Polyhedron, modes: tuple[int, ...] 
     """Add to a polyhedron what it means for the acceleration."""
     change = np.abs(problem.gram @ polyhedron.basis).max(initial=0.0)
     u = problem.gram @ polyhedron.point + problem.free
-    return Piece(polyhedron, modes, doubt, bool(change < SAME), u)
+    return Piece(polyhedron, modes, doubt, bool(change < STILL), u)
 
 
 def _values(polyhedron: Polyhedron, inequalities: Array) -> Array:

@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 
 RANK = 1e-11
 """Singular values below this part of the largest count as zero."""
-FACE = 1e-10
+FACE = 1e-11
 """An inequality is an equality at a generator up to this number (rows and rays of unit length)."""
 MOST_RAYS = 4_000
 
@@ -65,6 +65,9 @@ class Polyhedron:
         """Whether the other polyhedron is a part of this one."""
         if not other.whole or other.dimension > self.dimension:
             return False
+        if self.dimension == 0:  # equations that hold up to tol may still leave points far apart
+            size = max(1.0, float(np.abs(self.point).max(initial=0.0)))
+            return bool(np.abs(self.point - other.point).max(initial=0.0) <= tol * size)
         both = np.concatenate([other.rays, other.lines, -other.lines])
         return bool(self.holds(other.vertices, tol).all() and self.holds(both, tol, constant=0.0).all())
 
