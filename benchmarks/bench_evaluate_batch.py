@@ -44,7 +44,7 @@ def measure(name: str, states: int) -> None:
     terms = kernels.terms(*part)
     residual = terms.residual(Solved(found[:n], found[n : n + k], found[n + k] > 0.5), active).max()
     print(
-        f"{name:<28}{jax.devices()[0].device_kind:<24}{states:>10} states{1e9 * min(times) / states:>10.3f} ns per state"
+        f"{name:<28}{jax.devices()[0].device_kind:<24}{states:>10} states{1e9 * min(times) / states:>10.3f} ns a state"
         f"{compiled:>8.2f} s to compile   residual {residual:.1e}"
     )
 

@@ -138,8 +138,9 @@ def main() -> None:
     for label, bars, n in (("chain", chain, 1000), ("closed loop", loop, 1000), ("net", net, 1024)):
         measure(f"{label} of 1000, by Linkage", lambda bars=bars, n=n: built(n, bars(n)))
     measure("closed chain of 20, joint angles", lambda: joint_chain(20))
-    runs = [float(subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True).stdout) for _ in range(5)]
-    print(f"first result of a new process, kernels cached: {min(runs):.2f} s")
+    command = [sys.executable, "-c", FIRST]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(5)]
+    print(f"first result of a new process, kernels cached: {min(map(float, runs)):.2f} s")
 
 
 if __name__ == "__main__":
