@@ -32,8 +32,8 @@ class Linkage:
     gravity : two expressions
         Acceleration of gravity [m/s^2], such as ``(0, -9.81)``.
     distances : {'length', 'half square'}
-        How a bar of length l is written: (|AB|^2 - l^2)/(2 l), whose multiplier is the force in the bar [N], positive
-        in compression; or (|AB|^2 - l^2)/2, whose multiplier is that force over l.
+        How a bar of length l is written: ``(|AB|^2 - l^2)/(2 l)``, whose multiplier is the force in the bar [N],
+        positive in compression; or ``(|AB|^2 - l^2)/2``, whose multiplier is that force over l.
 
     Examples
     --------
@@ -222,11 +222,11 @@ class Linkage:
         implicit : function of (x, y), or text in x and y
             F, with F = 0 on the curve.
         normalized : bool
-            The constraint is F/|grad F|, whose multiplier is a force [N]; otherwise F as it stands.
+            The constraint is ``F/|grad F|``, whose multiplier is a force [N]; otherwise F as it stands.
         unilateral : bool
             Keep the point where F >= 0 instead.
         friction : expression, optional
-            Coefficient of Coulomb friction; the slip is the velocity along (F_y, -F_x)/|grad F|.
+            Coefficient of Coulomb friction; the slip is the velocity along ``(F_y, -F_x)/|grad F|``.
         restitution : expression, optional
             Of impacts at a unilateral guide.
         name : str, optional

@@ -133,7 +133,7 @@ def stack(n: int) -> Entry:
 
 
 def normal_form(kind: str, *, A: Any = None, B: Any = None, W: Any = None) -> System:
-    """Return a normal form of Burian (2024), A q'' + B = lam grad f + |lam| W, with expressions of one's own.
+    """Return a normal form of Burian (2024), ``A q'' + B = lam grad f + |lam| W``, with expressions of one's own.
 
     Parameters
     ----------
