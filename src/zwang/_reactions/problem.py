@@ -186,7 +186,7 @@ def _planar(
             names,
             scales,
             slip_tol=options.slip_tol,
-            checked_vertices=max(4, 1000 // len(pieces)),
+            checked_vertices=max(4, 32 // len(pieces)),
         )
         for piece, number in zip(pieces, numbers, strict=True)
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
 from zwang._numerics.planar.modes import Law
+from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
 
 INDEPENDENT = 1e-10
@@ -47,18 +48,8 @@ def gauss(problem: Reduced) -> Proof | None:
 
 def _allowed(problem: Reduced) -> bool:
     """Whether some acceleration satisfies all conditions on the normals (A^-1 J^T y runs over all that matter)."""
-    from scipy.optimize import linprog
-
     normals = problem.normal[problem.normal >= 0]
     two_sided = np.array([problem.laws[c] is Law.BILATERAL for c in np.flatnonzero(problem.normal >= 0)], dtype=bool)
-    gram, bias = problem.gram[np.ix_(normals, normals)], problem.bias[normals]
-    result = linprog(
-        np.zeros(len(normals)),
-        A_ub=-gram[~two_sided],
-        b_ub=-bias[~two_sided],
-        A_eq=gram[two_sided] if two_sided.any() else None,
-        b_eq=bias[two_sided] if two_sided.any() else None,
-        bounds=(None, None),
-        method="highs",
-    )
-    return bool(result.status == 0)
+    rows = np.column_stack([problem.gram[np.ix_(normals, normals)], -problem.bias[normals]])
+    found = deepest(rows[two_sided], rows[~two_sided])
+    return found is not None and found[1] >= -1e-11

@@ -16,14 +16,16 @@ import numpy.typing as npt
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
 from zwang._numerics.planar.modes import Law
+from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
 
 Array = npt.NDArray[np.float64]
 
-MOST_SIGNS = 256
+MOST_SIGNS = 64
 NONE_BELOW = 1e-7
 """Unbalanced acceleration per unit of force that counts as a proof that there is no self-stress."""
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+WORKLESS = 1e-9
+"""Work of a self-stress on the biases that counts as none."""
 
 
 def at_rest(problem: Reduced) -> bool:
@@ -82,33 +84,21 @@ def _generators(problem: Reduced, signs: dict[int, int]) -> tuple[Array, Array]:
 
 def _imbalance(gram: Array, cone: Array, free: Array) -> float:
     """The least acceleration that a unit of cone forces leaves, whatever the free ones do; 0 with a self-stress."""
-    from scipy.optimize import linprog
-
-    if free.shape[1]:
-        inner = free.T @ gram @ free
-        if np.linalg.eigvalsh(inner)[0] <= 1e-10:
-            return 0.0
-    if not cone.shape[1]:
+    if free.shape[1] and np.linalg.eigvalsh(free.T @ gram @ free)[0] <= 1e-10:
+        return 0.0
+    count, extra = cone.shape[1], free.shape[1]
+    if not count:
         return 1.0
     matrix = gram @ np.concatenate([cone, free], axis=1)
-    ones = np.ones((len(gram), 1))
-    count, extra = cone.shape[1], free.shape[1]
-    result = linprog(
-        np.append(np.zeros(count + extra), 1.0),
-        A_ub=np.block([[matrix, -ones], [-matrix, -ones]]),
-        b_ub=np.zeros(2 * len(gram)),
-        A_eq=np.concatenate([np.ones(count), np.zeros(extra + 1)])[None, :],
-        b_eq=[1.0],
-        bounds=[(0, None)] * count + [(None, None)] * (extra + 1),
-        method="highs",
-        options=EXACT,
-    )
-    return float(result.fun) if result.status == 0 else 0.0
+    # -t is largest where |matrix @ x| <= t, x >= 0 for the cone's forces, their sum 1
+    rows = np.concatenate([matrix, -matrix, np.eye(count, count + extra)])
+    weight = np.append(np.ones(2 * len(gram)), np.zeros(count))
+    total = np.concatenate([np.ones(count), np.zeros(extra), [-1.0]])[None, :]
+    found = deepest(total, np.column_stack([rows, np.zeros(len(rows))]), weight)
+    return 0.0 if found is None else -found[1]
 
 
 def _copositive(problem: Reduced) -> Proof | None:
-    from scipy.optimize import linprog
-
     kind = "copositivity"
     head = "The contacts are at rest and one-sided: a copositive complementarity problem"
     if not problem.bias.any():
@@ -117,18 +107,12 @@ def _copositive(problem: Reduced) -> Proof | None:
         )
     cone, free = _generators(problem, {})
     both = np.concatenate([cone, free, -free], axis=1)
-    result = linprog(
-        -(problem.bias @ both),
-        A_eq=problem.gram @ both,
-        b_eq=np.zeros(problem.size),
-        bounds=[(0, 1)] * both.shape[1],
-        method="highs",
-        options=EXACT,
-    )
-    if result.status != 0 or -result.fun > 1e-9:
+    count = both.shape[1]
+    rows = np.concatenate([(problem.bias @ both)[None, :], np.eye(count), -np.eye(count)])
+    constants = np.concatenate([np.zeros(count + 1), np.ones(count)])
+    balance = np.column_stack([problem.gram @ both, np.zeros(problem.size)])
+    found = deepest(balance, np.column_stack([rows, constants]), np.eye(1, len(rows))[0])
+    if found is None or found[1] > WORKLESS:
         return None
-    number = float(-result.fun)
-    sentence = (
-        f"{head}, and no self-stress does work on the biases (at most {number:.3g}): a solution exists for every force."
-    )
-    return Proof(kind, number, EVERY_FORCE, sentence, exists=True)
+    work = f"and no self-stress does work on the biases (at most {found[1]:.3g})"
+    return Proof(kind, found[1], EVERY_FORCE, f"{head}, {work}: a solution exists for every force.", exists=True)
