@@ -100,9 +100,8 @@ def run(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs
     if states <= FEW:  # not worth the compilation of a loop over states
         return np.stack([_run_one(module, t, q, v, params, outputs, k) for k in range(states)], axis=1)
     out, regular = np.empty((outputs + 1, states)), np.empty(states, dtype=bool)
-    first, workspace = np.ascontiguousarray(params[:, 0]), np.empty(module.WORKSPACE)
-    if params.shape[1] == 1:
-        module.prepare(first, workspace)
+    first = np.ascontiguousarray(params[:, 0])
+    workspace = prepared(module, first) if params.shape[1] == 1 else np.empty(module.WORKSPACE)
     loop = module.shared if params.shape[1] == 1 else module.each
     arrays = [np.ascontiguousarray(array) for array in (t, q, v, params)]
     loop(*arrays, first, workspace, out, regular)
@@ -111,12 +110,25 @@ def run(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs
 
 
 def _run_one(module: ModuleType, t: Array, q: Array, v: Array, params: Array, outputs: int, k: int) -> Array:
-    out, workspace = np.empty(outputs + 1), np.empty(module.WORKSPACE)
+    out = np.empty(outputs + 1)
     columns = [np.ascontiguousarray(array[:, k if array.shape[1] > 1 else 0]) for array in (q, v, params)]
-    module.prepare(columns[2], workspace)
-    status = module.one(float(t[k]), *columns, NO_TABLE, workspace, out)
+    status = module.one(float(t[k]), *columns, NO_TABLE, prepared(module, columns[2]), out)
     out[outputs] = float(status == 0)
     return out
+
+
+def prepared(module: ModuleType, params: Array) -> Array:
+    """Return the workspace of a generated module for these parameters.
+
+    It is made in plain Python: a few microseconds once for each call, where compiling takes a tenth of a second.
+    """
+    workspace = np.empty(module.WORKSPACE)
+    with np.errstate(all="ignore"):
+        try:
+            module.prepare.py_func(params, workspace)
+        except (ValueError, ZeroDivisionError, OverflowError):  # where compiled code has nan or inf
+            module.prepare(params, workspace)
+    return workspace
 
 
 FEW = 32
