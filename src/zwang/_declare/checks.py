@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import sympy as sp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from zwang._declare.evaluating import Evaluator
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang.errors import DeclarationError
 
@@ -83,7 +83,7 @@ def _looks_periodic(expr: Any, angle: Coordinate) -> bool:
     shifted = expr.xreplace({angle: angle + 2 * sp.pi})
     if shifted == expr:
         return True
-    value = _Evaluator(expr)
+    value = Evaluator(expr)
     source = random.Random(7)
     compared = 0
     for _ in range(PROBES):
@@ -101,8 +101,8 @@ def look_equal(a: Any, b: Any) -> bool:
     """Say whether two expressions are equal: as trees, or at a few random points."""
     if a == b:
         return True
-    value = _Evaluator(a - b)
-    size = _Evaluator(sp.Abs(a) + sp.Abs(b))
+    value = Evaluator(a - b)
+    size = Evaluator(sp.Abs(a) + sp.Abs(b))
     source = random.Random(5)
     for _ in range(PROBES):
         values = {symbol: source.uniform(0.4, 1.6) for symbol in {*value.symbols, *size.symbols}}
@@ -116,10 +116,10 @@ def require_no_jump_in_velocity(expr: Any, where: str, system: str) -> None:
     """Refuse a force that jumps where a function of the velocity changes its sign: that is friction."""
     if math.isfinite(velocity_degree(expr)):
         return
-    value = _Evaluator(expr)
+    value = Evaluator(expr)
     velocities = [symbol for symbol in value.symbols if isinstance(symbol, Velocity)]
     source = random.Random(11)
-    surfaces = [_Evaluator(surface) for surface in _switching_surfaces(expr)]
+    surfaces = [Evaluator(surface) for surface in _switching_surfaces(expr)]
     for _ in range(PROBES):
         values = {symbol: source.uniform(0.5, 1.5) for symbol in value.symbols}
         direction = {symbol: source.uniform(-1.0, 1.0) for symbol in velocities}
@@ -150,7 +150,7 @@ def _switching_surfaces(expr: Any) -> Iterator[Any]:
 
 
 def _crossing(
-    surface: _Evaluator, values: Mapping[Any, float], direction: Mapping[Any, float]
+    surface: Evaluator, values: Mapping[Any, float], direction: Mapping[Any, float]
 ) -> tuple[Mapping[Any, float], float] | None:
     """Return a start and the distance along `direction` at which `surface` changes its sign, if it does."""
 
@@ -176,7 +176,7 @@ def _crossing(
     return None
 
 
-def _jumps(value: _Evaluator, values: Mapping[Any, float], place: float, direction: Mapping[Any, float]) -> bool:
+def _jumps(value: Evaluator, values: Mapping[Any, float], place: float, direction: Mapping[Any, float]) -> bool:
     """Say whether `expr` differs on the two sides of a point by more than its slope explains."""
     sides = []
     for step in (1e-7, -1e-7):
@@ -185,32 +185,18 @@ def _jumps(value: _Evaluator, values: Mapping[Any, float], place: float, directi
     if sides[0] is None or sides[1] is None:
         return False
     size = 1 + abs(sides[0]) + abs(sides[1])
-    if abs(sides[0] - sides[1]) <= JUMP * size:
+    apart = sides[0] - sides[1]
+    if abs(apart) <= JUMP * size:
         return False
-    # A steep but continuous force also differs: a jump stays the same when the step shrinks.
+    # A steep but continuous force also differs, in proportion to the step: what stays when the step shrinks is a jump.
     closer = []
     for step in (1e-10, -1e-10):
         shifted = {v: values[v] + (place + step) * d for v, d in direction.items()}
         closer.append(value({**values, **shifted}))
-    return closer[0] is not None and closer[1] is not None and abs(closer[0] - closer[1]) > JUMP * size
-
-
-class _Evaluator:
-    """An expression as a function of numbers; None where it has no real finite value."""
-
-    def __init__(self, expr: Any) -> None:
-        self.symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
-        # Dummies in place of the names: text from outside never reaches the source that lambdify writes.
-        stand_in = {symbol: sp.Dummy(f"a{i}", real=True) for i, symbol in enumerate(self.symbols)}
-        self._function = sp.lambdify(list(stand_in.values()), expr.xreplace(stand_in), modules="numpy")
-
-    def __call__(self, values: Mapping[Any, float]) -> float | None:
-        try:
-            with np.errstate(all="ignore"):
-                number = complex(self._function(*(np.float64(values[symbol]) for symbol in self.symbols)))
-        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-            return None
-        return number.real if number.imag == 0 and math.isfinite(number.real) else None
+    if closer[0] is None or closer[1] is None:
+        return False
+    slope = (apart - (closer[0] - closer[1])) / (1e-7 - 1e-10)
+    return bool(abs(apart - slope * 1e-7) > JUMP * size)
 
 
 def check_symbols(expressions: Mapping[str, Any], system: str) -> None:
