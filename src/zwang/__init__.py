@@ -21,8 +21,10 @@ _PLACES = {
     "Friction": "zwang._declare",
     "Linkage": "zwang._linkage",
     "StateError": "zwang.errors",
+    "Stiffness": "zwang._realize",
     "System": "zwang._declare",
     "Unilateral": "zwang._declare",
+    "Viscosity": "zwang._realize",
     "ZwangError": "zwang.errors",
     "compile": "zwang._compile",
     "coordinates": "zwang._declare",
@@ -34,6 +36,7 @@ _PLACES = {
     "parameters": "zwang._declare",
     "rate": "zwang._declare",
     "reactions": "zwang._reactions",
+    "realize": "zwang._realize",
     "t": "zwang._declare",
 }
 _MODULES = ("errors", "gallery")
@@ -48,8 +51,10 @@ __all__ = [
     "Friction",
     "Linkage",
     "StateError",
+    "Stiffness",
     "System",
     "Unilateral",
+    "Viscosity",
     "ZwangError",
     "compile",
     "coordinates",
@@ -63,6 +68,7 @@ __all__ = [
     "parameters",
     "rate",
     "reactions",
+    "realize",
     "t",
 ]
 
@@ -87,6 +93,7 @@ if TYPE_CHECKING:
     from zwang._linkage import Linkage
     from zwang._numerics.contacts import Contact, ContactProblem
     from zwang._reactions import reactions
+    from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 
