@@ -242,6 +242,14 @@ def test_nearly_no_solution_is_undecided_and_clearly_none_is_none():
         assert sure or (above.marginal and below.marginal)
 
 
+def test_nothing_is_proved_with_a_mass_matrix_that_rounding_swamps():
+    mass = np.array([[1.0, 1 - 1e-12], [1 - 1e-12, 1.0]])
+    found = reactions_of_problem(ContactProblem(mass, [0.4, -1.0], block(0.4).contacts))
+    assert found.status.name == "FOUND"
+    assert found.certificate is None
+    assert "rounding of the mass matrix, whose condition number is 2.0e+12" in found.marginal[-1]
+
+
 def test_the_tolerance_is_an_argument_and_is_kept():
     found = reactions_of_problem(block(0.5 + 1e-10), certify=False, tol=1e-12)
     assert found.complete

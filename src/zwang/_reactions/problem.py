@@ -154,7 +154,8 @@ def _planar(
 ) -> Reactions:
     reduced = reduce(problem, slip_tol=options.slip_tol)
     total = mode_count(reduced)
-    proofs = certificates(reduced) if options.certify else []
+    rounding = _ill_conditioned(reduced, options.tol)
+    proofs = certificates(reduced) if options.certify and not rounding else []
     outcome = _enumerate(reduced, total, options)
     pieces: list[Piece] = pieces_of(reduced, outcome, options.tol) if outcome is not None else []
     finished = outcome is not None and outcome.finished
@@ -164,7 +165,7 @@ def _planar(
     if not finished and not pieces:
         pieces = _one(problem, reduced, options.tol)
     doubts = still_doubtful(reduced, outcome, options.tol) if outcome is not None and finished else 0
-    marginal = _marginal(doubtful, doubts)
+    marginal = _marginal(doubtful, doubts) + rounding
     pieces = _without_doubtful_twins(pieces, options.tol)
     complete = finished and not marginal
     if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
@@ -246,6 +247,13 @@ def _marginal(doubtful: list[str], doubts: int) -> tuple[str, ...]:
     if doubts:
         found.append(f"{doubts} rejection{'s' if doubts > 1 else ''} by less than the tolerance")
     return tuple(found)
+
+
+def _ill_conditioned(reduced: Reduced, tol: float) -> tuple[str, ...]:
+    """Signs can't be trusted up to `tol` where rounding of the mass matrix alone makes more."""
+    if np.finfo(float).eps * reduced.condition <= 0.1 * tol:
+        return ()
+    return (f"rounding of the mass matrix, whose condition number is {reduced.condition:.1e}: scale the coordinates",)
 
 
 def _without_doubtful_twins(pieces: list[Piece], tol: float) -> list[Piece]:

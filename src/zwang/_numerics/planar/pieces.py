@@ -84,8 +84,9 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
 
 
 def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
-    """Return the pieces of all modes found; a closer look may reject one after all."""
-    found = (piece_of(problem, tuple(int(m) for m in modes), tol, strict=True) for modes in outcome.leaves)
+    """Return the pieces of all modes found, in the order of modes; a closer look may reject one after all."""
+    chosen = sorted(tuple(int(m) for m in modes) for modes in outcome.leaves)
+    found = (piece_of(problem, modes, tol, strict=True) for modes in chosen)
     return [piece for piece in found if piece is not None]
 
 

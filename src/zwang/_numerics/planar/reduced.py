@@ -58,6 +58,8 @@ class Reduced:
         Change of the acceleration w per unit of z.
     drift : (n,) array
         Acceleration w without the unknown forces.
+    condition : float
+        Condition number of the mass matrix with its diagonal scaled to 1: rounding is amplified by it.
     """
 
     gram: Array
@@ -76,6 +78,7 @@ class Reduced:
     load: float
     response: Array
     drift: Array
+    condition: float
 
     @property
     def count(self) -> int:
@@ -194,6 +197,16 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     return _scale(problem, force, jacobian, np.array(biases), parts, (direction, known_normal, known_tangential))
 
 
+def _condition(problem: ContactProblem) -> float:
+    matrix = problem.mass if problem.mass is not None else problem.inverse_mass
+    if matrix.shape[0] == 0 or (is_sparse(matrix) and matrix.shape[0] > SMALL):
+        return 1.0
+    full = dense(matrix)
+    scale = 1.0 / np.sqrt(np.diag(full))
+    sizes = np.linalg.eigvalsh(scale[:, None] * full * scale)
+    return float(sizes[-1] / max(sizes[0], 1e-300))
+
+
 def _felt(gram: Array, free: Array, square: float) -> float:
     """Length (metric of A^-1) of the part of the given force that the contacts feel; never below 1e-6 of the whole."""
     if not len(free):
@@ -248,4 +261,5 @@ def _scale(
         load=load,
         response=response * (load / size)[:, None],
         drift=drift,
+        condition=_condition(problem),
     )
