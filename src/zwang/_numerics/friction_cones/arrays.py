@@ -150,6 +150,16 @@ class FrictionArrays:
         return max(float(np.max(np.abs(self.b) / self.row_scale, initial=0.0)), 1e-300)
 
     @cached_property
+    def unit(self) -> Floats:
+        """(m,) scaled forces times this are forces: cause / scale."""
+        return np.asarray(self.cause / self.row_scale)
+
+    @cached_property
+    def scaled_b(self) -> Floats:
+        """(m,) b / scale / cause: the largest entry is one."""
+        return np.asarray(self.b / self.row_scale / self.cause)
+
+    @cached_property
     def scaled_law(self) -> Floats:
         """The laws for forces in units of cause / scale."""
         law = self.law.copy()

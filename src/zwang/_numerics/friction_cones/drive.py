@@ -24,10 +24,12 @@ from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, na
 from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.newton import newton
+from zwang._numerics.friction_cones.sticking import stick_planned
 
 Floats = NDArray[np.float64]
 
 _FIRST_SWEEPS = 60
+_STICK_STEPS = 100
 _MOST_SWEEPS = 3000
 _PIVOTING_CONTACTS = 300
 _NEWTON_SIZE = 3000
@@ -43,14 +45,18 @@ class Prepared:
     plan: ip.ConePlan | None
 
     @cached_property
+    def redundant(self) -> bool:
+        """Whether there are more unknown forces than coordinates: stacks, which often stick, and slow sweeps down."""
+        return self.arrays.symmetric and self.arrays.size > len(self.arrays.force)
+
+    @cached_property
     def sweeps(self) -> int:
         """How many sweeps cost as much as a part of the interior-point solve that may follow."""
         if self.plan is None:
             return _FIRST_SWEEPS if self.arrays.count < 200 else _MOST_SWEEPS // 4
         # Nanoseconds, measured: a multiplication of the factorization, a contact per iteration, a contact per sweep.
         cones = 12 * (1.0 * self.plan.analysis.work + 250 * self.arrays.count)
-        redundant = self.arrays.size > len(self.arrays.force)  # sweeps are slow on stacks held by more than they need
-        return int(np.clip((0.25 if redundant else 0.7) * cones / (110 * self.arrays.count), 20, _MOST_SWEEPS))
+        return int(np.clip((0.25 if self.redundant else 0.7) * cones / (110 * self.arrays.count), 8, _MOST_SWEEPS))
 
     @cached_property
     def sweep(self) -> Sweeper | None:
@@ -63,6 +69,10 @@ class Prepared:
         The residual is that of the forces, computed in compiled code after the last iteration.
         """
         found = None
+        if self.redundant and self.plan is not None and not self.plan.coordinates:
+            r, done, residual = stick_planned(self.arrays, self.plan, tol, _STICK_STEPS)
+            if residual <= tol:
+                return r, residual, "sticking", done
         if self.sweep is not None:
             r, sweeps, steps, residual = self.sweep(None, tol, self.sweeps)
             found = r, residual, name_of(steps), sweeps + steps

@@ -28,7 +28,7 @@ Indices = NDArray[np.uint32]
 Sweeper = Callable[[Floats | None, float, int], tuple[Floats, int, int, float]]
 
 MEMORY = 10
-_DENSE_ROWS = 240  # up to here a dense row of W costs less than the scattered coordinates of two bodies
+_DENSE_ROWS = 90  # up to here a dense row of W costs less than the scattered coordinates of two bodies
 
 
 @dataclass(frozen=True, eq=False)

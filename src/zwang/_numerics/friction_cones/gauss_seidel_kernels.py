@@ -126,7 +126,7 @@ def _sweep_dense(wt: Any, layout: Any, table: Any, r: Any, u: Any, f: Any) -> fl
     return change
 
 
-@njit(fastmath={"reassoc"})
+@njit
 def _sweep_bodies(
     ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, layout: Any, table: Any, r: Any, w: Any, f: Any
 ) -> float:

@@ -135,18 +135,19 @@ def _planned(arrays: FrictionArrays, matrix: Any, weight: Floats, *, thorough: b
 
 def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int) -> tuple[Floats, int, float]:
     """Return the forces, the iterations, and the residual that the kernel computed."""
-    scale, cause, n = arrays.row_scale, arrays.cause, plan.coordinates
+    n = plan.coordinates
     if not arrays.loaded:
         return np.zeros(arrays.size), 0, 0.0
-    constant = -arrays.offset / scale if n else arrays.b / scale
-    c = np.concatenate([arrays.force * plan.weight, constant]) / cause if n else constant / cause
+    c = arrays.scaled_b
+    if n:
+        c = np.concatenate([arrays.force * plan.weight, -arrays.offset / arrays.row_scale]) / arrays.cause
     x = np.zeros(n + arrays.size)
     a = plan.analysis
     iterations, residual = interior_point_loop.compiled(
         n, plan.table, arrays.scaled_law, plan.ptr, plan.col, plan.value, c,
         a.order, a.ptr, a.row, a.place, a.l_ptr, a.l_row, a.r_ptr, a.r_col, plan.base, plan.sign, x, tol, limit,
     )  # fmt: skip
-    return x[n:] * cause / scale, iterations, residual
+    return x[n:] * arrays.unit, iterations, residual
 
 
 def interior_point(

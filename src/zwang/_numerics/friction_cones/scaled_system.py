@@ -34,6 +34,6 @@ class ScaledSystem:
 
 def scaled_system(arrays: FrictionArrays) -> ScaledSystem:
     """Return the scaled system of the arrays (dense)."""
-    scale, cause = arrays.row_scale, arrays.cause
+    scale = arrays.row_scale
     wt = np.ascontiguousarray((arrays.delassus / scale[:, None] / scale).T)
-    return ScaledSystem(wt, arrays.b / scale / cause, arrays.scaled_law, cause / scale)
+    return ScaledSystem(wt, arrays.scaled_b, arrays.scaled_law, arrays.unit)
