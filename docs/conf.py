@@ -51,6 +51,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
+# Doctest needs a blank line before the closing fence; a reader doesn't.
+highlight_options = {"python": {"stripnl": True}}
+
 html_theme = "furo"
 html_title = "zwang"
 html_static_path = ["_static"]
