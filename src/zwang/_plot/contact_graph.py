@@ -86,14 +86,16 @@ def crossings(graph: Any, low: float, high: float) -> list[float]:
     return found
 
 
-def draw_contact_graph(result: Any, *, ax: Axes | None = None) -> Axes:
+def draw_contact_graph(result: Any, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     """Draw the gap acceleration over the normal force of the only contact, and mark its solutions.
 
     Parameters
     ----------
     result : Reactions
-        Anything with `graph`, `solutions` and `rejected`.
+        Anything with `graph` and `solutions`.
     ax : Axes, optional
+    legend : bool
+        Whether to say in words what the lines mean.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def draw_contact_graph(result: Any, *, ax: Axes | None = None) -> Axes:
         ax.set(xlabel=f"normal force of {result.contacts[0]} [N]", ylabel="gap acceleration [m/s²]")
         title(ax, f"{result.name}: {result.status.value}")
         handles, labels = ax.get_legend_handles_labels()
-        if handles:
+        if handles and legend:
             ax.legend(handles, labels, loc="best")
     return ax
 
@@ -186,7 +188,7 @@ def _draw_solutions(ax: Axes, result: Any) -> None:
             gaps = [float(solution.gap_acceleration[0])] * 2
             ax.plot([min(ends), max(ends)], gaps, color=INK, linewidth=4, zorder=4)
         N, gap = float(solution.normal[0]), float(solution.gap_acceleration[0])
-        words = f"{solution.modes[0]}: N = {number(N)}" if N else f"{solution.modes[0]}: gap acceleration {number(gap)}"
+        words = f"{solution.modes[0]}: N = {number(N)}" if N else f"{solution.modes[0]}: {number(gap)} m/s²"
         label = f"{place + 1}  {words}" if many else None
         ax.plot(N, gap, "o", color=INK, markersize=8, zorder=5, label=label, linestyle="")
         _note(ax, str(place + 1) if many else words, N, gap, INK, _slope(result.graph, N))
@@ -202,7 +204,7 @@ def _draw_rejected(ax: Axes, graph: Any, low: float, high: float) -> None:
             _note(ax, f"pulls: N = {number(at)}", at, 0.0, ALARM, _slope(graph, at))
     if graph.gap[0] < 0:
         ax.plot(0, graph.gap[0], "X", color=ALARM, markersize=8, zorder=5, markeredgecolor="white")
-        _note(ax, f"penetrates: {number(graph.gap[0])}", 0.0, graph.gap[0], ALARM, _slope(graph, 0.0))
+        _note(ax, f"penetrates: {number(graph.gap[0])} m/s²", 0.0, graph.gap[0], ALARM, _slope(graph, 0.0))
 
 
 def _slope(graph: Any, at: float) -> float:

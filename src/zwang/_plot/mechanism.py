@@ -85,12 +85,12 @@ def frame(places: Sequence[Any]) -> tuple[Any, Any]:
     Examples
     --------
     >>> [corner.round(3).tolist() for corner in frame([(0, 0), (2, 0)])]
-    [[-0.5, -0.95], [2.5, 0.95]]
+    [[-0.36, -0.76], [2.36, 0.76]]
     """
     every = np.array(places, dtype=float).reshape(-1, 2)
     low, high = every.min(axis=0), every.max(axis=0)
     size = float((high - low).max()) or 1.0
-    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.225 * size) + 0.25 * size
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.2 * size) + 0.18 * size
     return middle - half, middle + half
 
 

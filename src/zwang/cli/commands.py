@@ -1,4 +1,4 @@
-"""The commands check, show and gallery."""
+"""The command group and the commands check, show and gallery."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 import sympy as sp
-from rich.console import Console
-from rich.table import Table
 
 import zwang
 from zwang import gallery
@@ -18,7 +16,10 @@ from zwang._declare.files import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
 from zwang._results.evaluation import EvaluationStatus
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, values_from
+from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes
+from zwang.cli.reacting import reactions_
+from zwang.cli.values import Assignments, values_from
+from zwang.errors import DeclarationError
 
 MODEL = click.argument("model", metavar="MODEL")
 JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
@@ -35,10 +36,15 @@ def main() -> None:
     """
 
 
-@main.command()
+main.add_command(reactions_)
+
+
+@main.command(cls=Assignments)
 @MODEL
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER", help="A parameter; overrides the file's.")
-@click.option("--state", "state", multiple=True, metavar="NAME=NUMBER", help="A value of the state; overrides the file's.")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@click.option(
+    "--state", "state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's."
+)
 @click.option("--backend", default="native", show_default=True, help="native, reference or batch.")
 @JSON
 @tell_mistakes
@@ -76,7 +82,10 @@ def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
     if json_:
         print_json(report)
         return
-    counts = ", ".join(f"{len(report[key])} {key}" for key in ("coordinates", "parameters", "constraints"))
+    counts = ", ".join(
+        f"{len(report[key])} {key if len(report[key]) != 1 else key[:-1]}"
+        for key in ("coordinates", "parameters", "constraints")
+    )
     click.echo(f"{report['name']}: {counts}, content {report['digest'][:12]}")
     if "violation" in report:
         click.echo(f"the state satisfies its constraints to {report['violation']:.1e}")
@@ -125,6 +134,10 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
 @tell_mistakes
 def gallery_(name: str | None, target: Path | None, tour: bool, out: Path | None, json_: bool) -> None:
     """List the systems that ship with zwang, or show one of them."""
+    if out is not None and not tour:
+        raise DeclarationError("--out goes with --tour; --save writes one system to a model file.")
+    if target is not None and name is None:
+        raise DeclarationError("--save needs the name of a system: zwang gallery NAME --save model.toml.")
     if tour:
         from zwang.cli.tour import run_tour
 
@@ -151,10 +164,8 @@ def _print_gallery(json_: bool) -> None:
     if json_:
         print_json([{"name": entry.name, "title": entry.title, "source": entry.source} for entry in entries])
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "coordinates", "constraints", "what it is"):
-        table.add_column(column)
-    for entry in entries:
-        system = entry.system
-        table.add_row(entry.name, str(len(system.coordinates)), str(len(system.constraints)), entry.title)
-    Console().print(table)
+    rows = (
+        (entry.name, str(len(entry.system.coordinates)), str(len(entry.system.constraints)), entry.title)
+        for entry in entries
+    )
+    print_table(("name", "coordinates", "constraints", "what it is"), rows, right=(1, 2))

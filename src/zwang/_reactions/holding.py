@@ -1,0 +1,211 @@
+"""States that keep constraints closed while something else varies: what a map over a coordinate needs.
+
+Positions move onto the held constraints by Newton's method, velocities by one linear step, both by the least change in
+the kinetic metric among the coordinates that may move. All states of a batch are moved together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import SparseTerms, Terms
+from zwang._compile.model import Model
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+NEWTON_STEPS = 40
+TOLERANCE = 1e-13
+SAME_RANK = 1e-11
+CHUNK = 8192
+
+
+def hold(
+    model: Model,
+    state: Mapping[str, Any],
+    params: Mapping[str, Any],
+    names: Sequence[str],
+    *,
+    fixed: Collection[str] = (),
+    follow: Collection[str] | None = None,
+    slips: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Return states on which the named constraints are closed and stay closed.
+
+    Parameters
+    ----------
+    model : Model
+    state, params : mappings of str to number or array
+        Where to start from; arrays broadcast to a batch.
+    names : sequence of str
+        The constraints that are held: value zero and, on positions, rate zero.
+    fixed : names
+        Coordinates and velocities that keep their values; a fixed coordinate fixes its velocity too.
+    follow : names of coordinates, optional
+        Those that may move, with their velocities; by default all that are not fixed.
+    slips : mapping of str to float, optional
+        Held constraint -> slip velocity [m/s] that its states shall have.
+
+    Returns
+    -------
+    dict
+        Name -> number or array, of every coordinate and velocity and of time. States from which Newton's method found
+        no closed one are left as they were.
+
+    Examples
+    --------
+    The rod at another angle, its tip on the floor and moving as before.
+
+    >>> import math, zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> start = {**rod.state, "theta": math.pi / 4, "v_theta": 2.0}
+    >>> found = hold(zw.compile(rod.system), start, rod.params, ["tip"], fixed=["theta"], slips={"tip": -1.0})
+    >>> [round(float(found[name]), 6) for name in ("y", "theta", "v_x", "v_y", "v_theta")]
+    [0.707107, 0.785398, -2.414214, 1.414214, 2.0]
+    """
+    system = model.system
+    relations = [item for item in system.constraints if not isinstance(item, Friction)]
+    places = [_place(system.name, name, relations) for name in names]
+    given = dict(slips or {})
+    for name in given:
+        if name not in names:
+            raise DeclarationError(f"{system.name}: a slip is given for '{name}', which is not held.")
+    moving = _moving(model, fixed, follow)
+    inputs = resolve(system, state, _relevant(model, [relations[place] for place in places], params))
+    q, v = inputs.q.copy(), inputs.v.copy()
+    wanted = _wanted_slips(model, given)
+    for start in range(0, q.shape[1], CHUNK):
+        part = slice(start, start + CHUNK)
+        values = inputs.params if inputs.params.shape[1] == 1 else np.ascontiguousarray(inputs.params[:, part])
+        piece = Inputs(inputs.t[part], q[:, part].copy(), v[:, part].copy(), values, ())
+        q[:, part], v[:, part] = _closed(model, piece, relations, places, moving, wanted)
+    found = {item.name: inputs.restore(q[i]) for i, item in enumerate(system.coordinates)}
+    found |= {item.name: inputs.restore(v[i]) for i, item in enumerate(system.velocities)}
+    return found | {"t": inputs.restore(inputs.t)}
+
+
+def slips_of(
+    model: Model, state: Mapping[str, Any], params: Mapping[str, Any], names: Sequence[str]
+) -> dict[str, float]:
+    """Return the slip velocity at one state of those of the named constraints that have friction along a line."""
+    found = model.evaluate(state, params).slips
+    return {name: float(found[name][0]) for name in names if name in found and len(found[name]) == 1}
+
+
+def _place(system: str, name: str, relations: list[Any]) -> int:
+    known = [str(item.name) for item in relations]
+    if name not in known:
+        raise DeclarationError(
+            f"{system}: '{name}' can't be held: it is no constraint with a normal. {nearest(name, known)}"
+        )
+    return known.index(name)
+
+
+def _moving(model: Model, fixed: Collection[str], follow: Collection[str] | None) -> tuple[list[int], list[int]]:
+    """Return the places of the coordinates and of the velocities that may move."""
+    known = [item.name for item in model.system.coordinates]
+    for name in follow or ():
+        if name not in known:
+            raise DeclarationError(
+                f"{model.system.name}: '{name}' can't follow: it is no coordinate. {nearest(name, known)}"
+            )
+    free = [i for i, name in enumerate(known) if name not in fixed and (follow is None or name in follow)]
+    return free, [i for i in free if f"v_{known[i]}" not in fixed]
+
+
+def _relevant(model: Model, held: list[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with one value in place of arrays that neither the held constraints nor the metric have.
+
+    So a map over friction and angle moves as many states as there are angles.
+    """
+    system = model.system
+    metric = [system.kinetic] if system.mass is None else list(system.mass)
+    used = {s.name for e in [*metric, *(e for item in held for e in (item.expr, *item.slip))] for s in e.free_symbols}
+    return {name: value if name in used else np.ravel(value)[0] for name, value in params.items()}
+
+
+def _wanted_slips(model: Model, slips: Mapping[str, float]) -> list[tuple[int, float]]:
+    """Return (row of the slip, value) of every slip that is asked for."""
+    wanted, row = [], 0
+    for item in model.system.constraints:
+        if item.name in slips:
+            if len(item.slip) != 1:
+                raise DeclarationError(f"{model.system.name}: '{item.name}' has no slip along one line to be given.")
+            wanted.append((row, float(slips[str(item.name)])))
+        row += len(item.slip)
+    return wanted
+
+
+def _terms(model: Model, at: Inputs, q: Array, v: Array) -> Terms:
+    terms = model.kernels.terms(at.t, q, v, at.params)
+    if isinstance(terms, SparseTerms):
+        raise DeclarationError(
+            f"{model.system.name}: a system of this size can't be held to its constraints along a map."
+        )
+    return terms
+
+
+def _closed(
+    model: Model,
+    at: Inputs,
+    relations: Sequence[Bilateral | Unilateral],
+    places: list[int],
+    moving: tuple[list[int], list[int]],
+    wanted: list[tuple[int, float]],
+) -> tuple[Array, Array]:
+    q, v = at.q, at.v
+    positions = [place for place in places if relations[place].level == "position"]
+    with np.errstate(all="ignore"):
+        for _ in range(NEWTON_STEPS):
+            terms = _terms(model, at, q, v)
+            step = least_change(terms.mass, terms.rows[positions], -terms.value[positions], moving[0])
+            q = np.where(np.isfinite(step).all(axis=0), q + step, q)
+            if np.nanmax(np.abs(step), initial=0.0) <= TOLERANCE * (1.0 + np.abs(q).max(initial=0.0)):
+                break
+        terms = _terms(model, at, q, v)
+        rows = [terms.rows[places], terms.slip_rows[[row for row, _ in wanted]]]
+        misses = [(terms.rate if relations[place].level == "position" else terms.value)[place] for place in places]
+        misses += [terms.slip[row] - value for row, value in wanted]
+        step = least_change(terms.mass, np.concatenate(rows), -np.array(misses), moving[1])
+        reached = np.isfinite(step).all(axis=0) & np.isfinite(q).all(axis=0)
+        reached &= np.abs(terms.value[positions]).max(axis=0, initial=0.0) <= 1e-9 * (1.0 + np.abs(q).max(axis=0))
+    return np.where(reached, q, at.q), np.where(reached, v + step, at.v)
+
+
+def least_change(mass: Array, rows: Array, needed: Array, free: list[int]) -> Array:
+    """Return, for each state, the change of least size in the metric of M that changes the rows by what is needed.
+
+    Parameters
+    ----------
+    mass : (n, n, B) array
+    rows : (k, n, B) array
+    needed : (k, B) array
+    free : list of int
+        Places that may change; the others stay.
+
+    Examples
+    --------
+    >>> mass, row = np.eye(2)[:, :, None], np.array([[[1.0], [1.0]]])
+    >>> least_change(mass, row, np.array([[1.0]]), [0, 1])[:, 0].tolist()
+    [0.5, 0.5]
+    >>> least_change(mass, row, np.array([[1.0]]), [0])[:, 0].tolist()
+    [1.0, 0.0]
+    """
+    change = np.zeros((mass.shape[0], needed.shape[1]))
+    if not free or not len(rows):
+        return change
+    chosen = np.array(free)
+    M = np.moveaxis(mass[np.ix_(chosen, chosen)], -1, 0)
+    C = np.moveaxis(rows[:, free], -1, 0)
+    d = np.moveaxis(needed, -1, 0)[:, :, None]
+    sound = np.isfinite(M).all(axis=(1, 2)) & np.isfinite(C).all(axis=(1, 2)) & np.isfinite(d).all(axis=(1, 2))
+    change[:, ~sound] = np.nan
+    X = np.linalg.solve(M[sound], np.swapaxes(C[sound], 1, 2))
+    moved = X @ np.linalg.pinv(C[sound] @ X, rcond=SAME_RANK, hermitian=True) @ d[sound]
+    change[np.ix_(chosen, np.flatnonzero(sound))] = moved[:, :, 0].T
+    return change

@@ -1,0 +1,122 @@
+"""Values on the command line: numbers as expressions, ranges, and options that take several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.system import System
+from zwang._expressions import parse
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+MOST_STATES = 4_000_000
+
+
+class Assignments(click.Command):
+    """A command whose options of the form NAME=VALUE take several: ``--state x=1 y=2``.
+
+    What follows such an option and has an equals sign belongs to it too, up to the next option.
+    """
+
+    several = ("--state", "--param", "--map", "--slip")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Write the option again before each of its values, as click wants it."""
+        written: list[str] = []
+        option, value_due = None, False
+        for text in args:
+            if value_due:
+                value_due = False
+            elif text.split("=")[0] in self.several:
+                option, value_due = text.split("=")[0], "=" not in text
+            elif text.startswith("-"):
+                option = None
+            elif option is not None and "=" in text:
+                written.append(option)
+            else:
+                option = None
+            written.append(text)
+        return super().parse_args(ctx, written)
+
+
+def number(text: str, where: str) -> float:
+    """Return a number from a text: digits, or an expression such as ``pi/3`` or ``sqrt(2)``.
+
+    Examples
+    --------
+    >>> number("-2*pi/3", "--state theta"), number("1e-3", "--param mu")
+    (-2.0943951023931953, 0.001)
+    """
+    if not text.strip():
+        raise DeclarationError(f"{where}: a number is missing after the equals sign.")
+    return float(parse(text, {}, where=where))  # a finite real number: the parser lets no other constant through
+
+
+def assigned(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Return name -> text from texts such as 'x=0.3'; a name that comes twice is a mistake."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise DeclarationError(f"{option} needs name=number, such as {option} mu=0.3; it was given '{text}'.")
+        if name in found:
+            raise DeclarationError(f"{option} has '{name}' twice.")
+        found[name] = value
+    return found
+
+
+def values_from(texts: Iterable[str], option: str) -> dict[str, float]:
+    """Return name -> number from texts such as 'x=0.3' or 'theta=pi/3'."""
+    return {name: number(text, f"{option} {name}") for name, text in assigned(texts, option).items()}
+
+
+def ranges_from(texts: Iterable[str], option: str) -> dict[str, Array]:
+    """Return name -> evenly spaced values, ends included, from texts such as 'mu=0:3:500'.
+
+    Examples
+    --------
+    >>> ranges_from(["mu=0:1:3"], "--map")["mu"].tolist()
+    [0.0, 0.5, 1.0]
+    """
+    found = {}
+    for name, text in assigned(texts, option).items():
+        parts = text.split(":")
+        if len(parts) != 3 or not parts[2].strip().isdecimal() or int(parts[2]) < 2:
+            raise DeclarationError(
+                f"{option} {name} needs low:high:count with a count of at least 2, such as {option} mu=0:3:500; it was "
+                f"given '{text}'."
+            )
+        low, high = (number(part, f"{option} {name}") for part in parts[:2])
+        if low == high:
+            raise DeclarationError(f"{option} {name}: the two ends are the same, {low:g}.")
+        found[name] = low, high, int(parts[2])
+    size = int(np.prod([count for _, _, count in found.values()], dtype=float))
+    if size > MOST_STATES:
+        raise DeclarationError(
+            f"{option} asks for {size:,} states; at most {MOST_STATES:,} go at once. Take fewer points."
+        )
+    return {name: np.linspace(low, high, count) for name, (low, high, count) in found.items()}
+
+
+def in_radians(system: System, values: dict[str, Any]) -> dict[str, Any]:
+    """Return values with those of angular coordinates taken from degrees to radians."""
+    angles = angle_names(system)
+    return {name: np.radians(value) if name in angles else value for name, value in values.items()}
+
+
+def angle_names(system: System) -> set[str]:
+    """Return the names of the coordinates that are angles."""
+    return {item.name for item in system.coordinates if item.angle}
+
+
+def require_known(system: System, names: Iterable[str], known: Collection[str], option: str) -> None:
+    """Raise if a name is none of the known ones, and say the nearest."""
+    for name in names:
+        if name not in known:
+            raise DeclarationError(f"{option}: '{system.name}' has no '{name}'. {nearest(name, sorted(known))}")
