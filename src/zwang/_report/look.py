@@ -1,0 +1,59 @@
+"""The style sheet of reports: for a desk, a phone and paper."""
+
+from __future__ import annotations
+
+STYLE = """
+:root{--ink:#24292f;--quiet:#5b6670;--line:#d8dee4;--pale:#f4f6f8;--blue:#0072b2;--alarm:#b34700;--good:#00694d}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;color:var(--ink);background:#fff;font:17px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",
+"DejaVu Sans",sans-serif}
+main,header,footer{max-width:62rem;margin:0 auto;padding:0 1.2rem}
+header{padding-top:2.4rem}
+h1{font-size:2rem;line-height:1.2;margin:0 0 .6rem}
+h2{font-size:1.45rem;line-height:1.25;margin:3rem 0 .6rem;padding-top:.4rem}
+h3{font-size:1.15rem;margin:0;line-height:1.3}
+h4{font-size:1rem;margin:1.2rem 0 .3rem;color:var(--quiet);font-weight:600}
+p{margin:.5rem 0 .8rem;max-width:46rem}
+a{color:var(--blue)}
+.lead{font-size:1.12rem}
+.quiet,.source,footer{color:var(--quiet)}
+.source{font-size:.9rem;margin:.15rem 0 .8rem}
+.wide{overflow-x:auto;max-width:100%;margin:.3rem 0 .8rem}
+table{border-collapse:collapse;font-size:.92rem}
+th,td{text-align:left;vertical-align:baseline;padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line)}
+th{color:var(--quiet);font-weight:600;white-space:nowrap}
+td:last-child,th:last-child{padding-right:0}
+.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td code{white-space:nowrap}
+code,pre{font-family:ui-monospace,"DejaVu Sans Mono",Consolas,monospace;font-size:.88em}
+pre{background:var(--pale);padding:.8rem 1rem;overflow-x:auto;border-radius:4px;line-height:1.4}
+math{font-family:"STIX Two Math","Cambria Math","Latin Modern Math",math;font-size:1.06em;math-style:normal}
+.formulas td{vertical-align:middle;white-space:nowrap}
+.formulas td:first-child{color:var(--quiet);font-size:.92em;white-space:normal;min-width:7rem}
+mtd{padding:.2em .5em}
+figure{margin:1rem 0}
+figcaption{font-size:.9rem;color:var(--quiet);max-width:46rem;margin-top:.3rem}
+svg,img{display:block;max-width:100%;height:auto}
+.side{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start}
+.side>*{min-width:0;flex:0 1 auto}
+article{border-top:1px solid var(--line);margin-top:2rem;padding-top:1.4rem}
+.question{border-left:4px solid var(--blue);padding-left:1rem;font-size:1.12rem}
+.answer{border-left:4px solid var(--good);padding-left:1rem}
+.status{display:inline-block;font-size:.82rem;font-weight:600;padding:.05rem .5rem;border-radius:999px;
+background:#e3f1ec;color:var(--good);white-space:nowrap}
+.status.alarm{background:#fbe9dd;color:var(--alarm)}
+.status.open{background:#eceff2;color:var(--quiet)}
+summary{cursor:pointer;color:var(--quiet)}
+details{margin:.4rem 0}
+footer{padding-top:2rem;padding-bottom:3rem;font-size:.9rem}
+@media (max-width:40rem){
+body{font-size:16px}h1{font-size:1.6rem}header{padding-top:1.4rem}main,header,footer{padding-left:.9rem;padding-right:.9rem}
+th,td{padding-right:.7rem}
+}
+@media print{
+body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}a{color:inherit;text-decoration:none}
+article,figure,tr{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
+pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}
+}
+"""

@@ -1,0 +1,144 @@
+"""The tour of the gallery: every system is visited, a table is printed, and one page is written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zwang import gallery
+from zwang._compile import compile
+from zwang._reactions.verb import reactions
+from zwang._report.paradox import Paradox, paradox
+from zwang._report.visits import Visit, visit
+from zwang.cli.models import NO_ANSWER, print_json, print_table
+from zwang.cli.progress import progress
+
+
+def run_tour(out: Path | None, json_: bool) -> int:
+    """Visit every system of the gallery; return 0 if all is as it should be, else 1.
+
+    Parameters
+    ----------
+    out : path or None
+        Where to write the page.
+    json_ : bool
+        Whether to write JSON to stdout in place of the table.
+    """
+    names = gallery.names()
+    seen: dict[str, Visit] = {}
+    with _compiling_ahead(), progress("tour of the gallery", len(names)) as show:
+        for name in reversed(names):  # the other process comes from the front
+            show(len(seen), name)
+            seen[name] = visit(gallery.get(name))
+        show(len(names), "")
+    visits = [seen[name] for name in names]
+    if out is not None:
+        _write(out, visits)
+    if json_:
+        print_json([_plain(item) for item in visits])
+    else:
+        _print(visits)
+    wrong = [item.entry.name for item in visits if not item.sound]
+    for name in wrong:
+        click.echo(f"{name}: its state, its residual or one of its facts is not as it should be", err=True)
+    return NO_ANSWER if wrong else 0
+
+
+@contextmanager
+def _compiling_ahead() -> Iterator[None]:
+    """Let a second process compile the kernels of the gallery, from the front, where there is a second processor.
+
+    What it has compiled is found in the cache; what it has not is compiled here, so nothing depends on it.
+    """
+    if (os.cpu_count() or 1) < 2:
+        yield
+        return
+    code = "from zwang.cli.tour import compile_all; compile_all()"
+    quiet = subprocess.DEVNULL
+    helper = subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
+    try:
+        yield
+    finally:
+        helper.terminate()
+        helper.wait()
+
+
+def compile_all() -> None:
+    """Compile the kernels of every system of the gallery, in the order of their names."""
+    for name in gallery.names():
+        entry = gallery.get(name)
+        compile(entry.system).evaluate(entry.state, entry.params)
+
+
+def _write(out: Path, visits: Sequence[Visit]) -> None:
+    from zwang._report.page import write_page
+    from zwang._report.tour import TITLE, tour_body
+
+    rod = gallery.get("painleve_rod")
+    asked = reactions(rod.system, rod.state, {**rod.params, "mu": 1.4})
+    size = write_page(out, TITLE, tour_body(visits, _showpiece(), asked))
+    click.echo(f"wrote {out}, {size / 1e6:.1f} MB", err=True)
+
+
+def _showpiece() -> Paradox:
+    points = 400
+    with progress("map of the Painlevé rod", points**2) as show:
+        found = paradox(points, report=lambda done: show(done, ""))
+        show(points**2, "")
+    return found
+
+
+def _print(visits: Sequence[Visit]) -> None:
+    rows = []
+    for item in visits:
+        agreed, computed = item.compared
+        rows.append(
+            (
+                item.entry.name,
+                str(len(item.entry.system.coordinates)),
+                str(len(item.entry.system.constraints)),
+                (item.reactions or item.evaluation).status.name,
+                f"{agreed} of {computed}" if computed else "-",
+                f"{item.residual:.0e}",
+                f"{item.again_ms:.2f}",
+            )
+        )
+    head = ("name", "coordinates", "constraints", "answer", "facts met", "residual", "ms")
+    print_table(head, rows, right=(1, 2, 4, 5, 6))
+    sys.stdout.flush()
+    agreed, computed = (sum(item.compared[place] for item in visits) for place in (0, 1))
+    worst = max(item.residual for item in visits)
+    click.echo(f"{len(visits)} systems, {agreed} of {computed} facts met, largest residual {worst:.0e}")
+
+
+def _plain(item: Visit) -> dict[str, Any]:
+    return {
+        "name": item.entry.name,
+        "title": item.entry.title,
+        "coordinates": len(item.entry.system.coordinates),
+        "constraints": list(item.entry.system.constraints.names),
+        "evaluation": item.evaluation.status,
+        "reactions": None if item.reactions is None else item.reactions.status,
+        "solutions": None if item.reactions is None else len(item.reactions.solutions),
+        "violation": item.violation,
+        "residual": item.residual,
+        "first_ms": item.first_ms,
+        "again_ms": item.again_ms,
+        "sound": item.sound,
+        "facts": {
+            fact.name: {
+                "statement": fact.fact.statement,
+                "value": fact.fact.value,
+                "computed": fact.computed,
+                "met": fact.agrees,
+            }
+            for fact in item.comparisons
+        },
+    }

@@ -1,0 +1,274 @@
+"""The command line: exit codes, data on stdout, progress and mistakes on stderr, JSON that can be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import zwang as zw
+from zwang.cli import main
+from zwang.cli.values import number
+
+SOURCE = str(Path(zw.__file__).parents[1])
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def done(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refused(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 2, (result.exit_code, result.stderr)
+    assert result.stdout == ""
+    return result.stderr
+
+
+def read(*arguments: str) -> Any:
+    return json.loads(done(*arguments))
+
+
+@pytest.fixture
+def rod_file(tmp_path: Path) -> Path:
+    entry = zw.gallery.get("painleve_rod")
+    path = tmp_path / "rod.toml"
+    entry.system.save(path, params=entry.params, state=entry.state)
+    return path
+
+
+# --- the command itself ----------------------------------------------------------------------------------------------
+
+
+def test_the_command_runs_as_a_process_with_codes_and_streams_apart() -> None:
+    def process(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = "from zwang.cli import main; main(prog_name='zwang')"
+        environment = {**os.environ, "PYTHONPATH": SOURCE}
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    good = process("show", "four_bar", "--json")
+    assert good.returncode == 0 and json.loads(good.stdout)["name"] == "four_bar" and good.stderr == ""
+    none = process("reactions", "painleve_rod", "--param", "mu=1.4")
+    assert none.returncode == 1 and "NONE" in none.stdout and none.stderr == ""
+    wrong = process("check", "nosuch.toml")
+    assert wrong.returncode == 2 and wrong.stdout == "" and "Traceback" not in wrong.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "show", "gallery", "reactions"])
+def test_every_command_explains_itself(command: str) -> None:
+    assert command in done("--help")
+    text = done(command, "-h")
+    assert text.startswith(f"Usage: main {command}")
+    assert "--json" in text
+
+
+def test_version() -> None:
+    assert done("--version").strip() == f"zwang, version {zw.__version__}"
+
+
+def test_an_unknown_option_is_wrong_usage() -> None:
+    assert run("check", "four_bar", "--nonsense").exit_code == 2
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def test_check_tells_the_equations_at_the_state() -> None:
+    text = done("check", "four_bar")
+    assert text.startswith("four_bar: 2 coordinates, 8 parameters, 1 constraint, content ")
+    assert "the state satisfies its constraints to" in text
+    assert "acceleration  alpha      -5.886" in text  # closed form in the gallery: -6 g cos(60°)/5
+
+
+def test_check_as_json_has_numbers_and_the_digest() -> None:
+    found = read("check", "andrews", "--json", "--backend", "reference")
+    assert found["status"] == "DETERMINED"
+    assert found["digest"] == zw.gallery.get("andrews").system.digest
+    # published: 14222.4439199541138705911625887
+    assert found["accelerations"]["beta"] == pytest.approx(14222.4439199541138705911625887, rel=1e-9)
+    assert found["residual"] < 1e-12 and found["violation"] < 1e-9
+
+
+def test_check_of_a_file_without_a_state_checks_the_declaration_alone(tmp_path: Path) -> None:
+    zw.gallery.get("four_bar").system.save(tmp_path / "bars.toml")
+    text = done("check", str(tmp_path / "bars.toml"))
+    assert "declared well; no state was given" in text
+    found = read("check", str(tmp_path / "bars.toml"), "--json")
+    assert "status" not in found and found["coordinates"] == ["alpha", "gamma"]
+
+
+def test_check_of_a_state_off_its_constraints_has_no_answer_and_says_by_how_much() -> None:
+    result = run("check", "four_bar", "--state", "alpha=1")
+    assert result.exit_code == 1
+    assert "the state is off constraint 'coupler' by 3.9e-02" in result.stderr
+    assert result.stdout == ""
+
+
+def test_values_on_the_command_line_override_and_may_be_expressions(rod_file: Path) -> None:
+    found = read("check", str(rod_file), "--state", "theta=pi/6", "y=sin(pi/6)", "--param", "m=2", "J=2/3", "--json")
+    assert found["status"] == "DETERMINED"
+    assert found["accelerations"]["y"] == pytest.approx(-9.81)
+
+
+def test_check_with_constraints_that_contradict_each_other_has_no_answer(tmp_path: Path) -> None:
+    (x, _), (vx, vy) = zw.coordinates("x y")
+    system = zw.System(
+        name="torn",
+        kinetic=(vx**2 + vy**2) / 2,
+        constraints=[zw.Bilateral(x, name="wall"), zw.Bilateral(x - zw.t**2, name="moving wall")],
+    )
+    system.save(tmp_path / "torn.toml", state={"x": 0, "y": 0, "v_x": 0, "v_y": 0})
+    result = run("check", str(tmp_path / "torn.toml"), "--backend", "reference")
+    assert result.exit_code == 1
+    assert "INCONSISTENT" in result.stdout
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("check", "four_bars"),
+            r"'four_bars' is neither a model file \(\.toml\) nor a system of the gallery.*'four_bar'",
+        ),
+        (("check", "nosuch.toml"), "nosuch.toml"),
+        (
+            ("check", "four_bar", "--state", "alpha"),
+            "--state needs name=number, such as --state mu=0.3; it was given 'alpha'",
+        ),
+        (("check", "four_bar", "--state", "=1"), "--state needs name=number"),
+        (("check", "four_bar", "--state", "alpha="), "--state alpha: a number is missing after the equals sign"),
+        (("check", "four_bar", "--state", "alpha=1", "alpha=2"), "--state has 'alpha' twice"),
+        (("check", "four_bar", "--state", "alpha=beta"), "--state alpha: .*'beta'"),
+        (("check", "four_bar", "--state", "alpha=__import__('os')"), "--state alpha"),
+        (("check", "four_bar", "--state", "alpha=log(0)"), "--state alpha"),
+        (
+            ("check", "four_bar", "--state", "alpha=acos(2)"),
+            "--state alpha: a constant that is not a finite real number",
+        ),
+        (("check", "four_bar", "--state", "alfa=1"), "state has 'alfa'.*Did you mean 'alpha'"),
+        (("check", "four_bar", "--param", "l9=1"), "params has 'l9'"),
+        (("check", "four_bar", "--backend", "natve"), "Did you mean 'native'"),
+        (("gallery", "--save", "x.toml"), "--save needs the name of a system"),
+        (("gallery", "sleigth"), "The gallery has no 'sleigth'. Did you mean 'sleigh'"),
+        (
+            ("reactions", "painleve_rod", "--state", "thet=1"),
+            "--state: 'painleve_rod' has no 'thet'. Did you mean 'theta'",
+        ),
+        (("reactions", "painleve_rod", "--param", "mu1=1"), "--param: 'painleve_rod' has no 'mu1'. Did you mean 'mu'"),
+        (("reactions", "painleve_rod", "--map", "mu1=0:1:5"), "--map: 'painleve_rod' has no 'mu1'. Did you mean 'mu'"),
+        (("reactions", "painleve_rod", "--map", "mu=0:1"), "--map mu needs low:high:count with a count of at least 2"),
+        (("reactions", "painleve_rod", "--map", "mu=0:1:1"), "it was given '0:1:1'"),
+        (("reactions", "painleve_rod", "--map", "mu=0:1:x"), "--map mu needs low:high:count"),
+        (("reactions", "painleve_rod", "--map", "mu=1:1:5"), "--map mu: the two ends are the same, 1"),
+        (
+            ("reactions", "painleve_rod", "--map", "mu=0:1:5000", "theta=0:1:5000"),
+            "asks for 25,000,000 states; at most",
+        ),
+        (("reactions", "painleve_rod", "--slip", "tip=1"), "--follow and --slip go with --hold"),
+        (("reactions", "painleve_rod", "--hold", "tpi"), "'tpi' can't be held.*Did you mean 'tip'"),
+        (("reactions", "painleve_rod", "--hold", "tip", "--follow", "z"), "'z' can't follow: it is no coordinate"),
+        (
+            ("reactions", "ladder", "--hold", "wall", "--slip", "floor=1"),
+            "a slip is given for 'floor', which is not held",
+        ),
+        (("reactions", "painleve_rod", "--plot", "rod.gif"), "pictures are written as .png, .svg or .pdf"),
+        (("reactions", "painleve_rod", "--out", "rod.pickle"), "results are saved as .npz"),
+        (("reactions", "painleve_rod", "--out", "no/such/folder/rod.npz"), "no/such/folder/rod.npz: No such file"),
+    ],
+)
+def test_mistakes_are_told_in_one_line_with_code_2(arguments: tuple[str, ...], message: str) -> None:
+    text = refused(*arguments)
+    assert "Traceback" not in text
+    assert len(text.strip().splitlines()) == 1
+    assert re.search(message, text), text
+
+
+def test_a_folder_is_no_model(tmp_path: Path) -> None:
+    assert "neither a model file" in refused("check", str(tmp_path))
+
+
+def test_numbers_are_read_without_executing_anything() -> None:
+    assert number("-2*pi/3", "x") == pytest.approx(-2 * np.pi / 3)
+    assert number(" 1e-3 ", "x") == 1e-3
+    with pytest.raises(zw.DeclarationError):
+        number("().__class__", "x")
+
+
+# --- show ------------------------------------------------------------------------------------------------------------
+
+
+def test_show_prints_the_declaration_and_its_equations() -> None:
+    assert done("show", "kozlov_neishtadt") == repr(zw.gallery.get("kozlov_neishtadt").system) + "\n"
+    text = done("show", "circle_particle", "--equations")
+    for part in ("mass:", "force:", "rows:", "gamma:"):
+        assert part in text
+
+
+def test_show_as_latex() -> None:
+    text = done("show", "painleve_rod", "--latex")
+    assert text.startswith(r"\begin{aligned}") and r"\dot{\theta}" in text
+    assert r"\ddot q" in done("show", "painleve_rod", "--latex", "--equations")
+
+
+def test_show_as_json_is_what_a_model_file_holds(rod_file: Path) -> None:
+    from zwang._declare.files import from_dict
+
+    found = read("show", str(rod_file), "--json", "--equations")
+    equations = found.pop("equations")
+    assert equations["mass"][0] == ["m", "0", "0"]
+    digest = found.pop("digest")
+    assert from_dict(found).digest == digest
+
+
+def test_equations_of_a_large_system_are_left_to_json() -> None:
+    assert "shown with --json only" in done("show", "stack", "--equations")
+
+
+# --- gallery ---------------------------------------------------------------------------------------------------------
+
+
+def test_gallery_lists_every_system_on_one_line_in_a_pipe() -> None:
+    lines = done("gallery").splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(zw.gallery.names())
+    assert {entry["name"] for entry in read("gallery", "--json")} == set(zw.gallery.names())
+
+
+@pytest.mark.parametrize("name", ["ladder", "four_bar"])  # with matrices and with nested tuples among the facts
+def test_gallery_shows_one_system_with_its_facts(name: str) -> None:
+    entry = zw.gallery.get(name)
+    text = done("gallery", name)
+    assert entry.title in text and entry.source in text
+    assert all(key in text for key in entry.facts)
+    found = read("gallery", name, "--json")
+    assert set(found["facts"]) == set(entry.facts) and found["params"] == dict(entry.params)
+
+
+def test_gallery_saves_a_model_file_that_check_accepts(tmp_path: Path) -> None:
+    target = tmp_path / "sleigh.toml"
+    result = run("gallery", "sleigh", "--save", str(target))
+    assert result.exit_code == 0 and result.stdout == "" and f"wrote {target}" in result.stderr
+    assert zw.load(target) == zw.gallery.get("sleigh").system
+    done("check", str(target), "--backend", "reference")
+
+
+def test_a_model_in_a_file_comes_before_one_of_the_gallery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zw.gallery.get("sleigh").system.save(tmp_path / "four_bar")
+    monkeypatch.chdir(tmp_path)
+    assert read("show", "four_bar", "--json")["name"] == "sleigh"
