@@ -178,6 +178,24 @@ def test_with_many_modes_whole_branches_are_rejected_at_once():
     assert all(found.rejected[key].value < 1e-9 for key in keys)
 
 
+def test_with_bilateral_friction_one_sign_or_one_motion_may_be_rejected_at_once():
+    rng = np.random.default_rng(6)
+    contacts = [Contact(rng.normal(size=8), tangent=rng.normal(size=8), friction=0.7, bilateral=True) for _ in range(4)]
+    found = reactions_of_problem(ContactProblem(np.eye(8), rng.normal(size=8), contacts))
+    assert found.complete
+    words = {word for key in found.rejected for word in key}
+    assert words & {"* (N>=0)", "* (N<0)"}
+    (modes,) = {solution.modes for solution in found.solutions}
+    for key in found.rejected:  # no rejection covers the mode that has the solution
+        assert not all(_covers(pattern, mode) for pattern, mode in zip(key, modes, strict=True))
+
+
+def _covers(pattern, mode):
+    pulls = mode.endswith("(N<0)")
+    motion = mode.removesuffix(" (N<0)")
+    return pattern in {"*", mode, f"* {'(N<0)' if pulls else '(N>=0)'}", f"{motion} (any N)"}
+
+
 # --- redundancy in words ------------------------------------------------------------------------------
 
 

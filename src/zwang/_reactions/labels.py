@@ -22,7 +22,7 @@ def sliding_word(problem: ContactProblem, contact: int) -> str:
 
 
 def mode_words(problem: ContactProblem, reduced: Reduced, contact: int) -> tuple[str, ...]:
-    """Return the words for the modes of a contact, in the order of its table."""
+    """Return the words for the modes of a contact, in the order of its table, then those for half-made choices."""
     law, slides = reduced.laws[contact], sliding_word(problem, contact)
     if law is Law.UNILATERAL:
         return ("open", slides)
@@ -31,7 +31,9 @@ def mode_words(problem: ContactProblem, reduced: Reduced, contact: int) -> tuple
     if law is Law.BILATERAL_SLIDING:
         return (slides, slides + PULLING)
     if law is Law.BILATERAL_REST:
-        return tuple(word + sign for sign in ("", PULLING) for word in ("stick", "slip+", "slip-"))
+        motions = ("stick", "slip+", "slip-")
+        whole = tuple(word + sign for sign in ("", PULLING) for word in motions)
+        return (*whole, "* (N>=0)", f"*{PULLING}", *(f"{word} (any N)" for word in motions))
     if law is Law.TRESCA_REST:
         return ("stick", "slip+", "slip-")
     return (slides,)

@@ -72,6 +72,24 @@ class Mode:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One alternative at a step of the search: what it says of the search's variables (as in `Mode`)."""
+
+    zero: tuple[str, ...]
+    strict: tuple[str, ...] = ()
+    any_strict: tuple[str, ...] = ()
+    turned: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the search: its alternatives, and products that vanish, max(0, first) * max(0, sign * second)."""
+
+    choices: tuple[Choice, ...]
+    pairs: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """All modes of a contact, and the variables that its search uses.
 
@@ -88,6 +106,8 @@ class Table:
         Variables that depend on the others; those in `tied` vanish in every mode.
     pairs : tuple of (name, name, sign)
         Products that vanish: max(0, first) * max(0, sign * second).
+    split : tuple of two Step
+        Where modes are pairs of choices: mode = (first choice) * (number of second choices) + (second choice).
     """
 
     modes: tuple[Mode, ...]
@@ -97,6 +117,13 @@ class Table:
     offset: float = 0.0
     free: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
+    split: tuple[Step, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps in which the search chooses a mode: one, unless the modes are split."""
+        whole = tuple(Choice(m.zero, m.strict, m.any_strict, m.turned) for m in self.modes)
+        return self.split or (Step(whole, self.pairs),)
 
 
 _N: Form = (1, 0, 0, 0, 0)
@@ -193,9 +220,18 @@ def _bilateral_rest(mu: float) -> Table:
                 turned=True,
             ),
         ]
-    pairs = [(a, b, 1) for a in names[:2] for b in names[2:]]
-    pairs += [(name, "slip", 1 if name.startswith("up") else -1) for name in names]
-    return Table(tuple(modes), generators, {"gap": _GAP, "slip": _SLIP}, tuple(pairs), tied=("gap",))
+    # Sign and motion are two steps of the search: a sign that is impossible rejects three modes at once.
+    opposite = tuple((a, b, 1) for a in names[:2] for b in names[2:])
+    against = tuple((name, "slip", 1 if name.startswith("up") else -1) for name in names)
+    sign_step = Step((Choice(names[2:]), Choice(names[:2], any_strict=names[2:])), opposite)
+    motions = (
+        Choice(("slip",)),
+        Choice(("up", "up-"), strict=("slip",)),
+        Choice(("down", "down-"), strict=("slip",), turned=True),
+    )
+    split = (sign_step, Step(motions, against))
+    rows = {"gap": _GAP, "slip": _SLIP}
+    return Table(tuple(modes), generators, rows, opposite + against, tied=("gap",), split=split)
 
 
 def _tresca(bound: float) -> Table:

@@ -16,7 +16,7 @@ from zwang._numerics.planar.modes import Law, Mode
 from zwang._numerics.planar.polyhedra import Polyhedron, affine_solution, from_conditions
 from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
-from zwang._numerics.planar.search import Outcome
+from zwang._numerics.planar.search import Outcome, partial_choice
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -135,7 +135,7 @@ def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
     """Look again, from the problem itself, at rejections that rest on little; return how many stay undecided."""
     count = outcome.doubts - len(outcome.doubtful)
     for row in outcome.doubtful:
-        equations, inequalities, strict = _shared_conditions(problem, row[:-1])
+        equations, inequalities, strict = _shared_conditions(problem, row)
         found = deepest(equations, inequalities)
         if found is None or found[1] < -tol:
             continue  # rejected beyond doubt
@@ -151,15 +151,28 @@ def _shared_conditions(problem: Reduced, modes: Ints) -> tuple[Array, Array, Arr
     equations: list[Array] = []
     inequalities: list[Array] = []
     strict: list[float] = []
+    shared: list[tuple[float, ...]]
     for c, m in enumerate(modes):
         table, law = problem.tables[c], problem.laws[c]
+        half = partial_choice(table, int(m))
+        if half is not None:
+            # One sign of N, or one motion at either sign: what is linear of it
+            step, choice = half
+            equations.append(form_row(problem, c, (0, 0, 1, 0, 0)))
+            shared = [*table.modes[3 * choice].inequalities] if step == 0 else [(0, 0, 0, 1 - 2 * (choice == 2), 0)]
+            if step == 1 and choice == 0:
+                equations.append(form_row(problem, c, (0, 0, 0, 1, 0)))
+                continue
+            inequalities += [form_row(problem, c, form) for form in shared]
+            strict += [float(step)] * len(shared)
+            continue
         if m >= 0:
             mode = table.modes[m]
             equations += [form_row(problem, c, form) for form in mode.equations]
             inequalities += [form_row(problem, c, form) for form in mode.inequalities]
             strict += [1.0 if form[2] or form[3] else 0.0 for form in mode.inequalities]
             continue
-        shared: list[tuple[float, ...]] = []
+        shared = []
         if law is Law.UNILATERAL:
             shared = [(0, 0, 1, 0, 0), (1, 0, 0, 0, 0)]
             equations += [form_row(problem, c, (problem.friction[c], 1, 0, 0, 0))] if problem.friction[c] else []

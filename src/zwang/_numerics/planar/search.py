@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from zwang._numerics.planar import tree
 from zwang._numerics.planar.dictionary import FREE
+from zwang._numerics.planar.modes import Table
 from zwang._numerics.planar.reduced import Reduced
 
 Array = npt.NDArray[np.float64]
@@ -41,7 +42,8 @@ class Outcome:
     leaves : (l, k) int array
         Mode of each contact, one row per mode that has solutions.
     rejected : (r, k) int array
-        Modes of the contacts, -1 where the rejection holds for every mode.
+        Modes of the contacts, -1 where the rejection holds for every mode, numbers beyond the modes (see
+        `partial_choice`) where it holds for some of them.
     culprits : (r,) int array
         Variable that can't have its sign.
     basis : (r,) int array
@@ -54,8 +56,8 @@ class Outcome:
         How many there were; the arrays keep the first ones.
     finished : bool
         Whether the whole tree was visited.
-    doubtful : (d, k + 1) int array
-        Rejections that rest on little, like `rejected` with the basis last: they need a closer look.
+    doubtful : (d, k) int array
+        Rejections that rest on little, like `rejected`: they need a closer look.
     doubts : int
         How many there were.
     seconds : float
@@ -145,22 +147,50 @@ def _unit(problem: Reduced, c: int, name: str) -> float:
     return float(problem.unit[problem.normal[c]])
 
 
-def _mode_arrays(problem: Reduced, layout: _Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
-    k = problem.count
-    most = max((len(table.modes) for table in problem.tables), default=1)
-    counts = np.array([len(table.modes) for table in problem.tables], dtype=np.int64)
-    zero, strict = np.full((k, most, 4), -1), np.full((k, most, 2), -1)
-    any_strict, turned = np.full((k, most, 2), -1), np.full((k, most), -1)
-    pairs = np.full((k, 8, 3), -1)
-    for c, table in enumerate(problem.tables):
-        for m, mode in enumerate(table.modes):
-            for target, names in ((zero, mode.zero), (strict, mode.strict), (any_strict, mode.any_strict)):
-                target[c, m, : len(names)] = [layout.number[c, name] for name in names]
-            if "slip" in mode.strict:
-                turned[c, m] = (-1 if mode.turned else 1) * (layout.number[c, "slip"] + 2)
-        for p, (first, second, sign) in enumerate(table.pairs):
-            pairs[c, p] = layout.number[c, first], layout.number[c, second], sign
+def _step_arrays(problem: Reduced, layout: _Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+    """The steps of all contacts, one after the other, as arrays for the compiled search."""
+    steps = [(c, step) for c, table in enumerate(problem.tables) for step in table.steps]
+    count = len(steps)
+    most = max((len(step.choices) for _, step in steps), default=1)
+    counts = np.array([len(step.choices) for _, step in steps], dtype=np.int64)
+    zero, strict = np.full((count, most, 4), -1), np.full((count, most, 2), -1)
+    any_strict, turned = np.full((count, most, 2), -1), np.full((count, most), -1)
+    pairs = np.full((count, 8, 3), -1)
+    for i, (c, step) in enumerate(steps):
+        for m, choice in enumerate(step.choices):
+            for target, names in ((zero, choice.zero), (strict, choice.strict), (any_strict, choice.any_strict)):
+                target[i, m, : len(names)] = [layout.number[c, name] for name in names]
+            if "slip" in choice.strict:
+                turned[i, m] = (-1 if choice.turned else 1) * (layout.number[c, "slip"] + 2)
+        for p, (first, second, sign) in enumerate(step.pairs):
+            pairs[i, p] = layout.number[c, first], layout.number[c, second], sign
     return counts, zero, strict, any_strict, turned, pairs
+
+
+def _modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
+    """Modes of the contacts from the choices at the steps (-1: not made); see `partial_choice` for half-made ones."""
+    columns, at = [], 0
+    for table in problem.tables:
+        steps = table.steps
+        if len(steps) == 1:
+            columns.append(chosen[:, at])
+        else:
+            first, second = chosen[:, at], chosen[:, at + 1]
+            number, total = len(steps[1].choices), len(table.modes)
+            half = np.where(first >= 0, total + first, total + len(steps[0].choices) + second)
+            half = np.where((first < 0) & (second < 0), -1, half)
+            columns.append(np.where((first >= 0) & (second >= 0), first * number + second, half))
+        at += len(steps)
+    return np.column_stack(columns) if columns else np.zeros((len(chosen), 0), dtype=np.int64)
+
+
+def partial_choice(table: Table, mode: int) -> tuple[int, int] | None:
+    """Return (step, choice) of a number beyond the modes, which stands for one choice of two; None for a mode."""
+    beyond = mode - len(table.modes)
+    if beyond < 0:
+        return None
+    first = len(table.steps[0].choices)
+    return (0, beyond) if beyond < first else (1, beyond - first)
 
 
 def find_modes(
@@ -190,7 +220,7 @@ def find_modes(
     """
     begin = time.perf_counter()
     layout = _layout(problem)
-    k, (rows, width) = problem.count, layout.tab.shape
+    k, (rows, width) = sum(len(table.steps) for table in problem.tables), layout.tab.shape
     counters = np.zeros(8, dtype=np.int64)
     depth = k + 1
     tabs = np.zeros((depth, max(rows, 1), width))
@@ -215,7 +245,7 @@ def find_modes(
         doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
     elif not k:
         counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
-    arrays = _mode_arrays(problem, layout)
+    arrays = _step_arrays(problem, layout)
     modes = np.full(k, -1, dtype=np.int64)
     while not counters[tree.DONE] and counters[tree.NODES] < budget:
         chunk = min(CHUNK, budget - int(counters[tree.NODES]))
@@ -225,10 +255,11 @@ def find_modes(
             report(int(counters[tree.NODES]))
         if enough is not None and counters[tree.LEAVES] >= enough:
             break
+    unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
     return Outcome(
-        leaves=leaves[:found].copy(),
-        rejected=rejected[:kept, :k].copy(),
+        leaves=_modes_of_steps(problem, leaves[:found]),
+        rejected=_modes_of_steps(problem, rejected[:kept, :k]),
         culprits=rejected[:kept, k].copy(),
         basis=rejected[:kept, k + 1].copy(),
         values=values[:kept, 0].copy(),
@@ -237,7 +268,7 @@ def find_modes(
         pivots=int(counters[tree.PIVOTS]),
         rejections=int(counters[tree.REJECTED]),
         finished=bool(counters[tree.DONE]) and int(counters[tree.LEAVES]) <= len(leaves),
-        doubtful=doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)].copy(),
+        doubtful=_modes_of_steps(problem, unsure[:, :k]),
         doubts=int(counters[tree.LOOSE]),
         seconds=time.perf_counter() - begin,
     )
