@@ -72,7 +72,7 @@ def reactions_of_batch(
                 done, worst = done + size, max(worst, error)
                 if report:
                     report(done)
-    codes, numbers, asked = _decide(counts, inputs, exact)
+    codes, numbers, asked = _decide(counts, inputs, exact, report if table is None else None)
     return ReactionsMap(
         residual=max(worst, asked),
         provenance=Provenance.now(
@@ -116,14 +116,18 @@ def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) ->
     return counts, float(worst[0])
 
 
-def _decide(counts: Ints, inputs: Inputs, exact: Callable[[Inputs], Reactions]) -> tuple[Ints, Ints, float]:
+def _decide(
+    counts: Ints, inputs: Inputs, exact: Callable[[Inputs], Reactions], report: Callable[[int], None] | None
+) -> tuple[Ints, Ints, float]:
     """Return the status (place in `ReactionsStatus`) and the number of accelerations; doubts are asked exactly."""
     unique, multiple, none = (CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "MULTIPLE", "NONE"))
     status = np.where(counts == 0, none, np.where(counts == 1, unique, multiple))
     numbers = np.maximum(counts, 0)
     status[counts == counting.INADMISSIBLE] = CODES.index(ReactionsStatus.INADMISSIBLE)
     worst = 0.0
-    for k in np.flatnonzero(counts == counting.DOUBTFUL):
+    for done, k in enumerate(np.flatnonzero(counts == counting.DOUBTFUL)):
+        if report:
+            report(done)
         params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
         single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
         try:

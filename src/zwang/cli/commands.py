@@ -15,8 +15,10 @@ from zwang._compile import compile
 from zwang._declare.files import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
+from zwang._plot import new_figure
+from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
-from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes
+from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
 from zwang.cli.reacting import reactions_
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
@@ -128,16 +130,20 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
 @main.command("gallery")
 @click.argument("name", required=False)
 @click.option("--save", "target", type=click.Path(path_type=Path), help="Write the named system to a model file.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the named system at its state.")
 @click.option("--tour", is_flag=True, help="Evaluate every system of the gallery and check its facts.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the tour as one HTML page.")
 @JSON
 @tell_mistakes
-def gallery_(name: str | None, target: Path | None, tour: bool, out: Path | None, json_: bool) -> None:
+def gallery_(
+    name: str | None, target: Path | None, picture: Path | None, tour: bool, out: Path | None, json_: bool
+) -> None:
     """List the systems that ship with zwang, or show one of them."""
     if out is not None and not tour:
         raise DeclarationError("--out goes with --tour; --save writes one system to a model file.")
-    if target is not None and name is None:
-        raise DeclarationError("--save needs the name of a system: zwang gallery NAME --save model.toml.")
+    for option, wanted in (("--save", target), ("--plot", picture)):
+        if wanted is not None and name is None:
+            raise DeclarationError(f"{option} needs the name of a system: zwang gallery NAME {option} {wanted}.")
     if tour:
         from zwang.cli.tour import run_tour
 
@@ -149,6 +155,10 @@ def gallery_(name: str | None, target: Path | None, tour: bool, out: Path | None
     if target is not None:
         entry.system.save(target, params=entry.params, state=entry.state)
         click.echo(f"wrote {target}", err=True)
+    if picture is not None:
+        _draw(entry, picture)
+        click.echo(f"wrote {picture}", err=True)
+    if target is not None or picture is not None:
         return
     if json_:
         facts = {key: fact.value for key, fact in entry.facts.items()}
@@ -157,6 +167,14 @@ def gallery_(name: str | None, target: Path | None, tour: bool, out: Path | None
     click.echo(f"{entry.title}\n{entry.source}\n\n{entry.system!r}\n")
     for key, fact in entry.facts.items():
         click.echo(f"  {key}: {fact.value}  ({fact.statement})")
+
+
+def _draw(entry: gallery.Entry, path: Path) -> None:
+    if entry.drawing is None:
+        raise DeclarationError(f"The gallery has no drawing of '{entry.name}'.")
+    figure, ax = new_figure((5.2, 4.2))
+    pose_of(entry.drawing, entry.system, entry.state, entry.params).plot(ax=ax)
+    write_picture(figure, path)
 
 
 def _print_gallery(json_: bool) -> None:

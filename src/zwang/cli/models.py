@@ -24,6 +24,7 @@ from zwang.errors import DeclarationError, StateError, ZwangError
 
 NO_ANSWER = 1
 WRONG_USAGE = 2
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,13 @@ def print_table(head: Iterable[str], rows: Iterable[Iterable[str]], *, right: It
     if not console.is_terminal:
         console.width = 10_000
     console.print(table)
+
+
+def write_picture(figure: Any, path: Path) -> None:
+    """Write a figure to a file whose ending says the format."""
+    if path.suffix not in PICTURES:
+        raise DeclarationError(f"'{path}': pictures are written as .png, .svg or .pdf.")
+    figure.savefig(path)
 
 
 def tell_mistakes(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes
+from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
 from zwang.cli.progress import progress
 from zwang.cli.values import Assignments, angle_names, in_radians, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError
@@ -233,8 +233,6 @@ def _rejection(item: Any) -> Mapping[str, Any]:
 
 def draw(result: Reactions | ReactionsMap, path: Path, degrees: set[str]) -> None:
     """Write the picture of a result to a file; angles named in `degrees` are shown in degrees."""
-    if path.suffix not in {".png", ".svg", ".pdf"}:
-        raise DeclarationError(f"'{path}': pictures are written as .png, .svg or .pdf.")
     figure, ax = new_figure()
     if isinstance(result, ReactionsMap):
         counts, codes, names = result.along()
@@ -243,4 +241,4 @@ def draw(result: Reactions | ReactionsMap, path: Path, degrees: set[str]) -> Non
         draw_counts(counts, codes, [status.name for status in ReactionsStatus], values, labels, ax=ax)
     else:
         result.plot(ax=ax)
-    figure.savefig(path)
+    write_picture(figure, path)
