@@ -236,3 +236,16 @@ def test_a_mid_size_system_without_like_parts_is_solved_by_dense_loops() -> None
     expected = zw.compile(system, "reference").evaluate(state, PARAMS)
     np.testing.assert_allclose(found.accelerations, expected.accelerations, rtol=1e-9, atol=1e-9)
     assert found.residual < 1e-12
+
+
+@pytest.mark.parametrize("n", [2, 12])
+def test_the_residual_of_an_equilibrium_is_rounding(n: int) -> None:
+    q, v = zw.coordinates(" ".join(f"x{i} y{i}" for i in range(n)))
+    anchors = [(sp.Integer(0), sp.Integer(0)), *((q[2 * i], q[2 * i + 1]) for i in range(n))]
+    rods = [zw.Bilateral(sp.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) - 1) for a, b in itertools.pairwise(anchors)]
+    hanging = zw.System(
+        kinetic=sp.Add(*(item**2 / 2 for item in v)), potential=9.81 * sp.Add(*q[1::2]), constraints=rods
+    )
+    state = {item.name: 0.0 for item in (*hanging.coordinates, *hanging.velocities)}
+    state |= {f"y{i}": -1.0 - i for i in range(n)}
+    assert zw.compile(hanging).evaluate(state).residual < 1e-14

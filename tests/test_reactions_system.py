@@ -240,3 +240,12 @@ def _several_contacts(seed: int) -> zw.System:
 def test_bad_calls_are_refused(call, message: str) -> None:
     with pytest.raises(zw.DeclarationError, match=message):
         call()
+
+
+def test_a_row_that_is_rounding_alone_proves_nothing_at_a_singular_point() -> None:
+    entry = zw.gallery.get("ellipse_pendulum")
+    folded = {"phi": 0.0, "psi": math.pi, "v_phi": 1.0, "v_psi": 0.0}
+    found = zw.reactions(entry.system, folded, entry.params)
+    assert found.status is Status.SINGULAR and found.rank == 0
+    assert not found.in_tangent_cone  # the second derivative of the guide along this velocity is not zero
+    assert not any(item.unique for item in found.certificates)

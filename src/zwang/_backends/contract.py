@@ -76,7 +76,10 @@ class Terms:
         inertia = np.einsum("ijb,jb->ib", self.mass, solved.accelerations)
         reaction = np.einsum("jib,jb->ib", rows, solved.multipliers)
         along = np.einsum("jib,ib->jb", rows, solved.accelerations)
-        size = np.einsum("jib,ib->jb", np.abs(rows), np.abs(solved.accelerations))
+        # At an equilibrium the acceleration is rounding itself: what the forces would do counts as its size.
+        pull = np.abs(self.force) + np.einsum("jib,jb->ib", np.abs(rows), np.abs(solved.multipliers))
+        would = np.abs(solved.accelerations) + pull / np.einsum("iib->ib", self.mass)
+        size = np.einsum("jib,ib->jb", np.abs(rows), would)
         return relative_error(inertia, self.force, reaction, along, self.gamma[list(chosen)], size)
 
 
@@ -119,7 +122,8 @@ class SparseTerms:
         for k, (mass, every) in enumerate(zip(self.mass, self.rows, strict=True)):
             rows = every[list(chosen)]
             a, lam = solved.accelerations[:, [k]], solved.multipliers[:, [k]]
-            size = abs(rows) @ np.abs(a)
+            pull = np.abs(self.force[:, [k]]) + abs(rows).T @ np.abs(lam)
+            size = abs(rows) @ (np.abs(a) + pull / mass.diagonal()[:, None])
             gamma = self.gamma[list(chosen)][:, [k]]
             errors.append(relative_error(mass @ a, self.force[:, [k]], rows.T @ lam, rows @ a, gamma, size))
         return np.concatenate(errors)

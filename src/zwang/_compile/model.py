@@ -140,12 +140,9 @@ class Model:
         inputs = resolve(self.system, state, params)
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
         self.require_finite(terms)
-        size, words = largest_violation(self.system, terms)
+        size, words, cure = largest_violation(self.system, terms)
         if size > tol:
-            raise StateError(
-                f"{self.system.name}: the state {words} by {size:.1e} (tol {tol:.0e}). "
-                "Use compile(system).project(state, params) for the nearest state that satisfies the constraints."
-            )
+            raise StateError(f"{self.system.name}: the state {words} by {size:.1e} (tol {tol:.0e}). {cure}")
         return size
 
     def project(
@@ -171,10 +168,6 @@ class Model:
                 )
             places.append(names.index(name))
         return places
-
-    def is_position(self, place: int) -> bool:
-        """Say whether the normal of that number belongs to a position-level constraint."""
-        return self._normals[place].level == "position"
 
     def require_finite(self, terms: Terms | SparseTerms) -> None:
         """Raise a StateError that names the constraint if the equations are not finite at a state."""

@@ -18,13 +18,16 @@ Array = NDArray[np.float64]
 NEWTON_STEPS = 60
 
 
-def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float, str]:
-    """Return the largest violation of any constraint over all states, and what it violates in words.
+PROJECT = "Use compile(system).project(state, params) for the nearest state that satisfies the bilateral constraints."
+
+
+def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float, str, str]:
+    """Return the largest violation of any constraint over all states, what it violates in words, and the cure.
 
     Bilateral position-level constraints count with their values and rates, unilateral ones where they are penetrated.
     Violations are in the units of the declared expressions and of their rates.
     """
-    worst, words = 0.0, "satisfies its constraints"
+    worst, words, cure = 0.0, "satisfies its constraints", ""
     normals = [item for item in system.constraints if not isinstance(item, Friction)]
     for place, item in enumerate(normals):
         value, rate = terms.value[place], terms.rate[place]
@@ -38,7 +41,8 @@ def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float
             size = float(miss.max())
             if size > worst:
                 worst, words = size, f"{phrase} '{item.name}'"
-    return worst, words
+                cure = PROJECT if isinstance(item, Bilateral) else "Move it to where the expression is not negative."
+    return worst, words, cure
 
 
 def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dict[str, float]:
@@ -58,7 +62,7 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dic
     terms = kernels.terms(inputs.t, q, v, inputs.params)
     v[:, 0] += _least_change(terms, held, -_rates(normals, terms)[held])
     terms = kernels.terms(inputs.t, q, v, inputs.params)
-    size, words = largest_violation(system, terms)
+    size, words, _ = largest_violation(system, terms)
     if not size <= max(1e3 * tol, 1e-9):
         raise StateError(
             f"{system.name}: no state that satisfies the constraints was reached from here: after {NEWTON_STEPS} steps "

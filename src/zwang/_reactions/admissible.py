@@ -7,13 +7,14 @@ zero. Tolerances are relative to 1 + the size of the terms: |row| |q| for gaps, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from zwang._backends import SparseTerms, Terms
+from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
@@ -41,14 +42,11 @@ class Acting:
         Of the constraints that act, in the order of the contacts.
     open : tuple of str
         Of the one-sided constraints that don't, with the reason in words.
-    bilateral : list of int
-        Numbers of the normals of all bilateral constraints.
     """
 
     problem: ContactProblem
     names: tuple[str, ...]
     open: tuple[str, ...]
-    bilateral: list[int]
 
 
 class _State:
@@ -79,27 +77,28 @@ def acting(
     terms: Terms | SparseTerms,
     tolerances: Tolerances,
     normal_forces: Mapping[str, float] | None = None,
+    vanished: Collection[int] = (),
 ) -> Acting:
-    """Return the contact problem of one state; a state that violates a constraint is a StateError."""
+    """Return the contact problem of one state; a state that violates a constraint is a StateError.
+
+    Rows of the normals in `vanished` are nothing but rounding (a singular point) and count as zero.
+    """
     given = _normal_forces(system, normal_forces)
     state = _State(inputs, terms)
     contacts: list[Contact] = []
     opened: list[str] = []
-    bilateral: list[int] = []
     normal = slip = law = 0
     for item in system.constraints:
         reason = _check(system, item, state, normal, tolerances)
-        if isinstance(item, Bilateral):
-            bilateral.append(normal)
         if reason is None:
-            contacts.append(_contact(item, state, normal, slip, law, tolerances, given))
+            contacts.append(_contact(item, state, normal, slip, law, tolerances, given, normal in vanished))
         else:
             opened.append(f"{item.name} ({reason})")
         normal += not isinstance(item, Friction)
         slip += len(item.slip)
         law += bool(item.slip)
     problem = ContactProblem(state.mass, terms.force[:, 0], contacts)
-    return Acting(problem, tuple(str(contact.name) for contact in contacts), tuple(opened), bilateral)
+    return Acting(problem, tuple(str(contact.name) for contact in contacts), tuple(opened))
 
 
 def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:
@@ -121,7 +120,7 @@ def _check(system: System, item: Constraint, state: _State, place: int, toleranc
     position = item.level == "position"
     gap_tol = (tolerances.gap * state.gap_scale if position else tolerances.rate * state.rate_scale)[place]
     rate_tol = tolerances.rate * state.rate_scale[place]
-    cure = "Use compile(system).project(state, params) for the nearest state that satisfies the bilateral constraints."
+    cure = PROJECT
     if isinstance(item, Bilateral):
         if abs(value) > gap_tol:
             raise StateError(
@@ -157,6 +156,7 @@ def _contact(
     law: int,
     tolerances: Tolerances,
     given: Mapping[str, float],
+    zero: bool,
 ) -> Contact:
     terms = state.terms
     places = range(slip, slip + len(item.slip))
@@ -175,8 +175,9 @@ def _contact(
     name = str(item.name)
     if isinstance(item, Friction):
         return Contact(None, friction=1.0, normal_force=float(terms.bounds[law, 0]), name=name, **along)
+    row = state.row(state.rows, normal)
     return Contact(
-        state.row(state.rows, normal),
+        0 * row if zero else row,
         friction=float(terms.bounds[law, 0]) if item.slip else 0.0,
         bias=float(terms.gamma[normal, 0]),
         bilateral=isinstance(item, Bilateral),

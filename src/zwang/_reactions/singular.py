@@ -40,6 +40,8 @@ class RankReport:
         Whether no other point of the component was found although the rows leave the state free to move.
     in_cone : bool
         Whether the velocity lies in the tangent cone to second order: an acceleration satisfies all rows.
+    vanished : tuple of int
+        Numbers of the normals whose row is nothing but rounding.
     """
 
     rank: int
@@ -47,6 +49,7 @@ class RankReport:
     nearby: int
     isolated: bool
     in_cone: bool
+    vanished: tuple[int, ...] = ()
 
     @property
     def singular(self) -> bool:
@@ -63,12 +66,16 @@ def rank_report(kernels: Kernels, inputs: Inputs, positions: Sequence[int], tol:
     rank = _rank(rows, tol)
     if rank == len(chosen):
         return RankReport(rank, len(chosen), rank, False, True)
+    lengths = np.linalg.norm(rows, axis=1)
+    gone = lengths <= tol * max(lengths.max(initial=0.0), 1.0)
+    rows = np.where(gone[:, None], 0.0, rows)
     solution, *_ = np.linalg.lstsq(rows, gamma[chosen], rcond=tol)
     miss = np.abs(rows @ solution - gamma[chosen]).max(initial=0.0)
     in_cone = bool(miss <= 1e-7 * (1.0 + np.abs(gamma[chosen]).max(initial=0.0)))
     nearby, others = _nearby(kernels, inputs, chosen, tol, seed)
     movable = rows.shape[1] > rank
-    return RankReport(rank, len(chosen), max(nearby, rank), movable and not others, in_cone)
+    vanished = tuple(place for place, lost in zip(chosen, gone, strict=True) if lost)
+    return RankReport(rank, len(chosen), max(nearby, rank), movable and not others, in_cone, vanished)
 
 
 def _nearby(kernels: Kernels, inputs: Inputs, chosen: list[int], tol: float, seed: int) -> tuple[int, bool]:

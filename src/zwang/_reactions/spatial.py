@@ -129,14 +129,16 @@ def _propose(problem: ContactProblem, arrays: FrictionArrays, seed: int) -> Prop
         return Proposals([gauss_projection(arrays)], proofs=[] if proof is None else [proof])
     if one_contact_fits(arrays) and arrays.has_dense_delassus:
         found = one_contact_solutions(arrays)
+        count = len(found.solutions)
+        words = "one solution and no other" if count == 1 else f"{count or 'no'} solutions and no others"
         exact = Proof(
             "one contact, exactly",
-            float(len(found.solutions)),
+            float(count),
             THIS_STATE,
-            f"Open, stick and the roots of a quartic give {len(found.solutions)} solutions and no others.",
-            exists=bool(found.solutions),
-            unique_motion=len(found.solutions) <= 1,
-            unique=len(found.solutions) <= 1,
+            f"Open, stick and the roots of a quartic give {words}.",
+            exists=count > 0,
+            unique_motion=count <= 1,
+            unique=count <= 1,
         )
         candidates = [candidate for _, candidate in found.solutions]
         candidates.sort(key=lambda one: -float(one.normal.sum()))

@@ -8,6 +8,7 @@ from typing import Any
 
 from zwang._compile import Model, compile
 from zwang._compile.values import Inputs, resolve
+from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
 from zwang._reactions.admissible import Tolerances, acting
@@ -119,7 +120,8 @@ def _of_state(
     system = model.system
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     model.require_finite(terms)
-    found = acting(system, inputs, terms, tolerances, normal_forces)
+    report = rank_report(model.kernels, inputs, _held_positions(model), RANK)
+    found = acting(system, inputs, terms, tolerances, normal_forces, report.vanished)
     provenance = Provenance.now(
         system.digest,
         tolerances={
@@ -138,18 +140,22 @@ def _of_state(
     notes = [result.note] if result.note else []
     if found.open:
         notes.append(f"Open: {', '.join(found.open)}.")
-    positions = [place for place in found.bilateral if model.is_position(place)]
-    report = rank_report(model.kernels, inputs, positions, RANK)
     if report.singular:
         notes.append(_singular_words(report))
         result = replace(result, status=ReactionsStatus.SINGULAR)
     return replace(result, note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
 
 
+def _held_positions(model: Model) -> list[int]:
+    """Return the numbers of the normals of the bilateral constraints on positions."""
+    normals = [item for item in model.system.constraints if not isinstance(item, Friction)]
+    return [place for place, item in enumerate(normals) if isinstance(item, Bilateral) and item.level == "position"]
+
+
 def _singular_words(report: RankReport) -> str:
     nearby = "no other point is near" if report.isolated else f"nearby it is {report.nearby}"
     cone = "lies" if report.in_cone else "does not lie"
     return (
-        f"The {report.rows} bilateral rows have rank {report.rank} here, {nearby}; the velocity {cone} in the tangent "
-        "cone. The limit along a branch is asked of asymptotics."
+        f"The rank of the bilateral rows ({report.rows}) is {report.rank} here, {nearby}; the velocity {cone} in the "
+        "tangent cone. The limit along a branch is asked of asymptotics."
     )

@@ -87,7 +87,7 @@ class Evaluation(Result):
         rows += [("gap", name, value) for name, value in self.gaps.items()]
         rows += [("energy", name, value) for name, value in self.energies.items()]
         width = max(len(name) for _, name, _ in rows)
-        lines = [f"  {kind:<12}  {name.ljust(width)}  {float(value): .10g}" for kind, name, value in rows[:40]]
+        lines = [f"  {kind:<12}  {name.ljust(width)}  {float(value) + 0.0: .10g}" for kind, name, value in rows[:40]]
         if len(rows) > 40:
             lines.append(f"  ... and {len(rows) - 40} more rows")
         return "\n".join([head, *lines, f"  residual {float(self.residual):.1e}"])
