@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.certificates import certificates
+from zwang._numerics.certificates import Proof, certificates
 from zwang._numerics.contact_laws import scales_of
 from zwang._numerics.contacts import ContactProblem, dense
 from zwang._numerics.friction_cones.arrays import friction_arrays
@@ -28,7 +28,7 @@ from zwang._reactions.solutions import distinct_accelerations, solution_of
 from zwang._reactions.spatial import reactions_by_solvers
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
-from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang._results.reactions import Reactions
 from zwang.errors import DeclarationError
 
 ENUMERATED = 12
@@ -144,6 +144,40 @@ def _what_is_left(problem: ContactProblem, options: Options) -> str:
     return f"{why[0].upper()}{why[1:]}; what solvers found was checked."
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The solution set in scaled forces, and how much of it that is."""
+
+    pieces: list[Piece]
+    outcome: Outcome | None
+    proofs: list[Proof]
+    complete: bool
+    marginal: tuple[str, ...]
+    note: str
+
+
+def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: Options) -> Found:
+    tol = options.tol
+    rounding = _ill_conditioned(reduced, tol)
+    proofs = certificates(reduced) if options.certify and not rounding else []
+    outcome = _enumerate(reduced, total, options)
+    finished = outcome is not None and outcome.finished
+    pieces = pieces_of(reduced, outcome, tol) if outcome is not None else []
+    doubtful = [piece.marginal for piece in pieces if piece.marginal]
+    pieces = maximal(reduced, pieces, tol)
+    if not finished and not pieces:
+        pieces = _one(problem, reduced, tol)
+    doubts = still_doubtful(reduced, outcome, tol) if outcome is not None and finished else 0
+    marginal = _marginal(doubtful, doubts) + rounding
+    pieces = _without_doubtful_twins(pieces, tol)
+    complete = finished and not marginal
+    if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
+        # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
+        pieces, complete = _at_one_motion(reduced, pieces, tol), not marginal
+    note = "" if finished or complete else _cost(reduced, total, options, outcome)
+    return Found(pieces, outcome, proofs, complete, marginal, note)
+
+
 def _planar(
     problem: ContactProblem,
     names: tuple[str, ...],
@@ -154,41 +188,17 @@ def _planar(
 ) -> Reactions:
     reduced = reduce(problem, slip_tol=options.slip_tol)
     total = mode_count(reduced)
-    rounding = _ill_conditioned(reduced, options.tol)
-    proofs = certificates(reduced) if options.certify and not rounding else []
-    outcome = _enumerate(reduced, total, options)
-    pieces: list[Piece] = pieces_of(reduced, outcome, options.tol) if outcome is not None else []
-    finished = outcome is not None and outcome.finished
-    doubtful = [piece.marginal for piece in pieces if piece.marginal]
-    pieces = maximal(reduced, pieces, options.tol)
-    note = "" if finished else _cost(reduced, total, options, outcome)
-    if not finished and not pieces:
-        pieces = _one(problem, reduced, options.tol)
-    doubts = still_doubtful(reduced, outcome, options.tol) if outcome is not None and finished else 0
-    marginal = _marginal(doubtful, doubts) + rounding
-    pieces = _without_doubtful_twins(pieces, options.tol)
-    complete = finished and not marginal
-    if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
-        # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
-        pieces, complete = _at_one_motion(reduced, pieces, options.tol), not marginal
-        note = "" if complete else note
+    found = _solution_set(problem, reduced, total, options)
+    pieces, proofs, nodes = found.pieces, found.proofs, found.outcome.nodes if found.outcome else 0
     accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
-    status = status_of(pieces, len(accelerations), continuum, complete, proofs)
+    status = status_of(pieces, len(accelerations), continuum, found.complete, proofs)
     numbers = components(pieces, near=nearness(options.tol))
-    if complete and finished and status not in {ReactionsStatus.FOUND, ReactionsStatus.UNDECIDED}:
-        proofs = [*proofs, enumeration(status, total, outcome.nodes if outcome else 0, len(set(numbers)))]
+    if found.complete and found.outcome is not None and found.outcome.finished:
+        proofs = [*proofs, enumeration(status, total, nodes, len(set(numbers)))]
     scales = scales_of(problem, inverse_times(problem))
+    checked = max(4, 32 // max(len(pieces), 1))
     solutions = tuple(
-        solution_of(
-            problem,
-            reduced,
-            piece,
-            number,
-            names,
-            scales,
-            slip_tol=options.slip_tol,
-            checked_vertices=max(4, 32 // len(pieces)),
-        )
+        solution_of(problem, reduced, piece, number, names, scales, slip_tol=options.slip_tol, checked_vertices=checked)
         for piece, number in zip(pieces, numbers, strict=True)
     )
     main = main_certificate(status, proofs)
@@ -202,15 +212,15 @@ def _planar(
         solutions=solutions,
         accelerations=accelerations,
         accelerations_continuum=continuum,
-        rejected=explain(problem, reduced, outcome, total, names, options.tol),
-        complete=complete,
-        marginal=marginal,
+        rejected=explain(problem, reduced, found.outcome, total, names, options.tol),
+        complete=found.complete,
+        marginal=found.marginal,
         certificate=None if main is None else certificate_of(main),
         certificates=tuple(certificate_of(proof) for proof in proofs),
         redundancy=explain_redundancy(problem, reduced, pieces, solutions, names),
         modes_total=total,
-        nodes=outcome.nodes if outcome else 0,
-        note=note,
+        nodes=nodes,
+        note=found.note,
         graph=contact_graph(problem, reduced),
     )
 

@@ -7,7 +7,7 @@ condition that fails by more than `tol` rejects the mode. One that fails, or hol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -86,12 +86,20 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
 def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
     """Return the pieces of all modes found, in the order of modes; a closer look may reject one after all."""
     chosen = sorted(tuple(int(m) for m in modes) for modes in outcome.leaves)
-    found = (piece_of(problem, modes, tol, strict=True) for modes in chosen)
-    return [piece for piece in found if piece is not None]
+    found = [piece for modes in chosen if (piece := piece_of(problem, modes, tol)) is not None]
+    inner = [piece for piece in found if _is_strict(problem, piece, tol)]
+    kept = []
+    for piece in found:
+        # What is strict only by rounding is a boundary of another mode, unless that mode was not found.
+        if any(piece is other for other in inner):
+            kept.append(piece)
+        elif not any(other.polyhedron.includes(piece.polyhedron, nearness(tol)) for other in inner):
+            kept.append(replace(piece, marginal=piece.marginal or "a mode that is a boundary of others"))
+    return kept
 
 
-def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float, *, strict: bool = False) -> Piece | None:
-    """Return the solutions in one mode, None if there are none (or, with `strict`, only boundaries of other modes)."""
+def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float) -> Piece | None:
+    """Return the solutions in one mode, None if there are none."""
     equations, inequalities, owners = conditions(problem, modes)
     point, _, residual, gap = affine_solution(equations)
     scale = max(1.0, float(np.abs(point).max(initial=0.0)))
@@ -104,10 +112,8 @@ def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float, *, strict: bo
     doubt = doubt or ("its equations" if residual > 0.01 * tol * scale else "")
     values = _values(polyhedron, inequalities)
     if len(values):
-        size = max(1.0, float(np.abs(polyhedron.vertices).max(initial=0.0)))
+        size = _size(polyhedron)
         if values.min() < -tol * size:
-            return None
-        if strict and not _strictly(polyhedron, values, strict_rows(problem, modes), 0.01 * tol * size):
             return None
         least = values.min(axis=1)
         near = (values.max(axis=1) < tol * size) & (values.max(axis=1) > 0.01 * tol * size)
@@ -118,16 +124,25 @@ def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float, *, strict: bo
     return make_piece(problem, polyhedron, modes, doubt)
 
 
+def _size(polyhedron: Polyhedron) -> float:
+    return max(1.0, float(np.abs(polyhedron.vertices).max(initial=0.0)))
+
+
 def strict_rows(problem: Reduced, modes: tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """Which inequalities of a mode are strict in its strict part: those on accelerations."""
     forms = [form for c, m in enumerate(modes) for form in problem.tables[c].modes[m].inequalities]
     return np.array([bool(form[2] or form[3]) for form in forms], dtype=bool)
 
 
-def _strictly(polyhedron: Polyhedron, values: Array, rows: npt.NDArray[np.bool_], zero: float) -> bool:
-    if not rows.any() or polyhedron.whole:
-        return bool((values[rows].max(axis=1, initial=-np.inf) > zero).all())
-    found = deepest(polyhedron.equations, polyhedron.inequalities, rows.astype(float))
+def _is_strict(problem: Reduced, piece: Piece, tol: float) -> bool:
+    """Whether every strict inequality of the piece's mode is positive somewhere on it, by more than rounding."""
+    body, zero = piece.polyhedron, 0.01 * tol * _size(piece.polyhedron)
+    rows = strict_rows(problem, piece.modes or ())
+    if not rows.any():
+        return True
+    if body.whole:
+        return bool((_values(body, body.inequalities)[rows].max(axis=1) > zero).all())
+    found = deepest(body.equations, body.inequalities, rows.astype(float))
     return found is not None and found[1] > zero
 
 
