@@ -330,9 +330,9 @@ def test_a_certificate_for_every_force_makes_one_solution_complete():
 
 
 def many_blocks(k):
-    n = 2 * k
-    rows = sparse.identity(n, format="csr")
-    contacts = [Contact(rows[[2 * j + 1]], tangent=rows[[2 * j]], friction=0.5) for j in range(k)]
+    n, one, first = 2 * k, np.ones(1), np.array([0, 1])
+    row = [sparse.csr_matrix((one, np.array([i]), first), shape=(1, n)) for i in range(n)]
+    contacts = [Contact(row[2 * j + 1], tangent=row[2 * j], friction=0.5) for j in range(k)]
     return ContactProblem(sparse.identity(n), np.tile([0.1, -1.0], k), contacts)
 
 

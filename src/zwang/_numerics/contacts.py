@@ -260,7 +260,7 @@ def _vector(label: str, value: Any) -> Array:
 def _row(label: str, value: Any) -> Matrix:
     if not is_sparse(value):
         return _vector(label, value)
-    row = value.tocsr().astype(float)
+    row = value.tocsr().astype(float, copy=False)
     row = row.reshape(1, -1).tocsr() if row.ndim == 1 or row.shape[0] != 1 else row
     _finite(label, row.data)
     return row
@@ -271,7 +271,7 @@ def _tangent_rows(label: str, value: Any, normal: Matrix) -> Matrix:
     if value is None:
         return np.zeros((0, n or 0))
     if is_sparse(value):
-        rows = value.tocsr().astype(float)
+        rows = value.tocsr().astype(float, copy=False)
         rows = rows.reshape(1, -1).tocsr() if rows.ndim == 1 else rows
         _finite(label, rows.data)
     else:
