@@ -12,6 +12,7 @@ from zwang._reactions.solutions import shaped
 from zwang._results.reactions import Redundancy, Solution
 
 Array = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 MOST_SIZE = 400
 """Beyond this many forces dependencies are not looked for."""
@@ -55,8 +56,8 @@ def explain_redundancy(
         return None
     normal, tangential = reduced.force_directions(stress)
     tangential = shaped(problem, tangential)
-    moving = _moving(solutions, len(names))
-    determined = tuple(name for name, moves in zip(names, moving, strict=True) if not moves) if solutions else ()
+    pressing, rubbing = _moving(solutions, len(names))
+    determined = tuple(np.array(names, dtype=object)[~(pressing | rubbing)].tolist()) if solutions else ()
     sentences = [_dependence(row, names) for row in dependencies[:MOST_SENTENCES]]
     for row, rub in zip(normal[:MOST_SENTENCES], tangential[:MOST_SENTENCES], strict=True):
         sentences.append(f"Free self-stress: {_stress(row, rub, names)}.")
@@ -65,7 +66,7 @@ def explain_redundancy(
             f"In all {len(dependencies)} dependencies between normals and {len(stress)} free self-stresses."
         )
     if solutions:
-        sentences.append(_verdict(names, moving))
+        sentences.append(_verdict(names, pressing, rubbing))
     return Redundancy(tuple(sentences), dependencies, normal, tangential, determined)
 
 
@@ -95,10 +96,10 @@ def _free_stress(reduced: Reduced, pieces: list[Piece]) -> Array:
     return echelon(still * reduced.unit) / reduced.unit if len(still) else np.zeros((0, reduced.size))
 
 
-def _moving(solutions: tuple[Solution, ...], count: int) -> list[bool]:
-    """Whether the force of each contact differs between, or within, solutions."""
+def _moving(solutions: tuple[Solution, ...], count: int) -> tuple[Bools, Bools]:
+    """Whether the normal force, and the friction force, of each contact differ between, or within, solutions."""
     if not solutions:
-        return [False] * count
+        return np.zeros(count, bool), np.zeros(count, bool)
     low = np.min([s.ranges.normal[:, 0] for s in solutions], axis=0)
     high = np.max([s.ranges.normal[:, 1] for s in solutions], axis=0)
     first = np.min([np.reshape(s.ranges.tangential, (count, -1, 2))[..., 0] for s in solutions], axis=0)
@@ -106,12 +107,13 @@ def _moving(solutions: tuple[Solution, ...], count: int) -> list[bool]:
     finite = [x[np.isfinite(x)] for x in (low, high, first, second)]
     scale = max((float(np.abs(x).max(initial=0.0)) for x in finite), default=0.0) or 1.0
     with np.errstate(invalid="ignore"):
-        moves = (high - low > 1e-9 * scale) | (second - first > 1e-9 * scale).any(axis=1)
-    return [bool(value) for value in moves]
+        return high - low > 1e-9 * scale, (second - first > 1e-9 * scale).any(axis=1)
 
 
 def _dependence(row: Array, names: tuple[str, ...]) -> str:
     involved = [names[j] for j in np.flatnonzero(row)]
+    if len(involved) == 1:
+        return f"The row of the constraint '{involved[0]}' vanishes."
     return f"The constraints {_listed(involved)} depend on each other: {_sum(row, names)} = 0."
 
 
@@ -139,10 +141,11 @@ def _listed(names: list[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _verdict(names: tuple[str, ...], moving: list[bool]) -> str:
-    fixed = [name for name, moves in zip(names, moving, strict=True) if not moves]
-    if not any(moving):
+def _verdict(names: tuple[str, ...], pressing: Bools, rubbing: Bools) -> str:
+    if not (pressing | rubbing).any():
         return "All reactions are determined all the same."
-    if not fixed:
-        return "No reaction is determined."
-    return f"Determined all the same: the reactions of {_listed(fixed)}."
+    fixed = [names[j] for j in np.flatnonzero(~pressing & ~rubbing)]
+    normals = [names[j] for j in np.flatnonzero(~pressing & rubbing)]
+    parts = [f"the reactions of {_listed(fixed)}"] if fixed else []
+    parts += [f"the normal forces of {_listed(normals)}"] if normals else []
+    return f"Determined all the same: {' and '.join(parts)}." if parts else "No reaction is determined."
