@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +14,10 @@ from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.friction_cones import quasidefinite
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.candidate import candidate_of, contact_errors, natural_residual
+from zwang._numerics.friction_cones.drive import prepare, solve_one
+from zwang._numerics.friction_cones.gauss_projection import gauss_projection
 from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tables
+from zwang._numerics.friction_cones.interior_point import cone_plan
 from zwang._numerics.friction_cones.inverse_mass import inverse_of
 from zwang._numerics.friction_cones.lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
@@ -174,7 +179,7 @@ def test_sparse_and_dense_sweeps_take_the_same_path(seed):
     mass = sparse.diags_array(rng.uniform(0.5, 2, 30), format="csr")
     force = rng.normal(size=30) * 3
     arrays = friction_arrays(ContactProblem(mass, force, contacts=contacts))
-    found = [gauss_seidel(arrays, limit=5, tables=sweep_tables(arrays, dense=dense)).forces for dense in (True, False)]
+    found = [gauss_seidel(arrays, limit=3, tables=sweep_tables(arrays, dense=dense)).forces for dense in (True, False)]
     assert found[0] == pytest.approx(found[1], abs=1e-10)
 
 
@@ -277,3 +282,24 @@ def test_pivoting_handles_bilateral_and_given_bounds_together(seed):
     ]
     arrays = friction_arrays(ContactProblem(positive(rng, 8), 5 * rng.normal(size=8), contacts=contacts))
     assert pivoting(arrays).residual < 1e-9
+
+
+def test_factorization_that_would_not_fit_is_refused_and_sweeps_go_on(monkeypatch):
+    monkeypatch.setattr(quasidefinite, "_MOST_FILL", 2)
+    rng = np.random.default_rng(0)
+    contacts = [Contact(row) for row in rng.normal(size=(4, 6))]
+    arrays = friction_arrays(ContactProblem(np.eye(6), rng.normal(size=6), contacts=contacts))
+    with pytest.raises(quasidefinite.FillError, match="Sweeps need no factorization"):
+        cone_plan(arrays)
+    assert prepare(arrays).plan is None
+    assert solve_one(arrays).residual < 1e-8
+    assert gauss_projection(arrays).residual < 1e-9
+
+
+def test_importing_the_solvers_loads_neither_scipy_nor_numba_nor_clarabel():
+    code = (
+        "import sys, zwang._numerics.friction_cones; "
+        "print([m for m in ('scipy', 'numba', 'clarabel') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

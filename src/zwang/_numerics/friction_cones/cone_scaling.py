@@ -22,26 +22,29 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
 from zwang._numerics.jit import njit
 
 FREE, RAY, WEDGE, BOX, CONE, DISC = range(6)
+ROWS_OF = (1, 1, 2, 1, 3, 2)
+KIND_OF = (BILATERAL, UNILATERAL, UNILATERAL, PRESCRIBED, UNILATERAL, PRESCRIBED)
 
 
 @njit
 def inside(shape: int, mu: float, radius: float) -> Any:
-    """Return (N, s0, s1, s2, z0, z1, z2): a point inside the cone with T = 0, and a multiplier."""
+    """Return (N, s0, s1, z0, z1): a point inside the cone with T = 0, and a multiplier; s2 = z2 = 0."""
     if shape == RAY:
-        return 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0
+        return 1.0, 1.0, 0.0, 1.0, 0.0
     if shape in (WEDGE, CONE):
         n = 1.0 / mu if mu < 1.0 else 1.0
         s = mu * n
     else:
         n, s = 0.0, radius
     if shape in (WEDGE, BOX):
-        return n, s, s, 0.0, 1.0, 1.0, 0.0
+        return n, s, s, 1.0, 1.0
     if shape == FREE:
-        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    return n, s, 0.0, 0.0, 1.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    return n, s, 0.0, 1.0, 0.0
 
 
 @njit
@@ -138,17 +141,6 @@ def cone_step(s0: float, s1: float, s2: float, d0: float, d1: float, d2: float) 
         if root > 0.0:
             step = min(step, root)
     return step
-
-
-@njit
-def longest_step(shape: int, s0: float, s1: float, s2: float, d0: float, d1: float, d2: float) -> float:
-    """Return the largest t with s + t d in the cone."""
-    if shape == FREE:
-        return 1e300
-    if shape in (CONE, DISC):
-        return cone_step(s0, s1, s2, d0, d1, d2)
-    step = ray_step(s0, d0)
-    return step if shape == RAY else min(step, ray_step(s1, d1))
 
 
 @njit

@@ -10,7 +10,7 @@ candidate's residual is computed from its forces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, na
 from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.newton import newton
+from zwang._numerics.friction_cones.quasidefinite import FillError
 from zwang._numerics.friction_cones.sticking import stick_planned
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,7 @@ _STICK_STEPS = 100
 _MOST_SWEEPS = 3000
 _PIVOTING_CONTACTS = 300
 _NEWTON_SIZE = 3000
+_FINISHED_SIZE = 60
 _CONE_SIZE = 2000
 
 
@@ -50,6 +52,11 @@ class Prepared:
         return self.arrays.symmetric and self.arrays.size > len(self.arrays.force)
 
     @cached_property
+    def may_stick(self) -> bool:
+        """Whether conjugate gradients on W are worth trying first."""
+        return self.redundant and self.plan is not None and not self.plan.coordinates
+
+    @cached_property
     def sweeps(self) -> int:
         """How many sweeps cost as much as a part of the interior-point solve that may follow."""
         if self.plan is None:
@@ -64,18 +71,20 @@ class Prepared:
         return None if self.tables is None else sweeper(self.arrays, self.tables)
 
     def solve(self, tol: float) -> tuple[Floats, float, str, int]:
-        """Sweep, then interior points: the compiled part of `solve_one`. Return (forces, residual, method, iterations).
+        """Return (forces, residual, method, iterations): the compiled part of `solve_one`.
 
-        The residual is that of the forces, computed in compiled code after the last iteration.
+        Stacks are first asked whether they stick; then sweeps, then interior points. The residual is that of the
+        forces, computed in compiled code after the last iteration.
         """
         found = None
-        if self.redundant and self.plan is not None and not self.plan.coordinates:
+        if self.may_stick and self.plan is not None:
             r, done, residual = stick_planned(self.arrays, self.plan, tol, _STICK_STEPS)
             if residual <= tol:
                 return r, residual, "sticking", done
-        if self.sweep is not None:
-            r, sweeps, steps, residual = self.sweep(None, tol, self.sweeps)
-            found = r, residual, name_of(steps), sweeps + steps
+        sweep = self.sweep
+        if sweep is not None:
+            r, sweeps, steps, residual = sweep(None, tol, self.sweeps)
+            found = r, residual, "Gauss-Seidel and Newton" if steps else "Gauss-Seidel", sweeps + steps
             if residual <= tol:
                 return found
         if self.plan is not None:
@@ -87,7 +96,11 @@ class Prepared:
 
 def prepare(arrays: FrictionArrays, *, plan: bool = True) -> Prepared:
     """Make the tables for sweeps, and with `plan` the factorization plan for interior points."""
-    return Prepared(arrays, _tables(arrays), ip.cone_plan(arrays) if plan and ip.fits(arrays) else None)
+    try:
+        cones = ip.cone_plan(arrays) if plan and ip.fits(arrays) else None
+    except FillError:
+        cones = None
+    return Prepared(arrays, _tables(arrays), cones)
 
 
 def _tables(arrays: FrictionArrays) -> SweepTables | None:
@@ -130,12 +143,19 @@ def solve_one(
     ready = prepare(arrays, plan=False) if prepared is None else prepared
     best: Candidate | None = None
     for attempt in _attempts(ready, tol, seed):
-        found = attempt(None if best is None else best.forces)
+        try:
+            found = attempt(None if best is None else best.forces)
+        except FillError:  # this method is not for so large a tangle
+            continue
         if best is None or found.residual < best.residual:
             best = found
         if best.residual <= tol:
             break
     assert best is not None
+    if best.residual > 1e-13 and arrays.size <= _FINISHED_SIZE:  # a few Newton steps take small problems to rounding
+        finer = newton(arrays, start=best.forces, tol=1e-15, limit=4)
+        if finer.residual < best.residual:
+            return replace(finer, method=best.method, iterations=best.iterations)
     return best
 
 

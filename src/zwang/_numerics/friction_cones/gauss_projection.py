@@ -20,6 +20,7 @@ from zwang._numerics.friction_cones.cone_program import cone_fixed_point
 from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel
 from zwang._numerics.friction_cones.interior_point import ConePlan, cone_plan, solve_planned
 from zwang._numerics.friction_cones.newton import newton
+from zwang._numerics.friction_cones.quasidefinite import FillError
 from zwang.errors import DeclarationError
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,11 @@ def gauss_projection(arrays: FrictionArrays, *, tol: float = 1e-9, plan: ConePla
         )
     if arrays.size == 0:
         return candidate_of(arrays, np.zeros(0), "no unknown forces")
-    r, done, _ = solve_planned(arrays, cone_plan(arrays) if plan is None else plan, 0.1 * tol, 100)
-    best = candidate_of(arrays, r, "interior point", done)
+    try:
+        r, done, _ = solve_planned(arrays, cone_plan(arrays) if plan is None else plan, 0.1 * tol, 100)
+        best = candidate_of(arrays, r, "interior point", done)
+    except FillError:
+        best = gauss_seidel(arrays, tol=tol)
     if arrays.size <= _SMALL:
         best = _better(best, newton(arrays, start=best.forces, tol=1e-15))
     if best.residual > tol and arrays.size > _SMALL and arrays.has_sparse_delassus:

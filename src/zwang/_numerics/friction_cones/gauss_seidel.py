@@ -117,13 +117,13 @@ def sweeper(arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY) -
     memory, size = min(memory, arrays.size, MEMORY), arrays.size
     system = tables.system
     if system is not None:
-        unit = system.unit
-        dense = partial(relax_dense.compiled, system.wt, system.b, arrays.layout, system.law, tables.table, tables.work)
+        rows = np.vstack([system.wt, system.b, system.unit])
+        dense = partial(relax_dense.compiled, rows, arrays.layout, tables.table, tables.work)
 
         def sweep_dense(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
-            x = np.zeros(size) if r is None else r / unit
-            sweeps, steps, residual = dense(x, tol, limit, memory)
-            return x * unit, sweeps, steps, residual
+            x = np.empty(size) if r is None else r.copy()
+            sweeps, steps, residual = dense(x, r is None, tol, limit, memory)
+            return x, sweeps, steps, residual
 
         return sweep_dense
     bodies = partial(

@@ -45,10 +45,11 @@ TABLE_WIDTH = 20
 
 # Sweeps before mixing starts. The first ones sort out which contacts are open; a handful of contacts is often done by
 # then, and mixing would cost more than it saves.
-_FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 8
+_FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 16
 
-# Systems up to this size try Newton's method, after so many sweeps and with so many steps.
-_POLISHED, _POLISH_LATE, _POLISH_EARLY, _POLISH = 45, 7, 6, 8
+# Systems up to this size try Newton's method once, with at most so many steps, after so many sweeps and if more than so
+# many others would be needed.
+_POLISHED, _POLISH, _POLISH_FROM, _POLISH_COST = 45, 8, 4, 12
 
 
 @njit("void(int64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,::1])")
@@ -298,6 +299,14 @@ def dense_work(m: int, k: int, memory: int) -> int:
 
 
 @njit
+def _sweeps_to_go(past: float, change: float, target: float) -> float:
+    """Estimate how many more sweeps bring the change below the target, from its last two values."""
+    if not change < past:
+        return np.inf
+    return math.log(target / change) / math.log(change / past)
+
+
+@njit
 def _polish(wt: Any, b: Any, layout: Any, law: Any, table: Any, x: Any, u: Any, work: Any, tol: float) -> Any:
     """Try Newton's method from x in the first m entries of work; return (iterations, residual of what it found)."""
     trial = work[: b.size]
@@ -309,29 +318,35 @@ def _polish(wt: Any, b: Any, layout: Any, law: Any, table: Any, x: Any, u: Any, 
 
 
 @njit(
-    "Tuple((int64, int64, float64))(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[:,::1], "
-    "float64[::1], float64[::1], float64, int64, int64)"
+    "Tuple((int64, int64, float64))(float64[:,::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], "
+    "boolean, float64, int64, int64)"
 )
 def relax_dense(
-    wt: Any, b: Any, layout: Any, law: Any, table: Any, work: Any, r: Any, tol: float, limit: int, memory: int
+    system: Any, layout: Any, table: Any, work: Any, r: Any, fresh: bool, tol: float, limit: int, memory: int
 ) -> Any:
-    """Sweep from r, which is overwritten, until the residual is below `tol`; return (sweeps, Newton steps, residual).
+    """Sweep from r, or from zero if `fresh`, until the residual is below `tol`; r is overwritten.
 
-    wt is W^T, all in scaled units, where residuals are measured by one. Small systems try Newton's method once after
-    some sweeps: that is enough to know the modes, and Newton doubles the digits while sweeps add a few.
+    The rows of `system` are those of W^T, then b, then the unit of r, all in scaled units, where residuals are measured
+    by one. (Few arguments: to unpack one takes as long as to solve a contact.) Small systems try Newton's method once
+    after some sweeps: those are enough to know the modes, and Newton doubles the digits while sweeps add a few. Return
+    (sweeps, Newton steps, residual).
     """
-    m, k = b.size, layout.shape[0]
+    m, k = r.size, layout.shape[0]
+    wt, b, unit, law = system[:m], system[m], system[m + 1], table[:, MU : FIXED + 1]
     now, before, differences, small = _spread(work, 3 * m, memory)
     x, f, u = now[:m], now[m : 2 * m], now[2 * m :]
-    copy_to(x, r)
+    for i in range(m):
+        x[i] = 0.0 if fresh else r[i] / unit[i]
     motion(wt, b, x, u)
     for j in range(k):
         table[j, ALPHA] = 0.0
     plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
-    newton_at = 0 if m > _POLISHED or memory == 0 else (_POLISH_LATE if m <= _FEW else _POLISH_EARLY)
+    newton_left = m <= _POLISHED and memory > 0
     target, residual, last, sweep, count, slot, done = 0.5 * tol, np.inf, np.inf, 0, -1, 0, 0
+    change = np.inf
     while sweep < limit:
         sweep += 1
+        past = change
         change = _sweep_dense(wt, layout, table, x, u, f)
         if not change >= target or sweep == limit:
             motion(wt, b, x, u)
@@ -340,7 +355,8 @@ def relax_dense(
                 break
             target *= 0.1
             count = -1
-        elif sweep == newton_at:
+        elif newton_left and sweep >= _POLISH_FROM and _sweeps_to_go(past, change, target) > _POLISH_COST:
+            newton_left = False
             trial = work[work.size - m - newton_work(m, k) :]
             done, residual = _polish(wt, b, layout, law, table, x, u, trial, tol)
             if residual <= tol:
@@ -350,7 +366,8 @@ def relax_dense(
             count, done = -1, 0
         elif sweep >= plain and memory > 0:
             count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
-    copy_to(r, x)
+    for i in range(m):
+        r[i] = x[i] * unit[i]
     return sweep, done, residual
 
 

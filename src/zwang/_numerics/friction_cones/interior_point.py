@@ -39,8 +39,8 @@ class ConePlan:
     ----------
     coordinates : int
         How many accelerations stand before the forces: n in the augmented form, 0 in the Delassus form.
-    table : (k, 5) int array
-        First row, rows, kind, shape of the cone (-1: no unknown), whether Coulomb's term belongs to it.
+    table : (k, 2) int array
+        First row, shape of the cone (-1: no unknown).
     weight : (coordinates,) array
         The scale of each acceleration.
     ptr, col, value : arrays
@@ -51,7 +51,7 @@ class ConePlan:
     """
 
     coordinates: int
-    table: Ints
+    table: NDArray[np.int32]
     weight: Floats
     ptr: NDArray[np.uint32]
     col: NDArray[np.uint32]
@@ -127,7 +127,7 @@ def _planned(arrays: FrictionArrays, matrix: Any, weight: Floats, *, thorough: b
     col = np.concatenate([entry.col[lower], across + n]).astype(np.int64)
     order = minimum_degree(n + m, row, col) if thorough else np.concatenate([np.arange(n, n + m), np.arange(n)])
     analysis = analyse(n + m, row, col, order)
-    table = np.column_stack([arrays.layout[:, :3], _shapes(arrays), arrays.coulomb]).astype(np.int64)
+    table = np.column_stack([arrays.layout[:, 0], _shapes(arrays)]).astype(np.int32)
     sign = np.where(order < n, -1.0, 1.0)
     ptr, column = matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32)
     return ConePlan(n, table, weight, ptr, column, matrix.data, entry.data[lower], sign, analysis)

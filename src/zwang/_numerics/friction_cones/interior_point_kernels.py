@@ -23,15 +23,18 @@ from zwang._numerics.friction_cones.cone_scaling import (
     CONE,
     DISC,
     FREE,
+    KIND_OF,
     RAY,
+    ROWS_OF,
     WEDGE,
     cone_block,
     cone_centring,
+    cone_step,
     degree,
     force_to_slack,
     inside,
     inverse_square,
-    longest_step,
+    ray_step,
     scaling,
     slack_to_force,
 )
@@ -39,8 +42,8 @@ from zwang._numerics.friction_cones.local_contact import contact_error, copy_to
 from zwang._numerics.friction_cones.quasidefinite import factor_into, substitute
 from zwang._numerics.jit import njit
 
-# Columns of the table of contacts: first row, rows, kind, shape of the cone, whether De Saxce's term belongs to it.
-FIRST, ROWS, KIND, SHAPE, COULOMB = range(5)
+# Columns of the table of contacts: first row, and shape of the cone (-1 where there is no unknown).
+FIRST, SHAPE = range(2)
 
 _LAG = 0.01
 _TINY_PIVOT = 1e-14
@@ -64,8 +67,8 @@ def _start(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
         shape, a = table[j, SHAPE], nw + table[j, FIRST]
         if shape < 0:
             continue
-        n, s[j, 0], s[j, 1], s[j, 2], z[j, 0], z[j, 1], z[j, 2] = inside(shape, law[j, 0], law[j, 1])
-        for i in range(table[j, ROWS]):
+        n, s[0, j], s[1, j], z[0, j], z[1, j] = inside(shape, law[j, 0], law[j, 1])
+        for i in range(ROWS_OF[shape]):
             x[a + i] = n if i == 0 else 0.0
         pairs += degree(shape)
     return pairs
@@ -81,14 +84,15 @@ def _residual(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
         shape = table[j, SHAPE]
         if shape < 0:
             continue
-        a, rows, mu = nw + table[j, FIRST], table[j, ROWS], law[j, 0]
-        error = contact_error(table[j, KIND], rows, mu, law[j, 1], 1.0, x, g, a)
+        a, rows, mu = nw + table[j, FIRST], ROWS_OF[shape], law[j, 0]
+        error = contact_error(KIND_OF[shape], rows, mu, law[j, 1], 1.0, x, g, a)
         if not error <= worst:  # also if it is no number
             worst = error
-        if table[j, COULOMB] == 1:
-            slip = abs(z[j, 1] - z[j, 0]) if shape == WEDGE else math.sqrt(z[j, 1] ** 2 + z[j, 2] ** 2)
+        if shape in (WEDGE, CONE):
+            slip = abs(z[1, j] - z[0, j]) if shape == WEDGE else math.sqrt(z[1, j] ** 2 + z[2, j] ** 2)
             g[a] += mu * slip
-        f0, f1, f2 = slack_to_force(shape, mu, z[j, 0], z[j, 1], z[j, 2])
+        z2 = z[2, j] if shape in (CONE, DISC) else 0.0
+        f0, f1, f2 = slack_to_force(shape, mu, z[0, j], z[1, j], z2)
         g[a] -= f0
         if rows > 1:
             g[a + 1] -= f1
@@ -110,11 +114,13 @@ def _assemble(table: Any, law: Any, s: Any, z: Any, nt: Any, base: Any, place: A
         if shape <= FREE:
             e += 1 if shape == FREE else 0
             continue
-        s0, s1, s2, z0, z1, z2 = s[j, 0], s[j, 1], s[j, 2], z[j, 0], z[j, 1], z[j, 2]
-        total += s0 * z0 + s1 * z1 + s2 * z2
+        s0, s1, z0, z1 = s[0, j], s[1, j], z[0, j], z[1, j]
+        total += s0 * z0 + s1 * z1
         if shape in (CONE, DISC):
+            s2, z2 = s[2, j], z[2, j]
+            total += s2 * z2
             w0, w1, w2, beta2 = scaling(s0, s1, s2, z0, z1, z2)
-            nt[j, 0], nt[j, 1], nt[j, 2], nt[j, 3] = w0, w1, w2, beta2
+            nt[0, j], nt[1, j], nt[2, j], nt[3, j] = w0, w1, w2, beta2
             h = cone_block(shape, mu, w0, w1, w2, beta2)
             for i in range(6 if shape == CONE else 3):
                 value[place[e]] += h[i]
@@ -145,20 +151,25 @@ def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bo
         shape = table[j, SHAPE]
         if shape <= FREE:
             continue
-        y0, y1, y2 = -z[j, 0], -z[j, 1], -z[j, 2]
+        solid = shape in (CONE, DISC)
+        y0, y1, y2 = -z[0, j], -z[1, j], 0.0
+        if solid:
+            y2 = -z[2, j]
         if correct:
-            if shape in (CONE, DISC):
+            if solid:
                 y0, y1, y2 = cone_centring(
-                    target, nt[j, 0], nt[j, 1], nt[j, 2], nt[j, 3], -y0, -y1, -y2,
-                    ds[j, 0], ds[j, 1], ds[j, 2], dz[j, 0], dz[j, 1], dz[j, 2],
+                    target, nt[0, j], nt[1, j], nt[2, j], nt[3, j], -y0, -y1, -y2,
+                    ds[0, j], ds[1, j], ds[2, j], dz[0, j], dz[1, j], dz[2, j],
                 )  # fmt: skip
             else:
-                y0 += (target - ds[j, 0] * dz[j, 0]) / s[j, 0]
+                y0 += (target - ds[0, j] * dz[0, j]) / s[0, j]
                 if shape != RAY:
-                    y1 += (target - ds[j, 1] * dz[j, 1]) / s[j, 1]
-        dz[j, 0], dz[j, 1], dz[j, 2] = y0, y1, y2
+                    y1 += (target - ds[1, j] * dz[1, j]) / s[1, j]
+        dz[0, j], dz[1, j] = y0, y1
+        if solid:
+            dz[2, j] = y2
         f0, f1, f2 = slack_to_force(shape, law[j, 0], y0, y1, y2)
-        a, rows = nw + table[j, FIRST], table[j, ROWS]
+        a, rows = nw + table[j, FIRST], ROWS_OF[shape]
         d[a] += f0
         if rows > 1:
             d[a + 1] += f1
@@ -174,26 +185,32 @@ def _slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: 
         shape = table[j, SHAPE]
         if shape <= FREE:
             continue
-        a, rows = nw + table[j, FIRST], table[j, ROWS]
+        a, rows = nw + table[j, FIRST], ROWS_OF[shape]
         r1 = d[a + 1] if rows > 1 else 0.0
         r2 = d[a + 2] if rows > 2 else 0.0
         e0, e1, e2 = force_to_slack(shape, law[j, 0], d[a], r1, r2)
-        s0, s1, s2, z0, z1, z2 = s[j, 0], s[j, 1], s[j, 2], z[j, 0], z[j, 1], z[j, 2]
+        s0, s1, z0, z1 = s[0, j], s[1, j], z[0, j], z[1, j]
+        ds[0, j], ds[1, j] = e0, e1
         if shape in (CONE, DISC):
-            y0, y1, y2 = inverse_square(nt[j, 0], nt[j, 1], nt[j, 2], nt[j, 3], e0, e1, e2)
+            s2, z2 = s[2, j], z[2, j]
+            y0, y1, y2 = inverse_square(nt[0, j], nt[1, j], nt[2, j], nt[3, j], e0, e1, e2)
+            y0, y1, y2 = dz[0, j] - y0, dz[1, j] - y1, dz[2, j] - y2
+            dz[2, j], ds[2, j] = y2, e2
+            step = min(step, cone_step(s0, s1, s2, e0, e1, e2), cone_step(z0, z1, z2, y0, y1, y2))
         else:
-            y0 = e0 * z0 / s0
-            y1 = e1 * z1 / s1 if shape != RAY else 0.0
-            y2 = 0.0
-        y0, y1, y2 = dz[j, 0] - y0, dz[j, 1] - y1, dz[j, 2] - y2
-        dz[j, 0], dz[j, 1], dz[j, 2] = y0, y1, y2
-        ds[j, 0], ds[j, 1], ds[j, 2] = e0, e1, e2
-        step = min(step, longest_step(shape, s0, s1, s2, e0, e1, e2), longest_step(shape, z0, z1, z2, y0, y1, y2))
+            y0 = dz[0, j] - e0 * z0 / s0
+            step = min(step, ray_step(s0, e0), ray_step(z0, y0))
+            y1 = 0.0
+            if shape != RAY:
+                y1 = dz[1, j] - e1 * z1 / s1
+                step = min(step, ray_step(s1, e1), ray_step(z1, y1))
+        dz[0, j], dz[1, j] = y0, y1
     return step
 
 
 @njit
 def _solve(order: Any, l_ptr: Any, l_row: Any, low: Any, pivot: Any, d: Any, rhs: Any) -> None:
+    """Overwrite d with the solution of the factored system."""
     for k in range(d.size):
         rhs[k] = d[order[k]]
     substitute(l_ptr, l_row, low, pivot, rhs)
@@ -211,15 +228,15 @@ def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> b
         return False
     for i in range(x.size):
         x[i] += step * d[i]
-    for j in range(s.shape[0]):
-        for k in range(3):
-            s[j, k] += step * ds[j, k]
-            z[j, k] += step * dz[j, k]
+    for k in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            s[k, j] += step * ds[k, j]
+            z[k, j] += step * dz[k, j]
     return True
 
 
 @njit(
-    "Tuple((int64, float64))(int64, int64[:,::1], float64[:,::1], uint32[::1], uint32[::1], float64[::1], "
+    "Tuple((int64, float64))(int64, int32[:,::1], float64[:,::1], uint32[::1], uint32[::1], float64[::1], "
     "float64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], "
     "uint32[::1], float64[::1], "
     "float64[::1], float64[::1], float64, int64)"
@@ -230,8 +247,12 @@ def interior_point_loop(
     x: Any, tol: float, limit: int,
 ) -> Any:  # fmt: skip
     """Iterate until the distance from the laws is below `tol`; the best x is left in place. Return (iterations, it)."""
-    nx, nc = x.size, table.shape[0]
-    s, z, ds, dz, nt = np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros((nc, 4))
+    nx, nc, parts = x.size, table.shape[0], 2
+    for j in range(nc):
+        if table[j, SHAPE] in (CONE, DISC):
+            parts = 3
+    s, z, ds, dz = np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc))
+    nt = np.zeros((4, nc if parts == 3 else 0))
     g, d, y, rhs, keep = np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(nx), np.zeros(nx)
     value, low, pivot, fill = np.empty(row.size), np.empty(l_row.size), np.empty(nx), np.empty(nx, np.uint32)
     pairs = _start(nw, table, law, x, s, z)

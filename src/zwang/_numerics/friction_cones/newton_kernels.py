@@ -81,7 +81,7 @@ def _contact_map(
     return False
 
 
-@njit("float64(int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64[::1], float64[:,:,:,::1], int64[::1])")
+@njit("float64(int64[:,::1], float64[:,:], float64[::1], float64[::1], float64[::1], float64[:,:,:,::1], int64[::1])")
 def natural_map(layout: Any, law: Any, r: Any, u: Any, f: Any, pq: Any, active: Any) -> float:
     """Fill F, the blocks and the list of contacts that aren't open; return |F|^2."""
     total = 0.0

@@ -14,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
+from zwang.errors import ZwangError
 
 Ints = NDArray[np.int64]
 Indices = NDArray[np.uint32]  # unsigned: for a signed index, each access tests whether it counts from the end
 Floats = NDArray[np.float64]
+
+
+_MOST_FILL = 40_000_000  # entries of L: with indices half a gigabyte
+
+
+class FillError(ZwangError):
+    """A factorization would need more memory than it is given."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +185,11 @@ def analyse(n: int, rows: Ints, cols: Ints, order: Ints) -> Analysis:
     np.cumsum(np.bincount(unique // n, minlength=n), out=ptr[1:])
     parent, r_ptr = np.empty(n, np.int64), np.empty(n + 1, np.int64)
     total = _row_counts(ptr, row, parent, r_ptr)
+    if total > _MOST_FILL:
+        raise FillError(
+            f"a factorization of {n} unknowns would have {total:.2g} entries, more than {_MOST_FILL:.2g}. "
+            f"Sweeps need no factorization."
+        )
     r_col, l_row, l_ptr = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(n + 1, np.int64)
     work = _fill_pattern(ptr, row, parent, r_ptr, r_col, l_ptr, l_row)
     unsigned = [table.astype(np.uint32) for table in (order, ptr, row, place, l_ptr, l_row, r_ptr, r_col)]
