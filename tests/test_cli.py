@@ -207,6 +207,8 @@ def test_a_folder_is_no_model(tmp_path: Path) -> None:
 def test_numbers_are_read_without_executing_anything() -> None:
     assert number("-2*pi/3", "x") == pytest.approx(-2 * np.pi / 3)
     assert number(" 1e-3 ", "x") == 1e-3
+    for value in np.random.default_rng(0).normal(size=200):
+        assert number(repr(float(value)), "x") == value
     with pytest.raises(zw.DeclarationError):
         number("().__class__", "x")
 

@@ -53,7 +53,7 @@ th,td{padding-right:.7rem}
 }
 @media print{
 body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}a{color:inherit;text-decoration:none}
-article,figure,tr{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
+figure,tr{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
 pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}
 }
 """

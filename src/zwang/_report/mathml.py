@@ -97,6 +97,22 @@ def name(text: str) -> str:
     return f"<msub>{letter}<{mark}>{escape(GREEK.get(index, index.replace('_', ' ')))}</{mark}></msub>"
 
 
+def accented(text: str, mark: str) -> str:
+    """Return the name of a quantity with a mark over its letter, not over its index.
+
+    Examples
+    --------
+    >>> accented("x_B", "˙")
+    '<msub><mover accent="true"><mi>x</mi><mo>˙</mo></mover><mi>B</mi></msub>'
+    """
+    inner = name(text)
+    over = f'<mover accent="true">{{}}<mo>{mark}</mo></mover>'
+    if not inner.startswith("<msub>"):
+        return over.format(inner)
+    letter, index = inner.removeprefix("<msub>").removesuffix("</msub>").split("</mi>", 1)
+    return f"<msub>{over.format(letter + '</mi>')}{index}</msub>"
+
+
 def relation(item: Constraint) -> str:
     """Return what a constraint demands, with its friction."""
     if isinstance(item, Friction):
@@ -167,12 +183,7 @@ class _MathML(Printer):
         return name(expr.name)
 
     def _print_Velocity(self, expr: Any) -> str:
-        inner = name(expr.coordinate.name)
-        dotted = '<mover accent="true">{}<mo>˙</mo></mover>'
-        if inner.startswith("<msub>"):  # the dot belongs to the letter, not to its index
-            letter, index = inner.removeprefix("<msub>").removesuffix("</msub>").split("</mi>", 1)
-            return f"<msub>{dotted.format(letter + '</mi>')}{index}</msub>"
-        return dotted.format(inner)
+        return accented(expr.coordinate.name, "˙")
 
     def _print_Integer(self, expr: Any) -> str:
         return f"<mn>{expr}</mn>" if expr >= 0 else row(MINUS, f"<mn>{-expr}</mn>")

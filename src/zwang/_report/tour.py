@@ -251,7 +251,7 @@ def _clean(value: float, scale: Any) -> float:
 def _accelerations(names: Sequence[str], values: Any) -> str:
     told = []
     for label, value in list(zip(names, values, strict=True))[:MOST_ROWS]:
-        twice = f'<mover accent="true">{mathml.name(label)}<mo>¨</mo></mover>'
+        twice = mathml.accented(label, "¨")
         shown = number(_clean(float(value), values))
         told.append(f"{mathml.math(twice, alt=f'acceleration of {label}')} = {shown}")
     return "Accelerations: " + ", ".join(told) + "."

@@ -54,7 +54,8 @@ def number(text: str, where: str) -> float:
     """
     if not text.strip():
         raise DeclarationError(f"{where}: a number is missing after the equals sign.")
-    return float(parse(text, {}, where=where))  # a finite real number: the parser lets no other constant through
+    # The parser lets no other constant through than a finite real number; more digits, so that the last one is right.
+    return float(parse(text, {}, where=where).evalf(25))
 
 
 def assigned(texts: Iterable[str], option: str) -> dict[str, str]:
