@@ -49,8 +49,8 @@ def number(text: str, where: str) -> float:
 
     Examples
     --------
-    >>> number("-2*pi/3", "--state theta"), number("1e-3", "--param mu")
-    (-2.0943951023931953, 0.001)
+    >>> number("-pi/4", "--state theta"), number("1e-3", "--param mu")
+    (-0.7853981633974483, 0.001)
     """
     if not text.strip():
         raise DeclarationError(f"{where}: a number is missing after the equals sign.")
