@@ -88,7 +88,7 @@ def _finite(solutions: list[Any], rows: list[tuple[int, int, str]]) -> Iterator[
 def _limits(solutions: list[Any], rows: list[tuple[int, int, str]]) -> tuple[float, float]:
     values = [0.0, *_finite(solutions, rows)]
     low, high = min(values), max(values)
-    room = 0.12 * (high - low) or 1.0
+    room = 0.14 * (high - low) or 1.0
     return low - (room if low < 0 else 0.3 * room), high + (room if high > 0 else 0.3 * room)
 
 
@@ -101,23 +101,29 @@ def _draw_solution(
         if np.isfinite([low, high]).all() and high - low <= SAME * max(1.0, abs(low), abs(high)):
             ax.plot([0, low], [at, at], color=colour, linewidth=1.6, alpha=0.55, solid_capstyle="butt")
             ax.plot(low, at, "o", color=colour, markersize=6.5)
-            right = low >= 0
-            ax.annotate(
-                number(low),
-                (low, at),
-                xytext=(7 if right else -7, 0),
-                textcoords="offset points",
-                ha="left" if right else "right",
-                va="center",
-                fontsize=9,
-                color=INK,
-            )
+            _write(ax, low, at, right=low >= 0)
             continue
         ends = np.clip([low, high], *limits)
         ax.plot(ends, [at, at], color=colour, linewidth=5, alpha=0.75, solid_capstyle="butt")
         for end, bound, side in ((ends[0], low, "<"), (ends[1], high, ">")):
             mark = "|" if np.isfinite(bound) else side
             ax.plot(end, at, mark, color=colour, markersize=10 if mark == "|" else 8, markeredgewidth=1.6)
+            if np.isfinite(bound):
+                _write(ax, end, at, right=side == ">")
+
+
+def _write(ax: Axes, value: float, at: float, *, right: bool) -> None:
+    """Write a value beside its mark."""
+    ax.annotate(
+        number(value),
+        (value, at),
+        xytext=(7 if right else -7, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="center",
+        fontsize=9,
+        color=INK,
+    )
 
 
 def _dress(ax: Axes, rows: list[tuple[int, int, str]], limits: tuple[float, float], solutions: list[Any]) -> None:
