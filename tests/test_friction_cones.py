@@ -8,12 +8,13 @@ from scipy import sparse
 
 from zwang._numerics.contacts import Contact, ContactProblem, ContactRows
 from zwang._numerics.friction_cones.arrays import friction_arrays
-from zwang._numerics.friction_cones.candidate import natural_residual
+from zwang._numerics.friction_cones.candidate import contact_errors, natural_residual
 from zwang._numerics.friction_cones.cone_program import ConeProgram, cone_fixed_point
 from zwang._numerics.friction_cones.drive import prepare, solve_many_starts, solve_one
-from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tables
+from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tables, sweeper
 from zwang._numerics.friction_cones.interior_point import fits, interior_point
 from zwang._numerics.friction_cones.lemke import pivoting
+from zwang._numerics.friction_cones.local_repair import alternate
 from zwang._numerics.friction_cones.newton import newton
 
 SOLVERS = [solve_one, gauss_seidel, newton, interior_point, cone_fixed_point]
@@ -220,6 +221,29 @@ def test_four_hundred_contacts_are_solved_on_the_structure_of_bodies():
     arrays = bodies(400, 7)
     assert sweep_tables(arrays).system is None
     assert solve_one(arrays).residual < 1e-8
+
+
+def test_contacts_that_sweeps_do_not_settle_are_solved_apart_in_turn_with_the_others():
+    arrays = bodies(250, 4)
+    tables = sweep_tables(arrays)
+    begun = gauss_seidel(arrays, limit=5, tables=tables)  # far from settled: many contacts are taken for stubborn ones
+    assert begun.residual > 1e-4
+    found = alternate(arrays, tables, begun.forces, 1e-8)
+    assert found.residual < 1e-8
+    assert found.acceleration == pytest.approx(solve_one(arrays).acceleration, rel=1e-4, abs=1e-4)
+
+
+def test_held_contacts_keep_their_forces_while_the_others_are_swept():
+    arrays = bodies(60, 2)
+    tables = sweep_tables(arrays, dense=False)
+    held = np.arange(60) % 7 == 0
+    start = np.tile([1.0, 0.2, 0.1], 60)
+    forces, _, _, residual = sweeper(arrays, tables, held=held)(start, 1e-9, 500)
+    assert residual < 1e-9
+    assert forces.reshape(60, 3)[held] == pytest.approx(start.reshape(60, 3)[held])
+    error = contact_errors(arrays, forces, arrays.relative(forces))
+    assert error[~held].max() < 1e-8 * arrays.cause
+    assert error[held].max() > 1e-3 * arrays.cause
 
 
 def test_dense_and_sparse_forms_are_the_same_problem():

@@ -23,6 +23,7 @@ from zwang._numerics.friction_cones.cone_program import cone_fixed_point
 from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
+from zwang._numerics.friction_cones.local_repair import alternate
 from zwang._numerics.friction_cones.newton import newton
 from zwang._numerics.friction_cones.quasidefinite import FillError
 from zwang._numerics.friction_cones.sticking import stick_planned
@@ -35,6 +36,7 @@ _MOST_SWEEPS = 3000
 _PIVOTING_CONTACTS = 300
 _NEWTON_SIZE = 3000
 _FINISHED_SIZE = 60
+_LARGE = 200
 _CONE_SIZE = 2000
 
 
@@ -60,7 +62,7 @@ class Prepared:
     def sweeps(self) -> int:
         """How many sweeps cost as much as a part of the interior-point solve that may follow."""
         if self.plan is None:
-            return _FIRST_SWEEPS if self.arrays.count < 200 else _MOST_SWEEPS // 4
+            return _FIRST_SWEEPS if self.arrays.count < _LARGE else _MOST_SWEEPS // 10
         # Nanoseconds, measured: a multiplication of the factorization, a contact per iteration, a contact per sweep.
         cones = 12 * (1.0 * self.plan.analysis.work + 250 * self.arrays.count)
         return int(np.clip((0.25 if self.redundant else 0.7) * cones / (110 * self.arrays.count), 8, _MOST_SWEEPS))
@@ -165,6 +167,8 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
     convex_cones = ip.fits(arrays)
     if ready.tables is not None or ready.plan is not None:
         yield lambda start: _kernel(ready, tol)
+    if ready.sweep is not None and arrays.has_sparse_delassus and arrays.count >= _LARGE:
+        yield lambda start: _alternate(ready, start, tol, seed)
     small = arrays.size <= _NEWTON_SIZE and (arrays.has_sparse_delassus or arrays.has_dense_delassus)
     if small:
         yield lambda start: newton(arrays, start=start, tol=0.01 * tol)
@@ -190,6 +194,12 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
 def _kernel(ready: Prepared, tol: float) -> Candidate:
     r, _, method, steps = ready.solve(tol)
     return candidate_of(ready.arrays, r, method, steps)
+
+
+def _alternate(ready: Prepared, start: Floats | None, tol: float, seed: int) -> Candidate:
+    assert ready.tables is not None
+    start = np.zeros(ready.arrays.size) if start is None else start
+    return alternate(ready.arrays, ready.tables, start, tol, seed=seed)
 
 
 def _long_sweeps(ready: Prepared, start: Floats | None, tol: float) -> Candidate:

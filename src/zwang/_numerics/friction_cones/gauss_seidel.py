@@ -20,6 +20,7 @@ from zwang._numerics.friction_cones.gauss_seidel_kernels import (
     relax_bodies,
     relax_dense,
 )
+from zwang._numerics.friction_cones.local_contact import HELD
 from zwang._numerics.friction_cones.scaled_system import ScaledSystem, scaled_system
 
 Floats = NDArray[np.float64]
@@ -112,8 +113,13 @@ def _by_contact(arrays: FrictionArrays) -> tuple[Indices, Indices, Floats, Float
     return ptr, (places % n).astype(np.uint32), h, y
 
 
-def sweeper(arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY) -> Sweeper:
-    """Return sweep(r, tol, limit) -> (forces, sweeps, Newton steps, residual); r None starts from zero forces."""
+def sweeper(
+    arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY, *, held: NDArray[np.bool_] | None = None
+) -> Sweeper:
+    """Return sweep(r, tol, limit) -> (forces, sweeps, Newton steps, residual); r None starts from zero forces.
+
+    On the structure of bodies, contacts may be `held`: they keep their forces and don't count in the residual.
+    """
     memory, size = min(memory, arrays.size, MEMORY), arrays.size
     system = tables.system
     if system is not None:
@@ -126,9 +132,13 @@ def sweeper(arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY) -
             return x, sweeps, steps, residual
 
         return sweep_dense
+    layout = arrays.layout
+    if held is not None:
+        layout = layout.copy()
+        layout[held, 2] = HELD
     bodies = partial(
         relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
-        arrays.layout, tables.table, tables.work,
+        layout, tables.table, tables.work,
     )  # fmt: skip
     cause = arrays.cause
 

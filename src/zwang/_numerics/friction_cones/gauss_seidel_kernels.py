@@ -19,6 +19,7 @@ import numpy as np
 
 from zwang._numerics.friction_cones.local_contact import (
     COS,
+    HELD,
     L1,
     L2,
     LOCAL_SCALE,
@@ -134,7 +135,7 @@ def _sweep_bodies(
     change = 0.0
     for j in range(layout.shape[0]):
         a, size = layout[j, 0], layout[j, 1]
-        if size == 0:
+        if size == 0 or layout[j, 2] == HELD:
             continue
         v0 = -offset[a]
         v1 = -offset[a + 1] if size > 1 else 0.0
@@ -250,6 +251,8 @@ def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
     worst, largest = 0.0, 0.0
     for j in range(layout.shape[0]):
         a, size, scale = layout[j, 0], layout[j, 1], table[j, LOCAL_SCALE]
+        if layout[j, 2] == HELD:
+            continue
         error = contact_error(layout[j, 2], size, table[j, MU], table[j, FIXED], scale, r, u, a)
         if not error <= worst:  # also if it is no number
             worst = error
@@ -387,6 +390,8 @@ def relax_bodies(
     now, before, differences, small = _spread(work, 2 * m + n, memory)
     x, f, w = now[:m], now[m : 2 * m], now[2 * m :]
     copy_to(x, r)
+    for i in range(m):
+        f[i] = 0.0
     _body_motion(ptr, dof, cols, free, layout, x, w)
     for j in range(layout.shape[0]):
         table[j, ALPHA] = 0.0

@@ -21,6 +21,7 @@ from zwang._numerics.jit import njit
 UNILATERAL = 0
 BILATERAL = 1
 PRESCRIBED = 2
+HELD = 3  # a contact whose forces a sweep leaves as they are
 
 # Columns of the table that `prepare_contact` fills, one line per contact.
 LOCAL_WIDTH = 8
