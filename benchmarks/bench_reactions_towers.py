@@ -2,10 +2,12 @@
 
     python benchmarks/bench_reactions_towers.py
 
-Blocks of width 2 and height 1 stand on two corners (plane) or four (space); friction 1/2. More contacts than needed
-hold them, so that W is singular and forces are not unique. Residuals are computed for every solver by the same formula
-(`bench_reactions_spatial`). Clarabel solves one convex cone program, which is exact here because nothing slides. OSQP
-solves the planar one as a quadratic program; both are also timed without their setup.
+Blocks of width 2 and height 1 stand on two corners (plane) or four (space), in line or a little out of it and pushed
+sideways; friction 1/2. More contacts than needed hold them, so that W is singular and forces are not unique. Residuals
+are computed for every solver by the same formula (`bench_reactions_spatial`). Clarabel solves one convex cone program,
+which is exact here because nothing slides. OSQP solves the planar one as a quadratic program; both are also timed
+without their setup. Siconos' CPG does not stop by its tolerance: it is given the smallest number of iterations that is
+enough.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from bench_reactions_spatial import TOL, contact_rows, natural_residual, shortes
 G = 9.81
 
 
-def tower(blocks, p, friction=0.5):
-    """Return mass (diagonal), rows, force and friction coefficients."""
+def tower(blocks, p, friction=0.5, seed=None):
+    """Return mass (diagonal), rows, force and friction; with a seed, blocks are out of line and pushed sideways."""
     import scipy.sparse as sp
 
     n = 3 if p == 1 else 6
@@ -30,12 +32,16 @@ def tower(blocks, p, friction=0.5):
     mass = np.tile([1, 1, 5 / 12] if p == 1 else [1, 1, 1, 5 / 12, 5 / 12, 8 / 12], blocks)
     rows = sp.lil_array(((p + 1) * len(corners) * blocks, n * blocks))
     force, at = np.zeros(n * blocks), 0
+    rng = np.random.default_rng(seed)
+    centre = np.zeros((blocks, p)) if seed is None else rng.uniform(-0.1, 0.1, (blocks, p))
     for b in range(blocks):
         force[n * b + p] = -G
+        force[n * b : n * b + p] = 0 if seed is None else rng.uniform(-0.3, 0.3, p)
         for corner in corners:
             for body, sign, z in ((b, 1, -0.5), (b - 1, -1, 0.5)):
                 if body >= 0:
-                    rows[at : at + p + 1, n * body : n * body + n] = sign * corner_rows(corner, z, p)
+                    arm = centre[b] + corner - centre[body]
+                    rows[at : at + p + 1, n * body : n * body + n] = sign * corner_rows(arm, z, p)
             at += p + 1
     return sp.diags_array(mass, format="csr"), rows.tocsr(), force, np.full(len(corners) * blocks, friction)
 
@@ -129,8 +135,8 @@ def main():
     from zwang._numerics.friction_cones.arrays import friction_arrays
     from zwang._numerics.friction_cones.interior_point import cone_plan
 
-    for blocks, p in ((10, 1), (50, 1), (10, 2), (50, 2)):
-        mass, rows, force, mu = tower(blocks, p)
+    for blocks, p, seed in ((10, 1, None), (50, 1, None), (10, 2, None), (10, 1, 1), (50, 1, 1), (10, 2, 1)):
+        mass, rows, force, mu = tower(blocks, p, seed=seed)
         laws = contact_rows(rows, mu)
         arrays_of = lambda laws=laws, force=force, mass=mass: friction_arrays(rows=laws, force=force, mass=mass)  # noqa: E731
         ours, arrays = zwang_times(arrays_of)
@@ -141,7 +147,8 @@ def main():
         theirs = siconos_times(w, arrays.b, mu, p) if len(mu) <= 100 else []
         theirs += clarabel_rows(w, arrays.b, mu, p)
         theirs += osqp_rows(w, arrays.b, mu) if p == 1 else []
-        show(f"{'planar' if p == 1 else 'spatial'} tower of {blocks} blocks, {len(mu)} contacts", ours, theirs, most=7)
+        kind = ("planar" if p == 1 else "spatial") + (", out of line and pushed" if seed else "")
+        show(f"tower of {blocks} blocks, {kind}, {len(mu)} contacts", ours, theirs, most=7)
 
 
 if __name__ == "__main__":
