@@ -22,7 +22,7 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import StateError
 
-CHUNK = 4096
+CHUNK = 1000  # rows of this length stay in the cache, and not all in the same lines of it
 MOST_MODES = 5000
 Ints = NDArray[np.int64]
 CODES = tuple(ReactionsStatus)
