@@ -113,6 +113,28 @@ def _by_contact(arrays: FrictionArrays) -> tuple[Indices, Indices, Floats, Float
     return ptr, (places % n).astype(np.uint32), h, y
 
 
+def sweep_kernel(
+    arrays: FrictionArrays, tables: SweepTables, *, held: NDArray[np.bool_] | None = None
+) -> Callable[..., Any]:
+    """Return the compiled kernel with its tables bound.
+
+    In the dense form it takes (r, fresh, tol, limit, memory) and returns (sweeps, Newton steps, residual); on the
+    structure of bodies it takes (r, cause, tol, limit, memory) and returns (sweeps, residual). r is overwritten.
+    """
+    system = tables.system
+    if system is not None:
+        rows = np.vstack([system.wt, system.b, system.unit])
+        return partial(relax_dense.compiled, rows, arrays.layout, tables.table, tables.work)
+    layout = arrays.layout
+    if held is not None:
+        layout = layout.copy()
+        layout[held, 2] = HELD
+    return partial(
+        relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
+        layout, tables.table, tables.work,
+    )  # fmt: skip
+
+
 def sweeper(
     arrays: FrictionArrays, tables: SweepTables, memory: int = MEMORY, *, held: NDArray[np.bool_] | None = None
 ) -> Sweeper:
@@ -120,34 +142,20 @@ def sweeper(
 
     On the structure of bodies, contacts may be `held`: they keep their forces and don't count in the residual.
     """
-    memory, size = min(memory, arrays.size, MEMORY), arrays.size
-    system = tables.system
-    if system is not None:
-        rows = np.vstack([system.wt, system.b, system.unit])
-        dense = partial(relax_dense.compiled, rows, arrays.layout, tables.table, tables.work)
+    memory, size, cause = min(memory, arrays.size, MEMORY), arrays.size, arrays.cause
+    kernel = sweep_kernel(arrays, tables, held=held)
 
-        def sweep_dense(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
-            x = np.empty(size) if r is None else r.copy()
-            sweeps, steps, residual = dense(x, r is None, tol, limit, memory)
-            return x, sweeps, steps, residual
-
-        return sweep_dense
-    layout = arrays.layout
-    if held is not None:
-        layout = layout.copy()
-        layout[held, 2] = HELD
-    bodies = partial(
-        relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
-        layout, tables.table, tables.work,
-    )  # fmt: skip
-    cause = arrays.cause
+    def sweep_dense(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
+        x = np.empty(size) if r is None else r.copy()
+        sweeps, steps, residual = kernel(x, r is None, tol, limit, memory)
+        return x, sweeps, steps, residual
 
     def sweep_bodies(r: Floats | None, tol: float, limit: int) -> tuple[Floats, int, int, float]:
         x = np.zeros(size) if r is None else r.copy()
-        sweeps, residual = bodies(x, cause, tol, limit, memory)
+        sweeps, residual = kernel(x, cause, tol, limit, memory)
         return x, sweeps, 0, residual
 
-    return sweep_bodies
+    return sweep_bodies if tables.system is None else sweep_dense
 
 
 def gauss_seidel(

@@ -218,13 +218,27 @@ def _mix(slot: int, count: int, m: int, now: Any, differences: Any, small: Any) 
             y[k] -= x * rest[k]
 
 
+@njit
+def _spread(work: Any, length: int, memory: int) -> Any:
+    """Cut the workspace into now, before, differences and what the Gram system needs."""
+    d = 2 * length + memory * length
+    small = (2 * memory + 1) * memory
+    return (
+        work[:length],
+        work[length : 2 * length],
+        work[2 * length : d].reshape((memory, length)),
+        work[d : d + small].reshape((2 * memory + 1, memory)),
+    )
+
+
 @njit(fastmath={"reassoc"})
-def _accelerate(m: int, count: int, slot: int, last: float, now: Any, before: Any, differences: Any, small: Any) -> Any:
+def _accelerate(m: int, length: int, memory: int, count: int, slot: int, last: float, work: Any) -> Any:
     """Mix, or undo the last mix, after a sweep that left now = (r, f, y).
 
     `count` differences are stored, -1 if there is no last sweep to compare with; the next one goes to `slot`. Return
     both, and the size of f that was accepted.
     """
+    now, before, differences, small = _spread(work, length, memory)
     size = 0.0
     f = now[m : 2 * m]
     for k in range(m):
@@ -283,19 +297,6 @@ def _body_rows(ptr: Any, dof: Any, rows: Any, offset: Any, layout: Any, w: Any, 
 
 
 @njit
-def _spread(work: Any, length: int, memory: int) -> Any:
-    """Cut the workspace into now, before, differences and what the Gram system needs."""
-    d = 2 * length + memory * length
-    small = (2 * memory + 1) * memory
-    return (
-        work[:length],
-        work[length : 2 * length],
-        work[2 * length : d].reshape((memory, length)),
-        work[d : d + small].reshape((2 * memory + 1, memory)),
-    )
-
-
-@njit
 def dense_work(m: int, k: int, memory: int) -> int:
     """Return the length of the workspace of `relax_dense`."""
     return 3 * m * (memory + 2) + memory * (2 * memory + 1) + m + newton_work(m, k)
@@ -335,9 +336,8 @@ def relax_dense(
     (sweeps, Newton steps, residual).
     """
     m, k = r.size, layout.shape[0]
-    wt, b, unit, law = system[:m], system[m], system[m + 1], table[:, MU : FIXED + 1]
-    now, before, differences, small = _spread(work, 3 * m, memory)
-    x, f, u = now[:m], now[m : 2 * m], now[2 * m :]
+    wt, b, unit = system[:m], system[m], system[m + 1]
+    x, f, u = work[:m], work[m : 2 * m], work[2 * m : 3 * m]
     for i in range(m):
         x[i] = 0.0 if fresh else r[i] / unit[i]
     motion(wt, b, x, u)
@@ -361,14 +361,14 @@ def relax_dense(
         elif newton_left and sweep >= _POLISH_FROM and _sweeps_to_go(past, change, target) > _POLISH_COST:
             newton_left = False
             trial = work[work.size - m - newton_work(m, k) :]
-            done, residual = _polish(wt, b, layout, law, table, x, u, trial, tol)
+            done, residual = _polish(wt, b, layout, table[:, MU : FIXED + 1], table, x, u, trial, tol)
             if residual <= tol:
                 copy_to(x, trial[:m])
                 break
             motion(wt, b, x, u)
             count, done = -1, 0
         elif sweep >= plain and memory > 0:
-            count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
+            count, slot, last = _accelerate(m, 3 * m, memory, count, slot, last, work)
     for i in range(m):
         r[i] = x[i] * unit[i]
     return sweep, done, residual
@@ -387,8 +387,7 @@ def relax_bodies(
     `work` has (2 m + n) (memory + 2) + memory (2 memory + 1) entries.
     """
     m, n = offset.size, free.size
-    now, before, differences, small = _spread(work, 2 * m + n, memory)
-    x, f, w = now[:m], now[m : 2 * m], now[2 * m :]
+    x, f, w = work[:m], work[m : 2 * m], work[2 * m : 2 * m + n]
     copy_to(x, r)
     for i in range(m):
         f[i] = 0.0
@@ -409,6 +408,6 @@ def relax_bodies(
             target *= 0.1
             count = -1  # f was used for the accelerations: no difference can be taken from it
         elif sweep >= plain and memory > 0:
-            count, slot, last = _accelerate(m, count, slot, last, now, before, differences, small)
+            count, slot, last = _accelerate(m, 2 * m + n, memory, count, slot, last, work)
     copy_to(r, x)
     return sweep, residual
