@@ -59,6 +59,8 @@ def test_errata_example_has_exactly_three_slip_accelerations():
     # errata of paper 001, Theorem 12: N = 1.0123, 0.9437, 0.7105 although a_nn - mu |a_nt| = 1.76 > 0
     found = one_contact_solutions(one(ERRATA, [0.698296, 0.524118, -1.183994], 0.72))
     assert found.complete
+    assert found.roots == 3
+    assert found.margin > 1e-3  # no decision hangs on rounding
     assert [mode for mode, _ in found.solutions] == ["slip"] * 3
     assert [c.normal[0] for _, c in found.solutions] == pytest.approx([1.0123, 0.9437, 0.7105], abs=5e-5)
     assert max(c.residual for _, c in found.solutions) < 1e-14

@@ -30,19 +30,19 @@ from zwang._numerics.friction_cones.sticking import stick_planned
 
 Floats = NDArray[np.float64]
 
-_FIRST_SWEEPS = 60
-_STICK_STEPS = 100
+_FIRST_SWEEPS = 60  # without a plan: loose collections are done by then, stacks won't be for long
 _MOST_SWEEPS = 3000
-_PIVOTING_CONTACTS = 300
-_NEWTON_SIZE = 3000
-_FINISHED_SIZE = 60
-_LARGE = 200
+_STICK_STEPS = 100  # of conjugate gradients: towers of a hundred blocks
+_LARGE = 200  # contacts from which Newton's method on all of them costs more than many sweeps
+_NEWTON_SIZE = 3000  # unknown forces up to which it is tried all the same
+_FINISHED_SIZE = 60  # and up to which it ends every solve
+_PIVOTING_CONTACTS = 300  # a dense tableau of four pairs a contact
 _CONE_SIZE = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Tables and factorization plan of one set of rows: the part of a solve that doesn't depend on the force."""
+    """One problem with the tables for sweeps and the plan for interior points: what is left is compiled."""
 
     arrays: FrictionArrays
     tables: SweepTables | None
@@ -125,7 +125,7 @@ def solve_one(
     tol : float
         Residual (relative; see `candidate`) to reach. The caller compares ``result.residual`` with it.
     prepared : Prepared, optional
-        From `prepare`, to solve for the same rows again.
+        From `prepare`, to solve the same arrays again.
     seed : int
         Of the random starts tried last.
 

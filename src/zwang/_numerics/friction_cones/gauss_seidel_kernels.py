@@ -1,9 +1,4 @@
-"""Sweeps of block Gauss-Seidel with Anderson acceleration: one contact after another, each solved exactly.
-
-A sweep is a map r -> g(r) whose fixed points are the solutions. Near one of them it is smooth and linear with a slow
-contraction, which is why plain sweeps stall on stacks; mixing the last few sweeps so that the linear part of g(r) - r
-cancels (Anderson) turns hundreds of sweeps into tens. A mix after which g(r) - r has grown is undone and forgotten, so
-that the worst case is plain Gauss-Seidel.
+"""Sweeps of block Gauss-Seidel: one contact after another, each solved exactly; mixed by Anderson's method.
 
 The accelerations y that the forces cause are kept up to date along with r, in one of two forms:
     dense    y = u = W r + b, all rows;  a contact costs 3 m multiplications
@@ -17,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.friction_cones.anderson import accelerate
 from zwang._numerics.friction_cones.local_contact import (
     COS,
     HELD,
@@ -162,104 +158,6 @@ def _sweep_bodies(
 
 
 @njit
-def _solve_gram(gram: Any, low: Any, count: int, x: Any) -> bool:
-    """Overwrite x[:count] with the solution of the regularized Gram system (Cholesky); False if it breaks down."""
-    shift = 0.0
-    for i in range(count):
-        shift = max(shift, gram[i, i])
-    shift *= 1e-14
-    for i in range(count):
-        for k in range(i + 1):
-            total = gram[i, k]
-            for q in range(k):
-                total -= low[i, q] * low[k, q]
-            if i > k:
-                low[i, k] = total * low[k, k]
-            elif total + shift > 0.0:
-                low[i, i] = 1.0 / math.sqrt(total + shift)  # the inverse of the diagonal is all that is needed
-            else:
-                return False
-    for i in range(count):
-        for q in range(i):
-            x[i] -= low[i, q] * x[q]
-        x[i] *= low[i, i]
-    for i in range(count - 1, -1, -1):
-        for q in range(i + 1, count):
-            x[i] -= low[q, i] * x[q]
-        x[i] *= low[i, i]
-    return True
-
-
-@njit(fastmath={"reassoc"})
-def _mix(slot: int, count: int, m: int, now: Any, differences: Any, small: Any) -> None:
-    """Subtract from (r, y) the combination of past differences that makes f smallest; f itself is left alone."""
-    memory = differences.shape[0]
-    gram, low, gamma = small[:memory], small[memory : 2 * memory], small[2 * memory]
-    new, f = differences[slot, m : 2 * m], now[m : 2 * m]
-    for i in range(count):
-        old = differences[i, m : 2 * m]
-        total = 0.0
-        other = 0.0
-        for k in range(m):
-            total += old[k] * new[k]
-            other += old[k] * f[k]
-        gram[i, slot] = total
-        gram[slot, i] = total
-        gamma[i] = other
-    if not _solve_gram(gram, low, count, gamma):
-        return
-    r, y = now[:m], now[2 * m :]
-    for i in range(count):
-        x = gamma[i]
-        old, rest = differences[i, :m], differences[i, 2 * m :]
-        for k in range(m):
-            r[k] -= x * old[k]
-        for k in range(y.size):
-            y[k] -= x * rest[k]
-
-
-@njit
-def _spread(work: Any, length: int, memory: int) -> Any:
-    """Cut the workspace into now, before, differences and what the Gram system needs."""
-    d = 2 * length + memory * length
-    small = (2 * memory + 1) * memory
-    return (
-        work[:length],
-        work[length : 2 * length],
-        work[2 * length : d].reshape((memory, length)),
-        work[d : d + small].reshape((2 * memory + 1, memory)),
-    )
-
-
-@njit(fastmath={"reassoc"})
-def _accelerate(m: int, length: int, memory: int, count: int, slot: int, last: float, work: Any) -> Any:
-    """Mix, or undo the last mix, after a sweep that left now = (r, f, y).
-
-    `count` differences are stored, -1 if there is no last sweep to compare with; the next one goes to `slot`. Return
-    both, and the size of f that was accepted.
-    """
-    now, before, differences, small = _spread(work, length, memory)
-    size = 0.0
-    f = now[m : 2 * m]
-    for k in range(m):
-        size += f[k] * f[k]
-    size = math.sqrt(size)
-    if count > 0 and size > last:
-        copy_to(now, before)
-        return -1, 0, last
-    if count < 0:
-        copy_to(before, now)
-        return 0, 0, size
-    new = differences[slot]
-    for i in range(now.size):
-        new[i] = now[i] - before[i]
-    count = min(count + 1, differences.shape[0])
-    copy_to(before, now)
-    _mix(slot, count, m, now, differences, small)
-    return count, (slot + 1) % differences.shape[0], size
-
-
-@njit
 def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
     """Return the residual of r, whose accelerations u were computed afresh."""
     worst, largest = 0.0, 0.0
@@ -368,7 +266,7 @@ def relax_dense(
             motion(wt, b, x, u)
             count, done = -1, 0
         elif sweep >= plain and memory > 0:
-            count, slot, last = _accelerate(m, 3 * m, memory, count, slot, last, work)
+            count, slot, last = accelerate(m, 3 * m, memory, count, slot, last, work)
     for i in range(m):
         r[i] = x[i] * unit[i]
     return sweep, done, residual
@@ -408,6 +306,6 @@ def relax_bodies(
             target *= 0.1
             count = -1  # f was used for the accelerations: no difference can be taken from it
         elif sweep >= plain and memory > 0:
-            count, slot, last = _accelerate(m, 2 * m + n, memory, count, slot, last, work)
+            count, slot, last = accelerate(m, 2 * m + n, memory, count, slot, last, work)
     copy_to(r, x)
     return sweep, residual

@@ -48,6 +48,10 @@ class OneContactSolutions:
         True if no other solution exists and no decision was marginal.
     marginal : tuple of str
         Decisions that hang on rounding.
+    roots : int
+        Positive roots of the quartic, counted by Sturm's theorem: what completeness rests on.
+    margin : float
+        The smallest deciding quantity, relative to its terms.
     stick_directions : (d, 3) array
         Directions in which the sticking force is not determined (d > 0 only if W is singular).
     """
@@ -55,6 +59,8 @@ class OneContactSolutions:
     solutions: tuple[tuple[str, Candidate], ...]
     complete: bool
     marginal: tuple[str, ...]
+    roots: int
+    margin: float
     stick_directions: Floats
 
 
@@ -82,7 +88,7 @@ def one_contact_solutions(arrays: FrictionArrays) -> OneContactSolutions:
         r[own] = force
         found.append((mode, candidate_of(arrays, r, "one contact, exactly")))
     complete = not solver.marginal and not len(directions)
-    return OneContactSolutions(tuple(found), complete, tuple(solver.marginal), directions)
+    return OneContactSolutions(tuple(found), complete, tuple(solver.marginal), solver.roots, solver.margin, directions)
 
 
 def _reduced(arrays: FrictionArrays, own: NDArray[np.int64]) -> tuple[Floats, Floats, Floats, Floats]:
@@ -110,6 +116,14 @@ class _Quartic:
         self.size = float(np.abs(q).max())
         self.found: list[tuple[str, tuple[float, float, float]]] = []
         self.marginal: list[str] = []
+        self.roots, self.margin = 0, math.inf
+
+    def decide(self, value: float, size: float, what: str) -> None:
+        """Note how clearly a quantity is not zero."""
+        margin = abs(value) / size if size > 0.0 else 0.0
+        self.margin = min(self.margin, margin)
+        if margin <= _MARGIN:
+            self.marginal.append(f"{what} {margin:.1e}")
 
     def open(self) -> None:
         gap = float(self.q[0])
@@ -117,8 +131,7 @@ class _Quartic:
             if gap == 0.0:
                 self.found.append(("open", (0.0, 0.0, 0.0)))
             return
-        if abs(gap) <= _MARGIN * self.size:
-            self.marginal.append(f"open: gap acceleration {gap:.1e}")
+        self.decide(gap, self.size, "open: relative gap acceleration")
         if gap >= 0.0:
             self.found.append(("open", (0.0, 0.0, 0.0)))
 
@@ -133,8 +146,7 @@ class _Quartic:
         force = _solve3(self.w, [-x for x in self.q])
         n, room = force[0], self.mu**2 * force[0] ** 2 - force[1] ** 2 - force[2] ** 2
         reach = float(self.mu**2 * n**2 + force[1] ** 2 + force[2] ** 2)
-        if abs(float(room)) <= _MARGIN * reach:
-            self.marginal.append(f"stick: room in the cone {float(room) / reach if reach else 0.0:.1e}")
+        self.decide(float(room), reach, "stick: relative room in the cone")
         if room >= 0 and (n >= 0 or self.bilateral) and any(force):
             self.found.append(("stick", (float(force[0]), float(force[1]), float(force[2]))))
         return np.empty((0, 3))
@@ -170,7 +182,9 @@ class _Quartic:
                 self.marginal.append("slip: a continuum of directions")
             return
         self._near_misses(p)
-        for low, high in positive_roots(p):
+        intervals = positive_roots(p)
+        self.roots = len(intervals)  # the same for both signs of N
+        for low, high in intervals:
             alpha = (low + high) / 2
             if trimmed(n) and len(common_divisor(p, n)) > 1 and _vanishes(common_divisor(p, n), low, high):
                 continue  # N = T = 0 there: the open solution again
@@ -195,9 +209,8 @@ class _Quartic:
         """Note double roots, and extrema of the quartic too near zero to tell whether there are two roots or none."""
         for low, high in positive_roots(derivative(p), bits=60):
             alpha = (low + high) / 2
-            terms = sum(abs(c) * alpha**k for k, c in enumerate(p))
-            if abs(value(p, alpha)) <= Fraction(_MARGIN) * terms:
-                self.marginal.append(f"slip: two roots near alpha = {float(alpha):.3g} meet")
+            terms = sum((abs(c) * alpha**k for k, c in enumerate(p)), Fraction(0))
+            self.decide(float(value(p, alpha) / terms), 1.0, f"slip: two roots near alpha = {float(alpha):.3g} meet")
 
 
 def _padded(*parts: Polynomial) -> list[Polynomial]:
