@@ -76,6 +76,11 @@ def _cholesky(M: Floats, n: int) -> bool:
 @njit(forceinline=True)
 def _solve(S: Floats, b: Floats, size: int) -> bool:
     """Solve S x = b in place by elimination with row exchanges; False where a pivot is lost in rounding."""
+    if size == 0:
+        return True
+    if size == 1:
+        b[0] /= S[0, 0]
+        return S[0, 0] != 0.0
     largest = 0.0
     for i in range(size):
         for j in range(size):
@@ -157,15 +162,16 @@ def _count(
         total *= base[j]
         mode[j] = 0
     found = 0
-    for combination in range(total):
-        rest = combination
-        for j in range(contacts):
-            mode[j] = rest % base[j]
-            rest //= base[j]
+    for _ in range(total):
         verdict = _check(contacts, kind, tangent, slip, bound, D, c, R, tol, S, b, f, worst, row, column, mode)
         if verdict == DOUBTFUL:
             return DOUBTFUL
         found += verdict
+        for j in range(contacts):  # the next combination, as an odometer turns
+            mode[j] += 1
+            if mode[j] < base[j]:
+                break
+            mode[j] = 0
     return found
 
 
@@ -197,7 +203,7 @@ def _check(
         m, n, t = mode[j], 2 * j, 2 * j + 1
         if kind[j] == FRICTION:
             if slip[j] != 0.0:
-                f[t] = -bound[j] * np.sign(slip[j])
+                f[t] = -bound[j] * (1.0 if slip[j] > 0.0 else -1.0)
             elif m == 0:
                 row[unknowns], column[unknowns] = t, 0.0
                 unknowns += 1
@@ -210,7 +216,7 @@ def _check(
         row[unknowns], column[unknowns] = n, 0.0
         if tangent[j] == 1 and slip[j] != 0.0:
             sign = -1.0 if kind[j] == BILATERAL and m == 1 else 1.0
-            column[unknowns] = -sign * bound[j] * np.sign(slip[j])
+            column[unknowns] = -sign * bound[j] * (1.0 if slip[j] > 0.0 else -1.0)
         elif tangent[j] == 1:
             m1 = m + shift  # 1 stick, 2 slip+, 3 slip-; for a bilateral contact 4 and 5 are slip+ and slip- with N <= 0
             if m1 == 1:
