@@ -80,7 +80,7 @@ def _solve(S: Floats, b: Floats, size: int) -> bool:
         return True
     if size == 1:
         b[0] /= S[0, 0]
-        return S[0, 0] != 0.0
+        return bool(S[0, 0] != 0.0)
     largest = 0.0
     for i in range(size):
         for j in range(size):
