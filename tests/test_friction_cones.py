@@ -355,7 +355,9 @@ def painleve_rod(friction, spin, slip=-1.0):
 
 def test_painleve_rod_has_one_or_no_reaction_as_published():
     found = solve_one(painleve_rod(1.2, 0.0))
-    assert found.normal == pytest.approx([51.3198048696], rel=1e-10)  # closed form, issue tracker of the project
+    c, s = 0.5, np.sqrt(3) / 2
+    assert G / (1 + 3 * c * c - 3 * 1.2 * c * s) == pytest.approx(51.3198048696, rel=1e-11)  # gap acceleration = 0
+    assert found.normal == pytest.approx([51.3198048696], rel=1e-10)
     none = solve_one(painleve_rod(1.4, 0.0))
     assert none.residual > 1e-3  # a paradox is no solution, and nothing is reported as one
 
