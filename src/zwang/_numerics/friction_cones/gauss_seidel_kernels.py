@@ -243,7 +243,9 @@ def relax_dense(
         table[j, ALPHA] = 0.0
     plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
     newton_left = m <= _POLISHED and memory > 0
-    target, residual, last, sweep, count, slot, done = 0.5 * tol, np.inf, np.inf, 0, -1, 0, 0
+    slot = limit - limit  # no literal: Numba would compile what it is given to twice
+    count = slot - 1
+    target, residual, last, sweep, done = 0.5 * tol, np.inf, np.inf, 0, 0
     change = np.inf
     while sweep < limit:
         sweep += 1
@@ -293,7 +295,9 @@ def relax_bodies(
     for j in range(layout.shape[0]):
         table[j, ALPHA] = 0.0
     plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
-    target, residual, last, sweep, count, slot = 0.5 * tol * cause, np.inf, np.inf, 0, -1, 0
+    slot = limit - limit
+    count = slot - 1
+    target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
     while sweep < limit:
         sweep += 1
         change = _sweep_bodies(ptr, dof, rows, cols, offset, layout, table, x, w, f)

@@ -157,7 +157,7 @@ def _newton_step(
     for i in range(d.size):
         d[i] = -r[i]
         moved[i] = 0.0
-    rows = 0
+    rows = active[0] - active[0]  # zero, but no literal: Numba would compile the solver twice
     for c in range(1, active[0] + 1):
         a, size = layout[active[c], 0], layout[active[c], 1]
         for i in range(size):
