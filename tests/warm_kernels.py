@@ -23,6 +23,19 @@ def small_problem(*, bilateral: bool) -> zw.ContactProblem:
     return zw.ContactProblem(np.eye(4) + 0.1, [-1.0, 0.2, -2.0, 3.0], contacts)
 
 
+def spatial_problem() -> zw.ContactProblem:
+    """Return two contacts at rest with friction in planes, for the solvers over cones."""
+    rows = np.eye(6)
+    contacts = [zw.Contact(rows[3 * j + 2], tangent=rows[3 * j : 3 * j + 2], friction=0.5) for j in range(2)]
+    return zw.ContactProblem(np.eye(6) + 0.1, [3.0, 4.0, -1.0, 0.1, 0.2, -1.0], contacts)
+
+
+def two_particles() -> None:
+    """Ask for friction with known bounds, which is one convex program."""
+    entry = zw.gallery.get("two_particles")
+    zw.reactions(entry.system, entry.state, entry.params)
+
+
 def chain(n: int) -> zw.System:
     """Return a chain long enough to be solved by sparse kernels."""
     linkage = zw.Linkage("chain", gravity=(0, -9.81)).ground("O", 0, 0)
@@ -44,6 +57,8 @@ def main() -> None:
     parts: dict[str, Callable[[], object]] = {
         "planar contacts": lambda: zw.reactions(small_problem(bilateral=False)),
         "planar contacts, bilateral": lambda: zw.reactions(small_problem(bilateral=True)),
+        "friction in planes": lambda: zw.reactions(spatial_problem()),
+        "friction with known bounds": two_particles,
         "sparse factorization": sparse_kernels,
     }
     for name in zw.gallery.names():
