@@ -249,3 +249,9 @@ def test_a_row_that_is_rounding_alone_proves_nothing_at_a_singular_point() -> No
     assert found.status is Status.SINGULAR and found.rank == 0
     assert not found.in_tangent_cone  # the second derivative of the guide along this velocity is not zero
     assert not any(item.unique for item in found.certificates)
+
+
+def test_a_singular_state_of_a_batch_is_never_counted_silently() -> None:
+    tiny = np.array([0.0, 1e-17, 1e-3])  # the first two are the crossing up to rounding
+    batch = zw.reactions(plane_curve(y**2 - x**2), {"x": tiny, "y": tiny, "v_x": 1.0, "v_y": 1.0})
+    assert [item.name for item in batch.status] == ["SINGULAR", "SINGULAR", "UNIQUE"]

@@ -23,6 +23,7 @@ POSITION, VELOCITY = 0, 1
 
 INADMISSIBLE, DOUBTFUL = -2, -1
 SINGULAR_PIVOT = 1e-11
+VANISHING_ROW = 1e-7
 
 
 @njit(forceinline=True)
@@ -376,7 +377,7 @@ def count_solutions(
     speed, bound = np.empty(most), np.empty(most)
     for s in range(states):
         contacts = 0
-        inadmissible = False
+        inadmissible, vanishes = False, False
         for k in range(most):
             at = table[k, NORMAL]
             gap_scale, rate_scale = 1.0, 1.0
@@ -395,6 +396,11 @@ def count_solutions(
             for i in range(n):
                 H[2 * contacts, i] = 0.0 if table[k, KIND] == FRICTION else rows[at, i, s]
                 H[2 * contacts + 1, i] = 0.0
+            if table[k, KIND] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
+                largest = 0.0
+                for i in range(n):
+                    largest = max(largest, abs(H[2 * contacts, i]))
+                vanishes = vanishes or not largest > VANISHING_ROW
             c[2 * contacts] = 0.0 if table[k, KIND] == FRICTION else -gamma[at, s]
             c[2 * contacts + 1] = 0.0
             kind[contacts], tangent[contacts] = table[k, KIND], 0
@@ -412,6 +418,9 @@ def count_solutions(
             contacts += 1
         if inadmissible:
             counts[s] = INADMISSIBLE
+            continue
+        if vanishes:
+            counts[s] = DOUBTFUL
             continue
         for i in range(n):
             free[i] = force[i, s]
