@@ -18,8 +18,9 @@ import sympy as sp
 from click.testing import CliRunner
 
 import zwang as zw
+from zwang._declare.arrays import numbers_of
 from zwang._report import mathml
-from zwang._report.drawings import numbers_of, pose_of
+from zwang._report.drawings import pose_of
 from zwang._report.facts import CHECKS, Asked, compare
 from zwang._report.page import number, page, slug, table
 from zwang._report.visits import visit

@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.arrays import numbers_of
+
+Array = NDArray[np.float64]
+GRID = 321
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -40,3 +48,32 @@ class Drawing:
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "curves", MappingProxyType(dict(self.curves)))
+
+    def places(self, values: Mapping[Any, Any]) -> Array:
+        """Return where the points are, (states, points, 2), at one state or at arrays of states [m].
+
+        Parameters
+        ----------
+        values : mapping
+            Symbol or name -> number or array, for coordinates, parameters and time.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> linkage = zw.Linkage("pendulum").ground("A", 0, 0).point("B", mass=1).bar("A", "B", 2)
+        >>> linkage.drawing(coordinates="joint").places({"theta_B": [0.0, np.pi / 2]})[:, 1].round(12).tolist()
+        [[2.0, 0.0], [0.0, 2.0]]
+        """
+        flat = numbers_of([item for place in self.points.values() for item in place], values)
+        count = max((np.size(item) for item in flat), default=1)
+        rows = [np.broadcast_to(np.asarray(item, dtype=float).ravel(), (count,)) for item in flat]
+        return np.stack(rows, axis=1).reshape(count, -1, 2)
+
+    def guides(self, values: Mapping[Any, Any], low: Any, high: Any) -> list[tuple[Array, Array, Array]]:
+        """Return each guide as grids X, Y, F over a box of the plane, with F = 0 on the guide."""
+        grids = []
+        X, Y = np.meshgrid(*(np.linspace(a, b, GRID) for a, b in zip(low, high, strict=True)))
+        for implicit, (x, y) in self.curves.values():
+            (F,) = numbers_of([implicit], {**values, x: X, y: Y})
+            grids.append((X, Y, np.broadcast_to(F, X.shape)))
+        return grids

@@ -6,19 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from zwang._backends.interpret import evaluate
+from zwang._declare.arrays import numbers_of
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph
 from zwang._linkage.drawing import Drawing
 from zwang._plot.mechanism import draw_mechanism, frame
 
 Place = tuple[float, float]
-GRID = 321
 
 
 @dataclass(frozen=True)
@@ -74,41 +69,13 @@ def pose_of(drawing: Drawing, system: System | None, state: Mapping[str, float],
     ([1.0, 1.732051], [((0.0, 0.0), (0.0, 1.0))])
     """
     values = {"t": 0.0, **state, **params}
-    flat = [item for place in drawing.points.values() for item in place]
-    numbers = numbers_of(flat, values)
-    points = {name: (float(numbers[2 * i]), float(numbers[2 * i + 1])) for i, name in enumerate(drawing.points)}
+    numbers = drawing.places(values)[0]
+    points = {name: (float(x), float(y)) for name, (x, y) in zip(drawing.points, numbers, strict=True)}
     surfaces = _surfaces(drawing, system, values) if system is not None else []
-    curves = []
-    if drawing.curves:
-        low, high = frame(list(points.values()))
-        middle, half = (low + high) / 2, 1.6 * float(max(high - low))
-        X, Y = np.meshgrid(*(np.linspace(at - half, at + half, GRID) for at in middle))
-        for implicit, (x, y) in drawing.curves.values():
-            (F,) = numbers_of([implicit], {**values, x: X, y: Y})
-            curves.append((X, Y, np.broadcast_to(F, X.shape)))
+    low, high = frame(list(points.values()))
+    middle, half = (low + high) / 2, 1.6 * float(max(high - low))
+    curves = drawing.guides(values, middle - half, middle + half)
     return Pose(points, drawing.segments, drawing.ground, curves, surfaces)
-
-
-def numbers_of(expressions: list[Any], values: Mapping[Any, Any]) -> list[Any]:
-    """Return expressions as numbers or arrays; values are by symbol, or by the name of the symbol.
-
-    Examples
-    --------
-    >>> import sympy as sp
-    >>> x, y = sp.symbols("x y", real=True)
-    >>> [float(item) for item in numbers_of([x * y, sp.sqrt(x)], {"x": 4.0, "y": 0.5})]
-    [2.0, 2.0]
-    """
-    import sympy as sp
-
-    graph = Graph()
-    wanted = [sp.Add(item) for item in expressions]
-    symbols = sorted({symbol for item in wanted for symbol in item.free_symbols}, key=lambda symbol: symbol.name)
-    nodes = {symbol: graph.input(f"x{place}") for place, symbol in enumerate(symbols)}
-    convert = Converter(graph, nodes)
-    outputs = [convert(item) for item in wanted]
-    inputs = {node: values.get(symbol, values.get(symbol.name)) for symbol, node in nodes.items()}
-    return evaluate(graph, outputs, inputs, np)
 
 
 def _surfaces(drawing: Drawing, system: System, values: Mapping[str, float]) -> list[tuple[Place, Place]]:

@@ -12,10 +12,11 @@ import numpy as np
 import sympy as sp
 
 from zwang._compile import Model, compile
+from zwang._declare.arrays import numbers_of
 from zwang._derive import derive
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
-from zwang._report.drawings import numbers_of, pose_of
+from zwang._report.drawings import pose_of
 from zwang._results.evaluation import Evaluation
 from zwang.gallery.entry import Entry, Fact
 
