@@ -44,8 +44,15 @@ _OPERATIONS: dict[type, Callable[..., Any]] = {
     sp.Not: np.logical_not,
     sp.ITE: np.where,
     sp.functions.elementary.piecewise.ExprCondPair: lambda value, condition: (value, condition),
-    sp.Piecewise: lambda *pairs: reduce(lambda rest, pair: np.where(pair[1], pair[0], rest), pairs[::-1], np.nan),
+    sp.Piecewise: lambda *pairs: _first_that_holds(pairs),
 }
+
+
+def _first_that_holds(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    value: Any = np.nan
+    for piece, condition in reversed(pairs):
+        value = np.where(condition, piece, value)
+    return value
 
 
 def numbers_of(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]:

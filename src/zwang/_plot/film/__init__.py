@@ -1,0 +1,9 @@
+"""Moving pictures: frames as arrays, played in a page that works offline or written as mp4 or gif."""
+
+from __future__ import annotations
+
+from zwang._plot.film.frames import Film
+from zwang._plot.film.player import player, player_page
+from zwang._plot.film.writing import write_film
+
+__all__ = ["Film", "player", "player_page", "write_film"]

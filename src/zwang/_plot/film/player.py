@@ -1,0 +1,82 @@
+"""A player of films as HTML: a canvas, a button, a time line; the data are in the page and nothing is loaded."""
+
+from __future__ import annotations
+
+import base64
+import json
+from html import escape
+from importlib import resources
+
+import numpy as np
+
+from zwang._plot.film.frames import Film
+
+MOST_FRAMES = 1200
+
+
+def player(film: Film, *, autoplay: bool = False) -> str:
+    """Return a player as a piece of HTML that works in any page, several times in one page too.
+
+    Parameters
+    ----------
+    film : Film
+    autoplay : bool
+        Whether it starts by itself (never where the reader asked for reduced motion).
+
+    Examples
+    --------
+    >>> film = Film(np.linspace(0, 1, 5), np.zeros((5, 2, 2)), ("A", "B"), ((0, 1),), title="a <b>")
+    >>> html = player(film)
+    >>> html.count("<canvas"), "http" in html, "a &lt;b&gt;" in html
+    (1, False, True)
+    """
+    data = _data(film) | {"autoplay": autoplay}
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    label = escape(film.title or "motion")
+    body = (
+        f'<figure class="zwang-film" aria-label="{label}"><canvas role="img" aria-label="{label}"></canvas>'
+        '<div class="bar"><button type="button" aria-label="play">&#9654;</button>'
+        '<div class="line"><input type="range" min="0" max="1" step="any" value="0" aria-label="time"></div>'
+        '<output></output><select aria-label="speed"><option value="0.25">¼×</option><option value="0.5">½×</option>'
+        '<option value="1" selected>1×</option><option value="2">2×</option><option value="4">4×</option></select>'
+        f"</div><figcaption>{label}</figcaption>"
+        f'<script type="application/json">{text}</script></figure>'
+    )
+    return f"<style>{_asset('player.css')}</style>{body}<script>{_asset('player.js')}</script>"
+
+
+def player_page(film: Film) -> str:
+    """Return a whole page with one player in it."""
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>{escape(film.title or "motion")}</title>'
+        "<style>body{margin:0;background:#fff}</style>"
+    )
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{player(film, autoplay=True)}</body></html>\n'
+
+
+def _data(film: Film) -> dict[str, object]:
+    count = len(film.times)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_FRAMES)).round().astype(int))
+    low, high = film.corners()
+    return {
+        "times": _packed(film.times[chosen] - film.times[0]),
+        "start": float(film.times[0]),
+        "places": _packed(film.places[chosen]),
+        "names": list(film.names),
+        "segments": [[int(a), int(b)] for a, b in film.segments],
+        "ground": [int(k) for k in film.ground],
+        "moving": film.moving,
+        "outlines": [_packed(line) for line in film.outlines],
+        "marks": [[float(time - film.times[0]), text] for time, text in film.marks],
+        "box": [float(value) for value in (*low, *high)],
+    }
+
+
+def _packed(array: object) -> str:
+    """Return numbers as text: float32 in base64, a third of the size of digits."""
+    return base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode("ascii")
+
+
+def _asset(name: str) -> str:
+    return resources.files("zwang._plot.film").joinpath(name).read_text(encoding="utf-8").strip()
