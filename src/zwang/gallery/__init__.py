@@ -21,7 +21,7 @@ from zwang._declare.system import System
 from zwang.errors import DeclarationError, nearest
 from zwang.gallery.entry import Entry, Fact
 
-__all__ = ["Entry", "Fact", "get", "n_four_bar", "names", "normal_form", "pyramid", "stack"]
+__all__ = ["Entry", "Fact", "get", "n_four_bar", "names", "normal_form", "pyramid", "stack", "touching_curves"]
 
 # Name of the entry -> module of this package that has a function of that name.
 _HOMES = {
@@ -32,11 +32,22 @@ _HOMES = {
     "bouncing_ball": "ball",
     "circle_particle": "particle_on_circle",
     "crossing": "normal_forms",
+    "curve_cusp": "plane_curves",
+    "curve_isolated_point": "plane_curves",
+    "curve_node": "plane_curves",
+    "curve_squared": "plane_curves",
+    "curve_three_lines": "plane_curves",
     "ellipse_pendulum": "pendulum_on_ellipse",
     "ellipse_pendulum_cartesian": "pendulum_on_ellipse",
     "ellipse_pendulum_friction": "pendulum_on_ellipse",
     "ellipse_pendulum_string": "pendulum_on_ellipse",
+    "flyball_governor": "governor",
+    "flyball_governor_springs": "governor",
     "four_bar": "four_bars",
+    "four_bar_crank_rocker": "four_bars",
+    "four_bar_kite": "four_bars",
+    "four_bar_parallelogram": "four_bars",
+    "four_bar_triple_rocker": "four_bars",
     "freewheel": "one_way_clutch",
     "incline_block": "block_on_incline",
     "kozlov_neishtadt": "pushed_particle",
@@ -52,7 +63,10 @@ _HOMES = {
     "slider_crank": "crank_and_slider",
     "speed_limit": "limited_speed",
     "stack": "tower_of_blocks",
+    "surface_cone": "surfaces",
+    "surface_umbrella": "surfaces",
     "tangency": "normal_forms",
+    "touching_curves": "plane_curves",
     "two_particles": "particles_on_rod",
     "two_skates": "beam_on_skates",
 }
@@ -130,6 +144,18 @@ def stack(n: int) -> Entry:
     ('block1 left', 'block1 right', 'block2 left', 'block2 right')
     """
     return _entry("stack", _count(n, "stack"))
+
+
+def touching_curves(k: int) -> Entry:
+    """Return the curves y = +-x^k as y^2 = x^(2 k); `get("touching_curves")` is k = 2.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> zw.gallery.touching_curves(3).system.constraints["curve"].expr
+    -x**6 + y**2
+    """
+    return _entry("touching_curves", _count(k, "touching_curves"))
 
 
 def normal_form(kind: str, *, A: Any = None, B: Any = None, W: Any = None) -> System:
