@@ -1,8 +1,24 @@
-"""Modes of motion: which constraints are held as equalities, and in which way each friction acts."""
+"""Modes of motion: which constraints are held as equalities, in which way each friction acts, and what follows.
+
+M a = Q + R^T lam + S, with R the rows held (normals, then sticking slips) and S the friction of what slides, opposite
+to the slip: Coulomb's is proportional to the multiplier of its normal, so that the columns of the multipliers are not
+the rows any more, R M^-1 C lam = bias - R M^-1 Q. Rows without sliding friction are eliminated first, as L D L^T; what
+is left of the others is eliminated with row pivots, since it may be indefinite (Painleve) and its first pivot zero.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+from zwang._declare.constraints import Friction, Unilateral
+from zwang._declare.system import System
+from zwang._derive.graph import Graph, Node
+from zwang._derive.program import Program, Row
+from zwang._derive.rewriting import substitute
+from zwang._derive.solution import PIVOT, Factor, dot
 
 
 @dataclass(frozen=True)
@@ -31,3 +47,275 @@ class Mode:
     sticking: tuple[int, ...] = ()
     sliding: tuple[tuple[int, int], ...] = ()
     pulling: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Law:
+    """Where a friction law stands: the number of its normal (None for `Friction`) and of its slip components."""
+
+    normal: int | None
+    slips: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What the constraints of a system are, by number.
+
+    Attributes
+    ----------
+    positions, unilateral : tuple of bool
+        For each normal: whether it is a constraint on positions, whether it is one-sided.
+    laws : tuple of Law
+        In the order of `Program.bounds`.
+    """
+
+    positions: tuple[bool, ...]
+    unilateral: tuple[bool, ...]
+    laws: tuple[Law, ...]
+
+    @classmethod
+    def of(cls, system: System) -> Structure:
+        """Return the structure of a system.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> Structure.of(zw.gallery.get("painleve_rod").system)
+        Structure(positions=(True,), unilateral=(True,), laws=(Law(normal=0, slips=(0,)),))
+        """
+        laws, slips = [], 0
+        normals: list[Any] = []
+        for item in system.constraints:
+            alone = isinstance(item, Friction)
+            if item.slip:
+                laws.append(Law(None if alone else len(normals), tuple(range(slips, slips + len(item.slip)))))
+            slips += len(item.slip)
+            normals += [] if alone else [item]
+        positions = tuple(item.level == "position" for item in normals)
+        return cls(positions, tuple(isinstance(item, Unilateral) for item in normals), tuple(laws))
+
+
+class ModeEquations:
+    """The equations of a mode solved inside the graph; every list holds nodes.
+
+    Attributes
+    ----------
+    accelerations : list
+    multipliers : list
+        Of the held normals, in the order of `mode.held`.
+    tangential : list
+        For every slip component: its friction force, zero where the friction doesn't act in this mode.
+    regular : Node
+        The truth that every pivot was sound.
+    """
+
+    def __init__(self, program: Program, mode: Mode, structure: Structure) -> None:
+        self.program, self.mode, self.structure = program, mode, structure
+        self.g = program.graph
+        self.n = len(program.q)
+        self.rows: list[Row] = [program.normals[j] for j in mode.held] + [program.slips[j] for j in mode.sticking]
+        self.mass = Factor(self.g, self.n, program.mass)
+        self._truths: list[Node] = list(self.mass.regular)
+        self._solve()
+
+    @property
+    def regular(self) -> Node:
+        """The truth that every pivot was sound."""
+        return self._all(self._truths)
+
+    def _all(self, truths: Sequence[Node]) -> Node:
+        g = self.g
+        return reduce(lambda a, b: g.condition("and", a, b), dict.fromkeys(truths), g.condition("le", g.zero, g.one))
+
+    # Friction of what slides.
+    def _directions(self, law: Law, sign: int) -> list[Node]:
+        g = self.g
+        if len(law.slips) == 1:
+            return [g.const(float(sign))]
+        values = [self.program.slips[j].value for j in law.slips]
+        speed = self.speed(law)
+        return [g.div(value, speed) for value in values]
+
+    def speed(self, law: Law) -> Node:
+        """Return the length of the slip of a law."""
+        g = self.g
+        squares = [g.mul(self.program.slips[j].value, self.program.slips[j].value) for j in law.slips]
+        return g.call("sqrt", g.add(*squares))
+
+    def _size(self, normal: int) -> float:
+        return -1.0 if normal in self.mode.pulling else 1.0
+
+    def _against(self, law: Law, directions: Sequence[Node], bound: Node) -> dict[int, Node]:
+        """Return -bound * direction as a generalized force."""
+        g = self.g
+        force: dict[int, Node] = {}
+        for j, direction in zip(law.slips, directions, strict=True):
+            for i, entry in self.program.slips[j].entries.items():
+                part = g.neg(g.mul(g.mul(bound, direction), entry))
+                force[i] = g.add(force[i], part) if i in force else part
+        return force
+
+    def _sliding(self) -> tuple[list[Node], dict[int, dict[int, Node]], dict[int, tuple[Node, list[Node]]]]:
+        """Return the applied forces, what sliding adds to the column of a normal, and bound and direction by law."""
+        g, program = self.g, self.program
+        force = list(program.force)
+        columns: dict[int, dict[int, Node]] = {}
+        acting: dict[int, tuple[Node, list[Node]]] = {}
+        for number, sign in self.mode.sliding:
+            law, bound = self.structure.laws[number], program.bounds[number]
+            directions = self._directions(law, sign)
+            acting[number] = bound, directions
+            if law.normal is None:
+                for i, part in self._against(law, directions, bound).items():
+                    force[i] = g.add(force[i], part)
+            elif law.normal in self.mode.held:
+                added = self._against(law, directions, g.scale(self._size(law.normal), bound))
+                columns[law.normal] = added
+        return force, columns, acting
+
+    def _solve(self) -> None:
+        g, mode = self.g, self.mode
+        force, columns, acting = self._sliding()
+        free = self.mass.solve(force)
+        order = [k for k in range(len(self.rows)) if not self._rough(k, columns)]
+        first = len(order)
+        order += [k for k in range(len(self.rows)) if self._rough(k, columns)]
+        entries = [self.rows[k].entries for k in order]
+        plain = [self.carried(self.rows[k]) for k in order]
+        pushed = list(plain)
+        for place in range(first, len(order)):
+            added = columns[mode.held[order[place]]]
+            extra = self.mass.solve([added.get(i, g.zero) for i in range(self.n)])
+            pushed[place] = [g.add(a, b) for a, b in zip(plain[place], extra, strict=True)]
+        needed = [g.sub(self.rows[k].bias, dot(g, self.rows[k].entries, free)) for k in order]
+        found = self._multipliers(entries, plain, pushed, needed, first)
+        self.accelerations = [
+            g.add(free[i], *(g.mul(column[i], lam) for column, lam in zip(pushed, found, strict=True)))
+            for i in range(self.n)
+        ]
+        sorted_back = [found[order.index(k)] for k in range(len(order))]
+        self.multipliers = sorted_back[: len(mode.held)]
+        self.tangential = self._tangential(sorted_back, acting)
+
+    def _rough(self, k: int, columns: Mapping[int, dict[int, Node]]) -> bool:
+        """Say whether a row is a normal whose friction slides."""
+        return k < len(self.mode.held) and self.mode.held[k] in columns
+
+    def carried(self, row: Row) -> list[Node]:
+        """Return M^-1 times a row."""
+        return self.mass.solve([row.entries.get(i, self.g.zero) for i in range(self.n)])
+
+    def _multipliers(
+        self,
+        rows: Sequence[Mapping[int, Node]],
+        plain: Sequence[Sequence[Node]],
+        pushed: Sequence[Sequence[Node]],
+        needed: Sequence[Node],
+        first: int,
+    ) -> list[Node]:
+        """Return the multipliers; rows from `first` on have columns of their own."""
+        g, size = self.g, len(rows)
+        gram = {(i, j): dot(g, rows[i], plain[j]) for i in range(first) for j in range(i + 1)}
+        smooth = Factor(g, first, gram)
+        self._truths += smooth.regular
+        if first == size:
+            return smooth.solve(needed)
+        lone = range(first, size)
+        upper = {j: smooth.solve([dot(g, rows[i], pushed[j]) for i in range(first)]) for j in lone}
+        base = smooth.solve(needed[:first])
+        below = {i: [dot(g, rows[i], plain[k]) for k in range(first)] for i in lone}
+        matrix = [[g.sub(dot(g, rows[i], pushed[j]), _product(g, below[i], upper[j])) for j in lone] for i in lone]
+        right = [g.sub(needed[i], _product(g, below[i], base)) for i in lone]
+        scale = [dot(g, rows[i], plain[i]) for i in lone]
+        rough, truths = pivoted(g, matrix, right, scale)
+        self._truths += truths
+        rest = [
+            g.sub(base[k], g.add(*(g.mul(upper[j][k], lam) for j, lam in zip(lone, rough, strict=True))))
+            for k in range(first)
+        ]
+        return [*rest, *rough]
+
+    def _tangential(self, found: Sequence[Node], acting: Mapping[int, tuple[Node, list[Node]]]) -> list[Node]:
+        g, mode = self.g, self.mode
+        forces = [g.zero] * len(self.program.slips)
+        for place, j in enumerate(mode.sticking):
+            forces[j] = found[len(mode.held) + place]
+        for number, (bound, directions) in acting.items():
+            law = self.structure.laws[number]
+            size = bound
+            if law.normal is not None:
+                held = law.normal in mode.held
+                lam = found[mode.held.index(law.normal)] if held else g.zero
+                size = g.mul(bound, g.scale(self._size(law.normal), lam))
+            for j, direction in zip(law.slips, directions, strict=True):
+                forces[j] = g.neg(g.mul(size, direction))
+        return forces
+
+    # Projection in the mass metric.
+    @cached_property
+    def positions(self) -> list[int]:
+        """The places, among the rows held, of constraints on positions."""
+        return [k for k, j in enumerate(self.mode.held) if self.structure.positions[j]]
+
+    def corrected(self, rows: Sequence[Row], values: Sequence[Node]) -> tuple[list[Node], Node]:
+        """Return the shortest change that takes the values to zero by the rows, and the truth that it is sound."""
+        g = self.g
+        carried = [self.carried(row) for row in rows]
+        gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
+        factor = Factor(g, len(rows), gram)
+        lengths = factor.solve(values)
+        change = [
+            g.neg(g.add(*(g.mul(column[i], x) for column, x in zip(carried, lengths, strict=True))))
+            for i in range(self.n)
+        ]
+        return change, self._all([*self.mass.regular, *factor.regular])
+
+    def shift(self) -> tuple[list[Node], list[Node], Node]:
+        """Return the change of the positions, the values of the held rows on positions, and whether it is sound."""
+        rows = [self.rows[k] for k in self.positions]
+        values = [row.value for row in rows]
+        change, sound = self.corrected(rows, values)
+        return change, values, sound
+
+    def land(self) -> tuple[list[Node], list[Node], list[Node], Node]:
+        """Return velocities on the manifold, the accelerations with them, the rates before, and whether it is sound."""
+        g = self.g
+        positions = set(self.positions)
+        rates = [row.rate if k in positions else row.value for k, row in enumerate(self.rows)]
+        change, sound = self.corrected(self.rows, rates)
+        velocities = [g.add(a, b) for a, b in zip(self.program.v, change, strict=True)]
+        replaced = dict(zip(self.program.v, velocities, strict=True))
+        *accelerations, regular = substitute(g, [*self.accelerations, self.regular], replaced)
+        return velocities, accelerations, rates, g.condition("and", sound, regular)
+
+
+def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
+    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True))) if a else g.zero
+
+
+def pivoted(
+    g: Graph, matrix: Sequence[Sequence[Node]], right: Sequence[Node], scale: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
+    """Return the solution of a square system by elimination with row pivots, and truths that the pivots are sound."""
+    size = len(right)
+    rows = [[*line, b, s] for line, b, s in zip(matrix, right, scale, strict=True)]
+    truths: list[Node] = []
+    for k in range(size):
+        for i in range(k + 1, size):
+            larger = g.condition("lt", g.call("abs", rows[k][k]), g.call("abs", rows[i][k]))
+            swapped = [g.where(larger, b, a) for a, b in zip(rows[k], rows[i], strict=True)]
+            rows[i] = [g.where(larger, a, b) for a, b in zip(rows[k], rows[i], strict=True)]
+            rows[k] = swapped
+        truths.append(g.condition("lt", g.scale(PIVOT, rows[k][-1]), g.call("abs", rows[k][k])))
+        inverse = g.div(g.one, rows[k][k])
+        for i in range(k + 1, size):
+            factor = g.mul(rows[i][k], inverse)
+            rows[i] = [
+                entry if j <= k or j == size + 1 else g.sub(entry, g.mul(factor, rows[k][j]))
+                for j, entry in enumerate(rows[i])
+            ]
+    found: list[Node] = [g.zero] * size
+    for k in reversed(range(size)):
+        known = [g.mul(rows[k][j], found[j]) for j in range(k + 1, size)]
+        found[k] = g.div(g.sub(rows[k][size], g.add(*known)) if known else rows[k][size], rows[k][k])
+    return found, truths

@@ -31,18 +31,18 @@ def solve(program: Program, active: Sequence[int]) -> Solution:
     """Return accelerations and multipliers when the normals of that number are active, all as equalities."""
     g = program.graph
     n = len(program.q)
-    mass = _Factor(g, n, program.mass)
+    mass = Factor(g, n, program.mass)
     free = mass.solve(program.force)
     rows = [program.normals[j].entries for j in active]
     carried = [mass.solve([row.get(i, g.zero) for i in range(n)]) for row in rows]
     gram = {
-        (i, j): _dot(g, rows[i], carried[j])
+        (i, j): dot(g, rows[i], carried[j])
         for i in range(len(rows))
         for j in range(i + 1)
         if set(rows[i]) & {k for k, node in enumerate(carried[j]) if node != g.zero}
     }
-    delassus = _Factor(g, len(rows), gram)
-    missing = [g.sub(program.normals[j].bias, _dot(g, row, free)) for j, row in zip(active, rows, strict=True)]
+    delassus = Factor(g, len(rows), gram)
+    missing = [g.sub(program.normals[j].bias, dot(g, row, free)) for j, row in zip(active, rows, strict=True)]
     multipliers = delassus.solve(missing)
     accelerations = [
         g.add(free[i], *(g.mul(column[i], lam) for column, lam in zip(carried, multipliers, strict=True)))
@@ -53,7 +53,7 @@ def solve(program: Program, active: Sequence[int]) -> Solution:
     return Solution(accelerations, multipliers, regular)
 
 
-class _Factor:
+class Factor:
     """L D L^T of a symmetric matrix of nodes, given by the nonzero entries of its lower triangle."""
 
     def __init__(self, g: Graph, size: int, entries: Mapping[tuple[int, int], Node]) -> None:
@@ -95,5 +95,6 @@ class _Factor:
         return x
 
 
-def _dot(g: Graph, row: Mapping[int, Node], column: Sequence[Node]) -> Node:
+def dot(g: Graph, row: Mapping[int, Node], column: Sequence[Node]) -> Node:
+    """Return a sparse row times a column."""
     return g.add(*(g.mul(entry, column[i]) for i, entry in row.items())) if row else g.zero
