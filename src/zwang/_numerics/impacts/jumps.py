@@ -1,0 +1,125 @@
+"""Every velocity jump that one complementarity problem allows.
+
+The problem has the form of the contact problems of `contacts`, with the jump w in place of the acceleration and
+impulses in place of forces, so the same exact enumeration of modes (friction along lines) and the same solvers over
+cones (friction in planes) apply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.friction_cones import (
+    FrictionArrays,
+    friction_arrays,
+    gauss_projection,
+    one_contact_fits,
+    one_contact_solutions,
+    solve_many_starts,
+    solve_one,
+)
+from zwang._numerics.friction_cones.candidate import Candidate
+from zwang._numerics.planar.merging import maximal
+from zwang._numerics.planar.pieces import Piece, nearness, pieces_of
+from zwang._numerics.planar.reduced import Reduced, is_planar, reduce
+from zwang._numerics.planar.search import find_modes
+
+Array = NDArray[np.float64]
+
+TOL = 1e-9
+ENUMERATED = 24
+"""Contacts up to which modes are enumerated; the search prunes, but not without limit."""
+BUDGET = 200_000
+MANY_STARTS = 60
+"""Unknown impulses up to which solvers start from many places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """One solution: the jump of the velocity and impulses that make it."""
+
+    w: Array
+    normal: Array
+    tangential: Array
+    residual: float
+
+
+@dataclass(frozen=True, eq=False)
+class Jumps:
+    """The solutions with different velocities; `complete` if no others exist, `continuum` if they are not isolated."""
+
+    found: tuple[Jump, ...]
+    complete: bool
+    continuum: bool = False
+
+
+def all_jumps(problem: ContactProblem) -> Jumps:
+    """Return the solutions of a contact problem whose unknowns are a velocity jump and impulses.
+
+    Examples
+    --------
+    >>> from zwang._numerics.contacts import Contact
+    >>> floor = Contact([0, 1], tangent=[[1, 0]], friction=0.5, bias=2.0, tangent_bias=[-0.4])
+    >>> (jump,) = all_jumps(ContactProblem(np.eye(2), np.zeros(2), [floor])).found
+    >>> jump.w + 0.0, jump.normal
+    (array([-0.4,  2. ]), array([2.]))
+    """
+    arrays = friction_arrays(problem)
+    if arrays.size == 0 or not arrays.loaded:
+        k = problem.rows.count
+        return Jumps((Jump(np.zeros(len(problem.force)), np.zeros(k), np.zeros((k, 2)), 0.0),), True)
+    if arrays.convex:
+        return Jumps(_accepted([gauss_projection(arrays)]), True)
+    if is_planar(problem) and problem.rows.count <= ENUMERATED:
+        found = _enumerated(problem, arrays)
+        if found is not None:
+            return found
+    if one_contact_fits(arrays):
+        exact = one_contact_solutions(arrays)
+        return Jumps(_accepted([candidate for _, candidate in exact.solutions]), exact.complete)
+    if arrays.size <= MANY_STARTS:
+        return Jumps(_accepted(solve_many_starts(arrays, seed=0, starts=40, tol=TOL)), False)
+    return Jumps(_accepted([solve_one(arrays, tol=TOL)]), False)
+
+
+def _accepted(candidates: list[Candidate]) -> tuple[Jump, ...]:
+    return tuple(
+        Jump(one.acceleration, one.normal, one.tangential, one.residual) for one in candidates if one.residual <= TOL
+    )
+
+
+def _enumerated(problem: ContactProblem, arrays: FrictionArrays) -> Jumps | None:
+    reduced = reduce(problem)
+    outcome = find_modes(reduced, tol=TOL, budget=BUDGET)
+    if not outcome.finished:
+        return None
+    pieces = maximal(reduced, pieces_of(reduced, outcome, TOL), TOL)
+    found: list[Jump] = []
+    for piece in pieces:
+        for z in _points(piece):
+            jump = _jump(reduced, arrays, z)
+            if all(_apart(reduced, arrays, jump, other) for other in found):
+                found.append(jump)
+    return Jumps(tuple(found), True, any(not piece.unique for piece in pieces))
+
+
+def _points(piece: Piece) -> Array:
+    body = piece.polyhedron
+    return body.point[None, :] if piece.unique or not len(body.vertices) else body.vertices
+
+
+def _jump(reduced: Reduced, arrays: FrictionArrays, z: Array) -> Jump:
+    from zwang._numerics.friction_cones.candidate import natural_residual
+
+    normal, tangential = reduced.forces(z)
+    return Jump(reduced.acceleration(z), normal, tangential, natural_residual(arrays, arrays.stack(normal, tangential)))
+
+
+def _apart(reduced: Reduced, arrays: FrictionArrays, one: Jump, other: Jump) -> bool:
+    """Whether two jumps differ where the contacts feel it."""
+    change = np.abs(arrays.rows @ (one.w - other.w)) / arrays.row_scale
+    return bool(change.max(initial=0.0) > nearness(TOL) * max(arrays.cause, reduced.load))

@@ -1,0 +1,217 @@
+"""`resolve_impact`: one velocity after the impact, or the reason why that is a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.impacts.energetic import energetic_impact
+from zwang._numerics.impacts.jumps import Jumps
+from zwang._numerics.impacts.newton import is_nothing, newton_jumps
+from zwang._numerics.impacts.poisson import poisson_jumps
+from zwang._numerics.impacts.problem import (
+    CONTACT,
+    HELD,
+    ImpactOutcome,
+    ImpactProblem,
+    outcome_of,
+    unchanged,
+    undecided,
+)
+from zwang.errors import DeclarationError
+
+Array = NDArray[np.float64]
+
+LAWS = ("newton", "poisson", "energetic")
+AGREE = 1e-9
+"""Velocities in the kinetic metric that differ by less, relative to the change, are one."""
+GAIN = 1e-9
+"""Work of the impulses up to this, relative to the kinetic energy of the jump, is rounding."""
+
+
+def resolve_impact(problem: ImpactProblem, law: str | None = None) -> ImpactOutcome:
+    """Return the velocity after an impact, or why it is not determined.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+        Put in every closed contact (gap zero), also those that rest: impulses travel through them. Put in every
+        one-sided constraint on velocities, active or not, and every held row. With nothing closing, and without
+        `without_collision`, the velocity stays as it is.
+    law : {'newton', 'poisson', 'energetic'}, optional
+        Newton: rate+ = -e rate- on the contacts that carry an impulse, Coulomb's law on the impulses with the slip
+        after the impact (Moreau). Poisson: compression and expansion as two such problems, with e times the normal
+        impulse of compression as the least of expansion (Glocker, Pfeiffer). Energetic: one contact, followed through
+        its impulse, e^2 = -W_expansion / W_compression. None: only what all laws agree on (no friction and one
+        contact, or friction and contacts that happen not to matter).
+
+    Returns
+    -------
+    ImpactOutcome
+        `choice` is None, or the reason in words for stopping: no restitution was declared; the laws differ and none
+        was named; the law has several outcomes, or none; Newton's law would make energy (the figure is in the text);
+        the energetic law meets a second contact. `alternatives` holds the outcomes to choose from, if known.
+
+    Examples
+    --------
+    A ball meets the floor: the three laws agree.
+
+    >>> from zwang._numerics.impacts.problem import ImpactContact
+    >>> floor = ImpactContact([0, 1], restitution=0.5, name="floor")
+    >>> resolve_impact(ImpactProblem(np.eye(2), [1.0, -2.0], [floor])).velocity
+    array([1., 1.])
+
+    The tip of a leaning rod with friction does not bounce by the same amount under all of them.
+
+    >>> tip = ImpactContact([0, 1], restitution=0.5, friction=0.4, tangent=[1, 0], name="tip")
+    >>> rod = ImpactProblem(np.linalg.inv([[2.0, 1.0], [1.0, 3.0]]), [-0.3, -1.0], [tip])
+    >>> resolve_impact(rod).choice
+    "the laws of impact differ at 'tip' and none was named: give impact='newton', 'poisson' or 'energetic'"
+    >>> [(resolve_impact(rod, law).velocity.round(6) + 0.0).tolist() for law in ("newton", "poisson", "energetic")]
+    [[0.0, 0.5], [0.034, 0.442], [0.067925, 0.449691]]
+    """
+    if law is not None and law not in LAWS:
+        raise DeclarationError(f"impact: {law!r} is no law of impact; needed {', '.join(map(repr, LAWS))} or None.")
+    if not problem.closing.any() and not problem.without_collision:
+        return unchanged(problem)
+    missing = [j for j in _impacting(problem) if problem.contacts[j].restitution is None]
+    if missing:
+        names = ", ".join(f"'{problem.name_of(j)}'" for j in missing)
+        return undecided(
+            problem,
+            f"an impact at {names} and no restitution was declared there: give restitution= between 0 and 1",
+            law or "any",
+        )
+    simple = _one_ideal_contact(problem)
+    if simple is not None:
+        return simple
+    if law is not None:
+        return _by_law(problem, law)
+    return _common(problem)
+
+
+def _impacting(problem: ImpactProblem) -> list[int]:
+    """Return the contacts that close, or, without collision, those that rub."""
+    found = [j for j, one in enumerate(problem.contacts) if one.kind == CONTACT and problem.closing[j]]
+    if problem.without_collision and not found:
+        found = [j for j, one in enumerate(problem.contacts) if one.kind == CONTACT and one.rubs]
+    return found
+
+
+def _one_ideal_contact(problem: ImpactProblem) -> ImpactOutcome | None:
+    """Return the outcome of one contact and held rows without friction in closed form, if that is what it is."""
+    places = _impacting(problem)
+    if len(places) != 1 or any(one.rubs for one in problem.contacts):
+        return None
+    j = places[0]
+    held = [i for i, one in enumerate(problem.contacts) if one.kind == HELD]
+    if problem.closing[held].any() or (problem.closing.sum() > 1):
+        return None
+    e = problem.contacts[j].restitution or 0.0
+    rows = problem.normals[[j, *held]]
+    gram = rows @ problem.response @ rows.T
+    target = np.zeros(len(rows))
+    target[0] = -(1 + e) * problem.rates[j]
+    try:
+        impulses = np.linalg.solve(gram, target)
+    except np.linalg.LinAlgError:
+        return None
+    if np.abs(gram @ impulses - target).max() > 1e-11 * abs(target[0]) or impulses[0] < 0:
+        return None
+    velocity = problem.velocity + problem.response @ rows.T @ impulses
+    after = problem.rates_of(velocity)
+    for i, one in enumerate(problem.contacts):
+        if i != j and one.kind != HELD and after[i] < 0 and after[i] - problem.rates[i] < -1e-12 * abs(target[0]):
+            return None
+    normal = np.zeros(len(problem.contacts))
+    normal[[j, *held]] = impulses
+    residual = abs(float(after[j]) + e * float(problem.rates[j])) / abs(float(problem.rates[j]))
+    return outcome_of(problem, velocity, normal, np.zeros((len(normal), 2)), "any", residual)
+
+
+def _by_law(problem: ImpactProblem, law: str) -> ImpactOutcome:
+    if law == "energetic":
+        return _energetic(problem)
+    e = np.array([one.restitution or 0.0 for one in problem.contacts])
+    jumps = newton_jumps(problem, e) if law == "newton" else poisson_jumps(problem, e)
+    outcomes = [
+        outcome_of(problem, problem.velocity + jump.w, jump.normal, jump.tangential, law, jump.residual)
+        for jump in jumps.found
+        if not (problem.without_collision and is_nothing(problem, jump))
+    ]
+    if len(outcomes) != 1 or jumps.continuum:
+        return undecided(problem, _how_many(problem, law, outcomes, jumps), law, outcomes)
+    (outcome,) = outcomes
+    silent = [j for j in outcome.carrying if _undeclared(problem, j)] if law == "poisson" else []
+    if silent:
+        names = ", ".join(f"'{problem.name_of(j)}'" for j in silent)
+        reason = f"an impulse goes through {names}, where no restitution was declared: give restitution= there"
+        return undecided(problem, reason, law, outcomes)
+    gained = _gain(problem, outcome)
+    if gained > GAIN:
+        return undecided(problem, _too_much(problem, outcome), law, outcomes)
+    return outcome
+
+
+def _undeclared(problem: ImpactProblem, j: int) -> bool:
+    return problem.contacts[j].kind == CONTACT and problem.contacts[j].restitution is None
+
+
+def _gain(problem: ImpactProblem, outcome: ImpactOutcome) -> float:
+    jump = outcome.velocity - problem.velocity
+    return outcome.contact_work / max(problem.kinetic(jump), 1e-300)
+
+
+def _too_much(problem: ImpactProblem, outcome: ImpactOutcome) -> str:
+    before = problem.kinetic(problem.velocity)
+    share = f", {outcome.contact_work / before:.3%} of the kinetic energy" if before > 0 else ""
+    return (
+        f"{outcome.law.capitalize()}'s law would make energy: the impulses give {outcome.contact_work:.6g} J{share}. "
+        f"Name another law (the energetic one never does), or a smaller restitution"
+    )
+
+
+def _how_many(problem: ImpactProblem, law: str, outcomes: Sequence[ImpactOutcome], jumps: Jumps) -> str:
+    name = f"{law.capitalize()}'s law of impact"
+    if jumps.continuum:
+        return f"{name} has a continuum of outcomes here"
+    if outcomes:
+        return f"{name} has {len(outcomes)} outcomes here"
+    what = "has no outcome here" if jumps.complete else "has no outcome that was found"
+    return f"{name} {what}"
+
+
+def _energetic(problem: ImpactProblem) -> ImpactOutcome:
+    places = _impacting(problem)
+    if not places:  # what jumps has no restitution (a limit on a speed that changes at once)
+        return _by_law(problem, "newton")
+    if len(places) > 1:
+        names = ", ".join(f"'{problem.name_of(j)}'" for j in places)
+        reason = f"{len(places)} contacts close together ({names}), and the energetic law knows one contact"
+        return undecided(problem, reason, "energetic")
+    outcome = energetic_impact(problem, places[0], problem.contacts[places[0]].restitution or 0.0)
+    if outcome.choice is None and problem.without_collision and not outcome.carrying:
+        return undecided(problem, "no impact without collision starts here: friction does not press", "energetic")
+    return outcome
+
+
+def _common(problem: ImpactProblem) -> ImpactOutcome:
+    """Return what the laws agree on."""
+    one_contact = len(_impacting(problem)) == 1
+    told = [_by_law(problem, law) for law in (LAWS if one_contact else ("newton", "poisson"))]
+    known = [one for one in told if one.choice is None]
+    if len(known) == len(told) and all(_same(problem, known[0], other) for other in known[1:]):
+        return replace(known[0], law="any")
+    closing = np.flatnonzero(problem.closing).tolist() or _impacting(problem)
+    names = ", ".join(f"'{problem.name_of(j)}'" for j in closing)
+    laws = "'newton', 'poisson' or 'energetic'" if one_contact else "'newton' or 'poisson'"
+    reason = f"the laws of impact differ at {names} and none was named: give impact={laws}"
+    return undecided(problem, reason, "any", known)
+
+
+def _same(problem: ImpactProblem, one: ImpactOutcome, other: ImpactOutcome) -> bool:
+    apart, jump = one.velocity - other.velocity, one.velocity - problem.velocity
+    return problem.kinetic(apart) <= AGREE**2 * max(problem.kinetic(jump), 1e-300)
