@@ -86,3 +86,36 @@ def _draw_events(ax: Axes, events: Sequence[tuple[float, str]]) -> None:
                 fontsize=8,
                 color=ALARM,
             )
+
+
+def draw_path(across: str, x: Any, series: Mapping[str, Any], *, heading: str = "", ax: Axes | None = None) -> Axes:
+    """Draw quantities against another one: paths in the plane, phase portraits.
+
+    Parameters
+    ----------
+    across : str
+        The quantity to the right.
+    x : (k,) array
+    series : mapping of str to (k,) array
+    heading : str
+    ax : Axes, optional
+
+    Examples
+    --------
+    >>> from zwang._plot import new_figure
+    >>> draw_path("x", [0, 1], {"v_x": [1, 0]}, ax=new_figure()[1]).get_ylabel()
+    '$\\\\dot{x}$'
+    """
+    with look():
+        ax = axes(ax, size=(5.2, 4.6))
+        for place, (name, values) in enumerate(series.items()):
+            colour = SERIES[place % len(SERIES)]
+            ax.plot(x, np.asarray(values, dtype=float), color=colour, linewidth=1.5, label=symbol(name))
+            ax.plot(x[0], values[0], "o", color=colour, markersize=5)
+        ax.set_xlabel(symbol(across))
+        ax.set_ylabel(symbol(next(iter(series))) if len(series) == 1 else "")
+        if len(series) > 1:
+            ax.legend()
+        if heading:
+            title(ax, heading)
+    return ax

@@ -1,0 +1,161 @@
+"""What a motion looks like: quantities over time, films, and a labelled dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang.errors import DeclarationError, nearest
+
+if TYPE_CHECKING:
+    from zwang._plot.film import Film
+    from zwang._results.motion import Motion
+
+Array = NDArray[np.float64]
+GROUPS = {
+    "positions": "positions",
+    "velocities": "velocities",
+    "accelerations": "accelerations",
+    "energy": "energy [J]",
+    "work": "work [J]",
+    "reactions": "reactions",
+    "friction": "friction",
+}
+FRAMES = 720
+MARKED = 60
+
+
+def quantity(motion: Motion, name: str) -> dict[str, Array]:
+    """Return the rows of a group, of a coordinate or velocity, or of a constraint's reaction, by name."""
+    columns = {"positions": motion.q, "velocities": motion.v, "accelerations": motion.a}
+    if name in columns:
+        names = motion.velocities if name == "velocities" else motion.coordinates
+        return dict(zip(names, columns[name].T, strict=True))
+    if name in GROUPS:
+        return _flat(getattr(motion, name))
+    for names, rows in ((motion.coordinates, motion.q), (motion.velocities, motion.v)):
+        if name in names:
+            return {name: rows[:, names.index(name)]}
+    if name in motion.constraints and name in motion.reactions:
+        return {name: motion.reactions[name]}
+    known = [*GROUPS, *motion.coordinates, *motion.velocities, *motion.constraints]
+    raise DeclarationError(f"{motion.name}: a motion has no '{name}'. {nearest(name, known)}")
+
+
+def _flat(rows: Mapping[str, Array]) -> dict[str, Array]:
+    """Return one row for each component."""
+    found = {}
+    for name, values in rows.items():
+        if values.ndim == 1:
+            found[name] = values
+        else:
+            found |= {f"{name} [{k}]": column for k, column in enumerate(values.T)}
+    return found
+
+
+def draw_motion(motion: Motion, what: Sequence[str], against: str | None, ax: Any) -> Any:
+    """Draw quantities over time, or against another one."""
+    from zwang._plot.motion import draw_path, draw_series
+
+    names = what or ("positions",)
+    series: dict[str, Array] = {}
+    for name in names:
+        series |= quantity(motion, name)
+    if not series:
+        raise DeclarationError(f"{motion.name}: nothing to draw: the system has no {' or '.join(names)}.")
+    heading = f"{motion.name}: {motion.status.name}"
+    if against is not None:
+        return draw_path(against, quantity(motion, against)[against], series, heading=heading, ax=ax)
+    label = GROUPS.get(names[0], "") if len(names) == 1 else ""
+    return draw_series(motion.t, series, events=_marks(motion), label=label, heading=heading, ax=ax)
+
+
+def _marks(motion: Motion) -> list[tuple[float, str]]:
+    marks = []
+    for event in motion.events:
+        whose = event.name if event.kind == "user" else event.constraint
+        marks.append((event.time, f"{event.kind} {whose}" if whose else event.kind))
+    return marks
+
+
+def film_of(motion: Motion, drawing: Any, *, frames: int = FRAMES) -> Film:
+    """Return the film of a motion: of its drawing, or, without one, of its coordinates as running curves."""
+    from zwang._plot.film import Film
+    from zwang._plot.film.frames import outlines_of
+
+    times = np.linspace(motion.t[0], motion.t[-1], max(int(frames), 2))
+    states = motion.at(times)
+    marks = _marks(motion)[:MARKED]
+    if drawing is None:
+        return _running_curves(motion, times, states, marks)
+    values = {**motion.params, **states}
+    places = np.broadcast_to(drawing.places(values), (len(times), len(drawing.points), 2))
+    names = list(drawing.points)
+    low, high = Film(times, places, names).corners()
+    grown = 0.6 * (high - low)
+    fixed = {**motion.params, **{name: float(np.ravel(value)[0]) for name, value in states.items()}}
+    outlines = outlines_of(drawing.guides(fixed, low - grown, high + grown)) if drawing.curves else []
+    segments = [(names.index(a), names.index(b)) for a, b in drawing.segments]
+    ground = [names.index(name) for name in drawing.ground if name in names]
+    return Film(times, places, names, segments, ground, outlines, marks, motion.name)
+
+
+def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any], marks: list[tuple[float, str]]) -> Film:
+    """Return a film of coordinates over time, each scaled to its own range and drawn above the last."""
+    from zwang._plot.film import Film
+
+    part = (times - times[0]) / (np.ptp(times) or 1.0)
+    places = np.empty((len(times), len(motion.coordinates), 2))
+    for k, name in enumerate(motion.coordinates):
+        reach = np.ptp(states[name])
+        inside = (states[name] - states[name].min()) / reach if reach > 0 else np.full(len(times), 0.5)
+        places[:, k, 0], places[:, k, 1] = 2.0 * part, 0.8 * inside - k
+    return Film(times, places, motion.coordinates, marks=marks, title=f"{motion.name}: {', '.join(motion.coordinates)}")
+
+
+class Shown:
+    """A film that a notebook shows where it stands."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"film of {len(self.html) // 1024} kB; give animate a path (.html, .gif, .mp4) to write it"
+
+
+def animate(motion: Motion, path: str | Path | None, drawing: Any, frames: int) -> Any:
+    """Write the film of a motion, or return it for a notebook."""
+    from zwang._plot.film import player, write_film
+
+    film = film_of(motion, drawing, frames=frames)
+    return Shown(player(film)) if path is None else write_film(film, Path(path))
+
+
+def dataset(motion: Motion) -> Any:
+    """Return the motion as an xarray.Dataset: rows along 'time', which may come twice where the state jumps."""
+    try:
+        import xarray
+    except ImportError:
+        raise DeclarationError("A dataset needs xarray: pip install 'zwang[io]'.") from None
+    variables: dict[str, Any] = {
+        "q": (("time", "coordinate"), motion.q),
+        "v": (("time", "coordinate"), motion.v),
+        "a": (("time", "coordinate"), motion.a),
+    }
+    for group, prefix in (("reactions", "reaction"), ("friction", "friction"), ("work", "work"), ("energy", "energy")):
+        for name, rows in _flat(getattr(motion, group)).items():
+            variables[f"{prefix} {name}"] = (("time",), rows)
+    attributes = {
+        "system": motion.name,
+        "status": motion.status.name,
+        "events": [repr(event) for event in motion.events],
+        **{f"parameter {name}": value for name, value in motion.params.items()},
+    }
+    return xarray.Dataset(variables, {"time": motion.t, "coordinate": list(motion.coordinates)}, attributes)
