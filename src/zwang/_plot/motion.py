@@ -103,8 +103,8 @@ def draw_path(across: str, x: Any, series: Mapping[str, Any], *, heading: str = 
     Examples
     --------
     >>> from zwang._plot import new_figure
-    >>> draw_path("x", [0, 1], {"v_x": [1, 0]}, ax=new_figure()[1]).get_ylabel()
-    '$\\\\dot{x}$'
+    >>> draw_path("x", [0, 1], {"y": [1, 0]}, ax=new_figure()[1]).get_ylabel()
+    '$y$'
     """
     with look():
         ax = axes(ax, size=(5.2, 4.6))
