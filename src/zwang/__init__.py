@@ -39,7 +39,7 @@ _PLACES = {
     "realize": "zwang._realize",
     "t": "zwang._declare",
 }
-_MODULES = ("errors", "gallery")
+_MODULES = ("errors", "gallery", "papers")
 
 __all__ = [
     "Bilateral",
@@ -65,6 +65,7 @@ __all__ = [
     "load_result",
     "on_curve",
     "on_surface",
+    "papers",
     "parameters",
     "rate",
     "reactions",
@@ -73,7 +74,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from zwang import errors, gallery
+    from zwang import errors, gallery, papers
     from zwang._compile import compile
     from zwang._declare import (
         Bilateral,

@@ -44,16 +44,32 @@ article{border-top:1px solid var(--line);margin-top:2rem;padding-top:1.4rem}
 background:#e3f1ec;color:var(--good);white-space:nowrap}
 .status.alarm{background:#fbe9dd;color:var(--alarm)}
 .status.open{background:#eceff2;color:var(--quiet)}
+.status.mend{background:#fff3cd;color:#7a5200}
+.place{margin:0 0 .2rem;font-size:.92rem;color:var(--quiet)}
+.place code{margin-left:.4rem}
+.statement{font-size:1.05rem;margin:.2rem 0 .5rem}
+.facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.25rem 1rem;margin:.3rem 0 .6rem;
+max-width:54rem}
+.facts dt{color:var(--quiet);font-size:.92rem}
+.facts dd{margin:0;overflow-wrap:anywhere}
+.plain{list-style:none;padding:0;margin:.4rem 0 1rem}
+.plain li{margin:.25rem 0}
+.warning{border-left:4px solid var(--alarm);padding-left:1rem}
+.chapter>h3{margin-top:2.2rem}
+.chapter article{margin-top:1.4rem;padding-top:1rem}
 summary{cursor:pointer;color:var(--quiet)}
 details{margin:.4rem 0}
 footer{padding-top:2rem;padding-bottom:3rem;font-size:.9rem}
 @media (max-width:40rem){
 body{font-size:16px}h1{font-size:1.6rem}header{padding-top:1.4rem}main,header,footer{padding-left:.9rem;padding-right:.9rem}
 th,td{padding-right:.7rem}
+.facts{grid-template-columns:minmax(0,1fr);gap:0 1rem}.facts dd{margin:0 0 .5rem}
+.place code{display:block;margin:0}
+.facts math,.statement math,figcaption math{max-width:100%;overflow-x:auto}
 }
 @media print{
 body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}a{color:inherit;text-decoration:none}
-figure,tr{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
+figure,tr,dd{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
 pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}
 }
 """

@@ -20,6 +20,7 @@ from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
 from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
 from zwang.cli.reacting import reactions_
+from zwang.cli.reproducing import reproduce
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
 
@@ -39,6 +40,7 @@ def main() -> None:
 
 
 main.add_command(reactions_)
+main.add_command(reproduce)
 
 
 @main.command(cls=Assignments)

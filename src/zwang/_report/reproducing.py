@@ -1,0 +1,94 @@
+"""Claims computed in this process or in several, with their pictures as markup where a report shall show them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zwang import papers
+from zwang._report.figures import png, svg
+from zwang._report.page import slug
+from zwang.papers import Chapter, Claim, Picture, Record, Workshop
+
+__all__ = ["Markup", "compute", "opening"]
+
+
+@dataclass(frozen=True)
+class Markup:
+    """A picture that was made: calling it returns its markup."""
+
+    text: str
+
+    def __call__(self) -> str:
+        return self.text
+
+
+def drawn(picture: Picture, prefix: str) -> Picture:
+    """Return a picture as markup."""
+    made: Any = picture.make()
+    if isinstance(made, str):
+        text = made
+    elif picture.raster:
+        text = png(made, picture.caption, dpi=120)
+    else:
+        text = svg(made, slug(f"{prefix}-{picture.name}"), picture.caption)
+    return replace(picture, make=Markup(text))
+
+
+def run_one(id: str, full: bool, pictures: bool) -> Record:
+    """Compute the claim of an id; its pictures are made, or left out."""
+    record = papers.get(id).run(full=full)
+    made = tuple(drawn(item, id) for item in record.pictures) if pictures else ()
+    return replace(record, finding=replace(record.finding, pictures=made))
+
+
+def opening(chapter: Chapter) -> Picture | None:
+    """Return the picture that a chapter begins with, as markup."""
+    if chapter.picture is None:
+        return None
+    return drawn(chapter.picture(Workshop()), f"opening-{chapter.paper}")
+
+
+def compute(
+    claims: Sequence[Claim],
+    *,
+    jobs: int = 1,
+    full: bool = False,
+    pictures: bool = False,
+    report: Callable[[int, str], None] | None = None,
+) -> list[Record]:
+    """Compute claims and return their records in the same order.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    jobs : int
+        Processes.
+    full, pictures : bool
+        Whether to make long searches, and whether to make the pictures.
+    report : callable, optional
+        Called with the number done and the id of one that was done.
+    """
+    found: dict[str, Record] = {}
+    for record in _records(claims, min(jobs, len(claims)), full, pictures):
+        found[record.claim.id] = record
+        if report is not None:
+            report(len(found), record.claim.id)
+    return [found[item.id] for item in claims]
+
+
+def _records(claims: Sequence[Claim], jobs: int, full: bool, pictures: bool) -> Iterator[Record]:
+    if jobs <= 1:
+        for item in claims:
+            yield run_one(item.id, full, pictures)
+        return
+    # Threads of the linear algebra inside several processes would only get in each other's way.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(run_one, item.id, full, pictures) for item in claims]
+        for done in as_completed(waiting):
+            yield done.result()

@@ -1,0 +1,215 @@
+"""The report on the papers: a chapter for each with its question, a picture, the answer and its claims; the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+import zwang
+from zwang._report.formula_text import rich
+from zwang._report.page import number, slug, table
+from zwang.papers import Chapter, Comparison, Picture, Record, Section, Verdict, section_claims
+from zwang.papers.ledger import tally
+
+__all__ = ["TITLE", "reproduction_body"]
+
+TITLE = "Five papers, claim by claim"
+MARKS = {Verdict.CONFIRMED: "", Verdict.CORRECTED: " mend", Verdict.REFUTED: " alarm", Verdict.NOT_CHECKABLE: " open"}
+MEANINGS = {
+    Verdict.CONFIRMED: "what is printed agrees with what was computed",
+    Verdict.CORRECTED: "it doesn't, and the statement that does is given",
+    Verdict.REFUTED: "it is false, and a counterexample is given",
+    Verdict.NOT_CHECKABLE: "it can't be decided by a computation, and the reason is given",
+}
+SIDES = {"printed": "as printed", "corrected": "as corrected", "sound": "must hold"}
+
+
+def reproduction_body(
+    chapters: Sequence[Chapter], records: Sequence[Record], openings: Mapping[str, Picture | None], *, full: bool
+) -> str:
+    """Return the body of the page.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+    records : sequence of Record
+        Their pictures are markup already.
+    openings : mapping of str to Picture or None
+        Paper -> the picture that its chapter begins with.
+    full : bool
+        Whether long searches were made.
+    """
+    by_id = {record.claim.id: record for record in records}
+    told = [_chapter(chapter, by_id, openings.get(chapter.paper)) for chapter in chapters]
+    return (
+        f"<header><h1>{TITLE}</h1>{_lead(records, full)}{_contents(chapters, by_id)}</header>"
+        f"<main>{''.join(told)}{_ledger(records)}{_new(records)}</main><footer>{_made_with(records)}</footer>"
+    )
+
+
+def _lead(records: Sequence[Record], full: bool) -> str:
+    counts = tally(record.verdict.value for record in records)
+    listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+    seconds = sum(record.seconds for record in records)
+    profile = "with long searches" if full else "in the quick profile"
+    meanings = "".join(f"<li>{_pill(verdict)} {escape(words)}.</li>" for verdict, words in MEANINGS.items())
+    return (
+        '<p class="lead">Five papers ask what a mechanical system does where the classical equations stop giving an '
+        "answer: friction that contradicts itself, mechanisms that branch, constraints that hold on one side only, and "
+        "what stiff springs make of all that. This report takes their statements one by one, asks a general program, "
+        "and "
+        "says what came out.</p>"
+        f"<p>{len(records)} claims: {listed}. Every number below was computed when this page was made, {profile}, in "
+        f"{seconds:.0f} seconds of one processor. A verdict follows from comparisons, never from an opinion:</p>"
+        f'<ul class="plain">{meanings}</ul>'
+    )
+
+
+def _contents(chapters: Sequence[Chapter], records: Mapping[str, Record]) -> str:
+    rows = []
+    for chapter in chapters:
+        mine = _records_of(chapter, records)
+        if mine:
+            counts = tally(record.verdict.value for record in mine)
+            listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+            rows.append((f'<a href="#{_anchor(chapter)}">{escape(chapter.title)}</a>', listed))
+    rows.append(('<a href="#ledger">All claims in one table</a>', f"{len(records)} claims"))
+    return table((), rows)
+
+
+def _anchor(chapter: Chapter) -> str:
+    return slug(f"paper-{chapter.paper}")
+
+
+def _records_of(chapter: Chapter, records: Mapping[str, Record]) -> list[Record]:
+    items = [item for section in chapter.sections for item in section_claims(section)]
+    return [records[item.id] for item in items if item.id in records]
+
+
+def _chapter(chapter: Chapter, records: Mapping[str, Record], opening: Picture | None) -> str:
+    mine = _records_of(chapter, records)
+    if not mine:
+        return ""
+    answer = chapter.answer({record.claim.id: record for record in mine})
+    parts = [
+        f'<section class="chapter"><h2 id="{_anchor(chapter)}">{escape(chapter.title)}</h2>'
+        f'<p class="source">{rich(chapter.source)}</p><p class="question">{rich(chapter.question)}</p>',
+        _figure(opening) if opening is not None else "",
+        f'<p class="answer">{rich(answer)}</p>',
+        *(_section(section, records) for section in chapter.sections),
+        "</section>",
+    ]
+    return "".join(parts)
+
+
+def _section(section: Section, records: Mapping[str, Record]) -> str:
+    mine = [records[item.id] for item in section_claims(section) if item.id in records]
+    if not mine:
+        return ""
+    lead = f"<p>{rich(section.lead)}</p>" if section.lead else ""
+    return f"<h3>{escape(section.title)}</h3>{lead}{''.join(_article(record) for record in mine)}"
+
+
+def _article(record: Record) -> str:
+    item = record.claim
+    rows = [("printed", rich(item.printed)), ("computed", rich(record.computed))]
+    if record.remark:
+        rows.append((_remark_word(record.verdict), rich(record.remark)))
+    if item.errata or item.new:
+        known = ", ".join(item.errata)
+        rows.append(("known as", escape(known)) if known else ("new", rich(item.new)))
+    told = "".join(f"<dt>{escape(word)}</dt><dd>{text}</dd>" for word, text in rows if text)
+    warning = "" if record.agrees else f'<p class="warning">Recorded before: {item.recorded.value}.</p>'
+    return (
+        f'<article id="{slug(item.id)}"><p class="place">{_pill(record.verdict)} {escape(item.place)} '
+        f'<code class="quiet">{escape(item.id)}</code></p><p class="statement">{rich(item.statement)}</p>{warning}'
+        f'<dl class="facts">{told}</dl>{"".join(_figure(picture) for picture in record.pictures)}'
+        f"{_details(record)}</article>"
+    )
+
+
+def _remark_word(verdict: Verdict) -> str:
+    return {Verdict.CORRECTED: "should read", Verdict.REFUTED: "counterexample"}.get(verdict, "reason")
+
+
+def _pill(verdict: Verdict) -> str:
+    return f'<span class="status{MARKS[verdict]}">{verdict.value}</span>'
+
+
+def _figure(picture: Picture) -> str:
+    return f"<figure>{picture.make()}<figcaption>{rich(picture.caption)}</figcaption></figure>"
+
+
+def _details(record: Record) -> str:
+    if not record.comparisons:
+        return ""
+    rows = [
+        (
+            SIDES[item.side],
+            rich(item.what),
+            _value(item, item.computed),
+            _value(item, item.expected),
+            number(item.error, 2),
+            number(item.tolerance, 2),
+            "yes" if item.holds else "no",
+        )
+        for item in record.comparisons
+    ]
+    head = ("", "what", "computed", "expected", "difference", "allowed", "agrees")
+    cost = f"{record.seconds:.2f} s, residual {number(record.residual, 2)}"
+    return (
+        f"<details><summary>{len(rows)} comparison{'s' if len(rows) > 1 else ''}, {cost}</summary>"
+        f"{table(head, rows, numbers=(4, 5))}</details>"
+    )
+
+
+def _value(item: Comparison, value: Any) -> str:
+    if isinstance(item.expected, (bool, np.bool_)):
+        return "so" if value else "not so"
+    if isinstance(value, str) or value is None:
+        return escape(str(value))
+    flat = np.asarray(value, dtype=float).ravel()
+    shown = ", ".join(number(float(part)) for part in flat[:6])
+    return shown if len(flat) <= 6 else f"{shown}, … ({len(flat)} numbers)"
+
+
+def _ledger(records: Sequence[Record]) -> str:
+    rows = [
+        (
+            f'<a href="#{slug(record.claim.id)}"><code>{escape(record.claim.id)}</code></a>',
+            escape(record.claim.place),
+            _pill(record.verdict),
+            number(record.residual, 2),
+            f"{record.seconds:.2f}",
+        )
+        for record in records
+    ]
+    head = ("claim", "place", "verdict", "residual", "seconds")
+    return (
+        '<section><h2 id="ledger">The ledger</h2><p>Every claim with its verdict, the largest residual of the results '
+        "behind it (recomputed from the equations) and what it cost.</p>"
+        f"{table(head, rows, numbers=(3, 4), classes='ledger')}</section>"
+    )
+
+
+def _new(records: Sequence[Record]) -> str:
+    rows = [
+        (f'<a href="#{slug(record.claim.id)}"><code>{escape(record.claim.id)}</code></a>', rich(record.claim.new))
+        for record in records
+        if record.claim.new
+    ]
+    if not rows:
+        return ""
+    return (
+        '<section><h2 id="new">Found on the way</h2><p>What neither the papers nor an earlier check of them says.</p>'
+        f"{table(('claim', 'what makes it sure'), rows)}</section>"
+    )
+
+
+def _made_with(records: Sequence[Record]) -> str:
+    wrong = [record.claim.id for record in records if not record.agrees]
+    differ = f" Verdicts that differ from those recorded before: {', '.join(wrong)}." if wrong else ""
+    return f"<p>Made by zwang {escape(zwang.__version__)}. This page loads nothing from elsewhere.{escape(differ)}</p>"

@@ -1,0 +1,64 @@
+"""A. P. Ivanov, On the variational formulation of dynamics of systems with friction (2013), claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zwang.gallery.sources import IVANOV
+from zwang.papers.chapter import Chapter, Section
+from zwang.papers.claim import Record
+from zwang.papers.paper_001.pictures import rod_map
+from zwang.papers.wording import num
+
+__all__ = ["CHAPTER"]
+
+
+def _answer(records: Mapping[str, Record]) -> str:
+    parts = [
+        "Sometimes one motion, sometimes none, sometimes several. Where the normal forces are known in advance, "
+        "friction "
+        "is a projection onto a convex set and there is always exactly one answer. Where they are not, friction feeds "
+        "back on the forces that cause it, and the laws of Coulomb and of rigid bodies may contradict themselves.",
+    ]
+    onset = records.get("001-ex5-paradox-friction")
+    if onset is not None and "friction" in onset.data:
+        friction, angle = onset.data["friction"], onset.data["angle"]
+        parts.append(
+            f"For the rod of the picture that begins at a coefficient of friction of {num(friction, 5)} "
+            f"({num(angle, 4)}° from the floor)."
+        )
+    ladder = records.get("001-thm12-uniqueness")
+    if ladder is not None and ladder.verdict.value == "corrected":
+        parts.append(
+            "The paper's general test for a unique answer (its Theorem 12) proves that an answer exists; that it is "
+            "the "
+            "only one is true only while everything slides. A ladder at rest passes the test and has two answers."
+        )
+    return " ".join(parts)
+
+
+CHAPTER = Chapter(
+    paper="001",
+    title="Friction: how many motions do the laws allow?",
+    source=f"{IVANOV}, in Russian: On the variational formulation of dynamics of systems with friction",
+    question=(
+        "Rigid bodies touch, press and rub. Given where everything is and how fast it moves, which way does it "
+        "accelerate? Newton and Coulomb give equations and inequalities; is there always exactly one answer?"
+    ),
+    answer=_answer,
+    picture=rod_map,
+    sections=(
+        Section(
+            "paper_001.ideal",
+            "No friction: Gauss's principle",
+            "Without friction the acceleration is the one that departs least, in the sense of Gauss, from that of the "
+            "free system. The paper turns this round into a principle for the forces.",
+        ),
+        Section(
+            "paper_001.pile",
+            "Known normal forces: a pile of blocks",
+            "Blocks lie on each other and are pushed sideways. Each contact rests or begins to slide to the left or to "
+            "the right: `3^n` cases for n blocks. The weights fix the normal forces, so that only friction is unknown.",
+        ),
+    ),
+)

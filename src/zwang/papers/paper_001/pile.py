@@ -1,0 +1,241 @@
+"""Example 2 of paper 001: a pile of blocks, its matrices, its two data sets and its combinatorics."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from zwang import gallery
+from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._plot import new_figure
+from zwang._reactions.verb import reactions
+from zwang.papers.claim import claim
+from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
+from zwang.papers.wording import num, share, vec
+from zwang.papers.workshop import Workshop
+
+PILE = "pyramid"
+
+
+def pushes(forces: Any, unit: float) -> dict[str, float]:
+    """Return the pushes P1, P2, P3 that give generalized forces F, in units of mu m g."""
+    F = np.asarray(forces, dtype=float) * unit
+    return {f"P{i + 1}": float(value) for i, value in enumerate(np.diff(F, prepend=0.0))}
+
+
+def unit_of(shop: Workshop) -> float:
+    """Return mu m g of the gallery's equal blocks."""
+    params = shop.entry(PILE).params
+    return float(params["mu1"] * params["m1"] * params["g"])
+
+
+def symbols(found: Any) -> tuple[int, ...]:
+    """Return the symbols of a motion: 1, -1 or 0 for slip to the right, to the left, rest."""
+    return tuple({"slip+": 1, "slip-": -1}.get(mode, 0) for mode in found.solutions[0].modes)
+
+
+@claim(
+    "001-ex2-mass",
+    place="example 2, (2.7)",
+    statement="In displacements of each block against the one below, the mass matrix has the entries "
+    "`a_ij = m_1 + ... + m_min(i, j)`, and the generalized forces are sums of the pushes.",
+    printed="`A` of (2.7); `F1 = P1`, `F2 = P1 + P2`, `F3 = P1 + P2 + P3`",
+    recorded="confirmed",
+    systems=(PILE,),
+)
+def mass_matrix(shop: Workshop) -> Finding:
+    rng = shop.rng(21)
+    m, P = rng.uniform(0.5, 3.0, size=3), rng.normal(size=3)
+    values = {f"m{i + 1}": float(m[i]) for i in range(3)} | {f"P{i + 1}": float(P[i]) for i in range(3)}
+    problem = shop.problem(PILE, **values)
+    expected = np.array([[m[: min(i, j) + 1].sum() for j in range(3)] for i in range(3)])
+    return Finding(
+        computed=f"For masses {vec(m, 3)} the derived matrix is {'; '.join(vec(row, 4) for row in problem.mass)}, and "
+        f"pushes {vec(P, 3)} give F = {vec(problem.force, 4)}.",
+        comparisons=(
+            as_printed("A", problem.mass, expected),
+            as_printed("F", problem.force, np.cumsum(P)),
+        ),
+    )
+
+
+@claim(
+    "001-ex2-normal-forces",
+    place="example 2, (2.8)",
+    statement="The contact below block i carries the weight of everything above it, so its friction is bounded by a "
+    "known number.",
+    printed="`N_1 = g m1`, `N_2 = g (m1 + m2)`, `N_3 = g (m1 + m2 + m3)`",
+    recorded="confirmed",
+    systems=(PILE,),
+)
+def normal_forces(shop: Workshop) -> Finding:
+    rng = shop.rng(22)
+    m, mu, g = rng.uniform(0.5, 3.0, size=3), rng.uniform(0.1, 1.0, size=3), 9.81
+    # Vertical motion of the same blocks: heights from the top down, each contact between a block and the next.
+    rows = np.eye(3) - np.eye(3, k=1)
+    vertical: Any = reactions(ContactProblem(np.diag(m), -g * m, [Contact(row) for row in rows]))
+    N = vertical.solutions[0].normal
+    values = {f"m{i + 1}": float(m[i]) for i in range(3)} | {f"mu{i + 1}": float(mu[i]) for i in range(3)}
+    bounds = shop.problem(PILE, g=g, **values).rows
+    return Finding(
+        computed=f"The vertical problem of the same blocks has the normal forces {vec(N)}; the pile bounds its "
+        f"friction "
+        f"by {vec(bounds.friction * bounds.normal_force)}.",
+        comparisons=(
+            as_printed("N", N, g * np.cumsum(m)),
+            as_printed("bounds mu N", bounds.friction * bounds.normal_force, mu * N),
+        ),
+        residual=vertical.residual,
+    )
+
+
+@claim(
+    "001-ex2-combinations",
+    place="example 2",
+    statement="Ten blocks have `3^10 = 59049` combinations of rest and slip.",
+    printed="`3^10 = 59049`",
+    recorded="confirmed",
+)
+def combinations(shop: Workshop) -> Finding:
+    entry = gallery.pyramid(10)
+    found: Any = reactions(entry.system, entry.state, entry.params)
+    return Finding(
+        computed=f"The enumeration has {found.modes_total:.0f} combinations for ten blocks and decides the motion "
+        f"after looking at {found.nodes}: {found.status.value}",
+        comparisons=(
+            as_printed("combinations", found.modes_total, 59049.0, tol=0.0),
+            sound("one acceleration", found.status.name in {"UNIQUE", "UNIQUE_MOTION"} and found.complete),
+        ),
+        residual=found.residual,
+    )
+
+
+@claim(
+    "001-ex2-regions",
+    place="example 2, figure 4",
+    statement="The space of forces falls into 27 regions: one of rest, 6 where one contact slips, 12 where two do, and "
+    "8 where all three do.",
+    printed="`27 = 1 + 6 + 12 + 8`",
+    recorded="confirmed",
+    systems=(PILE,),
+)
+def regions(shop: Workshop) -> Finding:
+    unit = unit_of(shop)
+    problem = shop.problem(PILE)
+    bound = problem.rows.friction * problem.rows.normal_force
+    seen: dict[tuple[int, ...], int] = {}
+    residual = 0.0
+    for wanted in itertools.product((-1, 0, 1), repeat=3):
+        # A force that makes exactly these contacts slip: choose w and T by the laws and add up.
+        s = np.array(wanted, dtype=float)
+        F = problem.mass @ (s * 1.3) + np.where(s == 0, 0.4, s) * bound
+        found = shop.ask(PILE, **pushes(F / unit, unit))
+        residual = max(residual, found.residual)
+        seen[symbols(found)] = sum(map(abs, wanted))
+    rng = shop.rng(23)
+    count = shop.many(60, 600)
+    others = 0
+    for F in rng.uniform(-8, 8, size=(count, 3)):
+        others += symbols(shop.ask(PILE, **pushes(F, unit))) not in seen
+    sizes = [sum(1 for slips in seen.values() if slips == number) for number in range(4)]
+
+    def draw() -> Any:
+        return _regions_figure(shop, unit)
+
+    return Finding(
+        computed=f"Forces built for each triple give {len(seen)} different motions, by the number of slipping contacts "
+        f"{vec(sizes)}; {share(others, count)} random forces gave another one.",
+        comparisons=(
+            as_printed("regions by number of slipping contacts", sizes, [1, 6, 12, 8], tol=0.0),
+            sound("random forces outside them", others, 0),
+        ),
+        residual=residual,
+        pictures=(
+            Picture(
+                "regions",
+                "A slice through the space of forces, F3 = 0, in units of mu m g: each colour is one combination of "
+                "rest "
+                "and slip, the middle one rest.",
+                draw,
+                raster=True,
+            ),
+        ),
+    )
+
+
+def _regions_figure(shop: Workshop, unit: float) -> Any:
+    ticks = np.linspace(-6, 6, 49)
+    codes: Any = np.array(
+        [
+            [np.dot(np.asarray(symbols(shop.ask(PILE, **pushes((F1, F2, 0.0), unit)))) + 1, (9, 3, 1)) for F1 in ticks]
+            for F2 in ticks
+        ]
+    )
+    figure, ax = new_figure((4.8, 4.2))
+    present = np.unique(codes)
+    ax.pcolormesh(ticks, ticks, np.searchsorted(present, codes), cmap="tab20", shading="nearest")
+    for code in present:
+        rows, columns = np.nonzero(codes == code)
+        if len(rows) > 12:
+            triple = (code // 9 - 1, code // 3 % 3 - 1, code % 3 - 1)
+            middle = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
+            words = "".join({1: "+", -1: "−", 0: "0"}[int(s)] for s in triple)
+            ax.text(ticks[columns[middle]], ticks[rows[middle]], words, ha="center", va="center", fontsize=10)
+    ax.set(xlabel="$F_1$", ylabel="$F_2$")
+    return figure
+
+
+@claim(
+    "001-ex2-first-data",
+    place="example 2, (2.12)",
+    statement="Equal blocks pushed with `F = (2, 0, 3)` (in mu m g): only the top block slips, and one projection "
+    "finds it.",
+    printed="`w = (1, 0, 0)`, `T = (-1, 1, -2)`, `F^1 = (1, -1, 2)`",
+    recorded="confirmed",
+    systems=(PILE,),
+)
+def first_data(shop: Workshop) -> Finding:
+    unit = unit_of(shop)
+    found = shop.ask(PILE, **pushes((2, 0, 3), unit))
+    w = found.accelerations[0] / unit  # unit masses
+    T = found.solutions[0].tangential / unit
+    return Finding(
+        computed=f"w = {vec(w)}, T = {vec(T)}; the force left over, F + T + ... = A w, so the projection is "
+        f"-T = {vec(-T)}; modes {', '.join(found.solutions[0].modes)}.",
+        comparisons=(
+            as_printed("w", w, [1, 0, 0]),
+            as_printed("T", T, [-1, 1, -2]),
+            as_printed("projection F^1 = -T", -T, [1, -1, 2]),
+        ),
+        residual=found.residual,
+    )
+
+
+@claim(
+    "001-ex2-second-data",
+    place="example 2, after (2.13)",
+    statement="Equal blocks pushed with `F = (2, -3, 1)` (in mu m g): the two upper contacts slip in opposite "
+    "directions.",
+    printed="`(1, -1, 0)`, `w = (3, -2, 0)`, `T = (-1, 2, 0)`",
+    recorded="corrected",
+    systems=(PILE,),
+    errata=("ivanov-14",),
+)
+def second_data(shop: Workshop) -> Finding:
+    unit = unit_of(shop)
+    found = shop.ask(PILE, **pushes((2, -3, 1), unit))
+    w, T = found.accelerations[0] / unit, found.solutions[0].tangential / unit
+    return Finding(
+        computed=f"Symbols {symbols(found)}, w = {vec(w)}, T = {vec(T)}.",
+        comparisons=(
+            as_printed("T", T, [-1, 2, 0]),
+            as_corrected("T", T, [-1, 2, -2]),
+            sound("symbols", symbols(found), [1, -1, 0]),
+            sound("w", w, [3, -2, 0]),
+        ),
+        corrected="`T = (-1, 2, -2)`: only then is `A w = F + T` with `w = (3, -2, 0)`.",
+        residual=found.residual,
+        data={"w": w, "T": T, "unit": num(unit)},
+    )
