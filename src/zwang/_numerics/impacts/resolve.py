@@ -201,7 +201,10 @@ def _energetic(problem: ImpactProblem) -> ImpactOutcome:
 def _common(problem: ImpactProblem) -> ImpactOutcome:
     """Return what the laws agree on."""
     one_contact = len(_impacting(problem)) == 1
-    told = [_by_law(problem, law) for law in (LAWS if one_contact else ("newton", "poisson"))]
+    told = [_by_law(problem, law) for law in ("newton", "poisson")]
+    energetic = _energetic(problem)
+    if energetic.choice is None:  # it has no say where an impulse goes through several contacts
+        told.append(energetic)
     known = [one for one in told if one.choice is None]
     if len(known) == len(told) and all(_same(problem, known[0], other) for other in known[1:]):
         return replace(known[0], law="any")
