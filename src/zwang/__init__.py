@@ -18,6 +18,7 @@ _PLACES = {
     "ContactProblem": "zwang._numerics.contacts",
     "Coulomb": "zwang._declare",
     "DeclarationError": "zwang.errors",
+    "Event": "zwang._simulate",
     "Friction": "zwang._declare",
     "Linkage": "zwang._linkage",
     "StateError": "zwang.errors",
@@ -37,6 +38,7 @@ _PLACES = {
     "rate": "zwang._declare",
     "reactions": "zwang._reactions",
     "realize": "zwang._realize",
+    "simulate": "zwang._simulate",
     "t": "zwang._declare",
 }
 _MODULES = ("errors", "gallery", "papers")
@@ -48,6 +50,7 @@ __all__ = [
     "ContactProblem",
     "Coulomb",
     "DeclarationError",
+    "Event",
     "Friction",
     "Linkage",
     "StateError",
@@ -70,6 +73,7 @@ __all__ = [
     "rate",
     "reactions",
     "realize",
+    "simulate",
     "t",
 ]
 
@@ -96,6 +100,7 @@ if TYPE_CHECKING:
     from zwang._reactions import reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
+    from zwang._simulate import Event, simulate
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 
 

@@ -1,0 +1,229 @@
+"""`Motion`: how a system moves from a state, with its events, reactions, energies and works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results import storage
+from zwang._results.base import Result
+from zwang._results.motion_dense import states_at
+from zwang._results.motion_parts import Continuation, Events, ModeSpan, MotionPiece, MotionRows
+from zwang._results.storage import storable
+from zwang.errors import DeclarationError
+
+Array = NDArray[np.float64]
+
+
+@storable
+class MotionStatus(Enum):
+    """Why a motion ends where it ends."""
+
+    REACHED = "The motion reached the time, or the event, at which it was asked to stop."
+    PARADOX = "No reaction satisfies the laws from here on."
+    CHOICE = "Several continuations satisfy the laws, or a law is missing to choose one."
+    SINGULAR = "The motion came to a singular point, where the equations don't carry it on."
+    BLOW_UP = "The motion grows beyond all bounds in a finite time."
+    CHATTER = "Events follow each other without end in a time that doesn't pass."
+    INTERRUPTED = "The computation was interrupted; what was computed until then is kept."
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Motion(Result):
+    """How a system moves from a state.
+
+    Rows run over time: the accepted steps, and the instants of events. Where velocities jump there are two rows of
+    equal time, before and after; elsewhere a row at an event holds what acts from then on.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    coordinates, velocities, constraints : tuples of str
+    params : mapping of str to float
+    pieces : tuple of MotionPiece
+        Stretches of one mode with their dense output.
+    events : Events
+    continuations : tuple of Continuation
+        Where the motion stopped before its time: the ways in which it could go on.
+    reason : str
+        Why it stopped, in one sentence with figures; empty where it reached its end.
+    until : float
+        The end that was asked for.
+    drift_per_step : float
+        The largest violation of a held constraint that a step made before it was projected back.
+    rows : MotionRows or None
+        What follows from the states; computed when it is first asked for, and kept in files.
+    """
+
+    name: str
+    coordinates: tuple[str, ...]
+    velocities: tuple[str, ...]
+    constraints: tuple[str, ...]
+    params: Mapping[str, float]
+    pieces: tuple[MotionPiece, ...]
+    events: Events
+    continuations: tuple[Continuation, ...] = ()
+    reason: str = ""
+    until: float = float("nan")
+    drift_per_step: float = 0.0
+    rows: MotionRows | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", Events(self.events))
+
+    # Rows of time: the last row of a piece gives way to the first of the next one, unless the state jumped.
+    def _stack(self, name: str) -> Array:
+        parts = [
+            getattr(piece, name) if following is None or following.jump else getattr(piece, name)[:-1]
+            for piece, following in zip(self.pieces, [*self.pieces[1:], None], strict=True)
+        ]
+        return np.concatenate(parts)
+
+    @cached_property
+    def t(self) -> Array:
+        """The times (rows,)."""
+        return self._stack("t")
+
+    @cached_property
+    def q(self) -> Array:
+        """The positions (rows, n), angles unwrapped."""
+        return self._stack("q")
+
+    @cached_property
+    def v(self) -> Array:
+        """The velocities (rows, n)."""
+        return self._stack("v")
+
+    @cached_property
+    def a(self) -> Array:
+        """The accelerations (rows, n)."""
+        return self._stack("a")
+
+    @cached_property
+    def modes(self) -> tuple[ModeSpan, ...]:
+        """From when to when which constraints did what; neighbouring spans differ."""
+        spans: list[ModeSpan] = []
+        for piece in self.pieces:
+            start, end = float(piece.t[0]), float(piece.t[-1])
+            last = spans[-1] if spans else None
+            if last is not None and (last.labels, last.found) == (piece.labels, piece.found):
+                spans[-1] = replace(last, end=end)
+            elif end > start or len(self.pieces) == 1:
+                spans.append(ModeSpan(start, end, self.constraints, piece.labels, piece.found))
+        return tuple(spans)
+
+    def at(self, time: Any) -> dict[str, Any]:
+        """Return the state at a time, or at an array of times, from dense output; at a jump the state after it.
+
+        Parameters
+        ----------
+        time : float or array
+            Between the first and the last row.
+
+        Returns
+        -------
+        dict
+            Name of each coordinate and velocity, and 't', -> number or array.
+        """
+        times = np.asarray(time, dtype=float)
+        first, last = float(self.t[0]), float(self.t[-1])
+        if times.size and not (times.min() >= first and times.max() <= last):
+            outside = times.flat[int(np.argmax(~((times >= first) & (times <= last))))]
+            raise DeclarationError(
+                f"{self.name}: the motion runs from t = {first:.6g} to {last:.6g}; it was asked at {outside:.6g}."
+            )
+        y = states_at(self.pieces, times.reshape(-1))
+        values: dict[str, Any] = {
+            name: y[:, i].reshape(times.shape) if times.shape else float(y[0, i])
+            for i, name in enumerate((*self.coordinates, *self.velocities))
+        }
+        return {**values, "t": times if times.shape else float(times)}
+
+    @property
+    def end(self) -> dict[str, float]:
+        """The last state, from which `simulate` can go on."""
+        names = (*self.coordinates, *self.velocities)
+        values = np.concatenate([self.q[-1], self.v[-1]])
+        return {**{name: float(value) for name, value in zip(names, values, strict=True)}, "t": float(self.t[-1])}
+
+    @property
+    def _all(self) -> MotionRows:
+        """Return what follows from the states, computed once."""
+        if self.rows is None:
+            object.__setattr__(self, "rows", self._source.rows(self))
+        rows = self.rows
+        assert rows is not None  # the line above has set it
+        return rows
+
+    @property
+    def _source(self) -> Any:
+        """What computes the rows: the model and its parameters, set by the verb; not part of the result's data."""
+        return self.__dict__["_computed_by"]
+
+    @property
+    def reactions(self) -> Mapping[str, Array]:
+        """Name of a constraint -> its multiplier (rows,), zero while it is open, nan where it is undetermined."""
+        return self._all.reactions
+
+    @property
+    def friction(self) -> Mapping[str, Array]:
+        """Name of a constraint with friction -> the friction force (rows,), or (rows, 2) in a plane."""
+        return self._all.friction
+
+    @property
+    def reaction_range(self) -> Mapping[str, Array]:
+        """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
+        return self._all.reaction_range
+
+    @property
+    def energy(self) -> Mapping[str, Array]:
+        """The 'kinetic', 'potential' and 'total' energy (rows,) [J]."""
+        return self._all.energy
+
+    @property
+    def work(self) -> Mapping[str, Array]:
+        """Cumulative work (rows,) [J] of each force (by its coordinate) and each constraint; 'time' where T, V vary."""
+        return self._all.work
+
+    @property
+    def drift(self) -> float:
+        """The largest violation of a constraint in any row, recomputed from the states."""
+        return np.float64(self._all.drift)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the motion with its dense output and all that follows from it; `load_result` reads it back.
+
+        Parameters
+        ----------
+        path : path
+            ``.npz``, or ``.nc`` with the extra ``io``.
+        """
+        _ = self._all
+        return storage.save(self, Path(path))
+
+    def __repr__(self) -> str:
+        from zwang._results.motion_text import motion_text
+
+        return motion_text(self)
+
+
+def _residual(self: Motion) -> float:
+    """How far the accelerations miss the equations of motion, relative to their terms: the worst of all rows."""
+    return self._all.residual
+
+
+def _ignore(self: Motion, value: Any) -> None:
+    """Take what the constructor brings: the residual is recomputed from the rows whenever it is asked for."""
+
+
+# A property in place of the field of `Result`: recomputing it eagerly would cost more than a short motion itself.
+Motion.residual = property(_residual, _ignore)  # type: ignore[assignment]

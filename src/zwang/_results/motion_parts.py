@@ -1,0 +1,182 @@
+"""What a motion is made of: stretches of one mode with their dense output, and the events between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.storage import storable
+
+Array = NDArray[np.float64]
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class MotionPiece:
+    """A stretch of motion in one mode: the steps and their dense output.
+
+    Attributes
+    ----------
+    t : (k + 1,) array
+    q, v, a : (k + 1, n) arrays
+    dense : (k, s, 2 n) array
+        Coefficients of the interpolant of each step, `s` of them for each position and velocity.
+    labels : tuple of str
+        The mode of each constraint, in their order.
+    held, sticking, sliding, pulling : tuples
+        The equations of the stretch: numbers of the normals and slips held, (law, sign) of those that slide, and
+        the held normals that pull.
+    found : bool
+        Whether a second acceleration was not excluded at its start.
+    undetermined : tuple of str
+        Constraints whose reactions the equations leave free.
+    jump : bool
+        Whether the state jumped on to the start of this piece.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    dense: Array
+    labels: tuple[str, ...]
+    held: tuple[int, ...]
+    sticking: tuple[int, ...] = ()
+    sliding: tuple[tuple[int, int], ...] = ()
+    pulling: tuple[int, ...] = ()
+    found: bool = False
+    undetermined: tuple[str, ...] = ()
+    jump: bool = False
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class MotionEvent:
+    """Something that happened at an instant of a motion.
+
+    Attributes
+    ----------
+    time : float
+    kind : str
+        contact, lift-off, stick, slip, reversal, capture, release, impact, accumulation, singular, paradox, choice,
+        user.
+    constraint : str or None
+        Whose event it is; None where it is no single constraint's.
+    name : str
+        Of a user's event.
+    details : mapping
+        What goes with it: for an impact the 'impulses' and 'friction_impulses' by constraint, the velocities
+        'before' and 'after', and the 'energy_change' [J].
+    """
+
+    time: float
+    kind: str
+    constraint: str | None = None
+    name: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        whose = f" of '{self.constraint}'" if self.constraint else ""
+        whose = f" '{self.name}'" if self.kind == "user" else whose
+        lost = self.details.get("energy_change")
+        tail = f", energy change {lost:.6g}" if lost is not None else ""
+        return f"{self.kind}{whose} at t = {self.time:.13g}{tail}"
+
+
+class Events(tuple[MotionEvent, ...]):
+    """The events of a motion in the order of time; printed one to a line."""
+
+    def __repr__(self) -> str:
+        return "\n".join(repr(event) for event in self) or "no events"
+
+    def of(self, kind: str, constraint: str | None = None) -> Events:
+        """Return those of one kind, and of one constraint if it is named."""
+        return Events(
+            event for event in self if event.kind == kind and (constraint is None or event.constraint == constraint)
+        )
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class ModeSpan:
+    """From when to when which constraints did what.
+
+    Attributes
+    ----------
+    start, end : float
+    names : tuple of str
+        Of the constraints.
+    labels : tuple of str
+        open, closed, stick, slip+, slip-, slip; '(N<0)' marks a two-sided contact that pulls.
+    found : bool
+        True: a solution was found and verified, a second one is not excluded.
+    """
+
+    start: float
+    end: float
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    found: bool = False
+
+    def __getitem__(self, name: str) -> str:
+        return self.labels[self.names.index(name)]
+
+    def __repr__(self) -> str:
+        what = ", ".join(f"{name} {label}" for name, label in zip(self.names, self.labels, strict=True))
+        flag = " (found; a second solution is not excluded)" if self.found else ""
+        return f"{self.start:.6g} to {self.end:.6g}: {what or 'no constraints'}{flag}"
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Continuation:
+    """One way in which a motion that stopped could go on.
+
+    Attributes
+    ----------
+    sentence : str
+        What it is.
+    labels : mapping of str to str
+        The mode of each constraint that takes part.
+    acceleration : (n,) array
+    state : mapping of str to float
+        Where it starts, if that is not the state at which the motion stopped (after an impact, on a branch).
+    """
+
+    sentence: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    acceleration: Array = field(default_factory=lambda: np.zeros(0))
+    state: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return self.sentence
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class MotionRows:
+    """Everything about a motion that follows from its states, one entry for each row of `Motion.t`.
+
+    Attributes
+    ----------
+    reactions, friction, work : mapping name -> array
+    reaction_range : mapping name -> (rows, 2) array
+    energy : mapping
+        kinetic, potential, total.
+    drift, residual : float
+    declaration : mapping
+        The system as plain texts, so that a motion read from a file can be continued.
+    """
+
+    reactions: Mapping[str, Array]
+    friction: Mapping[str, Array]
+    reaction_range: Mapping[str, Array]
+    energy: Mapping[str, Array]
+    work: Mapping[str, Array]
+    drift: float
+    residual: float
+    declaration: Mapping[str, Any] = field(default_factory=dict)

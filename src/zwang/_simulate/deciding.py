@@ -1,0 +1,128 @@
+"""Which mode comes next: asked of `reactions`, with ties decided by the next derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zwang._backends import Terms
+from zwang._reactions import reactions_of_problem
+from zwang._results.motion import MotionStatus
+from zwang._results.reactions import Reactions, ReactionsStatus, Solution
+from zwang._simulate.labels import Held, hold
+from zwang._simulate.moment import Ground, Moment, acts, problem_at
+from zwang._simulate.ties import settle_ties
+
+GO = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION, ReactionsStatus.FOUND)
+ENUMERATED = 12
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The next mode, or why there is none.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Of all constraints; empty where the motion stops.
+    held : Held or None
+        The mode of motion with independent rows.
+    found : bool
+        Whether a second acceleration is not excluded.
+    idle : frozenset of int
+        Constraints that are held without any force: whether they let go is looked at after each chunk of steps.
+    stop : MotionStatus or None
+    reactions : Reactions or None
+        What was found, where it was asked.
+    """
+
+    labels: tuple[str, ...] = ()
+    held: Held | None = None
+    found: bool = False
+    idle: frozenset[int] = frozenset()
+    stop: MotionStatus | None = None
+    reactions: Reactions | None = None
+
+
+Chooser = Callable[[Reactions, tuple[str, ...] | None, tuple[int, ...]], int | None]
+"""From the reactions, the labels so far and the numbers of the contacts to the solution to take, None to stop."""
+
+
+def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choose: Chooser, span: float) -> Decision:
+    """Return the mode in which a motion goes on from a moment.
+
+    Parameters
+    ----------
+    ground, moment : Ground, Moment
+    before : tuple of str or None
+        The labels until now, None at the start.
+    choose : Chooser
+        What to do where several accelerations satisfy the laws.
+    span : float
+        A time on which the motion changes little, for ties.
+    """
+    terms = ground.terms(moment.t, moment.q, moment.v)
+    labels = certain(ground, moment, terms)
+    if labels is not None:
+        return Decision(labels, hold(ground.table, labels, terms))
+    problem, numbers = problem_at(ground, moment, terms)
+    found = reactions_of_problem(
+        problem,
+        name=ground.name,
+        coordinates=tuple(item.name for item in ground.model.system.coordinates),
+        certify=len(numbers) > 1,
+        every=None if len(numbers) <= ENUMERATED else False,
+    )
+    if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):
+        return Decision(stop=MotionStatus.PARADOX, reactions=found)
+    chosen: int | None = 0
+    if found.status is ReactionsStatus.MULTIPLE:
+        chosen = choose(found, before, numbers)
+        if chosen is None:
+            return Decision(stop=MotionStatus.CHOICE, reactions=found)
+    solution = found.solutions[chosen]
+    labels = labels_of(ground, numbers, solution)
+    labels, idle = settle_ties(ground, moment, terms, labels, before, span)
+    flag = found.status is ReactionsStatus.FOUND and not found.marginal
+    return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found)
+
+
+def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[str, ...] | None:
+    """Return the labels where there is nothing to decide: nothing one-sided touches, no friction has a choice."""
+    labels: list[str] = []
+    for number, place in enumerate(ground.table.places):
+        if not acts(ground, moment, number):
+            labels.append("open")
+        elif place.kind == "bilateral" and place.law < 0:
+            labels.append("closed")
+        elif place.kind == "friction" and number not in moment.resting:
+            labels.append(slip_label(place.slips, terms))
+        else:
+            return None
+    return tuple(labels)
+
+
+def slip_label(slips: tuple[int, ...], terms: Terms) -> str:
+    """Return the label of a slip that is not at rest."""
+    if len(slips) > 1:
+        return "slip"
+    return "slip+" if terms.slip[slips[0], 0] > 0 else "slip-"
+
+
+def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> tuple[str, ...]:
+    """Return the labels of all constraints in a solution; those that are no contact of it are open."""
+    labels = ["open"] * len(ground.table.places)
+    for number, label in zip(numbers, solution.modes, strict=True):
+        place = ground.table.places[number]
+        if label == "closed" and place.slips:  # a contact whose friction coefficient is zero
+            label = "closed"
+        labels[number] = str(label)
+    return tuple(labels)
+
+
+def as_number(value: Any) -> float:
+    """Return a plain number."""
+    return float(np.asarray(value))

@@ -1,0 +1,183 @@
+"""From mode to mode: a smooth stretch, an event, the next mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.motion import MotionStatus
+from zwang._results.motion_parts import Continuation
+from zwang._simulate.admission import admit
+from zwang._simulate.choosing import chooser
+from zwang._simulate.deciding import Decision, decide
+from zwang._simulate.happenings import happen
+from zwang._simulate.measured import Measured
+from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.recording import Record
+from zwang._simulate.request import Request
+from zwang._simulate.singular import pass_singular
+from zwang._simulate.stopping import Stop, paradox, stopped_at
+from zwang._simulate.stretches import moving_for
+from zwang._simulate.watching import sides_of
+
+Array = NDArray[np.float64]
+CHUNK = 2000
+"""Steps after which a stretch is handed over."""
+STANDSTILL = 60
+"""Events without any time passing after which a motion chatters."""
+
+
+class Driver:
+    """One motion in the making."""
+
+    def __init__(self, ground: Ground, request: Request) -> None:
+        self.ground, self.request = ground, request
+        self.record = Record()
+        self.choose = chooser(request, self.record)
+        self.step = 0.0
+        self.labels: tuple[str, ...] = ()
+        self.moment: Moment
+        self.impacts: dict[int, list[tuple[float, float]]] = {}
+        self._still = (float("nan"), 0)
+        self.measured = Measured(ground.model.system, [event.expr for event in request.events])
+
+    def run(self, moment: Moment) -> Stop:
+        """Carry a motion to its end; return why it ended."""
+        self.moment = moment
+        try:
+            return self._run(moment)
+        except KeyboardInterrupt:
+            reason = f"Interrupted at t = {self.moment.t:.6g}; it was to go on until {self.request.until:.6g}."
+            return Stop(MotionStatus.INTERRUPTED, reason)
+
+    @property
+    def span(self) -> float:
+        """A time on which the motion changes little."""
+        return self.step if self.step > 0 else 0.1 * (self.request.until - self.moment.t)
+
+    def decide(self, moment: Moment, before: tuple[str, ...] | None) -> Decision:
+        """Return the next mode."""
+        return decide(self.ground, moment, before, self.choose, self.span)
+
+    def _run(self, moment: Moment) -> Stop:
+        entered = happen(self, moment, None, ())
+        if isinstance(entered, Stop):
+            return entered
+        moment, decision = entered
+        while True:
+            self.moment, self.labels = moment, decision.labels
+            if moment.t >= self.request.until:
+                return Stop(MotionStatus.REACHED)
+            found = self._advance(moment, decision)
+            moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]))
+            self.moment = moment
+            if self.request.progress is not None:
+                self.request.progress(moment.t)
+            if found.status == "REACHED":
+                return Stop(MotionStatus.REACHED)
+            if found.status == "PAUSED":
+                continue
+            if found.status != "FIRED":
+                passed = self._broken(found, moment, decision)
+                if isinstance(passed, Stop):
+                    return passed
+                moment, decision = passed
+                continue
+            names = tuple(self.moving.watch_names[k] for k in found.fired)
+            following = happen(self, moment, decision, names)
+            if isinstance(following, Stop):
+                return following
+            if self._chatters(following[0], names):
+                return stopped_at(
+                    self.record, MotionStatus.CHATTER, following[0].t, f"{STANDSTILL} events at t = {moment.t:.12g}."
+                )
+            moment, decision = following
+
+    def _advance(self, moment: Moment, decision: Decision) -> Any:
+        held = decision.held
+        assert held is not None  # a decision without a mode is a Stop
+        self.moving = moving_for(self.ground.model, held.mode, self.request.events)
+        sides = sides_of(self, decision, moment)
+        found = self.moving.advance(
+            moment.t,
+            moment.q,
+            moment.v,
+            self.ground.params,
+            self.request.until,
+            self.request.tol,
+            sides,
+            max_steps=CHUNK,
+            first_step=self.step,
+        )
+        self.record.stretch(found, decision)
+        if found.next_step > 0:
+            self.step = float(found.next_step)
+        return found
+
+    def _broken(self, found: Any, moment: Moment, decision: Decision) -> Stop | tuple[Moment, Decision]:
+        """Return what follows where the steps could not go on: a singular point, or a motion that blows up."""
+        if found.status == "IRREGULAR":
+            return pass_singular(self, moment, decision)
+        size = float(np.abs(np.concatenate([moment.q, moment.v])).max(initial=0.0))
+        words = "not finite" if found.status == "NOT_FINITE" else "beyond what steps of any size can follow"
+        reason = f"At t = {moment.t:.12g} the equations are {words}; the largest coordinate or velocity is {size:.3g}."
+        return Stop(MotionStatus.BLOW_UP, reason)
+
+    def _chatters(self, moment: Moment, names: tuple[Any, ...]) -> bool:
+        if all(name[0] == "extra" for name in names):
+            return False
+        last, count = self._still
+        passed = not moment.t - last <= 1e-13 * max(abs(moment.t), self.span)
+        self._still = (moment.t, 0) if passed else (last, count + 1)
+        return self._still[1] >= STANDSTILL
+
+    def direction_of(self, k: int, moment: Moment) -> int:
+        """Return in which direction the expression of a user's event crosses zero: 1 rising, -1 falling."""
+        a = self.record.pieces[-1].a[-1] if self.record.pieces else np.zeros(len(moment.q))
+        return int(np.sign(self.measured.rate(k, moment.t, moment.q, moment.v, a, self.ground.params)))
+
+    def restitution(self, number: int, moment: Moment) -> float | None:
+        """Return the coefficient of restitution of a constraint at a moment, None where none was declared."""
+        expr = self.ground.model.system.constraints[number].restitution  # type: ignore[union-attr]
+        if expr is None:
+            return None
+        if expr.is_Number:
+            return float(expr)
+        measured = Measured(self.ground.model.system, [expr])
+        return measured.value(0, moment.t, moment.q, moment.v, self.ground.params)
+
+    def beyond(self, moment: Moment, surfaces: list[int]) -> Moment:
+        """Return the moment just beyond switching surfaces: on the other side of each, at a distance of rounding."""
+        places = [self.moving.watch_names.index(("surface", k)) for k in surfaces]
+        a = self.record.pieces[-1].a[-1]
+
+        def at(h: float) -> tuple[float, Array, Array]:
+            return moment.t + h, moment.q + h * moment.v, moment.v + h * a
+
+        def side(h: float) -> Array:
+            return np.sign(self.moving.evaluate(*at(h), self.ground.params)[3][places])
+
+        before = side(-1e-6 * self.span)
+        unit = float(np.spacing(max(abs(moment.t), self.span)))
+        for power in range(24):
+            h = unit * 2.0**power
+            if np.all(side(h) == -before):
+                t, q, v = at(h)
+                return moment.but(t=t, q=q, v=v)
+        return moment
+
+    def no_mode(self, decision: Decision, moment: Moment) -> Stop | tuple[Moment, Decision]:
+        """Return what follows where no mode was decided: a paradox or a choice."""
+        if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "impact":
+            return happen(self, moment, None, (), without_collision=True)
+        return paradox(self, decision, moment)
+
+
+def start(ground: Ground, inputs: Any) -> Moment:
+    """Return the admitted start of a motion."""
+    return admit(ground, inputs)
+
+
+__all__ = ["Continuation", "Driver", "start"]

@@ -1,0 +1,178 @@
+"""What happens at an instant: watches that fired, impacts, the next mode, and what is logged of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zwang._backends import Terms
+from zwang._results.motion import MotionStatus
+from zwang._simulate.admission import is_rest
+from zwang._simulate.deciding import Decision
+from zwang._simulate.impacting import collide
+from zwang._simulate.labels import plain
+from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.stopping import Stop
+
+if TYPE_CHECKING:
+    from zwang._simulate.driver import Driver
+
+ZERO = 1e-10
+"""Gaps, rates and slips below this, relative to the size of the terms, are zero at an event."""
+
+
+def happen(
+    driver: Driver,
+    moment: Moment,
+    decision: Decision | None,
+    names: tuple[tuple[str, int], ...],
+    *,
+    without_collision: bool = False,
+) -> Stop | tuple[Moment, Decision]:
+    """Return how a motion goes on from an instant, or why it stops there.
+
+    Parameters
+    ----------
+    driver : Driver
+    moment : Moment
+        The state at the instant, located.
+    decision : Decision or None
+        The mode until then, None at the start.
+    names : tuple
+        The watches that fired.
+    without_collision : bool
+        An impact though nothing closes, at a paradox.
+    """
+    if names and all(name[0] == "extra" for name in names) and decision is not None:
+        ended = _user_events(driver, moment, names)
+        return ended if ended is not None else (moment, decision)
+    ended = _user_events(driver, moment, tuple(name for name in names if name[0] == "extra"))
+    if ended is not None:
+        return ended
+    before = None if decision is None else decision.labels
+    if any(name[0] == "surface" for name in names):
+        moment = _across(driver, moment, names)
+    terms = driver.ground.terms(moment.t, moment.q, moment.v)
+    if decision is not None:
+        moment = _known(driver.ground, moment, decision, names, terms)
+    closing = _closing(driver.ground, moment, terms, names)
+    if closing or without_collision:
+        after = collide(driver, moment, terms, closing, without_collision)
+        if isinstance(after, Stop):
+            return after
+        moment = after
+    following = driver.decide(moment, before)
+    if following.stop is not None:
+        if without_collision:
+            return Stop(MotionStatus.PARADOX, f"At t = {moment.t:.12g} no reaction exists after the impact either.")
+        return driver.no_mode(following, moment)
+    if before is not None:
+        _log(driver, moment, before, following.labels)
+    return moment, following
+
+
+def _user_events(driver: Driver, moment: Moment, names: tuple[tuple[str, int], ...]) -> Stop | None:
+    """Log the user's events among those that fired; return the stop if one of them asks for it."""
+    ended = None
+    for _, k in names:
+        event = driver.request.events[k]
+        if event.direction and driver.direction_of(k, moment) != event.direction:
+            continue
+        driver.record.event(moment.t, "user", None, str(event.name))
+        if event.stop:
+            ended = Stop(MotionStatus.REACHED, f"Stopped at the event '{event.name}', t = {moment.t:.12g}.")
+    return ended
+
+
+def _across(driver: Driver, moment: Moment, names: tuple[tuple[str, int], ...]) -> Moment:
+    """Return the moment an instant later, beyond the switching surfaces that were met."""
+    surfaces = [k for kind, k in names if kind == "surface"]
+    return driver.beyond(moment, surfaces)
+
+
+def _known(
+    ground: Ground, moment: Moment, decision: Decision, names: tuple[tuple[str, int], ...], terms: Terms
+) -> Moment:
+    """Return the moment with what touches and what rests: from the mode until now and from what fired."""
+    table = ground.table
+    touching, resting = set(), set()
+    for number, label in enumerate(decision.labels):
+        if plain(label) != "open" and table.places[number].one_sided:
+            touching.add(number)
+        if plain(label) == "stick":
+            resting.add(number)
+    for kind, k in names:
+        if kind == "value":
+            touching.add(table.of_normal(k))
+        elif kind in ("slip", "speed"):
+            resting.add(table.of_law(k))
+    speed = np.abs(moment.v)
+    for number, place in enumerate(table.places):
+        if place.one_sided and number not in touching and _touches(place.normal, place.level, moment, terms):
+            touching.add(number)
+        if place.slips and number not in resting and is_rest(place, terms, speed, ZERO):
+            resting.add(number)
+        # A jump in time may have lifted a one-sided constraint on velocities off its bound.
+        if place.one_sided and place.level == "velocity" and number in touching:
+            size = 1.0 + float(np.abs(terms.rows[place.normal, :, 0]) @ speed)
+            if terms.value[place.normal, 0] > 1e-7 * size:
+                touching.discard(number)
+    tied = frozenset(
+        table.of_normal(k) if kind == "normal" else table.of_law(k)
+        for kind, k in names
+        if kind in ("normal", "reserve")
+    )
+    return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
+
+
+def _touches(normal: int, level: str, moment: Moment, terms: Terms) -> bool:
+    row = np.abs(terms.rows[normal, :, 0])
+    value, rate = float(terms.value[normal, 0]), float(terms.rate[normal, 0])
+    speed = ZERO * (1.0 + float(row @ np.abs(moment.v)))
+    if level == "velocity":
+        return abs(value) <= speed
+    return abs(value) <= ZERO * (1.0 + float(row @ np.abs(moment.q))) and abs(rate) <= speed
+
+
+def _closing(ground: Ground, moment: Moment, terms: Terms, names: tuple[tuple[str, int], ...]) -> tuple[int, ...]:
+    """Return the constraints that the velocity would violate at once: closed gaps, and limits that have jumped."""
+    fired = {ground.table.of_normal(k) for kind, k in names if kind == "gap"}
+    found = []
+    for number, place in enumerate(ground.table.places):
+        if place.normal < 0:
+            continue
+        row = np.abs(terms.rows[place.normal, :, 0])
+        value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
+        speed = 1.0 + float(row @ np.abs(moment.v))
+        if place.kind == "bilateral":
+            off = rate if place.level == "position" else value
+            if abs(off) > 1e-7 * speed:
+                found.append(number)
+        elif place.level == "velocity":
+            if value < -ZERO * speed:
+                found.append(number)
+        elif number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q))):
+            if rate < -ZERO * speed:
+                found.append(number)
+    return tuple(found)
+
+
+def _log(driver: Driver, moment: Moment, before: tuple[str, ...], after: tuple[str, ...]) -> None:
+    """Log what changed from one mode to the next."""
+    for place, old, new in zip(driver.ground.table.places, before, after, strict=True):
+        first, second = plain(old), plain(new)
+        if first == second:
+            continue
+        position = place.level == "position"
+        if place.one_sided and first == "open":
+            kind = "contact" if position else "capture"
+        elif place.one_sided and second == "open":
+            kind = "lift-off" if position else "release"
+        elif second == "stick":
+            kind = "stick"
+        elif first == "stick":
+            kind = "slip"
+        else:
+            kind = "reversal"
+        driver.record.event(moment.t, kind, place.name)

@@ -1,0 +1,122 @@
+"""Labels of constraints (open, closed, stick, slip+, slip-, slip) and the mode of motion that they make.
+
+Held rows must be independent. Where they are not, forces are not unique, and the rows are chosen so that the forces
+that carry the motion are basic: a vertex of the set of admissible forces. As long as no force of the vertex leaves its
+bounds the motion is admissible; when one does, another vertex is looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Terms
+from zwang._derive.modes import Mode
+from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.mode_equations import solve_mode
+from zwang._simulate.vertices import basic_forces
+
+Array = NDArray[np.float64]
+PULLS = "(N<0)"
+DEPENDENT = 1e-9
+"""Rows whose part across the others is shorter than this, in the metric of M and relative to them, depend on them."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A mode of motion, and the constraints whose reactions its equations leave free."""
+
+    mode: Mode
+    undetermined: tuple[str, ...] = ()
+
+
+def plain(label: str) -> str:
+    """Return a label without the mark of pulling."""
+    return label.removesuffix(PULLS).rstrip()
+
+
+def sign_of(label: str) -> int:
+    """Return the sign of the slip that a label names; 0 in a plane."""
+    return {"slip+": 1, "slip-": -1}.get(plain(label), 0)
+
+
+def full_mode(table: ConstraintTable, labels: tuple[str, ...]) -> Mode:
+    """Return the mode that holds every row which the labels name, dependent or not."""
+    held, sticking, sliding, pulling = [], [], [], []
+    for place, label in zip(table.places, labels, strict=True):
+        what = plain(label)
+        if what == "open":
+            continue
+        if place.normal >= 0:
+            held.append(place.normal)
+            if label.endswith(PULLS):
+                pulling.append(place.normal)
+        if what == "stick":
+            sticking += list(place.slips)
+        elif what.startswith("slip"):
+            sliding.append((place.law, sign_of(label)))
+    return Mode(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
+
+
+def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
+    """Return the mode of the labels with independent rows."""
+    full = full_mode(table, labels)
+    rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
+    if len(rows) == 0:
+        return Held(full)
+    metric = _metric(terms.mass[:, :, 0], rows)
+    values = np.linalg.svd(metric, compute_uv=False)
+    rank = int(np.count_nonzero(values > DEPENDENT * max(float(values[0]), 1e-300)))
+    if rank == len(rows):
+        return Held(full)
+    free = _undetermined(table, full, metric, rank)
+    forces = basic_forces(table, terms, full)
+    weights = forces if forces is not None else np.zeros(len(rows))
+    bilateral = np.array(
+        [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
+    )
+    order = sorted(range(len(rows)), key=lambda i: (not bilateral[i], -weights[i], i))
+    kept = set(_independent(metric, order, rank))
+    held = tuple(j for i, j in enumerate(full.held) if i in kept)
+    sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
+    mode = Mode(held, sticking, full.sliding, tuple(j for j in full.pulling if j in held))
+    return Held(mode, free)
+
+
+def _metric(mass: Array, rows: Array) -> Array:
+    """Return the rows in the metric of M, each of unit length."""
+    factor = np.linalg.cholesky(mass)
+    metric = np.linalg.solve(factor, rows.T).T
+    lengths = np.linalg.norm(metric, axis=1)
+    return np.asarray(metric / np.where(lengths > 0, lengths, 1.0)[:, None])
+
+
+def _independent(metric: Array, order: list[int], rank: int) -> list[int]:
+    """Return the first rows, in that order, that do not depend on those before them."""
+    basis = np.zeros((0, metric.shape[1]))
+    kept: list[int] = []
+    for i in order:
+        across = metric[i] - basis.T @ (basis @ metric[i])
+        across -= basis.T @ (basis @ across)
+        length = float(np.linalg.norm(across))
+        if length > np.sqrt(DEPENDENT):
+            basis = np.vstack([basis, across / length])
+            kept.append(i)
+        if len(kept) == rank:
+            break
+    return kept
+
+
+def _undetermined(table: ConstraintTable, mode: Mode, metric: Array, rank: int) -> tuple[str, ...]:
+    """Return the names of the constraints that have a share in a self-stress."""
+    left = np.linalg.svd(metric)[0][:, rank:]
+    numbers = [table.of_normal(j) for j in mode.held]
+    of_slip = {slip: i for i, place in enumerate(table.places) for slip in place.slips}
+    numbers += [of_slip[j] for j in mode.sticking]
+    taking = np.abs(left).max(axis=1) > 1e-7
+    return tuple(dict.fromkeys(table.places[numbers[i]].name for i in np.flatnonzero(taking)))
+
+
+__all__ = ["PULLS", "Held", "full_mode", "hold", "plain", "sign_of", "solve_mode"]

@@ -1,0 +1,105 @@
+"""The equations of a mode in plain NumPy, for many states at once.
+
+M a = Q + sum lam_j w_j + sum T_f u_f with the held rows w_j a = gamma_j and the sticking slips u a = bias. A slip that
+slides has T = -bound |N| direction (Coulomb) or -bound direction (a given bound), so that its row joins the column of
+its normal, and the system is not symmetric. This is what the compiled steps compute; here it fills the rows of a
+motion, decides ties, and checks the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import SparseTerms, Terms
+from zwang._derive.modes import Mode
+from zwang._simulate.constraint_table import ConstraintTable
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ModeSolution:
+    """Accelerations (n, B), multipliers of all normals (m, B), tangential forces of all slips (s, B)."""
+
+    acceleration: Array
+    normal: Array
+    tangential: Array
+
+
+def dense_terms(terms: Terms | SparseTerms) -> Terms:
+    """Return terms with dense matrices."""
+    if isinstance(terms, Terms):
+        return terms
+    mass, rows, slip_rows = (
+        np.stack([item.toarray() for item in part], axis=-1) for part in (terms.mass, terms.rows, terms.slip_rows)
+    )
+    return Terms(
+        mass,
+        terms.force,
+        terms.value,
+        terms.rate,
+        terms.gamma,
+        rows,
+        terms.slip,
+        terms.slip_bias,
+        slip_rows,
+        terms.bounds,
+        terms.energies,
+    )
+
+
+def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
+    """Return the direction (p, B) of a slip: its sign along a line, the unit vector in a plane."""
+    if len(slips) == 1:
+        return np.full((1, terms.force.shape[1]), float(sign))
+    slip = terms.slip[list(slips)]
+    size = np.sqrt((slip**2).sum(axis=0))
+    return np.asarray(slip / np.where(size > 0, size, 1.0))
+
+
+def solve_mode(table: ConstraintTable, terms: Terms, mode: Mode) -> ModeSolution:
+    """Return accelerations and reactions of a mode at states."""
+    n, states = terms.force.shape
+    held, sticking = list(mode.held), list(mode.sticking)
+    rows = np.concatenate([terms.rows[held], terms.slip_rows[sticking]])
+    columns = rows.copy()
+    force = terms.force.copy()
+    given: dict[int, tuple[Array, int]] = {}  # slip -> (force, or force per |N|; place of that N among the held)
+    for law, sign in mode.sliding:
+        place = table.places[table.of_law(law)]
+        pull = -terms.bounds[law] * slip_direction(terms, place.slips, sign)
+        for component, slip in enumerate(place.slips):
+            if place.kind == "friction":
+                force += pull[component] * terms.slip_rows[slip]
+                given[slip] = (pull[component], -1)
+            elif place.normal in held:
+                size = pull[component] * (-1.0 if place.normal in mode.pulling else 1.0)
+                columns[held.index(place.normal)] += size * terms.slip_rows[slip]
+                given[slip] = (size, held.index(place.normal))
+    mass = np.moveaxis(terms.mass, -1, 0)
+    right = np.concatenate([force[:, None], np.moveaxis(columns, 0, 1)], axis=1)  # (n, 1 + k, B)
+    carried = np.linalg.solve(mass, np.moveaxis(right, -1, 0))  # (B, n, 1 + k)
+    free, spread = carried[:, :, 0], carried[:, :, 1:]
+    jacobian = np.moveaxis(rows, -1, 0)
+    target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking]]).T
+    gap = target - np.einsum("bki,bi->bk", jacobian, free)
+    multipliers = _solve_each(jacobian @ spread, gap)
+    acceleration = free + np.einsum("bik,bk->bi", spread, multipliers)
+    normal, tangential = np.zeros((len(terms.value), states)), np.zeros((len(terms.slip), states))
+    normal[held] = multipliers[:, : len(held)].T
+    tangential[sticking] = multipliers[:, len(held) :].T
+    for slip, (size, where) in given.items():
+        tangential[slip] = size if where < 0 else size * multipliers[:, where]
+    return ModeSolution(acceleration.T, normal, tangential)
+
+
+def _solve_each(matrices: Array, right: Array) -> Array:
+    if matrices.shape[1] == 0:
+        return right
+    try:
+        return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        return np.stack([np.linalg.lstsq(m, r, rcond=None)[0] for m, r in zip(matrices, right, strict=True)])

@@ -1,0 +1,104 @@
+"""An instant of a motion: a state, and which constraints are known to act there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Terms
+from zwang._compile import Model
+from zwang._compile.values import Inputs
+from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.mode_equations import dense_terms
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What stays the same through a motion: the model, its constraints, the parameters."""
+
+    model: Model
+    table: ConstraintTable
+    params: Array
+
+    @property
+    def name(self) -> str:
+        """The name of the system."""
+        return self.model.system.name
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """Return the terms of the equations at one state."""
+        kernels = self.model.kernels
+        return dense_terms(kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None]))
+
+    def inputs(self, t: float, q: Array, v: Array) -> Inputs:
+        """Return one state as the other verbs take it."""
+        return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), self.params[:, None], ())
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A state with what is known of its constraints.
+
+    Attributes
+    ----------
+    touching : frozenset of int
+        One-sided constraints that can act: gap and rate are zero (position level), or the value is (velocity level).
+    resting : frozenset of int
+        Constraints with friction whose slip is zero.
+    tied : frozenset of int
+        Constraints whose force has just reached its bound: a reaction that vanished, friction that is used up.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    touching: frozenset[int] = field(default_factory=frozenset)
+    resting: frozenset[int] = field(default_factory=frozenset)
+    tied: frozenset[int] = field(default_factory=frozenset)
+
+    def but(self, **changes: object) -> Moment:
+        """Return the moment with some of it changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def acts(ground: Ground, moment: Moment, number: int) -> bool:
+    """Say whether a constraint can have a reaction at a moment."""
+    return not ground.table.places[number].one_sided or number in moment.touching
+
+
+def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactProblem, tuple[int, ...]]:
+    """Return the contact problem of a moment, and the numbers of the constraints that are its contacts."""
+    contacts, numbers = [], []
+    for number, place in enumerate(ground.table.places):
+        if not acts(ground, moment, number):
+            continue
+        numbers.append(number)
+        along = {}
+        if place.slips:
+            slips = list(place.slips)
+            speed = terms.slip[slips, 0]
+            along = {
+                "tangent": terms.slip_rows[slips, :, 0],
+                "tangent_bias": terms.slip_bias[slips, 0],
+                "slip": np.zeros(len(slips)) if number in moment.resting else speed,
+            }
+        bound = float(terms.bounds[place.law, 0]) if place.law >= 0 else 0.0
+        if place.kind == "friction":
+            contacts.append(Contact(None, friction=1.0, normal_force=max(bound, 0.0), name=place.name, **along))
+            continue
+        contacts.append(
+            Contact(
+                terms.rows[place.normal, :, 0],
+                friction=max(bound, 0.0),
+                bias=float(terms.gamma[place.normal, 0]),
+                bilateral=not place.one_sided,
+                name=place.name,
+                **along,
+            )
+        )
+    return ContactProblem(terms.mass[:, :, 0], terms.force[:, 0], contacts), tuple(numbers)

@@ -1,0 +1,67 @@
+"""What was asked of `simulate`, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from zwang._simulate.user_events import Event
+from zwang.errors import DeclarationError
+
+IMPACT_LAWS = ("newton", "poisson", "energetic")
+AT_PARADOX = ("stop", "impact")
+AT_CHOICE = ("stop", "keep mode", "realize")
+AT_SINGULAR = ("stop", "straight")
+METHODS = ("events", "timestepping")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of a motion; see `simulate`."""
+
+    until: float
+    tol: float
+    events: tuple[Event, ...]
+    impact: str | None
+    at_paradox: str
+    at_choice: Any
+    at_singular: Any
+    redundant: str | None
+    progress: Callable[[float], None] | None
+
+
+def check_until(name: str, until: Any, start: float) -> float:
+    """Return the end of a motion as a number after its start."""
+    try:
+        end = float(until)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{name}: until= must be a time; it was given {until!r:.60}.") from None
+    if not math.isfinite(end):
+        raise DeclarationError(f"{name}: until= must be finite; it was given {end}.")
+    if end < start:
+        raise DeclarationError(
+            f"{name}: until= {end:g} lies before the start of the motion, t = {start:g}. Give a later time, or another "
+            "t in the state."
+        )
+    return end
+
+
+def check_tol(name: str, tol: Any) -> float:
+    """Return the tolerance as a number in its range."""
+    if not isinstance(tol, (int, float)) or not 1e-15 <= float(tol) <= 1e-2:
+        raise DeclarationError(
+            f"{name}: tol= must be a number between 1e-15 and 1e-2; it was given {tol!r:.40}. Errors below rounding "
+            "can't be asked for."
+        )
+    return float(tol)
+
+
+def check_word(name: str, argument: str, value: Any, words: tuple[str, ...], *, or_callable: bool = False) -> Any:
+    """Return an option that is one of some words, or a callable where that is allowed."""
+    if value in words or (or_callable and callable(value)):
+        return value
+    more = " or a callable" if or_callable else ""
+    listed = ", ".join(f"'{word}'" for word in words)
+    raise DeclarationError(f"{name}: {argument}= must be one of {listed}{more}; it was given {value!r:.60}.")

@@ -1,0 +1,120 @@
+"""What follows from the states of a motion: reactions, energies, works, drift, residual; all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Terms
+from zwang._derive.modes import Mode
+from zwang._results.motion import Motion
+from zwang._results.motion_parts import MotionPiece, MotionRows
+from zwang._simulate.mode_equations import ModeSolution, dense_terms, solve_mode
+from zwang._simulate.moment import Ground
+from zwang._simulate.working import works
+
+Array = NDArray[np.float64]
+
+
+def mode_of_piece(piece: MotionPiece) -> Mode:
+    """Return the mode that a piece moves in."""
+    return Mode(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """Computes the rows of motions of one system with one set of parameters."""
+
+    ground: Ground
+    redundant: str | None = None
+
+    def terms(self, t: Array, q: Array, v: Array) -> Terms:
+        """Return the terms at many states (rows first)."""
+        params = self.ground.params[:, None]
+        arrays = [np.ascontiguousarray(array.T) for array in (q, v)]
+        return dense_terms(self.ground.model.kernels.terms(np.ascontiguousarray(t), *arrays, params))
+
+    def rows(self, motion: Motion) -> MotionRows:
+        """Return everything that follows from the states of a motion."""
+        from zwang._declare.files import to_dict
+
+        table = self.ground.table
+        parts, energies, drift, residual = [], [], 0.0, 0.0
+        for piece, kept in _kept_rows(motion.pieces):
+            terms = self.terms(piece.t[kept], piece.q[kept], piece.v[kept])
+            solved = solve_mode(table, terms, mode_of_piece(piece))
+            parts.append((piece, terms, solved))
+            energies.append(terms.energies)
+            drift = max(drift, self._drift(piece, terms))
+            residual = max(residual, self._residual(piece, piece.a[kept], terms))
+        energy = np.concatenate(energies, axis=1)
+        reactions, friction = self._forces(parts)
+        return MotionRows(
+            reactions=reactions,
+            friction=friction,
+            reaction_range={name: np.stack([reactions[name]] * 2, axis=1) for name in reactions},
+            energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
+            work=works(self, motion),
+            drift=drift,
+            residual=residual,
+            declaration=to_dict(self.ground.model.system),
+        )
+
+    def _forces(
+        self, parts: list[tuple[MotionPiece, Terms, ModeSolution]]
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        reactions: dict[str, Array] = {}
+        friction: dict[str, Array] = {}
+        for place in self.ground.table.places:
+            normal, tangential = [], []
+            for piece, terms, solved in parts:
+                unknown = place.name in piece.undetermined
+                size = terms.force.shape[1]
+                lam = solved.normal[place.normal] if place.normal >= 0 else np.zeros(size)
+                rub = solved.tangential[list(place.slips)].T
+                normal.append(np.full(size, np.nan) if unknown else lam)
+                tangential.append(np.full(rub.shape, np.nan) if unknown else rub)
+            if place.slips:
+                both = np.concatenate(tangential)
+                friction[place.name] = both[:, 0] if len(place.slips) == 1 else both
+            reactions[place.name] = np.concatenate(normal) if place.normal >= 0 else friction[place.name]
+        return reactions, friction
+
+    def _drift(self, piece: MotionPiece, terms: Terms) -> float:
+        """Return the largest violation of a constraint: held ones both ways, open ones below zero."""
+        worst = 0.0
+        for place, label in zip(self.ground.table.places, piece.labels, strict=True):
+            if place.normal < 0:
+                continue
+            value, rate = terms.value[place.normal], terms.rate[place.normal]
+            if label == "open":
+                worst = max(worst, float(np.maximum(-value, 0.0).max(initial=0.0)))
+                continue
+            worst = max(worst, float(np.abs(value).max(initial=0.0)))
+            if place.level == "position":
+                worst = max(worst, float(np.abs(rate).max(initial=0.0)))
+        return worst
+
+    def _residual(self, piece: MotionPiece, a: Array, terms: Terms) -> float:
+        """Return how far accelerations miss the equations of their mode, relative to the terms."""
+        good = np.isfinite(a).all(axis=1)
+        if not good.any():
+            return 0.0
+        solved = solve_mode(self.ground.table, terms, mode_of_piece(piece))
+        push = np.einsum("jib,jb->ib", terms.rows, solved.normal)
+        push += np.einsum("jib,jb->ib", terms.slip_rows, solved.tangential)
+        inertia = np.einsum("ijb,jb->ib", terms.mass, a.T)
+        miss = np.abs(inertia - terms.force - push).max(axis=0)
+        size = np.abs(inertia).max(axis=0) + np.abs(terms.force).max(axis=0) + np.abs(push).max(axis=0, initial=0.0)
+        return float((miss / np.where(size > 0, size, 1.0))[good].max())
+
+
+def _kept_rows(pieces: tuple[MotionPiece, ...]) -> list[tuple[MotionPiece, slice]]:
+    """Return the pieces with the rows of each that the motion shows: the last gives way unless the state jumps."""
+    shown = []
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        last = following is None or following.jump
+        shown.append((piece, slice(None) if last else slice(0, len(piece.t) - 1)))
+    return shown

@@ -1,0 +1,187 @@
+"""Ties: a contact without force and without gap acceleration, friction at its bound without slip acceleration.
+
+Both answers give the same acceleration now, so the next non-zero derivative decides. Each answer is followed for a
+short while in its own mode; the one that stays admissible is right. The time is lengthened until exactly one does. If
+several stay admissible for good, forces that are zero for good make no difference to the motion: what was held stays
+held, as an idle constraint.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Terms
+from zwang._simulate.constraint_table import Place
+from zwang._simulate.labels import hold, plain, sign_of
+from zwang._simulate.mode_equations import ModeSolution, solve_mode
+from zwang._simulate.moment import Ground, Moment, acts
+
+Array = NDArray[np.float64]
+TIE = 1e-8
+"""Forces and accelerations below this, relative to their terms, count as zero."""
+NOISE = 1e-11
+LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+"""How far to look, in parts of the time on which the motion changes little."""
+MOST = 64
+
+
+def settle_ties(
+    ground: Ground, moment: Moment, terms: Terms, labels: tuple[str, ...], before: tuple[str, ...] | None, span: float
+) -> tuple[tuple[str, ...], frozenset[int]]:
+    """Return the labels with ties decided, and the constraints that are idle."""
+    solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode)
+    options = [_options(ground, moment, terms, solved, number, label) for number, label in enumerate(labels)]
+    count = int(np.prod([len(item) for item in options], dtype=float))
+    if count == 1:
+        return labels, frozenset()
+    candidates = list(product(*options)) if count <= MOST else [labels]
+    if before is not None and before not in candidates and _compatible(before, options):
+        candidates.append(before)
+    left = candidates
+    for look in LOOKS:
+        left = [one for one in left if _lasts(ground, moment, one, look * span)]
+        if len(left) == 1:
+            return left[0], frozenset()
+        if not left:
+            return labels, frozenset()
+    kept = before if before in left else max(left, key=lambda one: sum(plain(label) != "open" for label in one))
+    idle = frozenset(
+        number
+        for number, label in enumerate(kept)
+        if plain(label) != "open" and any(plain(other[number]) == "open" for other in left)
+    )
+    return kept, idle
+
+
+def _compatible(before: tuple[str, ...], options: list[tuple[str, ...]]) -> bool:
+    return all(label in item for label, item in zip(before, options, strict=True))
+
+
+def _options(
+    ground: Ground, moment: Moment, terms: Terms, solved: ModeSolution, number: int, label: str
+) -> tuple[str, ...]:
+    """Return the labels between which a constraint is tied: one where it is not."""
+    place = ground.table.places[number]
+    if not acts(ground, moment, number):
+        return (label,)
+    found = [label]
+    resting = number in moment.resting and bool(place.slips)
+    tied = number in moment.tied
+    loose = no_force(terms, solved, place) and _no_gap_acceleration(terms, solved, place) if place.one_sided else False
+    spent = resting and _at_bound(terms, solved, place) and _no_slip_acceleration(terms, solved, place)
+    if place.one_sided and (loose or (tied and not spent)):
+        found.append("open")
+        if plain(label) == "open":
+            found += _closed_labels(place, terms, resting)
+    elif resting and (spent or tied):
+        if len(place.slips) > 1:
+            found += ["stick"]
+        else:
+            force = solved.tangential[place.slips[0], 0]
+            found += ["stick", "slip-" if force > 0 else "slip+"]
+    return tuple(dict.fromkeys(found))
+
+
+def _closed_labels(place: Place, terms: Terms, resting: bool) -> list[str]:
+    if not place.slips:
+        return ["closed"]
+    if len(place.slips) > 1:
+        return ["stick"] if resting else ["slip"]
+    if resting:
+        return ["stick", "slip+", "slip-"]
+    return ["slip+" if terms.slip[place.slips[0], 0] > 0 else "slip-"]
+
+
+def force_scale(terms: Terms, row: Array) -> float:
+    """Return the size of the force that would stop the pull of all forces along a row."""
+    mass = terms.mass[:, :, 0]
+    spread = np.linalg.solve(mass, row)
+    pull = np.abs(row) @ (np.abs(terms.force[:, 0]) / np.diagonal(mass))
+    return float(pull / max(float(row @ spread), 1e-300)) + 1e-300
+
+
+def acceleration_scale(terms: Terms, row: Array, bias: float, solved: ModeSolution) -> float:
+    """Return the size of the terms of an acceleration along a row."""
+    pull = np.abs(terms.force[:, 0]) / np.diagonal(terms.mass[:, :, 0])
+    return float(np.abs(row) @ (np.abs(solved.acceleration[:, 0]) + pull) + abs(bias)) + 1e-300
+
+
+def no_force(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+    """Say whether the multiplier of a constraint is zero up to rounding."""
+    row = terms.rows[place.normal, :, 0]
+    forces = np.abs(solved.normal[:, 0]).max(initial=0.0)
+    return bool(abs(solved.normal[place.normal, 0]) <= TIE * max(force_scale(terms, row), float(forces)))
+
+
+def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+    row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])
+    size = acceleration_scale(terms, row, bias, solved)
+    return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
+
+
+def _load(terms: Terms, solved: ModeSolution, place: Place) -> float:
+    load = 1.0 if place.kind == "friction" else abs(float(solved.normal[place.normal, 0]))
+    return float(terms.bounds[place.law, 0]) * load
+
+
+def _at_bound(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+    bound = _load(terms, solved, place)
+    force = float(np.linalg.norm(solved.tangential[list(place.slips), 0]))
+    return abs(bound - force) <= TIE * max(bound, force)
+
+
+def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+    for slip in place.slips:
+        row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])
+        if abs(row @ solved.acceleration[:, 0] - bias) > TIE * acceleration_scale(terms, row, bias, solved):
+            return False
+    return True
+
+
+def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float) -> bool:
+    """Say whether a mode is still admissible a short while later, in forces and accelerations."""
+    terms = ground.terms(moment.t, moment.q, moment.v)
+    mode = hold(ground.table, labels, terms).mode
+
+    def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        return v, solve_mode(ground.table, ground.terms(t, q, v), mode).acceleration[:, 0]
+
+    t, q, v = moment.t, moment.q, moment.v
+    k1 = change(t, q, v)
+    k2 = change(t + h / 2, q + h / 2 * k1[0], v + h / 2 * k1[1])
+    k3 = change(t + h / 2, q + h / 2 * k2[0], v + h / 2 * k2[1])
+    k4 = change(t + h, q + h * k3[0], v + h * k3[1])
+    q, v = (y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
+    later = ground.terms(t + h, q, v)
+    solved = solve_mode(ground.table, later, mode)
+    if not np.isfinite(solved.acceleration).all():
+        return False
+    return all(
+        _admissible(later, solved, place, label, number in moment.resting)
+        for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))
+        if acts(ground, moment, number)
+    )
+
+
+def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: str, resting: bool) -> bool:
+    what = plain(label)
+    if place.one_sided:
+        row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])
+        if what == "open":
+            size = acceleration_scale(terms, row, bias, solved)
+            return bool(row @ solved.acceleration[:, 0] - bias >= -NOISE * size)
+        if solved.normal[place.normal, 0] < -NOISE * force_scale(terms, row):
+            return False
+    if what == "stick":
+        bound = _load(terms, solved, place)
+        force = float(np.linalg.norm(solved.tangential[list(place.slips), 0]))
+        return force <= bound + NOISE * max(bound, force)
+    if resting and what in ("slip+", "slip-"):
+        slip = place.slips[0]
+        row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])
+        size = acceleration_scale(terms, row, bias, solved)
+        return bool(sign_of(label) * (row @ solved.acceleration[:, 0] - bias) >= -NOISE * size)
+    return True

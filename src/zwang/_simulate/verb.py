@@ -1,0 +1,165 @@
+"""The verb `simulate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from zwang._compile import Model, compile
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.system import System
+from zwang._results import Provenance
+from zwang._results.motion import Motion
+from zwang._simulate.admission import admit
+from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.driver import Driver
+from zwang._simulate.moment import Ground
+from zwang._simulate.request import (
+    AT_CHOICE,
+    AT_PARADOX,
+    AT_SINGULAR,
+    IMPACT_LAWS,
+    METHODS,
+    Request,
+    check_tol,
+    check_until,
+    check_word,
+)
+from zwang._simulate.rows import RowSource
+from zwang._simulate.user_events import Event, read_events
+from zwang.errors import DeclarationError
+
+
+def simulate(
+    system: System | Model | Motion,
+    state: Mapping[Any, Any] | None = None,
+    params: Mapping[Any, Any] | None = None,
+    *,
+    until: float,
+    tol: float = 1e-10,
+    method: str = "events",
+    events: Iterable[Event] = (),
+    impact: str | None = None,
+    at_paradox: str = "stop",
+    at_choice: str | Callable[[Any], int | None] = "stop",
+    at_singular: Any = "stop",
+    redundant: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    backend: str = "native",
+) -> Motion:
+    """Return the motion of a system from a state, with its events.
+
+    In each mode (which constraints hold, which frictions stick) the motion is smooth: steps of order 8 with dense
+    output, projected onto the constraints in the metric of the kinetic energy. Where a gap closes, a reaction vanishes,
+    a slip stops or friction reaches its bound, the instant is located and `reactions` decides the next mode. What the
+    laws leave open is not decided silently: the motion stops there with a status and its possible continuations.
+
+    Parameters
+    ----------
+    system : System, Model or Motion
+        A Motion is carried on from its end, with its own parameters.
+    state, params : mapping
+        Symbol or name -> number. The time ``t`` of the state is 0 unless given.
+    until : float
+        When to stop [s]; the last row has exactly this time.
+    tol : float
+        Error allowed in a step, relative to 1 + the size of each coordinate and velocity.
+    method : {'events', 'timestepping'}
+    events : sequence of Event
+        Zeros of expressions to be logged, or to stop at.
+    impact : {'newton', 'poisson', 'energetic'}, optional
+        The law of impact; needed only where they differ (friction, several contacts closing together).
+    at_paradox : {'stop', 'impact'}
+        Where no reaction exists: stop, or let an impact without collision happen.
+    at_choice : {'stop', 'keep mode'} or callable
+        Where several accelerations satisfy the laws: stop; go on in the mode that there was; or take the solution whose
+        index the callable returns for the `Reactions` (None: stop).
+    at_singular : {'stop', 'straight'} or callable
+        At a singular point of the configuration space.
+    redundant : {None, 'minimum norm'}
+        Reactions that dependent constraints leave open are nan, or those of least norm.
+    progress : callable, optional
+        Called with the time reached, a few times a second.
+    backend : str
+        Which backend evaluates the equations.
+
+    Returns
+    -------
+    Motion
+        Its status says how it ended; a state that violates a constraint is a StateError.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> sleigh = zw.gallery.get("sleigh_ahead")
+    >>> motion = zw.simulate(sleigh.system, sleigh.state, sleigh.params, until=3.0, tol=1e-12)
+    >>> motion.events
+    release of 'blade' at t = 1.636204366502
+    """
+    if isinstance(system, Motion):
+        system, state, params = _carried_on(system, state, params)
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
+    if state is None:
+        raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
+    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    name = model.system.name
+    inputs = resolve(model.system, state, params)
+    request = Request(
+        until=check_until(name, until, float(inputs.t.min())),
+        tol=check_tol(name, tol),
+        events=read_events(model.system, events) if events else (),
+        impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
+        at_paradox=check_word(name, "at_paradox", at_paradox, AT_PARADOX),
+        at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),
+        at_singular=check_word(name, "at_singular", at_singular, AT_SINGULAR, or_callable=True),
+        redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
+        progress=progress,
+    )
+    check_word(name, "method", method, METHODS)
+    return _one(model, inputs, request)
+
+
+def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
+    """Return one motion."""
+    system = model.system
+    ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
+    driver = Driver(ground, request)
+    stop = driver.run(admit(ground, inputs))
+    motion = Motion(
+        status=stop.status,
+        residual=None,
+        provenance=Provenance.now(system.digest, tolerances={"tol": request.tol}),
+        name=system.name,
+        coordinates=tuple(item.name for item in system.coordinates),
+        velocities=tuple(item.name for item in system.velocities),
+        constraints=ground.table.names,
+        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        pieces=driver.record.closed(driver.moment, driver.labels),
+        events=tuple(driver.record.events),
+        continuations=stop.continuations,
+        reason=stop.reason,
+        until=request.until,
+        drift_per_step=driver.record.drift,
+    )
+    motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
+    return motion
+
+
+def _carried_on(
+    motion: Motion, state: Any, params: Any
+) -> tuple[System | Model, Mapping[str, float], Mapping[str, float]]:
+    """Return the system, the end and the parameters of a motion that is to go on."""
+    if state is not None or params is not None:
+        raise DeclarationError(f"{motion.name}: a Motion goes on from its own end; give neither state nor params.")
+    source = motion.__dict__.get("_computed_by")
+    if source is not None:
+        return source.ground.model, motion.end, motion.params
+    from zwang._declare.files import from_dict
+
+    rows = motion.rows
+    if rows is None or not rows.declaration:
+        raise DeclarationError(
+            f"{motion.name}: this Motion has lost its system; give simulate(system, motion.end, ...)."
+        )
+    return from_dict(dict(rows.declaration)), motion.end, motion.params

@@ -1,0 +1,85 @@
+"""Basic forces where constraints depend on each other: a vertex of the forces that carry one acceleration."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends import Terms
+from zwang._derive.modes import Mode
+from zwang._numerics.rank_revealing import solve_kkt
+from zwang._simulate.constraint_table import ConstraintTable
+
+Array = NDArray[np.float64]
+
+
+def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> Array | None:
+    """Return for each row of a mode how strictly its force lies inside its bounds at a vertex, None if none is found.
+
+    The acceleration is that of the rows as equalities. Friction that slides is left out: its rows are not held, and
+    its normal carries it along.
+    """
+    from scipy.optimize import linprog
+
+    if mode.sliding or any(len(place.slips) > 1 for place in table.places):
+        return None
+    rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    gamma = np.concatenate([terms.gamma[list(mode.held), 0], terms.slip_bias[list(mode.sticking), 0]])
+    mass, force = terms.mass[:, :, 0], terms.force[:, 0]
+    found = solve_kkt(mass, rows, force, gamma)
+    needed = mass @ found.accelerations - force
+    low, high = _bounds(table, terms, mode)
+    above, limit = _cones(table, terms, mode, len(rows))
+    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
+    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
+    kept = values > 1e-10 * values[0]
+    equal = values[kept, None] * right[kept]
+    answer = linprog(
+        np.zeros(len(rows)),
+        A_ub=above if len(above) else None,
+        b_ub=limit / scale if len(above) else None,
+        A_eq=equal,
+        b_eq=(left.T @ needed)[kept] / scale,
+        bounds=list(zip(low / scale, high / scale, strict=True)),
+        method="highs-ds",
+    )
+    if answer.status != 0:
+        return None
+    x = np.asarray(answer.x) * scale
+    slack = np.minimum(np.where(np.isfinite(low), x - low, np.inf), np.where(np.isfinite(high), high - x, np.inf))
+    for row, rest in zip(above, limit - above @ x, strict=True):
+        last = int(np.flatnonzero(row)[-1])  # the tangential force of the pair
+        slack[last] = min(slack[last], rest)
+    return np.where(np.isinf(slack), np.abs(x), slack)
+
+
+def _bounds(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:
+    low, high = [], []
+    for j in mode.held:
+        one_sided = table.places[table.of_normal(j)].one_sided
+        pulls = j in mode.pulling
+        rubs = table.places[table.of_normal(j)].law >= 0
+        low.append(0.0 if one_sided or (rubs and not pulls) else -np.inf)
+        high.append(0.0 if pulls else np.inf)
+    for slip in mode.sticking:
+        place = next(place for place in table.places if slip in place.slips)
+        bound = float(terms.bounds[place.law, 0]) if place.kind == "friction" else np.inf
+        low.append(-bound)
+        high.append(bound)
+    return np.array(low), np.array(high)
+
+
+def _cones(table: ConstraintTable, terms: Terms, mode: Mode, size: int) -> tuple[Array, Array]:
+    """Return |T| <= bound |N| of the sticking Coulomb contacts as rows of A x <= b."""
+    rows = []
+    for i, slip in enumerate(mode.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        if place.normal not in mode.held:
+            continue
+        bound = float(terms.bounds[place.law, 0]) * (-1.0 if place.normal in mode.pulling else 1.0)
+        for sign in (1.0, -1.0):
+            row = np.zeros(size)
+            row[mode.held.index(place.normal)] = -bound
+            row[len(mode.held) + i] = sign
+            rows.append(row)
+    return np.array(rows).reshape(-1, size), np.zeros(len(rows))

@@ -1,0 +1,187 @@
+"""Works: the integral of the power of every force, friction and reaction along a motion.
+
+With T = T2 + T1 + T0 by degree in the velocities and F all forces but the potential's, Lagrange's equations give
+d(T2 - T0)/dt = v F - T_t - V_q v, so that d(T + V)/dt = v F + [V_t - T_t + d(T1 + 2 T0)/dt]: the bracket is the work of
+explicit time, whose last part is known without integrating (T1 + 2 T0 = 2 T - v dT/dv). A held constraint has
+w v = -(its rate without v), so the power of its multiplier needs no velocity: it is exactly zero where nothing depends
+on time. Powers are integrated on the dense output with as many points of Gauss per step as its order needs. An impulse
+P along a row w does the work P w (v- + v+)/2.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends.interpret import evaluate
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._derive.convert import Converter
+from zwang._derive.graph import Graph, Node
+from zwang._results.motion import Motion
+from zwang._results.motion_dense import states_in_piece
+from zwang._results.motion_parts import MotionEvent, MotionPiece
+from zwang._simulate.labels import plain
+from zwang._simulate.mode_equations import solve_mode
+
+if TYPE_CHECKING:
+    from zwang._simulate.rows import RowSource
+
+Array = NDArray[np.float64]
+POINTS = 6
+CHUNK = 4000
+"""Steps whose powers are computed at once."""
+
+
+class Powers:
+    """The powers of applied forces and of explicit time as a graph, evaluated on arrays."""
+
+    def __init__(self, system: System) -> None:
+        self.graph = g = Graph()
+        symbols = [time, *system.coordinates, *system.velocities, *system.parameters]
+        self.inputs = [g.input(f"x{i}") for i in range(len(symbols))]
+        convert = Converter(g, dict(zip(symbols, self.inputs, strict=True)))
+        n = len(system.coordinates)
+        t, q, v = self.inputs[0], self.inputs[1 : n + 1], self.inputs[n + 1 : 2 * n + 1]
+        taken = {str(item.name) for item in system.constraints}
+        self.names: list[str] = []
+        nodes: list[Node] = []
+        for i, coordinate in enumerate(system.coordinates):
+            if coordinate in system.forces:
+                name = coordinate.name
+                self.names.append(f"{name} (force)" if name in taken else name)
+                nodes.append(g.mul(convert(system.forces[coordinate]), v[i]))
+        if system.mass is None:
+            kinetic, potential = convert(system.kinetic), convert(system.potential)
+            changing = g.forward([potential, kinetic], {t: g.one})
+            nodes.append(g.sub(changing[0], changing[1]))
+            momenta = g.gradient(kinetic, v)
+            nodes.append(g.linear(((2.0, kinetic), *((-1.0, g.mul(p, u)) for p, u in zip(momenta, v, strict=True)))))
+        else:
+            # T = v M v / 2 stands for the energy of equations without a Lagrangian: M changes along the motion.
+            flow = {**dict(zip(q, v, strict=True)), t: g.one}
+            entries = {(i, j): convert(system.mass[i, j]) for i in range(n) for j in range(n)}
+            turning = g.forward(list(entries.values()), flow)
+            parts = [g.mul(convert(system.force[i]), v[i]) for i in range(n)]
+            parts += [
+                g.mul(g.mul(v[i], v[j]), g.mul(g.const(0.5), d)) for (i, j), d in zip(entries, turning, strict=True)
+            ]
+            self.names.append("force")
+            nodes += [g.add(*parts), g.zero, g.zero]
+        self.nodes = nodes
+
+    def __call__(self, t: Array, q: Array, v: Array, params: Array) -> list[Array]:
+        """Return the powers at states (rows first): the forces', explicit time's rate, and T1 + 2 T0."""
+        values = [t, *q.T, *v.T, *params]
+        with np.errstate(all="ignore"):
+            found = evaluate(self.graph, self.nodes, dict(zip(self.inputs, values, strict=True)), np)
+        return [np.broadcast_to(np.asarray(item, dtype=float), t.shape) for item in found]
+
+
+@lru_cache(maxsize=64)
+def powers_of(system: System) -> Powers:
+    """Return the powers of a system, made once."""
+    return Powers(system)
+
+
+def works(source: RowSource, motion: Motion) -> dict[str, Array]:
+    """Return name -> cumulative work (rows,) of each applied force, each constraint, and of explicit time."""
+    powers = powers_of(source.ground.model.system)
+    names = [*powers.names, *source.ground.table.names, "time"]
+    total = np.zeros(len(names))
+    rows: list[Array] = []
+    bare: list[Array] = []
+    for piece, following in zip(motion.pieces, [*motion.pieces[1:], None], strict=True):
+        if piece.jump:
+            total = total + _impulse_work(source, motion, piece, names)
+        steps = _step_works(source, powers, piece)
+        cumulative = total + np.concatenate([np.zeros((1, len(names))), np.cumsum(steps, axis=0)])
+        total = cumulative[-1]
+        last = following is None or following.jump
+        rows.append(cumulative if last else cumulative[:-1])
+        bare.append(powers(piece.t, piece.q, piece.v, source.ground.params)[-1][slice(None) if last else slice(0, -1)])
+    table = np.concatenate(rows)
+    explicit = np.concatenate(bare)
+    table[:, -1] += explicit - explicit[0]
+    found = {name: table[:, i] for i, name in enumerate(names)}
+    if not np.any(found["time"]):
+        found["time"] = np.zeros(len(table))
+    return found
+
+
+def _step_works(source: RowSource, powers: Powers, piece: MotionPiece) -> Array:
+    """Return the works (steps, names) of each step of a piece."""
+    count = len(piece.t) - 1
+    size = len(powers.names) + len(source.ground.table.places) + 1
+    out = np.zeros((count, size))
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    for start in range(0, count, CHUNK):
+        part = slice(start, min(start + CHUNK, count))
+        left, width = piece.t[:-1][part], np.diff(piece.t)[part]
+        times = (left[:, None] + width[:, None] * (nodes + 1) / 2).reshape(-1)
+        y = states_in_piece(piece, times)
+        n = piece.q.shape[1]
+        power = _powers_at(source, powers, piece, times, y[:, :n], y[:, n:])
+        power = power.reshape(size, len(left), POINTS)
+        out[part] = np.einsum("skp,p,k->ks", power, weights / 2, width)
+    return out
+
+
+def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, q: Array, v: Array) -> Array:
+    from zwang._simulate.rows import mode_of_piece
+
+    *applied, explicit, _ = powers(t, q, v, source.ground.params)
+    terms = source.terms(t, q, v)
+    solved = solve_mode(source.ground.table, terms, mode_of_piece(piece))
+    rows: list[Any] = list(applied)
+    for place, label in zip(source.ground.table.places, piece.labels, strict=True):
+        power = np.zeros(len(t))
+        if place.normal >= 0 and plain(label) != "open":
+            row = terms.rows[place.normal]
+            now = (terms.rate if place.level == "position" else terms.value)[place.normal]
+            power = power - solved.normal[place.normal] * (now - np.einsum("ib,bi->b", row, v))
+        for slip in place.slips:
+            row = terms.slip_rows[slip]
+            along = np.einsum("ib,bi->b", row, v)
+            if plain(label) == "stick":
+                along = along - terms.slip[slip]  # at rest the slip is zero, and the row times v is what a belt does
+            power = power + solved.tangential[slip] * along
+        rows.append(power)
+    rows.append(explicit)
+    return np.array(rows)
+
+
+def _impulse_work(source: RowSource, motion: Motion, piece: MotionPiece, names: list[str]) -> Array:
+    """Return the works of the impulses at the start of a piece."""
+    event = _impact_at(motion, float(piece.t[0]), piece.v[0])
+    found = np.zeros(len(names))
+    if event is None:
+        return found
+    details = event.details
+    mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
+    terms = source.terms(piece.t[:1], piece.q[:1], piece.v[:1])
+    for place in source.ground.table.places:
+        work = 0.0
+        if place.normal >= 0:
+            work += details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)
+        for component, slip in enumerate(place.slips):
+            if place.name in details["friction_impulses"]:
+                work += float(details["friction_impulses"][place.name][component]) * float(
+                    terms.slip_rows[slip, :, 0] @ mean
+                )
+        found[names.index(place.name)] = work
+    return found
+
+
+def _impact_at(motion: Motion, t: float, v: Array) -> MotionEvent | None:
+    return next(
+        (
+            event
+            for event in motion.events
+            if event.kind == "impact" and event.time == t and np.array_equal(event.details["after"], v)
+        ),
+        None,
+    )
