@@ -55,10 +55,26 @@ CHAPTER = Chapter(
             "free system. The paper turns this round into a principle for the forces.",
         ),
         Section(
+            "paper_001.known_normals",
+            "Known normal forces: friction as a projection",
+            "Where the normal forces are known in advance (Tresca's friction), the friction forces are the nearest "
+            "point "
+            "of a convex set, in the metric of the kinetic energy. The theorem is right; its wording and its proof "
+            "need "
+            "care.",
+        ),
+        Section(
             "paper_001.pile",
             "Known normal forces: a pile of blocks",
             "Blocks lie on each other and are pushed sideways. Each contact rests or begins to slide to the left or to "
             "the right: `3^n` cases for n blocks. The weights fix the normal forces, so that only friction is unknown.",
+        ),
+        Section(
+            "paper_001.projections",
+            "Algorithms for the pile",
+            "The paper proposes two ways to find the motion without trying all cases. Neither works in general; a "
+            "small "
+            "change makes the first one right.",
         ),
     ),
 )
