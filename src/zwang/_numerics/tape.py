@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.jit import njit
+from zwang._numerics.jit import EVAL_SIGNATURE, njit
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -155,3 +155,33 @@ def run_tape(code: Ints, results: Ints, q: Floats, params: Floats, registers: Fl
         for m in range(results.size):
             for j in range(size):
                 out[m, start + j] = registers[results[m], j]
+
+
+@njit(EVAL_SIGNATURE)
+def eval_tape(t: float, q: Floats, v: Floats, params: Floats, int_table: Ints, workspace: Floats, out: Floats) -> int:
+    """Run a tape at one state, in the form of every model's kernel.
+
+    `int_table` holds the numbers of inputs, instructions and outputs, then the instructions, then the registers of the
+    outputs and of the truth that all is well; `workspace` holds the registers, constants in place.
+    """
+    n, own = q.size, 1 + q.size + v.size
+    instructions, outputs = int_table[1], int_table[2]
+    workspace[0] = t
+    for i in range(n):
+        workspace[1 + i], workspace[1 + n + i] = q[i], v[i]
+    for i in range(params.size):
+        workspace[own + i] = params[i]
+    code = int_table[3 : 3 + WIDTH * instructions].reshape((instructions, WIDTH))
+    registers = workspace.reshape((workspace.size, 1))
+    for k in range(instructions):
+        op, d, a, b, c = code[k, 0], code[k, 1], code[k, 2], code[k, 3], code[k, 4]
+        if op <= DIV:
+            _arithmetic(op, registers, d, a, b)
+        elif op < LT:
+            _function(op, registers, d, a, b)
+        else:
+            _choice(op, registers, d, a, b, c)
+    results = int_table[3 + WIDTH * instructions :]
+    for m in range(outputs):
+        out[m] = workspace[results[m]]
+    return 0 if workspace[results[outputs]] != 0.0 else 1

@@ -26,10 +26,14 @@ WORKSPACE = {size}
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel to be written: what it computes, and the truth that all is well (none: always)."""
+    """A kernel to be written: what it computes, and the truth that all is well (none: always).
+
+    `changing` are parameters that may change between calls, so that nothing made of them is prepared.
+    """
 
     outputs: Sequence[Node]
     regular: Node | None = None
+    changing: Sequence[Node] = ()
 
     @property
     def wanted(self) -> list[Node]:
@@ -53,7 +57,7 @@ def prepared_nodes(program: Program, kernel: Kernel) -> list[Node]:
     """Return the nodes that depend on parameters alone and that something else needs."""
     g = program.graph
     reachable = g.reachable(kernel.wanted)
-    moving = g.dependent(kernel.wanted, [program.t, *program.q, *program.v])
+    moving = g.dependent(kernel.wanted, [program.t, *program.q, *program.v, *kernel.changing])
     fixed = {node for node in reachable if node not in moving and g.ops[node] not in ("const", "input", *CONDITIONS)}
     needed = {item for node in reachable if node in moving for item in g.arguments(node)} | set(kernel.wanted)
     return sorted(fixed & needed)

@@ -1,0 +1,363 @@
+"""Motion within a mode: steps of order 8 in compiled code, projected, with dense output and watches.
+
+`moving(model, mode)` returns the `Moving` of a mode; `Moving.advance` goes on from a state until its time, until a
+watched quantity changes its sign, or for a tenth of a second, and returns a `Stretch`.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends.contract import Array
+from zwang._backends.native.kernels import DenseKernels, StraightKernels
+from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._derive.convert import Converter
+from zwang._derive.modes import Mode, Structure
+from zwang._derive.program import Program, derive_program
+from zwang._derive.rewriting import Frozen, freeze
+
+Ints = NDArray[np.int64]
+
+REACHED, FIRED, PAUSED = "REACHED", "FIRED", "PAUSED"
+STEP_TOO_SMALL, IRREGULAR, NOT_FINITE = "STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE"
+STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
+
+PATIENCE = 0.1  # seconds until a call returns to Python
+STORED = 2_000_000  # numbers kept in one call
+BAND = 1e-13
+NUDGE = 1e-7
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A piece of motion within one mode.
+
+    Attributes
+    ----------
+    t : (k + 1,) array
+        Times of the steps, the start included.
+    q, v, a : (k + 1, n) arrays
+    dense : (k, 7, 2n) array
+        Coefficients of the dense output of each step; empty if it was not asked for.
+    status : str
+        REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost) or NOT_FINITE.
+    fired : tuple of int
+        Numbers of the watches that crossed at the end; with NOT_FINITE those that are not finite.
+    drift, drift_rate : float
+        Largest violation of the held constraints found before projecting, of positions and of velocities.
+    next_step : float
+        What to try next.
+    branches : array
+        Side of each switching surface at the end: pass it on when going on from here.
+    attempts, rejected : int
+        Steps tried, and those of them not taken.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    dense: Array
+    status: str
+    fired: tuple[int, ...]
+    drift: float
+    drift_rate: float
+    next_step: float
+    branches: Array
+    attempts: int
+    rejected: int
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """Return positions and velocities at a time of the stretch, from the dense output."""
+        from zwang._numerics.stepping.dense import interpolated
+
+        n = self.q.shape[1]
+        if not len(self.dense):
+            return self.q[-1].copy(), self.v[-1].copy()
+        step = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, len(self.dense) - 1))
+        x = (time - self.t[step]) / (self.t[step + 1] - self.t[step])
+        start = np.concatenate([self.q[step], self.v[step]])
+        z = interpolated(start[None], self.dense[step : step + 1], np.array([x]))[0]
+        return z[:n], z[n:]
+
+
+@dataclass
+class Moving:
+    """A mode of a system, ready to move.
+
+    Attributes
+    ----------
+    mode : Mode
+    watch_names : tuple
+        One for each watched quantity: ('gap', j), ('value', j), ('normal', j), ('slip', f), ('speed', f),
+        ('reserve', f), ('extra', k), ('surface', k).
+    """
+
+    mode: Mode
+    kernels: ModeKernels
+    n: int
+    parameters: int
+    slips: int
+    watch_names: tuple[tuple[str, int], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watch_names = self.kernels.watches
+        self._pace = 1e-4  # seconds that an attempt takes, measured as we go
+
+    def branches(self, t: float, q: Array, v: Array, params: Array) -> Array:
+        """Return the side of each switching surface at a state; on a surface the one that the motion enters."""
+        k = self.kernels.surfaces
+        sides = np.ones(k)
+        if not k:
+            return sides
+        first = len(self.watch_names) - k
+        h = 1e-9 * max(1.0, abs(t))
+        for _ in range(k + 1):  # surfaces may stand in branches of others
+            here = self.evaluate(t, q, v, params, sides)
+            after = self.evaluate(t + h, q + h * v + h * h / 2 * here[0], v + h * here[0], params, sides)
+            values, later = here[3][first:], after[3][first:]
+            change = np.abs(later - values)
+            found = np.where(np.abs(values) > 1e-3 * change + 1e-300, values, later - values)
+            found = np.where(found == 0.0, 1.0, np.sign(found))
+            if np.array_equal(found, sides):
+                break
+            sides = found
+        return sides
+
+    def evaluate(
+        self, t: float, q: Array, v: Array, params: Array, branches: Array | None = None
+    ) -> tuple[Array, Array, Array, Array, bool]:
+        """Return accelerations, multipliers of the held normals, friction of each slip component, watches, soundness.
+
+        `branches` are the sides of the switching surfaces, by default those of the state.
+        """
+        if branches is None:
+            branches = self.branches(t, q, v, params)
+        everything = np.concatenate([params, branches])
+        k, s, w = len(self.mode.held), self.slips, len(self.watch_names)
+        out = np.empty(self.n + k + s + w)
+        kernel, table, work = self.kernels.report.arguments(everything)
+        status = kernel(float(t), _vector(q), _vector(v), everything, table, work, out)
+        a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
+        return a, lam, friction, watches, status == 0
+
+    def bands(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
+        """Return what counts as zero for each watch: what rounding of the state does to it, with a margin."""
+        signs = np.where(np.arange(self.n) % 2 == 0, 1.0, -1.0)
+        here = self.evaluate(t, q, v, params, branches)[3]
+        total = np.abs(here)
+        for sign in (signs, np.roll(signs, 1) * np.where(np.arange(self.n) % 3 == 0, -1.0, 1.0)):
+            dq = NUDGE * sign * np.maximum(np.abs(q), 1e-3 * np.abs(q).max(initial=0.0))
+            dv = NUDGE * sign * np.maximum(np.abs(v), 1e-3 * np.abs(v).max(initial=0.0))
+            moved = self.evaluate(t * (1 + NUDGE), q + dq, v + dv, params, branches)[3]
+            total = np.maximum(total, np.abs(moved - here) / NUDGE)
+        return np.asarray(BAND * np.where(np.isfinite(total), total, 0.0) + 1e-300)
+
+    def advance(
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        params: Array,
+        until: float,
+        tol: float,
+        sides: Array,
+        *,
+        max_steps: int = 10_000_000,
+        first_step: float | None = None,
+        branches: Array | None = None,
+        bands: Array | None = None,
+        dense: bool = True,
+        patience: float = PATIENCE,
+    ) -> Stretch:
+        """Go on from a state.
+
+        Parameters
+        ----------
+        t, q, v : float and (n,) arrays
+            The state; it satisfies what is held.
+        params : (p,) array
+        until : float
+            Reached exactly.
+        tol : float
+            Tolerance of a step, relative and absolute.
+        sides : (w,) array
+            For each watch the sign it must keep, +1 or -1; 2: it fires on any crossing; 0: it is not watched. A
+            switching surface with 0 is crossed, at a step that ends there, without a word.
+        max_steps : int
+            Steps after which to pause.
+        first_step : float, optional
+            By default chosen from the equations.
+        branches : array, optional
+            Sides of the switching surfaces, as the stretch before says; by default those of the state.
+        bands : (w,) array, optional
+            What counts as zero for each watch; by default from the rounding of the state.
+        dense : bool
+            Whether to keep the dense output.
+        patience : float
+            Seconds after which to pause.
+
+        Returns
+        -------
+        Stretch
+        """
+        q, v, params = _vector(q), _vector(v), _vector(params)
+        if branches is None:
+            branches = self.branches(t, q, v, params)
+        if bands is None:
+            bands = self.bands(t, q, v, params, branches)
+        call = _Call(self, t, q, v, np.concatenate([params, branches]), until, tol, sides, bands, dense)
+        call.step = first_step or 0.0
+        began = clock.perf_counter()
+        room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
+        while True:
+            left = patience - (clock.perf_counter() - began)
+            chunk = max(1, int(min(0.5 * left, patience) / self._pace))
+            start = clock.perf_counter()
+            status = call.run(min(chunk, 4096), room - call.steps)
+            spent, tried = clock.perf_counter() - start, max(call.tried, 1)
+            self._pace = max(1e-8, spent / tried)
+            full = call.steps >= room or clock.perf_counter() - began > 0.8 * patience
+            if status != PAUSED or full:
+                return call.stretch(status)
+
+
+class _Call:
+    """The arrays of one call of `advance`, and the pieces it has produced."""
+
+    def __init__(self, moving: Moving, t: float, q: Array, v: Array, params: Array, until: float, tol: float,
+                 sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
+        from zwang._numerics.stepping import loop
+
+        kernels = moving.kernels
+        self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
+        self.functions = [
+            item
+            for function in (kernels.rhs, kernels.shift, kernels.land, kernels.watch)
+            for item in function.arguments(params)
+        ]
+        self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
+        self.counts = np.zeros(loop.COUNTS, dtype=np.int64)
+        given = (kernels.positions, kernels.rows, len(kernels.watches), 0, kernels.surfaces)
+        self.counts[:5] = given
+        self.counts[loop.SIDES] = params.size - kernels.surfaces
+        self.counts[loop.KEEP] = dense
+        self.reals = np.array([until, tol, 0.0, 0.0, 0.0])
+        self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
+        self.t, self.y = [np.array([t])], [np.concatenate([q, v])[None]]
+        self.a: list[Array] = []
+        self.coefficients: list[Array] = [np.zeros((0, 7, 2 * self.n))]
+        self.steps = self.tried = self.attempts = self.rejected = 0
+
+    @property
+    def step(self) -> float:
+        """The next step to try."""
+        return float(self.reals[2])
+
+    @step.setter
+    def step(self, value: float) -> None:
+        self.reals[2] = value
+
+    def run(self, attempts: int, room: int) -> str:
+        """Make some attempts and keep the steps; return the status."""
+        from zwang._numerics.stepping import loop
+        from zwang._numerics.stepping.drivers import advance
+
+        size = min(attempts, room)
+        times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
+        coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
+        times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
+        self.counts[loop.ATTEMPTS] = attempts
+        ended = advance(
+            *self.functions, self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
+            acc, coefficients,
+        )  # fmt: skip
+        steps, self.tried = int(self.counts[loop.STEPS]), int(self.counts[loop.TRIED])
+        self.steps, self.attempts = self.steps + steps, self.attempts + self.tried
+        self.rejected += int(self.counts[loop.REJECTED])
+        if not self.a:
+            self.a.append(acc[:1])
+        self.t.append(times[1 : steps + 1])
+        self.y.append(states[1 : steps + 1])
+        self.a.append(acc[1 : steps + 1])
+        if self.dense:
+            self.coefficients.append(coefficients[:steps])
+        return STATUSES[ended]
+
+    def stretch(self, status: str) -> Stretch:
+        """Return what was done."""
+        y = np.concatenate([item for item in self.y if len(item)])
+        return Stretch(
+            t=np.concatenate(self.t),
+            q=np.ascontiguousarray(y[:, : self.n]),
+            v=np.ascontiguousarray(y[:, self.n :]),
+            a=np.concatenate(self.a),
+            dense=np.concatenate(self.coefficients),
+            status=status,
+            fired=tuple(int(i) for i in np.flatnonzero(self.fired)),
+            drift=float(self.reals[3]),
+            drift_rate=float(self.reals[4]),
+            next_step=self.step,
+            branches=self.params[self.params.size - self.surfaces :].copy(),
+            attempts=self.attempts,
+            rejected=self.rejected,
+        )
+
+
+def moving(model: Any, mode: Mode, extra: Sequence[Any] = (), *, compiled: bool | None = None) -> Moving:
+    """Return the `Moving` of a mode, made once for each model.
+
+    Parameters
+    ----------
+    model : Model or its kernels
+    mode : Mode
+    extra : expressions
+        Watched beside what the mode watches by itself: user events.
+    compiled : bool, optional
+        Generated code (True) or tapes (False), which need no compilation; by default generated code where the system
+        is small.
+    """
+    kernels = getattr(model, "kernels", model)
+    made = kernels.__dict__.setdefault("_moving", {})
+    key = (mode, tuple(extra), compiled)
+    if key not in made:
+        made[key] = _make(kernels, mode, extra, compiled)
+    found: Moving = made[key]
+    return found
+
+
+def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None) -> Moving:
+    system: System = kernels.system
+    source = kernels.__dict__.get("_frozen")
+    if source is None:
+        program: Program = getattr(kernels, "program", None) or derive_program(system)
+        source = kernels.__dict__["_frozen"] = freeze(program), Structure.of(system)
+    frozen, structure = source
+    if compiled is None:
+        compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
+    nodes = _nodes(system, frozen, extra)
+    made = mode_kernels(system.name, frozen, structure, mode, nodes, compiled)
+    return Moving(mode, made, len(frozen.program.q), len(system.parameters), len(frozen.program.slips))
+
+
+def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:
+    """Return the nodes of user expressions, with their choices left as they are."""
+    program = frozen.program
+    symbols: dict[Any, int] = {time: program.t}
+    symbols |= dict(zip(system.coordinates, program.q, strict=True))
+    symbols |= dict(zip(system.velocities, program.v, strict=True))
+    symbols |= dict(zip(system.parameters, program.params[: len(system.parameters)], strict=True))
+    convert = Converter(program.graph, symbols)
+    return [convert(item) for item in extra]
+
+
+def _vector(values: Any) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64)
