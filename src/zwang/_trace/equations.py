@@ -1,0 +1,222 @@
+"""The equations of a configuration space: position-level constraints, as kernels and as series.
+
+f(q) = 0 are the bilateral constraints on positions, h(q) >= 0 the one-sided ones, at an instant t. Inside the package
+everything is measured in x = q/scale and F = f/weights, so that lengths, angles and the units of expressions don't
+matter for what counts as small.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from zwang._backends.interpret import evaluate
+from zwang._backends.native import straight
+from zwang._compile import Model
+from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.symbols import Coordinate
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._derive.convert import Converter
+from zwang._derive.graph import Graph, Node
+from zwang._derive.program import Program
+from zwang._numerics.jit import load_generated
+from zwang._numerics.power_series import FUNCTIONS
+from zwang.errors import DeclarationError
+
+Array = NDArray[np.float64]
+KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
+_KNOWN: OrderedDict[tuple[str, str], Equations] = OrderedDict()
+_KEPT = 64
+
+
+def equations_of(system: System | Model) -> Equations:
+    """Return the equations of a system's configuration space, the same object for the same declaration."""
+    declared = system.system if isinstance(system, Model) else system
+    if not isinstance(declared, System):
+        raise DeclarationError(f"trace needs a System or a Model; it was given {declared!r:.80}.")
+    key = (declared.digest, declared.name)
+    if key not in _KNOWN:
+        _KNOWN[key] = Equations(declared)
+        while len(_KNOWN) > _KEPT:
+            _KNOWN.popitem(last=False)
+    _KNOWN.move_to_end(key)
+    return _KNOWN[key]
+
+
+class Equations:
+    """Values, Jacobian and second derivatives of the position-level constraints of a system.
+
+    Attributes
+    ----------
+    held : list of constraints
+        The bilateral ones on positions: f = 0.
+    gaps : list of constraints
+        The one-sided ones on positions: h >= 0.
+    ignored : tuple of str
+        The constraints on velocities.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        relations = [item for item in system.constraints if not isinstance(item, Friction)]
+        positions = [item for item in relations if item.level == "position"]
+        self.held = [item for item in positions if isinstance(item, Bilateral)]
+        self.gaps = [item for item in positions if not isinstance(item, Bilateral)]
+        self.ignored = tuple(str(item.name) for item in relations if item.level == "velocity")
+        for item in (*self.held, *self.gaps):
+            _require_smooth(system.name, item)
+        self.n, self.m, self.g = len(system.coordinates), len(self.held), len(self.gaps)
+        self.names = tuple(item.name for item in system.coordinates)
+        self.angles = np.array([item.angle for item in system.coordinates], dtype=bool)
+        self.timed = any(time in item.expr.free_symbols for item in (*self.held, *self.gaps))
+
+    @cached_property
+    def program(self) -> Program:
+        """The graph of the constraints, with inputs t, q, params."""
+        graph, system = Graph(), self.system
+        t = graph.input("t")
+        q = [graph.input(f"q{i}") for i in range(self.n)]
+        params = [graph.input(f"p{i}") for i in range(len(system.parameters))]
+        symbols: dict[Any, Node] = {time: t, **dict(zip(system.coordinates, q, strict=True))}
+        symbols |= dict(zip(system.parameters, params, strict=True))
+        convert = Converter(graph, symbols)
+        self._nodes = [convert(item.expr) for item in (*self.held, *self.gaps)]
+        return Program(graph, t, q, [], params, {}, [], [], [], [], (graph.zero, graph.zero))
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The nodes of f and then h."""
+        _ = self.program
+        return self._nodes
+
+    @cached_property
+    def gradients(self) -> list[list[Node]]:
+        """The nodes of the rows of the Jacobian of f and then h."""
+        return [self.program.graph.gradient(node, self.program.q) for node in self.nodes]
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """Compiled code: f, h, then the rows of both."""
+        outputs = [*self.nodes, *(node for row in self.gradients for node in row)]
+        source = straight.module_source(f"constraints of {self.system.name}", self.program, straight.Kernel(outputs))
+        return load_generated(source, "constraints")
+
+    @cached_property
+    def curvature_module(self) -> ModuleType:
+        """Compiled code: what `module` computes for f alone, then the Hessians of f (m, n, n)."""
+        g, q = self.program.graph, self.program.q
+        rows = self.gradients[: self.m]
+        second = [g.forward(row, {q[j]: g.one}) for row in rows for j in range(self.n)]
+        outputs = [*self.nodes[: self.m], *(node for row in rows for node in row)]
+        outputs += [node for column in second for node in column]
+        source = straight.module_source(f"curvatures of {self.system.name}", self.program, straight.Kernel(outputs))
+        return load_generated(source, "curvatures")
+
+    def series(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:
+        """Return f for coordinates that are power series."""
+        return self._interpret(self.nodes[: self.m], q, t, params)
+
+    def series_rows(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[list[Any]]:
+        """Return the rows of the Jacobian of f for coordinates that are power series."""
+        flat = self._interpret([node for row in self.gradients[: self.m] for node in row], q, t, params)
+        return [flat[i * self.n : (i + 1) * self.n] for i in range(self.m)]
+
+    def _interpret(self, outputs: list[Node], q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:
+        program = self.program
+        inputs: dict[Node, Any] = {program.t: t}
+        inputs |= dict(zip(program.q, q, strict=True)) | dict(zip(program.params, params, strict=True))
+        return evaluate(program.graph, outputs, inputs, FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Equations with numbers: parameters, the instant, and the units in which sizes are judged.
+
+    Attributes
+    ----------
+    equations : Equations
+    params : (p,) array
+    t : float
+    scale : (n,) array
+        x = q/scale.
+    weights : (m,) array
+        F = f/weights.
+    """
+
+    equations: Equations
+    params: Array
+    t: float
+    scale: Array
+    weights: Array
+    _cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def values(self, q: Array) -> tuple[Array, Array]:
+        """Return F (m,) and dF/dx (m, n) at q."""
+        e = self.equations
+        out = self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
+        rows = out[e.m + e.g : e.m + e.g + e.m * e.n].reshape(e.m, e.n)
+        return out[: e.m] / self.weights, rows * self.scale / self.weights[:, None]
+
+    def hessians(self, q: Array) -> Array:
+        """Return the second derivatives of F with respect to x, (m, n, n)."""
+        e = self.equations
+        out = self._run(e.curvature_module, "curved", q, e.m * (1 + e.n + e.n**2))
+        found = out[e.m * (1 + e.n) :].reshape(e.m, e.n, e.n)
+        return found * np.outer(self.scale, self.scale) / self.weights[:, None, None]
+
+    def gaps(self, q: Array) -> tuple[Array, Array]:
+        """Return h (g,) and its rows with respect to q (g, n)."""
+        e = self.equations
+        out = self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
+        return out[e.m : e.m + e.g], out[e.m + e.g + e.m * e.n :].reshape(e.g, e.n)
+
+    def workspace(self, module: ModuleType, key: str) -> Array:
+        """Return what the kernels of a module prepare from the parameters alone."""
+        if key not in self._cache:
+            space = np.zeros(module.WORKSPACE)
+            module.prepare(self.params, space)
+            self._cache[key] = space
+        found: Array = self._cache[key]
+        return found
+
+    def _run(self, module: ModuleType, key: str, q: Array, size: int) -> Array:
+        out = np.empty(size)
+        q = np.ascontiguousarray(q, dtype=float)
+        module.one(self.t, q, _NOTHING, self.params, _TABLE, self.workspace(module, key), out)
+        return out
+
+
+_NOTHING = np.zeros(0)
+_TABLE = np.zeros(1, dtype=np.int64)
+
+
+def _require_smooth(name: str, item: Any) -> None:
+    for node in item.expr.atoms(*KINKED):
+        if any(isinstance(symbol, Coordinate) for symbol in node.free_symbols):
+            raise DeclarationError(
+                f"{name}: constraint '{item.name}' is not smooth: it has {node}. trace follows smooth "
+                "constraints; write it without a kink, as two systems, one for each side, or as a one-sided constraint."
+            )
+
+
+def parameter_vector(system: System, params: Mapping[Any, Any] | None) -> Array:
+    """Return the parameters as an array in the system's order; missing and unknown ones are mistakes."""
+    from zwang._compile.values import resolve
+
+    zero = {item.name: 0.0 for item in (*system.coordinates, *system.velocities)}
+    inputs = resolve(system, zero, params)
+    if inputs.shape:
+        raise DeclarationError(
+            f"{system.name}: trace takes one value for each parameter; arrays of shape {inputs.shape} were given. Use "
+            "sweep for many."
+        )
+    return np.ascontiguousarray(inputs.params[:, 0])

@@ -1,0 +1,233 @@
+"""The local analysis of a singular point: kind, tangents, orders, half-branches, and curves through it to rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.plane_germs import Germ, Twig, alike, germ, partner, separation
+from zwang._trace.equations import Place
+from zwang._trace.local_reduction import Frame, Reduced, reduce
+from zwang._trace.local_refining import _mixed, refine
+from zwang._trace.local_series import Piece, Start, grow, piece_of, reach
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-9
+DEGREES = (4, 6, 10, 16)
+
+
+@dataclass(frozen=True, eq=False)
+class HalfBranch:
+    """One way out of a singular point, parametrized by tau >= 0: q + scale * sum x[i] tau^i.
+
+    Attributes
+    ----------
+    tangent : (n,) array
+        Unit vector in the declared coordinates (Euclidean) in which it leaves.
+    series : (d + 1, n) array
+        Coefficients of (q(tau) - q)/scale.
+    root : int
+        The first power of tau that occurs: 1 for a smooth curve, 2 for a cusp.
+    reach : float
+        Up to which tau the series is exact to rounding.
+    curve : int
+        The number of the analytic curve that it belongs to.
+    partner : int
+        The number of the other half of that curve; itself where there is none.
+    """
+
+    q: Array
+    scale: Array
+    tangent: Array
+    series: Array
+    root: int
+    reach: float
+    curve: int
+    partner: int
+
+    def at(self, tau: float) -> Array:
+        """Return the coordinates at a parameter; negative ones are on the other half of the same curve."""
+        return np.asarray(self.q + self.scale * np.polynomial.polynomial.polyval(tau, self.series))
+
+    @cached_property
+    def piece(self) -> Piece:
+        """The half-branch from the point to the end of its reach, by length."""
+        return piece_of(self.q, self.scale, self.series, 0.0, self.reach)
+
+    @property
+    def length(self) -> float:
+        """The length of the part that the series covers."""
+        return self.piece.total
+
+    def point(self, s: float) -> Array:
+        """Return the coordinates at the distance s along the half-branch, 0 <= s <= length."""
+        return self.piece.point(s)
+
+    def through(self) -> Piece:
+        """Return the smooth curve through the point, from the reach on the other half to the reach on this one."""
+        return piece_of(self.q, self.scale, self.series, -self.reach, self.reach)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStructure:
+    """What the configuration space is at a singular point.
+
+    Attributes
+    ----------
+    q : (n,) array
+        The point, refined.
+    rank, corank : int
+        Of the Jacobian at the point: corank = number of constraints - rank.
+    kernel : (n, k) array
+        Directions (in x = q/scale) that the constraints leave free to first order.
+    kind : str
+        'crossing', 'tangency', 'cusp', 'isolated', 'higher', or 'regular' where the reduced equations vanish, or
+        'multiple' where they are squares: those are no singular points.
+    half_branches : tuple of HalfBranch
+    tangents : (c, n) array
+        One unit tangent for each analytic curve.
+    order : int, matrix or None
+        As in `zwang.SingularPoint`.
+    multiplicity : int
+        Of the curve, where the kind is 'multiple'.
+    note : str
+    """
+
+    place: Place
+    frame: Frame
+    kind: str
+    half_branches: tuple[HalfBranch, ...] = ()
+    tangents: Array = None  # type: ignore[assignment]
+    order: Any = None
+    multiplicity: int = 1
+    tolerance: float = TOLERANCE
+    note: str = ""
+
+    @property
+    def q(self) -> Array:
+        """The point."""
+        return self.frame.q
+
+    @property
+    def rank(self) -> int:
+        """The rank of the Jacobian at the point."""
+        return self.frame.rank
+
+    @property
+    def corank(self) -> int:
+        """How many rows depend on the others."""
+        return self.place.equations.m - self.rank
+
+    @property
+    def kernel(self) -> Array:
+        """The kernel of the Jacobian."""
+        return self.frame.kernel
+
+
+def analyse(place: Place, q: Array) -> LocalStructure | None:
+    """Return the local structure at the singular point next to q; None where there is no singular point next to it."""
+    at = refine(place, np.asarray(q, dtype=float))
+    return None if at is None else structure(at)
+
+
+def structure(at: Frame) -> LocalStructure:
+    """Return the local structure at a refined point."""
+    place, n = at.place, len(at.q)
+    none = np.zeros((0, n))
+    k = at.kernel.shape[1]
+    if k != 2:
+        from zwang._trace.local_cones import cone_structure
+
+        return cone_structure(at)
+    found: Germ | None = None
+    for degree in DEGREES:
+        reduced = reduce(at, degree)
+        if not len(reduced.coefficients):
+            return LocalStructure(place, at, "regular", (), none)
+        found = germ(reduced.table(0) if len(reduced.coefficients) == 1 else _mixed(reduced), TOLERANCE)
+        if found.decided:
+            break
+    assert found is not None
+    return _from_germ(at, found, reduced)
+
+
+def _from_germ(at: Frame, found: Germ, reduced: Reduced) -> LocalStructure:
+    place, none = at.place, np.zeros((0, len(at.q)))
+    if not found.decided:
+        times = {twig.count for twig in found.twigs}
+        if len(found.twigs) == 2 and len(times) == 1:
+            return LocalStructure(place, at, "multiple", (), none, multiplicity=times.pop())
+        return LocalStructure(place, at, "higher", (), none, note="its branches are not told apart to degree 16")
+    kept: list[tuple[Twig, Array]] = []
+    lost = 0
+    for twig in found.twigs:
+        series = grow(at, _start(found, twig))
+        if series is None:
+            lost += 1
+        else:
+            kept.append((twig, series))
+    # Several reduced equations were mixed into one: curves on which not all of them vanish do not follow.
+    note = "" if lost == 0 or len(reduced.coefficients) > 1 else f"{lost} half-branches could not be followed"
+    return assembled(at, [twig for twig, _ in kept], [series for _, series in kept], note)
+
+
+def _start(found: Germ, twig: Twig) -> Start:
+    top = max([e for e, _ in twig.terms] + [twig.root])
+    path = np.zeros((2, top + 1))
+    path[0, twig.root] = twig.side
+    for e, value in twig.terms:
+        path[1, e] += value
+    vanishing = max(found.degree - 1, 1) * top
+    return Start(found.rotation @ path, found.rotation[:, 0], twig.root, vanishing)
+
+
+def assembled(at: Frame, twigs: list[Twig], series: list[Array], note: str) -> LocalStructure:
+    """Return the structure that these half-branches make."""
+    place = at.place
+    partners = [_find(partner(twig), twigs, place) for place, twig in enumerate(twigs)]
+    curves: list[int] = []
+    for k, other in enumerate(partners):
+        curves.append(curves[other] if other < k else (max(curves) + 1 if curves else 0))
+    halves = []
+    for k, (twig, x) in enumerate(zip(twigs, series, strict=True)):
+        tangent = place.scale * x[twig.root]
+        tangent /= np.linalg.norm(tangent)
+        halves.append(
+            HalfBranch(at.q, place.scale, tangent, x, twig.root, reach(place, at.q, x), curves[k], partners[k])
+        )
+    first = [curves.index(c) for c in range(max(curves, default=-1) + 1)]
+    tangents = np.array([halves[k].tangent for k in first]).reshape(len(first), len(at.q))
+    kind, order = _kind([twigs[k] for k in first], twigs, curves)
+    return LocalStructure(place, at, kind, tuple(halves), tangents, order, note=note)
+
+
+def _find(wanted: tuple[int, int, tuple[tuple[int, float], ...]], twigs: list[Twig], own: int) -> int:
+    side, root, terms = wanted
+    for k, twig in enumerate(twigs):
+        if twig.side == side and twig.root == root and alike(twig.terms, terms) and k != own:
+            return k
+    return own
+
+
+def _kind(firsts: list[Twig], twigs: list[Twig], curves: list[int]) -> tuple[str, Any]:
+    """Return the kind and the order of contact of the curves through a point."""
+    if not firsts:
+        return "isolated", None
+    whole = all(curves.count(c) == 2 for c in range(len(firsts)))
+    if len(firsts) == 1:
+        return ("cusp" if firsts[0].root == 2 and whole else "higher"), None
+    if not whole or any(twig.root != 1 for twig in firsts):
+        return "higher", None
+    orders = np.full((len(firsts), len(firsts)), np.inf)
+    for a in range(len(firsts)):
+        for b in range(a):
+            same_side = next(
+                twig for twig, c in zip(twigs, curves, strict=True) if c == b and twig.side == firsts[a].side
+            )
+            orders[a, b] = orders[b, a] = separation(firsts[a], same_side) - 1
+    order: Any = int(orders[0, 1]) if len(firsts) == 2 else orders
+    return ("tangency" if orders[np.isfinite(orders)].max() > 0 else "crossing"), order

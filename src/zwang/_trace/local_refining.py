@@ -1,0 +1,179 @@
+"""Singular points to the last digit: the most singular point next to an approximate one.
+
+At a crossing the reduced equations have no linear part, which is a regular system for the point. At a tangency or cusp
+it is not: rounding in the parameters moves the zero of the gradient by its cube root and worse. There the point is
+where the next derivatives vanish: with g = eta^d + ... + h(xi), h(xi) = c (xi - xi0)^p + small, xi0 is the centre of
+the cluster of the p roots of h, which is well determined. The order p that survives the check at the refined point is
+taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._trace.equations import Place
+from zwang._trace.local_reduction import Frame, Reduced, derivative_system, frame, reduce, valley
+
+Array = NDArray[np.float64]
+NEAR = 0.3
+REGULAR = 0.03
+ZERO = 1e-9
+CONVERGED = 3e-14
+DEGREES = (6, 10, 16)
+
+
+def refine(place: Place, q: Array, tolerance: float = ZERO) -> Frame | None:
+    """Return the frame at the singular point next to q; None if there is none.
+
+    Parameters
+    ----------
+    tolerance : float
+        Up to which size, in units of the equations, the singular values and the equations count as zero there.
+    """
+    _, rows = place.values(q)
+    values = np.linalg.svd(rows, compute_uv=False)
+    for rank in _ranks(values):
+        for found in _candidates(place, q, rank):
+            if _is_singular(found, tolerance):
+                return found
+    return None
+
+
+def _ranks(values: Array) -> list[int]:
+    """Return the ranks that the singular values may stand for, the most likely first."""
+    top = max(float(values.max(initial=0.0)), 1.0)
+    ratios = []
+    for rank in range(len(values)):
+        if values[rank] < 0.2 * top:
+            above = values[rank - 1] if rank else top
+            ratios.append((above / max(values[rank], 1e-12), rank))
+    return [rank for _, rank in sorted(ratios, reverse=True)]
+
+
+def _is_singular(found: Frame, tolerance: float) -> bool:
+    value, _ = found.place.values(found.q)
+    dropped = found.values[found.rank :]
+    small = np.abs(value).max(initial=0.0) <= 1e-2 * tolerance and dropped.max(initial=0.0) <= tolerance
+    return bool(small and (found.rank == 0 or found.values[found.rank - 1] > 1e3 * tolerance))
+
+
+def _candidates(place: Place, q: Array, rank: int) -> Iterator[Frame]:
+    first = frame(place, q, rank)
+    if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR:
+        return
+    for order in (2, 3, 4):
+        found = _by_derivatives(first, order)
+        if found is not None:
+            yield found
+    if first.kernel.shape[1] == 2:
+        for degree in DEGREES:
+            yield from _by_cluster(first, degree)
+
+
+def _apart(place: Place, a: Array, b: Array) -> float:
+    return float(np.abs((a - b) / place.scale).max())
+
+
+def _by_derivatives(start: Frame, order: int) -> Frame | None:
+    """Return the point where all derivatives below `order` of the reduced equations vanish, if that is regular."""
+    at = start
+    for _ in range(12):
+        found = reduce(at, order)
+        if not len(found.coefficients):
+            return None
+        values, slopes = derivative_system(found, order - 1)
+        sizes = np.linalg.svd(slopes, compute_uv=False)
+        if sizes[-1] <= REGULAR * max(sizes[0], 1e-300) or sizes[0] <= 1e-6:
+            return None
+        step = -np.linalg.lstsq(slopes, values, rcond=None)[0]
+        length = np.linalg.norm(step)
+        if length > NEAR:
+            return None
+        at = frame(at.place, at.moved(step), at.rank)
+        if _apart(at.place, at.q, start.q) > NEAR:
+            return None
+        if length <= CONVERGED * (1 + np.abs(at.q / at.place.scale).max()):
+            return at
+    return None  # slow: the point is more degenerate than that
+
+
+def _by_cluster(start: Frame, degree: int) -> Iterator[Frame]:
+    """Yield points where h(xi) has a root of some multiplicity, the highest first."""
+    found = reduce(start, degree)
+    if not len(found.coefficients):
+        return
+    h, _ = _valley(found)
+    for p in range(degree, 1, -1):
+        if _cluster_size(h, p) > NEAR / 2:
+            continue
+        at: Frame | None = start
+        for _ in range(8):
+            at, length = _shift(at, p, degree)
+            if at is None:
+                break
+            if length <= CONVERGED * (1 + np.abs(at.q / at.place.scale).max()):
+                if _vanishes(at, p, degree):
+                    yield at
+                break
+
+
+def _valley(found: Reduced) -> tuple[Array, tuple[Array, Array]]:
+    """Return the coefficients of h, and the axis of eta with the coefficients of eta(xi)."""
+    row = found.coefficients
+    table = found.table(0) if len(row) == 1 else _mixed(found)
+    norms = [np.abs(np.array([table[d - j, j] for j in range(d + 1)])).max() for d in range(len(table))]
+    top = max(norms[2:])
+    order = next(d for d in range(2, len(norms)) if norms[d] > 1e-3 * top)
+    form = np.array([table[order - j, j] for j in range(order + 1)])
+    angles = np.linspace(0, np.pi, 361)[:-1]
+    values = sum(form[j] * np.cos(angles) ** (order - j) * np.sin(angles) ** j for j in range(order + 1))
+    best = angles[int(np.argmax(np.abs(values)))]
+    axis = np.array([np.cos(best), np.sin(best)])
+    eta, h = valley(table, order, axis)
+    return h, (axis, eta)
+
+
+def _mixed(found: Reduced) -> Array:
+    """Return one equation from several: every common zero is one of its zeros."""
+    weights = np.random.default_rng(3).normal(size=len(found.coefficients))
+    mixed = Reduced(found.frame, found.ring, (weights @ found.coefficients)[None])
+    return mixed.table(0)
+
+
+def _cluster_size(h: Array, p: int) -> float:
+    """Return within which radius h has p roots, from its coefficients."""
+    top = np.abs(h[2:]).max(initial=0.0)
+    if abs(h[p]) <= 1e-4 * top or top == 0:
+        return np.inf
+    return float(max((abs(h[i]) / (comb(p, i) * abs(h[p]))) ** (1 / (p - i)) for i in range(p)))
+
+
+def _shift(at: Frame, p: int, degree: int) -> tuple[Frame | None, float]:
+    """Move to the centre of the cluster of p roots of h, and to the bottom of the valley there."""
+    found = reduce(at, degree)
+    if not len(found.coefficients):
+        return None, 0.0
+    h, (axis, eta) = _valley(found)
+    if abs(h[p]) <= 1e-300:
+        return None, 0.0
+    xi = -h[p - 1] / (p * h[p])
+    if abs(xi) > NEAR:
+        return None, 0.0
+    across = float(np.polynomial.polynomial.polyval(xi, eta))
+    z = xi * np.array([axis[1], -axis[0]]) + across * axis
+    moved = at.moved(z)
+    if not np.isfinite(moved).all():
+        return None, 0.0
+    return frame(at.place, moved, at.rank), float(np.linalg.norm(z))
+
+
+def _vanishes(at: Frame, p: int, degree: int) -> bool:
+    found = reduce(at, degree)
+    if not len(found.coefficients):
+        return False
+    h, _ = _valley(found)
+    return bool(np.abs(h[:p]).max() <= ZERO * max(1.0, np.abs(h).max()))

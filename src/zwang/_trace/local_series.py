@@ -1,0 +1,154 @@
+"""Half-branches as power series: from their first terms to a curve that is exact to rounding next to a singular point.
+
+Newton's method on the coefficients of x(tau): F(x(tau)) = 0 up to a degree, with the leading coordinate fixed as
+side * tau^root. The Jacobian along the curve is itself a series, singular at tau = 0 alone; as a band of blocks it is a
+least-squares problem whose last coefficients are not determined and are cut off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.power_series import Ring, ring
+from zwang._results.configuration_arc import _invert, chebyshev
+from zwang._trace.equations import Place
+from zwang._trace.local_reduction import Frame, path_rows, path_values
+
+Array = NDArray[np.float64]
+PIECE = 24
+LARGEST = 0.25
+USED = 16
+
+
+@dataclass(frozen=True)
+class Start:
+    """The first terms of a half-branch.
+
+    Attributes
+    ----------
+    z : (k, e + 1) array
+        Coefficients of the kernel coordinates in tau.
+    gauge : (k,) array
+        The direction in the kernel along which it is side * tau^root exactly.
+    root : int
+    vanishing : int
+        The largest power of tau with which the reduced Jacobian may vanish along it.
+    """
+
+    z: Array
+    gauge: Array
+    root: int
+    vanishing: int
+
+
+def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
+    """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows."""
+    size = degree * start.root + start.vanishing + 1
+    R = ring(1, size)
+    z = np.zeros((at.kernel.shape[1], R.size))
+    width = min(start.z.shape[1], R.size)
+    z[:, :width] = start.z[:, :width]
+    x = at.kernel @ z
+    x = _settle(at, R, x)
+    before = np.inf
+    for _ in range(12):
+        step = _newton(at, R, x, at.kernel @ start.gauge)
+        if step is None:
+            return None
+        x = _settle(at, R, x + step)
+        length = float(np.abs(step[:, : degree * start.root + 1]).max())
+        if not np.isfinite(length) or length > 1e8:
+            return None
+        if length <= 1e-13 or (length <= 1e-9 and length >= 0.5 * before):
+            break
+        before = length
+    else:
+        return None
+    return np.asarray(x[:, : degree * start.root + 1].T)
+
+
+def _settle(at: Frame, R: Ring, x: Array) -> Array:
+    """Correct the regular part for the given path in the kernel: one more order each time."""
+    if at.rank == 0:
+        return x
+    for _ in range(R.size):
+        step = at.across @ ((at.left.T @ path_values(at.place, at.q, R, x)) / at.values[: at.rank, None])
+        step[:, 0] = 0.0
+        x = x - step
+        if np.abs(step).max() <= 1e-15:
+            break
+    return x
+
+
+def _newton(at: Frame, R: Ring, x: Array, gauge: Array) -> Array | None:
+    values = path_values(at.place, at.q, R, x)
+    rows = path_rows(at.place, at.q, R, x)
+    m, n, size = rows.shape
+    if not np.isfinite(values).all() or not np.isfinite(rows).all():
+        return None
+    # Unknowns: the coefficients of degrees 1 ... size - 1; equations: those of degrees 1 ... size - 1 and the gauge.
+    matrix = np.zeros((size - 1, m + 1, size - 1, n))
+    for i in range(1, size):
+        for j in range(1, i + 1):
+            matrix[i - 1, :m, j - 1, :] = rows[:, :, i - j]
+        matrix[i - 1, m, i - 1, :] = gauge
+    right = np.zeros((size - 1, m + 1))
+    right[:, :m] = -values[:, 1:].T
+    found, *_ = np.linalg.lstsq(matrix.reshape((size - 1) * (m + 1), -1), right.ravel(), rcond=1e-12)
+    step = np.zeros((n, size))
+    step[:, 1:] = found.reshape(size - 1, n).T
+    return step
+
+
+def reach(place: Place, q: Array, x: Array) -> float:
+    """Return up to which tau the series is exact to rounding, from its last coefficients and from the equations."""
+    sizes = np.abs(x).max(axis=1)
+    last = range(max(1, len(x) - 6), len(x))
+    # A coefficient at the level of rounding says nothing about convergence.
+    bounds = [(2e-15 / sizes[i]) ** (1 / i) for i in last if sizes[i] > 1e-14]
+    tau = min([LARGEST, *bounds])
+    for _ in range(60):
+        points = [q + place.scale * np.polynomial.polynomial.polyval(f * tau, x) for f in (0.5, 0.8, 1.0)]
+        worst = max(np.abs(place.values(point)[0]).max(initial=0.0) for point in points)
+        if worst <= 2e-14 * (1 + np.abs(q / place.scale).max()):
+            return float(tau)
+        tau *= 0.8
+    return float(tau)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A curve as Chebyshev series of the coordinates (d + 1, n) and of the length from its start (d + 1,)."""
+
+    position: Array
+    length: Array
+
+    @property
+    def total(self) -> float:
+        """The length of the piece, Euclidean in the declared coordinates."""
+        return float(self.length.sum())
+
+    def point(self, s: float) -> Array:
+        """Return the coordinates at a length."""
+        return np.asarray(chebyshev(self.position, _invert(self.length, np.array([float(s)])))[0])
+
+
+def piece_of(q: Array, scale: Array, x: Array, low: float, high: float) -> Piece:
+    """Return the stretch low <= tau <= high of q + scale * x(tau) as a piece that starts at tau = low."""
+    nodes = np.cos(np.pi * np.arange(PIECE + 1) / PIECE)[::-1]
+    tau = low + (nodes + 1) * (high - low) / 2
+    values = q + scale * np.polynomial.polynomial.polyval(tau, x).T
+    position = np.polynomial.chebyshev.chebfit(nodes, values, PIECE)
+    slope = scale * np.polynomial.polynomial.polyval(tau, np.polynomial.polynomial.polyder(x)).T * (high - low) / 2
+    return Piece(position, lengths_of(nodes, np.linalg.norm(slope, axis=1)))
+
+
+def lengths_of(nodes: Array, speed: Array) -> Array:
+    """Return the Chebyshev coefficients of the integral of the speed |dq/du| from u = -1, of the same degree."""
+    degree = len(nodes) - 1
+    fitted = np.polynomial.chebyshev.chebfit(nodes, speed, degree)
+    found = np.polynomial.chebyshev.chebint(fitted[:degree], lbnd=-1)
+    return np.asarray(found)
