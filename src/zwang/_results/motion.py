@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._results import storage
+from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import Continuation, Events, ModeSpan, MotionPiece, MotionRows
@@ -198,6 +198,41 @@ class Motion(Result):
     def drift(self) -> float:
         """The largest violation of a constraint in any row, recomputed from the states."""
         return np.float64(self._all.drift)
+
+    def plot(self, *what: str, against: str | None = None, ax: Any = None) -> Any:
+        """Draw quantities over time with the events, or against another one; return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        *what : str
+            'positions' (by default), 'velocities', 'accelerations', 'energy', 'work', 'reactions', 'friction', or names
+            of coordinates, velocities and constraints.
+        against : str, optional
+            The coordinate or velocity to the right, for paths in the plane and phase portraits.
+        ax : Axes, optional
+        """
+        return motion_pictures.draw_motion(self, what, against, ax)
+
+    def animate(
+        self, path: str | Path | None = None, *, drawing: Any = None, frames: int = motion_pictures.FRAMES
+    ) -> Any:
+        """Write a film of the motion, or return it for a notebook.
+
+        Parameters
+        ----------
+        path : path, optional
+            ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
+        drawing : Drawing, optional
+            What moves: `Linkage.drawing` makes one, entries of the gallery have one. Without it the coordinates run as
+            curves.
+        frames : int
+            Instants that are shown.
+        """
+        return motion_pictures.animate(self, path, drawing, frames)
+
+    def to_xarray(self) -> Any:
+        """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""
+        return motion_pictures.dataset(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the motion with its dense output and all that follows from it; `load_result` reads it back.

@@ -21,6 +21,7 @@ from zwang._results.evaluation import EvaluationStatus
 from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
 from zwang.cli.reacting import reactions_
 from zwang.cli.reproducing import reproduce
+from zwang.cli.simulating import simulate_
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
 
@@ -41,6 +42,7 @@ def main() -> None:
 
 main.add_command(reactions_)
 main.add_command(reproduce)
+main.add_command(simulate_)
 
 
 @main.command(cls=Assignments)

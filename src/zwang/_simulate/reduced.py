@@ -1,0 +1,182 @@
+"""Motion along a curve of configurations: one equation for one coordinate, regular where multipliers blow up.
+
+A mechanism with one degree of freedom moves along its configuration space q = c(u). With ideal constraints
+M a = Q + J^T lam, and J c' = 0 on the curve, so multiplying by c' removes the multipliers altogether:
+
+    (c'.M c') u'' = c'.Q - (c'.M c'') u'^2,      Q at (t, c(u), c'(u) u').
+
+At a singular point of the configuration space J loses rank and lam may grow without bound, but the branch itself is
+smooth there, and so is this equation: the instant of passage is computed as sharply as anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Equations = Callable[[float, Array, Array], tuple[Array, Array]]
+NODES = (1.0 - np.cos(np.pi * np.arange(8) / 7.0)) / 2.0
+SUBSTEPS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A smooth piece of a configuration space: Chebyshev series (d + 1, n) of the coordinates in u, -1 <= u <= 1.
+
+    Examples
+    --------
+    >>> line = Curve(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> [part.tolist() for part in line.at(0.5)]
+    [[1.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
+    """
+
+    series: Array
+
+    def at(self, u: float) -> tuple[Array, Array, Array]:
+        """Return the position and its first and second derivatives."""
+        first = chebyshev.chebder(self.series)
+        second = chebyshev.chebder(first) if len(first) > 1 else np.zeros_like(first)
+        return tuple(np.asarray(chebyshev.chebval(u, part)) for part in (self.series, first, second))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """A motion along a curve, as steps with dense output.
+
+    Attributes
+    ----------
+    t : (k + 1,); q, v, a : (k + 1, n); dense : (k, 7, 2 n)
+    u, rate : (k + 1,)
+        Where it was on the curve, and how fast.
+    left : float or None
+        The value of u, -1 or 1, at which it left the curve; None where its time was over first.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    dense: Array
+    u: Array
+    rate: Array
+    left: float | None
+
+
+def move_along(
+    curve: Curve, equations: Equations, t: float, u: float, rate: float, until: float, tol: float
+) -> Passage:
+    """Return the motion along a curve from u until it leaves it at an end, or until a time.
+
+    Parameters
+    ----------
+    curve : Curve
+    equations : callable
+        (t, q, v) -> M (n, n), Q (n,).
+    t, u, rate : float
+        The start, and du/dt there.
+    until : float
+    tol : float
+        Relative tolerance of the steps.
+    """
+    from scipy.integrate import solve_ivp
+
+    def right(time: float, y: Array) -> list[float]:
+        q, first, second = curve.at(y[0])
+        mass, force = equations(time, q, first * y[1])
+        inertia = first @ mass
+        return [y[1], float((first @ force - inertia @ second * y[1] ** 2) / (inertia @ first))]
+
+    def low(_: float, y: Array) -> float:
+        return float(y[0] + 1.0)
+
+    def high(_: float, y: Array) -> float:
+        return float(y[0] - 1.0)
+
+    for event, direction in ((low, -1.0), (high, 1.0)):
+        event.terminal = True  # type: ignore[attr-defined]
+        event.direction = direction  # type: ignore[attr-defined]
+    found = solve_ivp(
+        right,
+        (t, until),
+        [u, rate],
+        method="DOP853",
+        rtol=max(0.01 * tol, 3e-14),
+        atol=1e-3 * tol,
+        events=(low, high),
+        dense_output=True,
+    )
+    left = None if found.status != 1 else (-1.0 if len(found.t_events[0]) else 1.0)
+    return _as_steps(curve, right, found.sol, t, float(found.t[-1]), left)
+
+
+def _as_steps(
+    curve: Curve,
+    right: Callable[[float, Array], list[float]],
+    solution: Any,
+    start: float,
+    end: float,
+    left: float | None,
+) -> Passage:
+    """Return a solution as steps whose dense output is that of the explicit loop: polynomials of degree seven."""
+    count = 4
+    while True:
+        edges = np.linspace(start, end, count + 1)
+        dense = _polynomials(curve, solution, edges, left)
+        if count >= SUBSTEPS or _miss(curve, solution, edges, dense) <= 1e-13:
+            break
+        count *= 2
+    rows = [
+        _state(curve, right, float(time), solution(time), left if k == count else None) for k, time in enumerate(edges)
+    ]
+    q, v, a, u, rate = (np.array(column) for column in zip(*rows, strict=True))
+    return Passage(edges, q, v, a, dense, u, rate, left)
+
+
+def _state(
+    curve: Curve, right: Callable[[float, Array], list[float]], time: float, y: Array, snapped: float | None
+) -> tuple[Array, Array, Array, float, float]:
+    u = y[0] if snapped is None else snapped
+    q, first, second = curve.at(u)
+    rise = right(time, np.array([u, y[1]]))[1]
+    return q, first * y[1], first * rise + second * y[1] ** 2, float(u), float(y[1])
+
+
+def _samples(curve: Curve, solution: Any, times: Array, left: float | None, last: float) -> Array:
+    y = solution(times)
+    u = np.where(times == last, y[0] if left is None else left, y[0])
+    q = chebyshev.chebval(u, curve.series)
+    v = chebyshev.chebval(u, chebyshev.chebder(curve.series)) * y[1]
+    return np.concatenate([q, v]).T
+
+
+def _polynomials(curve: Curve, solution: Any, edges: Array, left: float | None) -> Array:
+    basis = _basis(NODES)
+    found = []
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        values = _samples(curve, solution, a + (b - a) * NODES, left, float(edges[-1]))
+        found.append(np.linalg.solve(basis[1:], values[1:] - values[0]))
+    return np.array(found)
+
+
+def _basis(x: Array) -> Array:
+    """Return the seven functions of the dense output of a step at parts x of it."""
+    u = 1.0 - x
+    return np.stack([x, x * u, x**2 * u, (x * u) ** 2, x**3 * u**2, (x * u) ** 3, x**4 * u**3], axis=1)
+
+
+def _miss(curve: Curve, solution: Any, edges: Array, dense: Array) -> float:
+    """Return how far the polynomials are off between their nodes, relative to the size of what they describe."""
+    between = (NODES[3:5].sum() / 2, NODES[1] / 2)
+    worst = 0.0
+    for a, b, coefficients in zip(edges[:-1], edges[1:], dense, strict=True):
+        times = a + (b - a) * np.array([0.0, *between])
+        values = _samples(curve, solution, times, None, np.inf)
+        shown = values[0] + _basis(np.array(between)) @ coefficients
+        worst = max(worst, float((np.abs(shown - values[1:]) / (1.0 + np.abs(values[1:]))).max()))
+    return worst

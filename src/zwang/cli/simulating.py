@@ -1,0 +1,159 @@
+"""The command simulate: the motion of a model, its events, pictures and films."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zwang import gallery
+from zwang._compile import compile
+from zwang._plot import new_figure
+from zwang._results.motion import Motion, MotionStatus
+from zwang._simulate import Event, simulate
+from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.progress import progress
+from zwang.cli.values import Assignments, in_radians, number, require_known, values_from
+from zwang.errors import DeclarationError
+
+EXAMPLES = """\b
+Examples:
+  zwang simulate sleigh_ahead --until 3
+  zwang simulate ellipse_pendulum --until 10 --at-singular straight --film pendulum.html
+  zwang simulate model.toml --until 10 --out motion.nc --plot motion.png --show energy
+"""
+PERMILLE = 1000
+
+
+@click.command("simulate", cls=Assignments, epilog=EXAMPLES)
+@click.argument("model", metavar="MODEL")
+@click.option("--until", required=True, metavar="TIME", help="When to stop [s].")
+@click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
+@click.option("--tol", default=1e-10, show_default=True, help="Relative tolerance of the steps.")
+@click.option("--method", default="events", show_default=True, help="events or timestepping.")
+@click.option("--step", type=float, help="Step of --method timestepping [s].")
+@click.option("--event", "events", multiple=True, metavar="NAME=EXPRESSION", help="Log when an expression passes zero.")
+@click.option("--stop-at", "stops", multiple=True, metavar="NAME=EXPRESSION", help="The same, and stop there.")
+@click.option("--impact", type=click.Choice(["newton", "poisson", "energetic"]), help="The law of impact.")
+@click.option("--at-paradox", default="stop", show_default=True, help="stop, impact or realize.")
+@click.option("--at-choice", default="stop", show_default=True, help="stop, keep mode or realize.")
+@click.option("--at-singular", default="stop", show_default=True, help="stop, straight or realize.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the motion: .npz, or .nc with the extra io.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the motion: .png, .svg or .pdf.")
+@click.option(
+    "--show", "shown", multiple=True, help="What --plot draws: positions, velocities, energy, work, reactions, a name."
+)
+@click.option("--film", type=click.Path(path_type=Path), help="Write a film: .html (plays offline), .gif or .mp4.")
+@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout: events, the end, every row.")
+@tell_mistakes
+def simulate_(
+    model: str,
+    until: str,
+    state: tuple[str, ...],
+    params: tuple[str, ...],
+    degrees: bool,
+    tol: float,
+    method: str,
+    step: float | None,
+    events: tuple[str, ...],
+    stops: tuple[str, ...],
+    impact: str | None,
+    at_paradox: str,
+    at_choice: str,
+    at_singular: str,
+    out: Path | None,
+    picture: Path | None,
+    shown: tuple[str, ...],
+    film: Path | None,
+    json_: bool,
+) -> None:
+    """How a model moves: its events, where it ends, and why it stopped.
+
+    Numbers may be expressions such as pi/3. Exit code 1: the motion stopped before its time.
+    """
+    found = find_model(model)
+    system = found.system
+    given, values = values_from(state, "--state"), values_from(params, "--param")
+    of_state = ["t", *(item.name for item in (*system.coordinates, *system.velocities))]
+    require_known(system, given, of_state, "--state")
+    require_known(system, values, [item.name for item in system.parameters], "--param")
+    if degrees:
+        given = in_radians(system, given)
+    start, last = found.state | given, number(until, "--until")
+    asked = [_event(text, "--event", stop=False) for text in events]
+    asked += [_event(text, "--stop-at", stop=True) for text in stops]
+    options: dict[str, Any] = {"step": step} if step is not None else {}
+    begin = float(start.get("t", 0.0))
+    with progress(f"motion of {system.name}", PERMILLE) as show:
+        motion = simulate(
+            compile(system),
+            start,
+            found.params | values,
+            until=last,
+            tol=tol,
+            method=method,
+            events=asked,
+            impact=impact,
+            at_paradox=at_paradox,
+            at_choice=at_choice,
+            at_singular=at_singular,
+            progress=lambda time: show(int(PERMILLE * (time - begin) / (last - begin)), f"t = {time:.4g}"),
+            **options,
+        )
+    _write(motion, model, out, picture, shown, film)
+    if json_:
+        print_json(as_plain(motion))
+    else:
+        click.echo(repr(motion))
+    if motion.status is not MotionStatus.REACHED:
+        sys.exit(NO_ANSWER)
+
+
+def _event(text: str, option: str, *, stop: bool) -> Event:
+    name, equals, expr = text.partition("=")
+    if not equals or not name.strip() or not expr.strip():
+        raise DeclarationError(f"{option} needs name=expression, such as {option} top=v_y; it was given '{text}'.")
+    return Event(expr.strip(), stop=stop, name=name.strip())
+
+
+def _write(
+    motion: Motion, model: str, out: Path | None, picture: Path | None, shown: tuple[str, ...], film: Path | None
+) -> None:
+    if out is not None:
+        motion.save(out)
+        click.echo(f"wrote {out}", err=True)
+    if picture is not None:
+        figure, ax = new_figure()
+        motion.plot(*shown, ax=ax)
+        write_picture(figure, picture)
+        click.echo(f"wrote {picture}", err=True)
+    if film is not None:
+        drawing = gallery.get(model).drawing if model in gallery.names() else None
+        motion.animate(film, drawing=drawing)
+        click.echo(f"wrote {film}", err=True)
+
+
+def as_plain(motion: Motion) -> dict[str, Any]:
+    """Return a motion as plain data for JSON."""
+    return {
+        "name": motion.name,
+        "status": motion.status.name,
+        "reason": motion.reason,
+        "events": [
+            {"time": event.time, "kind": event.kind, "constraint": event.constraint, "name": event.name}
+            for event in motion.events
+        ],
+        "continuations": [item.sentence for item in motion.continuations],
+        "end": motion.end,
+        "t": motion.t,
+        "q": dict(zip(motion.coordinates, motion.q.T, strict=True)),
+        "v": dict(zip(motion.velocities, motion.v.T, strict=True)),
+        "reactions": dict(motion.reactions),
+        "energy": dict(motion.energy),
+        "drift": motion.drift,
+        "residual": motion.residual,
+    }
