@@ -1,0 +1,148 @@
+"""A motion compared with another while it runs: largest distances, integrals, least and largest values.
+
+A motion with a million periods is never stored. What a study needs of it is gathered inside the compiled loop: states
+and integrals at the edges of a few hundred cells of time, the range of each force in each cell, and the largest
+distance to a reference motion that is given as polynomials, piece by piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.jit import njit
+
+Array = NDArray[np.float64]
+
+DEGREE = 9
+POSITION, VELOCITY, TANGENTIAL, NORMAL, INTEGRAL, FORCE = range(6)
+DISTANCES = ("position", "velocity", "tangential velocity", "normal velocity", "integral", "force")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference motion as polynomials of degree `DEGREE` on pieces of time.
+
+    Attributes
+    ----------
+    breaks : (b + 1,)
+        Ends of the pieces, rising.
+    coefficients : (b, 3 n + n + n * n, DEGREE + 1)
+        For q, v, the force, its integral from the start, and the projector onto tangential velocities (row by row):
+        powers of s in [-1, 1], the place in the piece, lowest power first.
+    windows : (w, 2)
+        Times between which velocities are not compared.
+    """
+
+    breaks: Array
+    coefficients: Array
+    windows: Array
+
+    @classmethod
+    def nothing(cls, n: int) -> Reference:
+        """Return the reference that nothing is compared with."""
+        return cls(np.zeros(1), np.zeros((0, 4 * n + n * n, DEGREE + 1)), np.zeros((0, 2)))
+
+    def values(self, times: Array) -> Array:
+        """Return everything (times, quantities) at some times."""
+        place = np.clip(np.searchsorted(self.breaks, times, side="right") - 1, 0, len(self.coefficients) - 1)
+        left, right = self.breaks[place], self.breaks[place + 1]
+        s = (2 * times - left - right) / (right - left)
+        return np.einsum("tqd,td->tq", self.coefficients[place], s[:, None] ** np.arange(DEGREE + 1))
+
+
+def nodes() -> Array:
+    """Return the places in [-1, 1], strictly inside, at which a piece is sampled."""
+    return np.asarray(-np.cos(np.pi * (2 * np.arange(DEGREE + 1) + 1) / (2 * DEGREE + 2)))
+
+
+def fit(samples: Array) -> Array:
+    """Return coefficients (..., DEGREE + 1) from samples (..., DEGREE + 1) at the nodes of each piece."""
+    from numpy.polynomial import chebyshev
+
+    s = nodes()
+    basis = chebyshev.chebvander(s, DEGREE)
+    weights = np.full(DEGREE + 1, 2.0 / (DEGREE + 1))
+    weights[0] /= 2
+    to_powers = np.zeros((DEGREE + 1, DEGREE + 1))
+    for k in range(DEGREE + 1):
+        powers = chebyshev.cheb2poly([0.0] * k + [1.0])
+        to_powers[k, : len(powers)] = powers
+    return np.asarray(((samples @ basis) * weights) @ to_powers)
+
+
+def antiderivative(coefficients: Array, breaks: Array) -> Array:
+    """Return (pieces, n, DEGREE + 1) of the integral from the start of what (pieces, n, DEGREE + 1) describes.
+
+    The highest power is dropped: it is the first that the samples don't determine.
+    """
+    half = np.diff(breaks)[:, None, None] / 2
+    out = np.zeros_like(coefficients)
+    out[..., 1:] = half * coefficients[..., :-1] / np.arange(1, DEGREE + 1)
+    signs = (-1.0) ** np.arange(DEGREE + 1)
+    total = np.zeros(coefficients.shape[1])
+    for k in range(len(out)):
+        # A last term by the exact rule keeps the sum over pieces right even though the power is dropped inside.
+        out[k, :, 0] = total - out[k] @ signs
+        even = coefficients[k][:, ::2] @ (2.0 / (2 * np.arange(len(signs[::2])) + 1))
+        total = total + half[k, 0, 0] * even
+    return out
+
+
+@njit
+def polynomial(row, s):  # type: ignore[no-untyped-def]
+    """Return the value of a polynomial, lowest power first."""
+    value = row[row.size - 1]
+    for k in range(row.size - 2, -1, -1):
+        value = value * s + row[k]
+    return value
+
+
+@njit
+def piece_at(t, breaks, start):  # type: ignore[no-untyped-def]
+    """Return the number of the piece that holds t, looking on from `start`."""
+    place = start
+    while place < breaks.size - 2 and t > breaks[place + 1]:
+        place += 1
+    return place
+
+
+@njit
+def compare(t, n, y, forces, place, breaks, coefficients, windows, ideal, sup):  # type: ignore[no-untyped-def]
+    """Raise `sup` to the distances at one time; y holds q, v, integrals, of which the first n belong to `forces`."""
+    s = (2.0 * t - breaks[place] - breaks[place + 1]) / (breaks[place + 1] - breaks[place])
+    rows = coefficients[place]
+    for k in range(rows.shape[0]):
+        ideal[k] = polynomial(rows[k], s)
+    far, off, integral, force = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        far += (y[i] - ideal[i]) ** 2
+        off += (y[n + i] - ideal[n + i]) ** 2
+        force += (forces[i] - ideal[2 * n + i]) ** 2
+        integral += (y[2 * n + i] - ideal[3 * n + i]) ** 2
+    sup[POSITION] = max(sup[POSITION], far)
+    sup[INTEGRAL] = max(sup[INTEGRAL], integral)
+    sup[FORCE] = max(sup[FORCE], force)
+    for w in range(windows.shape[0]):
+        if windows[w, 0] <= t <= windows[w, 1]:
+            return
+    along, across = 0.0, 0.0
+    for i in range(n):
+        part = 0.0
+        for j in range(n):
+            part += ideal[4 * n + i * n + j] * (y[n + j] - ideal[n + j])
+        along += part**2
+        across += (y[n + i] - ideal[n + i] - part) ** 2
+    sup[VELOCITY] = max(sup[VELOCITY], off)
+    sup[TANGENTIAL] = max(sup[TANGENTIAL], along)
+    sup[NORMAL] = max(sup[NORMAL], across)
+
+
+@njit
+def widen(values, low, high, count):  # type: ignore[no-untyped-def]
+    """Widen the ranges to hold the first `count` values."""
+    for k in range(count):
+        low[k] = min(low[k], values[k])
+        high[k] = max(high[k], values[k])

@@ -1,0 +1,207 @@
+"""A run of one of the loops for stiff and fast motion: what goes in, what comes out, pauses for Python in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.stepping import implicit, oscillatory
+from zwang._numerics.stepping.comparing import DISTANCES, Reference
+
+Array = NDArray[np.float64]
+PAUSE = 0.08
+"""Seconds after which a loop lets Python look at signals."""
+
+STATUS = {
+    oscillatory.DONE: "reached the end",
+    oscillatory.PAUSED: "was stopped before the end",
+    oscillatory.TOO_SMALL: "needed steps below the rounding of time",
+    oscillatory.IRREGULAR: "met dependent constraints",
+    oscillatory.NOT_FINITE: "met forces that are not finite",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An initial value problem in kernels of the model's ABI.
+
+    Attributes
+    ----------
+    rhs, jacobian, surfaces : kernels
+        Accelerations and measures; da/dq and da/dv; switching surfaces. See `zwang._backends.native.flow`.
+    n, measures, ranged, switches : int
+        Coordinates; measures that are integrated; how many of them after the first n get their range; surfaces.
+    params, workspace : arrays
+    sides : int array
+        Comparisons as they stand at the start, for kernels that hold them.
+    t, q, v
+        The start.
+    """
+
+    rhs: Any
+    jacobian: Any
+    surfaces: Any
+    n: int
+    measures: int
+    ranged: int
+    switches: int
+    params: Array
+    workspace: Array
+    sides: NDArray[np.int64]
+    t: float
+    q: Array
+    v: Array
+
+
+@dataclass(frozen=True)
+class Course:
+    """A motion at the edges of cells of time, and what was gathered on the way.
+
+    Attributes
+    ----------
+    t : (k + 1,)
+    q, v : (k + 1, n)
+    integrals : (k + 1, measures)
+        Of every measure, from the start.
+    low, high : (k, ranged)
+        Ranges of the measures after the first n, in each cell.
+    distances : dict
+        The largest distances to the reference, by the names in `DISTANCES`.
+    steps, rejected, evaluations : int
+    rate : float
+        The fastest rate when it ended [rad/s].
+    status : int
+        One of `STATUS`; where it is not DONE the arrays end with the last edge that was reached.
+    crossings : (c, 2)
+        Times and numbers of the switching surfaces that were crossed, where the loop locates them.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    integrals: Array
+    low: Array
+    high: Array
+    distances: dict[str, float]
+    steps: int
+    rejected: int
+    evaluations: int
+    rate: float
+    status: int
+    crossings: Array
+
+
+def run_oscillatory(
+    problem: Problem,
+    edges: Array,
+    *,
+    phase: float = 0.5,
+    tol: float = 1e-12,
+    reference: Reference | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Course:
+    """Follow a fast oscillation with an explicit method of order 8; the step is at most phase/(fastest rate)."""
+    state = _State(problem, edges, reference)
+
+    def advance(steps: int) -> int:
+        return oscillatory.oscillate(
+            problem.rhs.compiled, problem.jacobian.compiled, problem.n, oscillatory.tableau(), *state.arrays,
+            *state.compared, phase, tol, steps,
+        )  # fmt: skip
+
+    status = _drive(advance, state, stop)
+    return state.course(status, 12)
+
+
+def run_implicit(
+    problem: Problem,
+    edges: Array,
+    *,
+    tol: float = 1e-10,
+    reference: Reference | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Course:
+    """Follow a stiff motion with the L-stable method of Radau of order 5; switching surfaces are located."""
+    state = _State(problem, edges, reference)
+
+    def advance(steps: int) -> int:
+        return implicit.radau(
+            problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
+            *state.arrays, *state.compared, state.crossings, tol, steps,
+        )  # fmt: skip
+
+    status = _drive(advance, state, stop)
+    return state.course(status, 0)
+
+
+class _State:
+    """The arrays of a run: a loop that pauses finds there where it was."""
+
+    def __init__(self, problem: Problem, edges: Array, reference: Reference | None) -> None:
+        n, size = problem.n, 2 * problem.n + problem.measures
+        self.problem, self.edges = problem, np.ascontiguousarray(edges, dtype=float)
+        self.y, self.carry = np.zeros(size), np.zeros(size)
+        self.y[:n], self.y[n : 2 * n] = problem.q, problem.v
+        span = float(edges[-1] - edges[0])
+        self.clock = np.array([edges[0], span / 100, 0.0, 1e-15 * max(span, abs(float(edges[-1]))), 0.0, 0.0])
+        self.counts = np.zeros(8, dtype=np.int64)
+        self.record = np.full((len(edges), size), np.nan)
+        self.record[0] = self.y
+        cells = len(edges) - 1
+        self.low = np.full((cells, problem.ranged), np.inf)
+        self.high = np.full((cells, problem.ranged), -np.inf)
+        self.crossings = np.zeros((4096 if problem.switches else 1, 2))
+        self.sides = problem.sides.copy()
+        self.sup = np.zeros(len(DISTANCES))
+        self.reference = reference or Reference.nothing(n)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What both loops take in the middle."""
+        return (
+            self.problem.params, self.sides, self.problem.workspace, self.y, self.carry, self.clock, self.counts,
+            self.edges, self.record, self.low, self.high,
+        )  # fmt: skip
+
+    @property
+    def compared(self) -> tuple[Any, ...]:
+        """The reference and the largest distances."""
+        return self.reference.breaks, self.reference.coefficients, self.reference.windows, self.sup
+
+    def course(self, status: int, evaluations: int) -> Course:
+        """Return what was gathered."""
+        n, kept = self.problem.n, int(self.counts[oscillatory.CELL]) + 1
+        steps, rejected = int(self.counts[oscillatory.STEPS]), int(self.counts[oscillatory.REJECTED])
+        counted = evaluations * (steps + rejected) if evaluations else int(self.counts[implicit.EVALUATIONS])
+        return Course(
+            t=self.edges[:kept],
+            q=self.record[:kept, :n],
+            v=self.record[:kept, n : 2 * n],
+            integrals=self.record[:kept, 2 * n :],
+            low=self.low[: kept - 1],
+            high=self.high[: kept - 1],
+            distances=dict(zip(DISTANCES, np.sqrt(self.sup).tolist(), strict=True)),
+            steps=steps,
+            rejected=rejected,
+            evaluations=counted,
+            rate=float(self.clock[oscillatory.RATE]),
+            status=status,
+            crossings=self.crossings[: int(self.counts[implicit.CROSSINGS])].copy(),
+        )
+
+
+def _drive(advance: Callable[[int], int], state: _State, stop: Callable[[], bool] | None) -> int:
+    """Call a loop until it is done, in portions that take about `PAUSE` seconds."""
+    steps = 2000
+    while True:
+        began = time.perf_counter()
+        status = advance(steps)
+        if status != oscillatory.PAUSED or (stop is not None and stop()):
+            return status
+        taken = max(time.perf_counter() - began, 1e-6)
+        steps = int(min(max(steps * PAUSE / taken, 100), 10_000_000))
