@@ -277,6 +277,19 @@ class ModeEquations:
         change, sound = self.corrected(rows, values)
         return change, values, sound
 
+    def closeness(self) -> Node | None:
+        """Return 1/det(J M^-1 J^T) of the held rows on positions: it grows without bound at a singular point.
+
+        None where no position is held.
+        """
+        g = self.g
+        rows = [self.rows[k] for k in self.positions]
+        if not rows:
+            return None
+        carried = [self.carried(row) for row in rows]
+        gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
+        return reduce(g.mul, Factor(g, len(rows), gram).inverse)
+
     def land(self) -> tuple[list[Node], list[Node], list[Node], Node]:
         """Return velocities on the manifold, the accelerations with them, the rates before, and whether it is sound."""
         g = self.g

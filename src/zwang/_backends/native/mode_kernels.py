@@ -73,7 +73,7 @@ class Watch:
 
 
 def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, extra: Sequence[Node]) -> list[Watch]:
-    """Return what may end a mode: gaps, multipliers, slips, reserves of friction, user events, switching surfaces."""
+    """Return what may end a mode: gaps, multipliers, slips, reserves of friction, singular points, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
     rough = {law.normal for law in structure.laws if law.normal is not None}
@@ -100,6 +100,9 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
                 normal = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
                 bound = g.mul(bound, normal)
             found.append(Watch(("reserve", f), g.sub(bound, size)))
+    closeness = equations.closeness()
+    if closeness is not None:
+        found.append(Watch(("singular", 0), closeness))
     found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
 
