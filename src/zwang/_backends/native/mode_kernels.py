@@ -73,7 +73,7 @@ class Watch:
 
 
 def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, extra: Sequence[Node]) -> list[Watch]:
-    """Return what may end a mode: gaps, multipliers, slips, reserves of friction, singular points, user events, surfaces."""
+    """Return what may end a mode: gaps, multipliers, slips, reserves, singular points, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
     rough = {law.normal for law in structure.laws if law.normal is not None}
