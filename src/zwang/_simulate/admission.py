@@ -1,4 +1,4 @@
-"""The start of a motion: is the state admissible, and which constraints act there?"""
+"""The start of a motion: whether the state is admissible, and which constraints act there."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
         speed = 1.0 + float(row @ np.abs(v))
         if abs(value) > ADMITTED * size:
             raise StateError(
-                f"{ground.name}: the state is off constraint '{place.name}' by {value:.1e} (tol {ADMITTED * size:.0e}). "
-                f"{PROJECT}"
+                f"{ground.name}: the state is off constraint '{place.name}' by {value:.1e} "
+                f"(tol {ADMITTED * size:.0e}). {PROJECT}"
             )
         if position and abs(rate) > ADMITTED * speed:
             raise StateError(

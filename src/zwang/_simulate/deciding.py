@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from zwang._backends import Terms
 from zwang._reactions import reactions_of_problem
@@ -116,13 +113,5 @@ def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> t
     """Return the labels of all constraints in a solution; those that are no contact of it are open."""
     labels = ["open"] * len(ground.table.places)
     for number, label in zip(numbers, solution.modes, strict=True):
-        place = ground.table.places[number]
-        if label == "closed" and place.slips:  # a contact whose friction coefficient is zero
-            label = "closed"
         labels[number] = str(label)
     return tuple(labels)
-
-
-def as_number(value: Any) -> float:
-    """Return a plain number."""
-    return float(np.asarray(value))

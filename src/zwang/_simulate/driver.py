@@ -20,7 +20,7 @@ from zwang._simulate.request import Request
 from zwang._simulate.singular import pass_singular
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
-from zwang._simulate.watching import sides_of
+from zwang._simulate.watching import bands_of, sides_of
 
 Array = NDArray[np.float64]
 CHUNK = 2000
@@ -37,7 +37,6 @@ class Driver:
         self.record = Record()
         self.choose = chooser(request, self.record)
         self.step = 0.0
-        self.labels: tuple[str, ...] = ()
         self.moment: Moment
         self.impacts: dict[int, list[tuple[float, float]]] = {}
         self._still = (float("nan"), 0)
@@ -67,7 +66,7 @@ class Driver:
             return entered
         moment, decision = entered
         while True:
-            self.moment, self.labels = moment, decision.labels
+            self.moment = moment
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
             found = self._advance(moment, decision)
@@ -110,6 +109,7 @@ class Driver:
             sides,
             max_steps=CHUNK,
             first_step=self.step,
+            bands=bands_of(self, moment),
         )
         self.record.stretch(found, decision)
         if found.next_step > 0:

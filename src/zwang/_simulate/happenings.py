@@ -152,9 +152,8 @@ def _closing(ground: Ground, moment: Moment, terms: Terms, names: tuple[tuple[st
         elif place.level == "velocity":
             if value < -ZERO * speed:
                 found.append(number)
-        elif number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q))):
-            if rate < -ZERO * speed:
-                found.append(number)
+        elif (number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q)))) and rate < -ZERO * speed:
+            found.append(number)
     return tuple(found)
 
 

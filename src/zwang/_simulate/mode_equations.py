@@ -62,7 +62,7 @@ def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
 
 def solve_mode(table: ConstraintTable, terms: Terms, mode: Mode) -> ModeSolution:
     """Return accelerations and reactions of a mode at states."""
-    n, states = terms.force.shape
+    states = terms.force.shape[1]
     held, sticking = list(mode.held), list(mode.sticking)
     rows = np.concatenate([terms.rows[held], terms.slip_rows[sticking]])
     columns = rows.copy()

@@ -10,7 +10,7 @@ import numpy as np
 
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.deciding import Decision
-from zwang._simulate.moment import Moment
+from zwang._simulate.moment import Ground, Moment, acts
 
 
 class Record:
@@ -57,10 +57,13 @@ class Record:
         plain: Mapping[str, Any] = {key: value for key, value in details.items() if value is not None}
         self.events.append(MotionEvent(float(time), kind, constraint, name, dict(plain)))
 
-    def closed(self, moment: Moment, labels: tuple[str, ...]) -> tuple[MotionPiece, ...]:
+    def closed(self, ground: Ground, moment: Moment) -> tuple[MotionPiece, ...]:
         """Return the pieces, at least one; a motion that stops after a jump ends with the state after it."""
         n = len(moment.q)
         if not self.pieces or self._jumped:
+            # No mode was found for this state: what acts there is known, how it acts is not.
+            acting = [acts(ground, moment, number) for number in range(len(ground.table.places))]
+            labels = tuple("undecided" if act else "open" for act in acting)
             self.pieces.append(
                 MotionPiece(
                     np.array([moment.t]),
@@ -70,6 +73,9 @@ class Record:
                     np.zeros((0, 7, 2 * n)),
                     labels,
                     (),
+                    undetermined=tuple(
+                        place.name for place, act in zip(ground.table.places, acting, strict=True) if act
+                    ),
                     jump=self._jumped,
                 )
             )

@@ -11,10 +11,6 @@ from zwang._simulate.user_events import Event
 
 def moving_for(model: Model, mode: Mode, events: tuple[Event, ...]) -> Any:
     """Return the steps of a mode, with the expressions of the user's events watched."""
-    try:
-        from zwang._backends.native.moving import moving
-    except ImportError:
-        from zwang._simulate.plain_moving import PlainMoving
+    from zwang._backends.native.moving import moving
 
-        return PlainMoving(model, mode, tuple(event.expr for event in events))
     return moving(model, mode, tuple(event.expr for event in events))

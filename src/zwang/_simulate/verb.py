@@ -135,7 +135,7 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         velocities=tuple(item.name for item in system.velocities),
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
-        pieces=driver.record.closed(driver.moment, driver.labels),
+        pieces=driver.record.closed(ground, driver.moment),
         events=tuple(driver.record.events),
         continuations=stop.continuations,
         reason=stop.reason,

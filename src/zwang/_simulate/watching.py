@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ANY = 2.0
 """Fires on any crossing."""
+ROUNDING = 1e-13
+"""Of a quantity, relative to its terms."""
 
 
 def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64]:
@@ -40,3 +42,38 @@ def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
             side = ANY
         sides.append(side)
     return np.array(sides)
+
+
+def bands_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
+    """Return what counts as zero for each watch: the rounding of its terms, whose signs must not conspire."""
+    names = driver.moving.watch_names
+    if not any(kind not in ("surface", "extra") for kind, _ in names):
+        return None
+    ground = driver.ground
+    terms = ground.terms(moment.t, moment.q, moment.v)
+    q, v = np.abs(moment.q), np.abs(moment.v)
+    mass = np.diagonal(terms.mass[:, :, 0])
+    pull = np.abs(terms.force[:, 0])
+    branches = driver.moving.branches(moment.t, moment.q, moment.v, ground.params)
+    bands = np.array(driver.moving.bands(moment.t, moment.q, moment.v, ground.params, branches))
+    loads = {place.law: place for place in ground.table.places if place.law >= 0}
+    for watch, (kind, k) in enumerate(names):
+        size = 0.0
+        if kind in ("gap", "value"):
+            row = np.abs(terms.rows[k, :, 0])
+            size = float(row @ (q if kind == "gap" else v))
+        elif kind == "normal":
+            size = _force_size(terms.rows[k, :, 0], mass, pull)
+        elif kind in ("slip", "speed"):
+            size = float(np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0) @ v)
+        elif kind == "reserve":
+            place = loads[k]
+            size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
+        bands[watch] = max(bands[watch], ROUNDING * size)
+    return bands
+
+
+def _force_size(row: NDArray[np.float64], mass: NDArray[np.float64], pull: NDArray[np.float64]) -> float:
+    """Return the size of the force along a row that balances all forces on it."""
+    spread = float(row**2 @ (1.0 / mass))
+    return float(np.abs(row) @ (pull / mass)) / spread if spread > 0 else 0.0
