@@ -76,5 +76,17 @@ CHAPTER = Chapter(
             "small "
             "change makes the first one right.",
         ),
+        Section(
+            "paper_001.pair",
+            "Friction in a plane: two particles on a rod",
+            "Two particles joined by a light rod lie on a rough plane and are pulled. They rest, or the rod turns "
+            "about "
+            "one of them, or both slide.",
+        ),
+        Section(
+            "paper_001.string",
+            "Unknown normal forces: a string over a bar",
+            "Now the tension, and with it the friction, depends on how the weights accelerate.",
+        ),
     ),
 )
