@@ -27,6 +27,7 @@ _PLACES = {
     "Unilateral": "zwang._declare",
     "Viscosity": "zwang._realize",
     "ZwangError": "zwang.errors",
+    "asymptotics": "zwang._asymptotics",
     "compile": "zwang._compile",
     "coordinates": "zwang._declare",
     "from_sympy": "zwang._from_sympy",
@@ -59,6 +60,7 @@ __all__ = [
     "Unilateral",
     "Viscosity",
     "ZwangError",
+    "asymptotics",
     "compile",
     "coordinates",
     "errors",
@@ -79,6 +81,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from zwang import errors, gallery, papers
+    from zwang._asymptotics import asymptotics
     from zwang._compile import compile
     from zwang._declare import (
         Bilateral,

@@ -1,0 +1,193 @@
+"""Ways into a singular point: along a half-branch of the space itself, or through the points of f = eps.
+
+Both are half-branches of a curve: of the constraints themselves, or of the constraints without the perturbed one
+together with the section that picks a point on each perturbed curve. What goes to zero on the way is the distance, or
+eps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from zwang._asymptotics.elimination import Undecided, dot, solve
+from zwang._asymptotics.formulas import Formulas, sign_of
+from zwang._asymptotics.geometry import Equations
+from zwang._asymptotics.laurent import Laurent
+from zwang._asymptotics.local_curves import HalfBranch
+from zwang._asymptotics.mechanics import Mechanics, directions, forces, vanishes
+from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
+
+SERIES = (8, 14, 24, 40)
+"""Numbers of terms of the series, in turn, until everything asked is known."""
+WITHOUT = "without"
+SIDES = {"before": -1, "after": 1}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a value belongs to: the direction of motion, the sign of lam with friction, the side of a turning point."""
+
+    direction: int
+    friction: str
+    side: str = ""
+
+
+@dataclass(frozen=True)
+class Approach:
+    """A way into the point.
+
+    Attributes
+    ----------
+    label : str
+    half : HalfBranch
+        Of the points looked at.
+    mechanics : Mechanics
+    small : Formulas
+        What goes to zero: the squared distance (`squared`), a distance or eps.
+    squared : bool
+    perturbed : bool
+        Whether the points lie on perturbed curves; else on the space itself.
+    reference : list of mpf
+        Motion to its side is of direction +1: on the space itself away from the point.
+    turning : tuple of int
+        For each friction law whose slip vanishes at the points, the sign of the slip just after them.
+    """
+
+    label: str
+    half: HalfBranch
+    mechanics: Mechanics
+    small: Formulas
+    squared: bool
+    perturbed: bool
+    sign: int
+    reference: list[Number]
+    turning: tuple[int, ...] = ()
+
+    def size(self, q: Sequence[Any]) -> Any:
+        """Return what goes to zero, as a positive quantity."""
+        value = self.small(self.mechanics._at(q))[0]
+        if self.squared:
+            return value ** mp.mpf("0.5") if isinstance(value, Laurent) else mp.sqrt(value)
+        return abs(value)
+
+    def velocity(self, q: Sequence[Any]) -> list[Any]:
+        """Return the velocity in direction +1."""
+        if not self.perturbed and isinstance(q[0], Laurent):
+            along: list[Any] = [item.derivative() for item in q]
+        else:
+            along = self.mechanics.tangent(q)
+        return self.mechanics.velocity(q, along, self.reference)
+
+    def values(self, q: Sequence[Any]) -> dict[tuple[Case, str], Any]:
+        """Return every multiplier and reaction at a point (or as series), for both directions and all signs."""
+        found: dict[tuple[Case, str], Any] = {}
+        forward = self.velocity(q)
+        for direction in (1, -1):
+            v = [item * direction for item in forward]
+            found |= quantities(self.mechanics, self.mechanics.terms(q, v), direction, self.turning)
+        return found
+
+
+def quantities(mechanics: Mechanics, terms: Any, direction: int, turning: Sequence[int]) -> dict[tuple[Case, str], Any]:
+    """Return the multipliers and reactions at a state, without friction and for all patterns of signs with it."""
+    found: dict[tuple[Case, str], Any] = {}
+    plain = forces(terms, [], [], [])
+    case = Case(direction, WITHOUT)
+    for name, value in zip(mechanics.names, plain.lam, strict=True):
+        found[case, name] = value
+    coulomb = [law for law in mechanics.laws if law.normal is not None]
+    if not mechanics.laws:
+        return found
+    for side in SIDES if turning else ("",):
+        rest = [sign * SIDES[side] for sign in turning] if side else []
+        along = directions(terms, mechanics.laws, rest)
+        if along is None:
+            continue
+        for signs in product((1, -1), repeat=len(coulomb)):
+            case = Case(direction, "".join("+" if sign > 0 else "-" for sign in signs) or "rough", side)
+            made = forces(terms, mechanics.laws, signs, along)
+            for name, value in zip(mechanics.names, made.lam, strict=True):
+                found[case, name] = value
+            for law in mechanics.laws:
+                found[case, f"friction at {law.name}"] = made.friction[law.name]
+                if law.normal is not None and law.scaled:
+                    found[case, f"normal force at {law.name}"] = made.lam[law.normal] * terms.scales[law.place]
+    return found
+
+
+def is_consistent(mechanics: Mechanics, case: Case, values: dict[tuple[Case, str], Any]) -> bool:
+    """Return whether the signs come out as the pattern assumed them."""
+    if case.friction in (WITHOUT, "rough"):
+        return True
+    coulomb = [law for law in mechanics.laws if law.normal is not None]
+    signs = [1 if letter == "+" else -1 for letter in case.friction]
+    return all(sign_of(values[case, law.name]) == sign for law, sign in zip(coulomb, signs, strict=True))
+
+
+def counts(mechanics: Mechanics, values: dict[tuple[Case, str], Any]) -> dict[tuple[int, str], int]:
+    """Return the number of solutions with friction for each direction of motion and side of a turning point."""
+    cases = {case for case, _ in values if case.friction != WITHOUT}
+    found: dict[tuple[int, str], int] = {}
+    for case in cases:
+        key = (case.direction, case.side)
+        found[key] = found.get(key, 0) + is_consistent(mechanics, case, values)
+    return found
+
+
+def neighbour(
+    equations: Equations, mechanics: Mechanics, q: Sequence[Number], step: Number, side: Sequence[Number]
+) -> list[Number]:
+    """Return the point at a distance along the curve through q on which all equations keep their values."""
+    along = mechanics.tangent(q)
+    length = mp.sqrt(dot(along, along)) * (sign_of(dot(along, side)) or 1)
+    along = [item / length for item in along]
+    kept = equations.value(q)
+    here = [a + step * b for a, b in zip(q, along, strict=True)]
+    goal = dot(along, here)
+    for _ in range(60):
+        value = equations.value(here)
+        miss = [*(a - b for a, b in zip(value, kept, strict=True)), dot(along, here) - goal]
+        change = solve([*equations.jacobian(here), along], [miss])[0]
+        here = [a - b for a, b in zip(here, change, strict=True)]
+        if largest(change) <= ROUNDING * 1e4 * (1 + largest(here)):
+            break
+    return here
+
+
+def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> tuple[int, ...]:
+    """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
+    mechanics = approach.mechanics
+    if not mechanics.laws:
+        return ()
+    terms = mechanics.terms(q, approach.velocity(q))
+    resting = [law for law in mechanics.laws if all(vanishes(terms.slips[k]) for k in law.slips)]
+    if not resting:
+        return ()
+    step = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)]) * mp.mpf(10) ** -20
+    after = neighbour(equations, mechanics, q, step, approach.reference)
+    moved = mechanics.terms(after, approach.velocity(after))
+    return tuple(sign_of(moved.slips[law.slips[0]]) for law in resting)
+
+
+def known(values: dict[tuple[Case, str], Any]) -> bool:
+    """Return whether the order of every series is known."""
+    return all(not isinstance(item, Laurent) or not item.is_zero for item in values.values())
+
+
+def limit_direction(values: Sequence[Any]) -> list[Number]:
+    """Return the limit of a vector of series, scaled so that its first component that is not zero is positive."""
+    series = [item if isinstance(item, Laurent) else None for item in values]
+    lowest = min((item.start for item in series if item is not None and not item.is_zero), default=0)
+    if any(not isinstance(item, Laurent) and item for item in values):
+        lowest = min(lowest, 0)
+    found = [
+        item.coefficient(lowest) if isinstance(item, Laurent) else (item if lowest == 0 else mp.mpf(0))
+        for item in values
+    ]
+    first = next((item for item in found if abs(item) > mp.mpf(10) ** -20), None)
+    if first is None:
+        raise Undecided("the direction of motion is not known yet")
+    return [item / abs(first) * (1 if first > 0 else -1) for item in found]

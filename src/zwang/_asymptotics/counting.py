@@ -1,0 +1,45 @@
+"""The number of solutions at a state as `reactions` counts it: exact enumeration of modes, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from zwang._asymptotics.approaches import SIDES, Approach
+from zwang._asymptotics.mechanics import directions
+from zwang._asymptotics.precision import Number
+from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._reactions.problem import reactions_of_problem
+
+
+def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str], int]:
+    """Return the number of accelerations for each direction of motion and each side of a turning point."""
+    mechanics = approach.mechanics
+    found: dict[tuple[int, str], int] = {}
+    forward = approach.velocity(q)
+    for way in (1, -1):
+        terms = mechanics.terms(q, [item * way for item in forward])
+        for side in SIDES if approach.turning else ("",):
+            rest = [sign * SIDES[side] for sign in approach.turning] if side else []
+            along = directions(terms, mechanics.laws, rest)
+            if along is None:
+                continue
+            laws = {law.normal: (law, direction) for law, direction in zip(mechanics.laws, along, strict=True)}
+            contacts = []
+            for k, row in enumerate(terms.rows):
+                rough = {}
+                if k in laws:
+                    law, direction = laws[k]
+                    rough = {
+                        "tangent": np.array([[float(x) for x in terms.slip_rows[j]] for j in law.slips]),
+                        "friction": float(terms.bounds[law.place]),
+                        "slip": np.array([float(x) for x in direction]),
+                    }
+                normal = np.array([float(x) for x in row])
+                contacts.append(Contact(normal, bias=float(terms.gamma[k]), bilateral=True, **rough))
+            mass = np.array([[float(x) for x in row] for row in terms.mass])
+            problem = ContactProblem(mass, np.array([float(x) for x in terms.force]), contacts)
+            result = reactions_of_problem(problem, certify=False)
+            found[way, side] = len(result.accelerations)
+    return found

@@ -1,0 +1,189 @@
+"""The ways into a point: half-branches of the space itself, and of the points s_eps of the perturbed curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import sympy as sp
+
+from zwang._asymptotics.approaches import SERIES, Approach, limit_direction, turning_signs
+from zwang._asymptotics.elimination import Undecided
+from zwang._asymptotics.formulas import Formulas
+from zwang._asymptotics.geometry import Equations, Subspaces
+from zwang._asymptotics.laurent import Laurent
+from zwang._asymptotics.local_curves import HalfBranch, NoCurve, curve_at
+from zwang._asymptotics.measuring import is_nearest
+from zwang._asymptotics.mechanics import Mechanics
+from zwang._asymptotics.precision import Number, largest, mp
+
+NEAR = mp.mpf(10) ** -6
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A singular point with its surroundings.
+
+    Attributes
+    ----------
+    equations : Equations
+        Of all constraints held, in the order of `names`.
+    names : tuple of str
+    point : list of mpf
+    error, defect : mpf
+        Of the point, and how far the parameters are from critical.
+    """
+
+    equations: Equations
+    names: tuple[str, ...]
+    point: list[Number]
+    error: Number
+    defect: Number
+
+    @property
+    def rank_tol(self) -> Number:
+        """Singular values below it count as zero at the point."""
+        return max(mp.mpf(10) ** -20, mp.sqrt(self.defect), 1e3 * self.error)
+
+    @property
+    def noise(self) -> Number:
+        """What counts as zero among coefficients at the point."""
+        return max(self.error, self.defect)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the point is singular to all digits."""
+        return bool(self.defect < mp.mpf(10) ** -40)
+
+
+def centre_values(spot: Spot) -> tuple[list[Any], dict[Any, Number]]:
+    """Return symbols that stand for the coordinates of the point, and their values."""
+    symbols = [sp.Dummy(f"{item}_0") for item in spot.equations.coordinates]
+    return symbols, dict(zip(symbols, spot.point, strict=True))
+
+
+def branches_of_space(spot: Spot) -> tuple[tuple[str, ...], list[HalfBranch]]:
+    """Return the names of n - 1 constraints that are independent next to the point, and the half-branches there."""
+    n = len(spot.point)
+    last: NoCurve | None = None
+    for places in combinations(range(len(spot.names)), n - 1):
+        chosen = spot.equations if len(places) == len(spot.names) else spot.equations.chosen(places)
+        try:
+            halves = curve_at(chosen, spot.point, spot.noise, spot.rank_tol)
+        except NoCurve as error:
+            last = error
+            continue
+        kept = [half for half in halves if len(places) == len(spot.names) or _on_all(spot, half)]
+        if kept or len(places) == len(spot.names):
+            return tuple(spot.names[k] for k in places), kept
+    raise last if last is not None else NoCurve("no half-branch satisfies all constraints")
+
+
+def _on_all(spot: Spot, half: HalfBranch) -> bool:
+    """Return whether a half-branch of some constraints satisfies the others too."""
+    q = half.at(half.series(SERIES[0]), mp.mpf(10) ** -4)
+    return bool(largest(spot.equations.value(q)) <= max(mp.mpf(10) ** -40, 1e3 * spot.defect))
+
+
+def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfBranch], distance: Any) -> list[Approach]:
+    """Return the ways into the point along the half-branches of the space."""
+    symbols, centre = centre_values(spot)
+    mechanics.values.update(centre)
+    square = sum(((a - b) ** 2 for a, b in zip(spot.equations.coordinates, symbols, strict=True)), sp.Integer(0))
+    small = Formulas([square if distance is None else distance])
+    found = []
+    for k, half in enumerate(halves):
+        q = half.series(SERIES[0])
+        offset = [item - start for item, start in zip(q, spot.point, strict=True)]
+        away = _leading(offset)
+        found.append(Approach(f"branch {k}", half, mechanics, small, distance is None, False, 0, away))
+    return found
+
+
+def _leading(values: Sequence[Any]) -> list[Number]:
+    """Return the direction in which a vector of series leaves zero."""
+    lowest = min(item.start for item in values if isinstance(item, Laurent) and not item.is_zero)
+    return [item.coefficient(lowest) if isinstance(item, Laurent) else mp.mpf(0) for item in values]
+
+
+def left_null(spot: Spot) -> list[list[Number]]:
+    """Return the combinations of rows that vanish at the point."""
+    return Subspaces(spot.equations.jacobian(spot.point), spot.rank_tol).left_null
+
+
+def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mapping[int, Any]) -> list[Approach]:
+    """Return the ways into the point through the points s_eps of expr_name = eps, for each sign of eps.
+
+    `sections` has, for the sign 1 and -1 (or 0: both), the expression whose zero picks the point; None: the nearest.
+    """
+    place = spot.names.index(name)
+    others = spot.equations.chosen([k for k in range(len(spot.names)) if k != place])
+    symbols, centre = centre_values(spot)
+    others.values.update(centre)
+    mechanics.values.update(centre)
+    offset = spot.equations.value(spot.point)[place]
+    level = sp.Dummy("level")
+    mechanics.values[level] = offset
+    small = Formulas([spot.equations.expressions[place] - level])
+    found: list[Approach] = []
+    for wanted, section in sections.items():
+        expression = _nearest_condition(spot, symbols) if section is None else section
+        curve = others.joined(expression)
+        for half in curve_at(curve, spot.point, spot.noise, spot.rank_tol):
+            made = _approach(spot, mechanics, half, small, section is None)
+            if made is not None and (wanted == 0 or made.sign == wanted):
+                found.append(made)
+    return sorted(found, key=lambda item: -item.sign)
+
+
+def _approach(spot: Spot, mechanics: Mechanics, half: HalfBranch, small: Formulas, nearest: bool) -> Approach | None:
+    """Return the way along a half-branch of the points s_eps; None where eps stays zero or they are not nearest."""
+    for terms in SERIES:
+        try:
+            q = half.series(terms)
+            eps = small(mechanics._at(q))[0]
+            if not isinstance(eps, Laurent) or eps.is_zero:
+                continue
+            reference = limit_direction(mechanics.tangent(q))
+        except (Undecided, ZeroDivisionError):
+            continue
+        sign = eps.sign()
+        label = "eps > 0" if sign > 0 else "eps < 0"
+        made = Approach(label, half, mechanics, small, False, True, sign, reference)
+        tau = mp.mpf(10) ** -6 if spot.exact else mp.mpf(10) ** -3
+        here = half.at(q, tau)
+        if nearest and not is_nearest(made, spot.equations, here):
+            return None
+        return replace(made, turning=turning_signs(made, spot.equations, here))
+    return None
+
+
+def _nearest_condition(spot: Spot, symbols: Sequence[Any]) -> Any:
+    """Return the expression that vanishes where a curve of the family is at right angles to the way to the point.
+
+    It is the determinant of the rows of all constraints and of q - point: zero where the tangent of the curve through q
+    is orthogonal to q - point.
+    """
+    q = spot.equations.coordinates
+    rows = [[sp.diff(item, x) for x in q] for item in spot.equations.expressions]
+    rows.append([a - b for a, b in zip(q, symbols, strict=True)])
+    return _expanded_determinant(rows)
+
+
+def _expanded_determinant(rows: list[list[Any]]) -> Any:
+    """Return a determinant by Laplace's expansion, every minor made once."""
+    n = len(rows)
+    minors: dict[tuple[int, ...], Any] = {(): sp.Integer(1)}
+    for size in range(1, n + 1):
+        row = rows[n - size]
+        made: dict[tuple[int, ...], Any] = {}
+        for columns in combinations(range(n), size):
+            terms = []
+            for k, column in enumerate(columns):
+                rest = (*columns[:k], *columns[k + 1 :])
+                terms.append((-1) ** k * row[column] * minors[rest])
+            made[columns] = sp.Add(*terms)
+        minors = made
+    return minors[tuple(range(n))]

@@ -1,0 +1,126 @@
+"""The threshold: how far from the singular point the number of solutions stays what it is next to it.
+
+For one guide the equation is a lam + b |lam| = c: two solutions or none where |b| > a, one where |b| < a. In general
+the number changes where the determinant for a pattern of signs does. The points s_eps are followed outwards along
+their curve until that happens, until eps turns back, or until the curve has gone far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from zwang._asymptotics.approaches import SIDES, Approach
+from zwang._asymptotics.elimination import dot, null_vector, solve
+from zwang._asymptotics.geometry import Equations
+from zwang._asymptotics.mechanics import directions, stiffening
+from zwang._asymptotics.precision import Number, largest, mp
+
+STEPS = 260
+DIGITS = 30
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """The value of eps at which a determinant changes its sign, and the point."""
+
+    eps: Number
+    point: list[Number]
+
+
+def find_threshold(approach: Approach, start: Sequence[Number], farthest: Number) -> Crossover | None:
+    """Return the first point outwards from `start` at which the number of solutions changes, None without one."""
+    if not any(law.normal is not None for law in approach.mechanics.laws):
+        return None
+    with mp.workdps(DIGITS):
+        walk = _Walk(approach, list(start))
+        before = _signs(approach, walk.q)
+        for _ in range(STEPS):
+            old, eps = walk.q, approach.size(walk.q)
+            step = walk.forward()
+            if step is None or walk.distance() > farthest or approach.size(walk.q) <= eps:
+                return None
+            after = _signs(approach, walk.q)
+            if before is None or after is None:
+                before = after
+            elif after != before:
+                found = walk.bisect(old, step, before)
+                return Crossover(approach.sign * approach.size(found), found)
+    return None
+
+
+def _signs(approach: Approach, q: Sequence[Number]) -> tuple[bool, ...] | None:
+    """Return the signs of the determinants of all patterns, None where they can't be told."""
+    mechanics = approach.mechanics
+    forward = approach.velocity(q)
+    coulomb = [law for law in mechanics.laws if law.normal is not None]
+    found = []
+    for way in (1, -1):
+        terms = mechanics.terms(q, [item * way for item in forward])
+        for side in SIDES if approach.turning else ("",):
+            along = directions(terms, mechanics.laws, [sign * SIDES[side] for sign in approach.turning] if side else [])
+            if along is None:
+                return None
+            for signs in product((1, -1), repeat=len(coulomb)):
+                found.append(bool(stiffening(terms, mechanics.laws, signs, along) > 0))
+    return tuple(found)
+
+
+class _Walk:
+    """Steps along a curve, each a part of the distance to the singular point."""
+
+    def __init__(self, approach: Approach, q: list[Number]) -> None:
+        self.approach, self.q = approach, q
+        self.point = approach.half.frame.point
+        self.equations: Equations = approach.half.equations
+        self.outwards = [a - b for a, b in zip(q, self.point, strict=True)]
+
+    def distance(self) -> Number:
+        return largest([a - b for a, b in zip(self.q, self.point, strict=True)])
+
+    def forward(self) -> tuple[list[Number], Number] | None:
+        """Go one step on; return the direction and length of the step."""
+        along = null_vector(self.equations.jacobian(self.q))
+        size = mp.sqrt(dot(along, along)) * (1 if dot(along, self.outwards) > 0 else -1)
+        along = [item / size for item in along]
+        length = min(self.distance() / 4, mp.mpf("0.1"))
+        for _ in range(8):
+            found = self._corrected([a + length * b for a, b in zip(self.q, along, strict=True)], along)
+            if found is not None:
+                self.outwards = [a - b for a, b in zip(found, self.q, strict=True)]
+                self.q = found
+                return along, length
+            length /= 2
+        return None
+
+    def _corrected(self, q: list[Number], along: Sequence[Number]) -> list[Number] | None:
+        goal = dot(along, q)
+        offset = self.approach.half.frame.offset
+        for _ in range(12):
+            value = [a - b for a, b in zip(self.equations.value(q), offset, strict=True)]
+            try:
+                step = solve([*self.equations.jacobian(q), list(along)], [[*value, dot(along, q) - goal]])[0]
+            except ZeroDivisionError:
+                return None
+            q = [a - b for a, b in zip(q, step, strict=True)]
+            if largest(step) <= mp.mpf(10) ** -(DIGITS - 6) * (1 + largest(q)):
+                return q
+        return None
+
+    def bisect(self, old: list[Number], step: tuple[list[Number], Number], before: tuple[bool, ...]) -> list[Number]:
+        """Return the point between old and the present one at which the signs change."""
+        along, length = step
+        low, high = mp.mpf(0), length
+        found = self.q
+        for _ in range(70):
+            middle = (low + high) / 2
+            trial = self._corrected([a + middle * b for a, b in zip(old, along, strict=True)], along)
+            if trial is None:
+                break
+            found = trial
+            if _signs(self.approach, trial) == before:
+                low = middle
+            else:
+                high = middle
+        return found

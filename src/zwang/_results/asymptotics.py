@@ -1,0 +1,182 @@
+"""`Asymptotics`: how multipliers and reactions grow on the ways into a singular point, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.base import Result
+from zwang._results.storage import storable
+
+
+@storable
+class AsymptoticsStatus(Enum):
+    """How prediction and measurement go together."""
+
+    CONFIRMED = "Every measured exponent is the predicted one."
+    CONTRADICTED = "A measured exponent differs from the predicted one."
+    PREDICTED = "The exponents are predicted; nothing could be measured."
+    MEASURED = "The exponents are measured; they could not all be predicted."
+    ISOLATED = "No branch leads into the point."
+    PERSISTENT = (
+        "The perturbed curves stay singular next to the point: this constraint takes no part in the dependence."
+    )
+
+
+@storable
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """One quantity on one way into the point: quantity ~ coefficient * x^exponent.
+
+    x is the distance to the singular point along a branch, or abs(eps) through the perturbed family.
+
+    Attributes
+    ----------
+    approach : str
+        'branch 0', ... or 'eps > 0', 'eps < 0'.
+    sign : int
+        Of eps; 0 along a branch.
+    branch : int
+        Number of the half-branch, or of the point s_eps among those of this sign.
+    quantity : str
+        Name of a constraint (its multiplier), 'friction at NAME' or 'normal force at NAME'.
+    exponent : float
+        Measured with eighty digits; infinite where the quantity is zero all along, nan where nothing was measured.
+    predicted : float
+        From the series of the local data; nan where it could not be had.
+    generic : float
+        What the local type gives for a mass matrix, forces and friction in general position.
+    coefficient : float
+        Measured leading coefficient, with sign.
+    predicted_coefficient : float
+    error : float
+        Of the measured exponent: the last change of its extrapolation.
+    friction : str
+        'without', or the signs assumed for the multipliers with friction: '+', '-', ...
+    direction : str
+        Of the motion: '+', '-', or 'both' where it makes no difference. Along a branch '+' leads away from the point;
+        through the family it is the direction of `velocity`.
+    side : str
+        'before' or 'after' the point, where the slip vanishes at it; else empty.
+    consistent : bool
+        Whether the multipliers have the assumed signs, so that this is a solution.
+    solutions : mapping str -> int
+        Number of solutions with friction for each direction of motion (on this side).
+    persists : bool or None
+        Whether exponent and number of solutions are the same at neighbouring points of the perturbed curve; None along
+        a branch.
+    threshold : float
+        The smallest abs(eps) on this way at which the number of solutions changes; nan where there is none.
+    velocity : mapping
+        The velocity of direction '+' in the limit, by coordinate.
+    x, values : arrays
+        Where it was measured, and what.
+    """
+
+    approach: str
+    sign: int
+    branch: int
+    quantity: str
+    exponent: float
+    predicted: float
+    generic: float
+    coefficient: float
+    predicted_coefficient: float
+    error: float
+    friction: str
+    direction: str
+    side: str
+    consistent: bool
+    solutions: Mapping[str, int]
+    persists: bool | None
+    threshold: float
+    velocity: Mapping[str, float]
+    x: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"Growth({self.approach}, {self.quantity}, friction {self.friction}: exponent {self.exponent:.6g})"
+
+
+@storable
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """Where the number of solutions changes: the value of eps, the point, and the way on which it lies."""
+
+    eps: float
+    approach: str
+    branch: int
+    point: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        where = ", ".join(f"{name} = {value:.6g}" for name, value in self.point.items())
+        return f"Threshold(eps = {self.eps:.8g} at {where})"
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Asymptotics(Result):
+    """What multipliers, reactions and the number of solutions do on every way into a singular point.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    point : mapping
+        The singular point, by coordinate.
+    kind : str
+        Its local type in words.
+    perturbed : str or None
+        The constraint that was perturbed.
+    section : str
+        What picks the point on each perturbed curve.
+    rows : tuple of Growth
+    thresholds : tuple of Threshold
+    speed : float
+        Of the motion, in the sense of `speed_of`.
+    speed_of : str
+    notes : tuple of str
+    residual : float
+        Largest error of a measured exponent.
+    """
+
+    name: str
+    point: Mapping[str, float]
+    kind: str
+    perturbed: str | None
+    section: str
+    rows: tuple[Growth, ...]
+    thresholds: tuple[Threshold, ...]
+    speed: float
+    speed_of: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """The smallest abs(eps) at which the number of solutions changes, on any way; nan where there is none."""
+        return min((abs(item.eps) for item in self.thresholds), default=float("nan"))
+
+    def select(self, **wanted: Any) -> tuple[Growth, ...]:
+        """Return the rows with these attributes.
+
+        Examples
+        --------
+        ``found.select(sign=1, friction="without")``
+        """
+        return tuple(row for row in self.rows if all(getattr(row, key) == value for key, value in wanted.items()))
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the growth of every quantity on logarithmic axes; return the Axes (extra ``plot``)."""
+        from zwang._plot.growth import draw_growth
+
+        return draw_growth(self, ax=ax)
+
+    def __repr__(self) -> str:
+        from zwang._results.asymptotics_text import as_text
+
+        return as_text(self)
