@@ -235,7 +235,7 @@ class _Call:
 
     def __init__(self, moving: Moving, t: float, q: Array, v: Array, params: Array, until: float, tol: float,
                  sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
-        from zwang._numerics.stepping import loop
+        from zwang._numerics.stepping import places
 
         kernels = moving.kernels
         self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
@@ -245,12 +245,12 @@ class _Call:
             for item in function.arguments(params)
         ]
         self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
-        self.counts = np.zeros(loop.COUNTS, dtype=np.int64)
-        given = (kernels.positions, kernels.rows, len(kernels.watches), 0, kernels.surfaces)
-        self.counts[:5] = given
-        self.counts[loop.SIDES] = params.size - kernels.surfaces
-        self.counts[loop.KEEP] = dense
-        self.reals = np.array([until, tol, 0.0, 0.0, 0.0])
+        self.counts = np.zeros(places.COUNTS, dtype=np.int64)
+        self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces
+        self.counts[places.SIDES] = params.size - kernels.surfaces
+        self.counts[places.KEEP] = dense
+        self.reals = np.zeros(places.REALS)
+        self.reals[:2] = until, tol
         self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
         self.t, self.y = [np.array([t])], [np.concatenate([q, v])[None]]
         self.a: list[Array] = []
@@ -268,26 +268,27 @@ class _Call:
 
     def run(self, attempts: int, room: int) -> str:
         """Make some attempts and keep the steps; return the status."""
-        from zwang._numerics.stepping import loop
-        from zwang._numerics.stepping.drivers import advance
+        from zwang._numerics.stepping import places
+        from zwang._numerics.stepping.drivers import compiled_advance
 
         size = min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
         times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
-        self.counts[loop.ATTEMPTS] = attempts
-        ended = advance(
+        self.counts[places.ATTEMPTS] = attempts
+        ended = compiled_advance()(
             *self.functions, self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
             acc, coefficients,
         )  # fmt: skip
-        steps, self.tried = int(self.counts[loop.STEPS]), int(self.counts[loop.TRIED])
+        steps, self.tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
         self.steps, self.attempts = self.steps + steps, self.attempts + self.tried
-        self.rejected += int(self.counts[loop.REJECTED])
+        self.rejected += int(self.counts[places.REJECTED])
         if not self.a:
             self.a.append(acc[:1])
-        self.t.append(times[1 : steps + 1])
-        self.y.append(states[1 : steps + 1])
-        self.a.append(acc[1 : steps + 1])
+        if steps:  # every attempt may have been refused
+            self.t.append(times[1 : steps + 1])
+            self.y.append(states[1 : steps + 1])
+            self.a.append(acc[1 : steps + 1])
         if self.dense:
             self.coefficients.append(coefficients[:steps])
         return STATUSES[ended]

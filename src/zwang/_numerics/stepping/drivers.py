@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,15 +19,25 @@ _DATA = (
     "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], "
     "float64[:, ::1], float64[:, :, ::1]"
 )
-_PAIR = "int64[::1], float64[::1]"
+_FUNCTION = f"{EVAL_TYPE}, int64[::1], float64[::1]"
 
 
-@njit(f"int64({', '.join([f'{EVAL_TYPE}, {_PAIR}'] * 4)}, {_DATA})")
-def advance(rhs: object, rhs_table: Ints, rhs_work: Floats, shift: object, shift_table: Ints, shift_work: Floats,
-            land: object, land_table: Ints, land_work: Floats, watch: object, watch_table: Ints, watch_work: Floats,
-            params: Floats, sides: Floats, bands: Floats, counts: Ints, reals: Floats, fired: Ints, times: Floats,
-            states: Floats, accelerations: Floats, coefficients: Floats) -> int:  # fmt: skip
+@njit(f"int64({', '.join([_FUNCTION] * 4)}, {_DATA})")
+def advance(
+    rhs: Any, rhs_table: Ints, rhs_work: Floats, shift: Any, shift_table: Ints, shift_work: Floats,
+    land: Any, land_table: Ints, land_work: Floats, watch: Any, watch_table: Ints, watch_work: Floats,
+    params: Floats, sides: Floats, bands: Floats, counts: Ints, reals: Floats, fired: Ints,
+    times: Floats, states: Floats, accelerations: Floats, coefficients: Floats,
+) -> int:  # fmt: skip
     """Make steps of a model whose functions are arguments; see `loop.run`."""
-    return run(rhs, rhs_table, rhs_work, shift, shift_table, shift_work, land, land_table, land_work, watch,
-               watch_table, watch_work, params, sides, bands, counts, reals, fired, times, states, accelerations,
-               coefficients)  # fmt: skip
+    model = ((rhs, rhs_table, rhs_work), (shift, shift_table, shift_work), (land, land_table, land_work),
+             (watch, watch_table, watch_work))  # fmt: skip
+    return run(model, params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients)
+
+
+@cache
+def compiled_advance() -> Callable[..., int]:
+    """Return `advance`, compiled; Numba says that functions in tuples are new to it, which users need not know."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="First-class function type feature")
+        return advance.compiled
