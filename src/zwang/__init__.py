@@ -41,6 +41,7 @@ _PLACES = {
     "realize": "zwang._realize",
     "simulate": "zwang._simulate",
     "t": "zwang._declare",
+    "trace": "zwang._trace",
 }
 _MODULES = ("errors", "gallery", "papers")
 
@@ -77,6 +78,7 @@ __all__ = [
     "realize",
     "simulate",
     "t",
+    "trace",
 ]
 
 if TYPE_CHECKING:
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang._simulate import Event, simulate
+    from zwang._trace import trace
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 
 

@@ -23,9 +23,7 @@ class TraceStatus(Enum):
     """What was found of a configuration space."""
 
     TRACED = "The configuration space is a graph of arcs, each followed from end to end."
-    UNFINISHED = (
-        "Some arcs could not be followed to their ends, or some singular points not be resolved; see the notes."
-    )
+    UNFINISHED = "Some arcs or singular points could not be resolved; see the notes."
     POINTS = "The configuration space consists of isolated points."
     SURFACE = "The configuration space has dimension two or more: its arcs are not drawn."
     EMPTY = "No configuration satisfies the constraints."
@@ -65,14 +63,14 @@ class SingularPoint:
     state : mapping
         Coordinates, velocities (zero) and t.
     kind : {'crossing', 'tangency', 'cusp', 'isolated', 'higher'}
-        Smooth curves with different tangents; smooth curves some of which touch; one curve that turns back in a point; no
-        other point near; anything else.
+        Smooth curves with different tangents; smooth curves some of which touch; one curve that turns back in a
+        point; no other point near; anything else.
     tangents : (k, n) array
         Unit tangents of the k real curves through the point; for one that ends in a cusp, the direction in which it
         leaves.
     order : int, matrix or None
-        For two smooth curves the number of derivatives in which they agree (0 at a crossing, p at a tangency of order p);
-        for more curves the matrix of these numbers, infinite on its diagonal; None for cusps and isolated points.
+        For two smooth curves the number of derivatives in which they agree (0 at a crossing, p at a tangency of order
+        p); for more curves the matrix of these numbers, infinite on its diagonal; None for cusps and isolated points.
     branches : tuple of HalfBranch
     rank, generic_rank : int
         Of the constraints, here and nearby.

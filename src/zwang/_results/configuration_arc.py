@@ -31,9 +31,9 @@ class ArcEnd:
     Attributes
     ----------
     kind : str
-        'singular' (a singular point), 'closed' (the arc closes on itself), 'box' (the boundary of the box), 'contact' (a
-        one-sided constraint closes), 'far' (it left the region that was searched), 'stopped' (it could not be followed
-        further).
+        'singular' (a singular point), 'closed' (the arc closes on itself), 'box' (the boundary of the box), 'contact'
+        (a one-sided constraint closes), 'far' (it left the region that was searched), 'stopped' (it could not be
+        followed further).
     place : int or None
         The number of the singular point.
     name : str or None
@@ -150,7 +150,7 @@ class Branch:
         grid = np.linspace(0, self.length, 40 * len(self.pieces) + 1)
         at = float(grid[np.argmin(((self.position(grid) - target) ** 2).sum(axis=-1))])
         for _ in range(30):
-            q, slope, curvature = self._evaluate(np.asarray(at))
+            q, slope, _ = self._evaluate(np.asarray(at))
             step = float((target - q) @ slope)
             at = float(np.clip(at + step, 0, self.length))
             if abs(step) <= 1e-15 * (1 + self.length):

@@ -1,3 +1,7 @@
 """Configuration spaces: their arcs, singular points and components."""
 
 from __future__ import annotations
+
+from zwang._trace.verb import trace
+
+__all__ = ["trace"]

@@ -18,7 +18,7 @@ from zwang._trace.equations import Place
 from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
-PIECE = 24
+PIECE = 20
 LARGEST = 0.25
 USED = 16
 

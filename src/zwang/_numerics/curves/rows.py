@@ -1,0 +1,116 @@
+"""Building blocks: equations at a point in scaled units, and least-squares steps by rotating rows.
+
+A matrix W has a row for each equation: its gradient in the first `width` columns, then the value, and whatever else
+goes along. Jacobi rotations make the gradients orthogonal; a rank is then the number of rows that are not short, and
+the shortest step that solves the equations in the least-squares sense is a sum over the long rows. Dependent equations,
+and more equations than unknowns, need nothing special.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from zwang._numerics.jit import njit
+
+SWEEPS = 40
+TURNED = 1e-30
+
+
+@njit
+def rotate_rows(W: Any, rows: int, width: int) -> None:
+    """Make the first `width` columns of the rows orthogonal to each other; the other columns go along."""
+    columns = W.shape[1]
+    for _ in range(SWEEPS):
+        done = True
+        for p in range(rows - 1):
+            for q in range(p + 1, rows):
+                a, b, c = 0.0, 0.0, 0.0
+                for j in range(width):
+                    a += W[p, j] * W[p, j]
+                    b += W[q, j] * W[q, j]
+                    c += W[p, j] * W[q, j]
+                if c * c <= TURNED * a * b or c == 0.0:
+                    continue
+                done = False
+                z = (b - a) / (2.0 * c)
+                t = (1.0 if z >= 0.0 else -1.0) / (abs(z) + math.sqrt(1.0 + z * z))
+                cosine = 1.0 / math.sqrt(1.0 + t * t)
+                sine = cosine * t
+                for j in range(columns):
+                    first, second = W[p, j], W[q, j]
+                    W[p, j] = cosine * first - sine * second
+                    W[q, j] = sine * first + cosine * second
+        if done:
+            return
+
+
+@njit
+def shortest_step(W: Any, rows: int, width: int, cut: float, step: Any) -> int:
+    """Write the least-squares step of rotated rows with values in column `width`; return the rank."""
+    for j in range(width):
+        step[j] = 0.0
+    top = 0.0
+    for p in range(rows):
+        size = 0.0
+        for j in range(width):
+            size += W[p, j] * W[p, j]
+        top = max(top, size)
+    rank = 0
+    for p in range(rows):
+        size = 0.0
+        for j in range(width):
+            size += W[p, j] * W[p, j]
+        if size > cut * cut * top and size > 1e-300:
+            rank += 1
+            factor = -W[p, width] / size
+            for j in range(width):
+                step[j] += factor * W[p, j]
+    return rank
+
+
+@njit
+def row_sizes(W: Any, rows: int, width: int, sizes: Any) -> None:
+    """Write the lengths of rotated rows, the longest first: the singular values."""
+    for p in range(rows):
+        size = 0.0
+        for j in range(width):
+            size += W[p, j] * W[p, j]
+        sizes[p] = math.sqrt(size)
+    for p in range(1, rows):
+        value = sizes[p]
+        k = p - 1
+        while k >= 0 and sizes[k] < value:
+            sizes[k + 1] = sizes[k]
+            k -= 1
+        sizes[k + 1] = value
+
+
+@njit
+def load(
+    evaluate: Any, t: float, x: Any, sizes: Any, scale: Any, mix: Any, params: Any, work: Any, q: Any, out: Any, W: Any
+) -> bool:
+    """Write gradients and values of the equations mix @ f, in units x = q/scale, to the first rows of W.
+
+    `sizes` are n, m and the number of one-sided constraints; the values go to column n. Return whether all is finite.
+    """
+    n, m, g = sizes[0], sizes[1], sizes[2]
+    for j in range(n):
+        q[j] = x[j] * scale[j]
+    evaluate(t, q, q, params, sizes, work, out)
+    rows = mix.shape[0]
+    start = m + g
+    fine = True
+    for i in range(rows):
+        total = 0.0
+        for k in range(m):
+            total += mix[i, k] * out[k]
+        W[i, n] = total
+        fine = fine and math.isfinite(total)
+        for j in range(n):
+            total = 0.0
+            for k in range(m):
+                total += mix[i, k] * out[start + k * n + j]
+            W[i, j] = total * scale[j]
+            fine = fine and math.isfinite(total)
+    return fine

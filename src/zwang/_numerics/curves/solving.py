@@ -1,0 +1,174 @@
+"""Newton's method from many starts: for points of f = 0, and for the points where its rank drops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zwang._numerics.curves.rows import load, rotate_rows, row_sizes, shortest_step
+from zwang._numerics.jit import EVAL_TYPE, njit
+
+LONGEST = 0.5
+VECTOR, MATRIX = "float64[::1]", "float64[:, ::1]"
+NUMBERS = f"int64[::1], {VECTOR}, {MATRIX}, {VECTOR}, {VECTOR}, int64"
+
+
+@njit(f"void({EVAL_TYPE}, float64, {MATRIX}, {NUMBERS}, {MATRIX}, {MATRIX})")
+def project_many(
+    evaluate: Any,
+    t: float,
+    x: Any,
+    sizes: Any,
+    scale: Any,
+    mix: Any,
+    params: Any,
+    work: Any,
+    most: int,
+    values: Any,
+    report: Any,
+) -> None:
+    """Move every row of x to f = 0; `values` gets its singular values, `report` the last step and the residual."""
+    n, m, g = sizes[0], sizes[1], sizes[2]
+    rows = mix.shape[0]
+    q, out, step = np.empty(n), np.empty((m + g) * (n + 1)), np.empty(n)
+    W = np.empty((rows, n + 1))
+    for s in range(x.shape[0]):
+        length = math.inf
+        for turn in range(most):
+            if not load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, W):
+                length = math.inf
+                break
+            rotate_rows(W, rows, n)
+            shortest_step(W, rows, n, 1e-10, step)
+            length, size = 0.0, 1.0
+            for j in range(n):
+                length = max(length, abs(step[j]))
+                size = max(size, abs(x[s, j]))
+            factor = 1.0 if length <= LONGEST else LONGEST / length
+            for j in range(n):
+                x[s, j] += factor * step[j]
+            if length <= 1e-14 * size:
+                break
+            if turn == 40 and length > 0.05:
+                break  # not on the way to a root
+        residual = math.inf
+        if load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, W):
+            residual = 0.0
+            for i in range(rows):
+                residual = max(residual, abs(W[i, n]))
+            rotate_rows(W, rows, n)
+            row_sizes(W, rows, n, values[s])
+        report[s, 0], report[s, 1] = length, residual
+
+
+@njit(f"void({EVAL_TYPE}, float64, {MATRIX}, {MATRIX}, {NUMBERS}, {MATRIX})")
+def singular_many(
+    evaluate: Any,
+    t: float,
+    x: Any,
+    u: Any,
+    sizes: Any,
+    scale: Any,
+    mix: Any,
+    params: Any,
+    work: Any,
+    most: int,
+    report: Any,
+) -> None:
+    """Move every row of x to a point with f = 0 and f'^T u = 0, |u| = 1, in the least-squares sense.
+
+    `evaluate` gives f, its rows and its second derivatives. `u` gets the null vector; `report` the last step and the
+    residual of the whole system.
+    """
+    n, m = sizes[0], sizes[1]
+    r = mix.shape[0]
+    unknowns, equations = n + r, n + r + 1
+    q, out, step = np.empty(n), np.empty(m * (1 + n + n * n)), np.empty(unknowns)
+    F = np.empty((r, n + 1 + r))
+    W = np.empty((equations, unknowns + 1))
+    for s in range(x.shape[0]):
+        length, residual = math.inf, math.inf
+        for turn in range(most + 1):
+            if not load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F):
+                length = math.inf
+                break
+            if turn == 0:
+                _weakest(F, r, n, u[s])
+                load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F)
+            residual = _singular_rows(F, out, u[s], n, m, r, scale, mix, W)
+            if turn == most:
+                break
+            rotate_rows(W, equations, unknowns)
+            shortest_step(W, equations, unknowns, 1e-9, step)
+            length, size = 0.0, 1.0
+            for j in range(n):
+                length = max(length, abs(step[j]))
+                size = max(size, abs(x[s, j]))
+            widest = length
+            for j in range(n, unknowns):
+                widest = max(widest, abs(step[j]))
+            factor = 1.0 if widest <= LONGEST else LONGEST / widest
+            for j in range(n):
+                x[s, j] += factor * step[j]
+            for i in range(r):
+                u[s, i] += factor * step[n + i]
+            if length <= 1e-14 * size or (turn == 25 and (residual > 1e-2 or length > 0.05)):
+                residual = -1.0
+                break
+        if residual < 0.0 and load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F):
+            residual = _singular_rows(F, out, u[s], n, m, r, scale, mix, W)
+        report[s, 0], report[s, 1] = length, residual
+
+
+@njit
+def _weakest(F: Any, r: int, n: int, u: Any) -> None:
+    """Write the unit combination of rows whose gradient is shortest."""
+    for i in range(r):
+        for k in range(r):
+            F[i, n + 1 + k] = 1.0 if i == k else 0.0
+    rotate_rows(F, r, n)
+    best, least = 0, math.inf
+    for i in range(r):
+        size = 0.0
+        for j in range(n):
+            size += F[i, j] * F[i, j]
+        if size < least:
+            best, least = i, size
+    for k in range(r):
+        u[k] = F[best, n + 1 + k]
+
+
+@njit
+def _singular_rows(F: Any, out: Any, u: Any, n: int, m: int, r: int, scale: Any, mix: Any, W: Any) -> float:
+    """Write gradients and values of f, f'^T u and (|u|^2 - 1)/2 by (x, u); return the largest value."""
+    W[:] = 0.0
+    last = n + r
+    for i in range(r):
+        for j in range(n):
+            W[i, j] = F[i, j]
+        W[i, last] = F[i, n]
+    start = m * (1 + n)
+    for j in range(n):
+        value = 0.0
+        for i in range(r):
+            value += F[i, j] * u[i]
+            W[r + j, n + i] = F[i, j]
+        W[r + j, last] = value
+    for k in range(m):
+        weight = 0.0
+        for i in range(r):
+            weight += u[i] * mix[i, k]
+        for j in range(n):
+            for l in range(n):
+                W[r + j, l] += weight * out[start + (k * n + j) * n + l] * scale[j] * scale[l]
+    square = -1.0
+    for i in range(r):
+        W[n + r, n + i] = u[i]
+        square += u[i] * u[i]
+    W[n + r, last] = square / 2.0
+    worst = 0.0
+    for i in range(n + r + 1):
+        worst = max(worst, abs(W[i, last]))
+    return worst

@@ -1,0 +1,192 @@
+"""From arcs and singular points to the result: numbers, joints, curves, components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.curves.charts import DEGREE, TRANSFORM
+from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
+from zwang._trace.arcs import RawArc
+from zwang._trace.equations import Equations, Place
+from zwang._trace.local import LocalStructure
+
+Array = NDArray[np.float64]
+
+
+def _derivative() -> Array:
+    """Return the matrix from Chebyshev coefficients to values of the derivative at the nodes."""
+    nodes = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
+    eye = np.eye(DEGREE + 1)
+    columns = [
+        np.polynomial.chebyshev.chebval(nodes, np.polynomial.chebyshev.chebder(eye[k])) for k in range(DEGREE + 1)
+    ]
+    return np.array(columns).T
+
+
+SLOPES = _derivative()
+INTEGRAL = np.array(
+    [
+        np.resize(np.polynomial.chebyshev.chebint(np.eye(DEGREE + 1)[k][:DEGREE], lbnd=-1), DEGREE + 1)
+        for k in range(DEGREE)
+    ]
+).T
+
+
+def lengths_of(pieces: Array) -> Array:
+    """Return the Chebyshev coefficients of the length since the start of the arc, for pieces (p, d + 1, n)."""
+    speed = np.linalg.norm(np.einsum("ik,pkj->pij", SLOPES, pieces), axis=2)
+    found = (speed @ TRANSFORM.T)[:, :DEGREE] @ INTEGRAL.T
+    totals = found.sum(axis=1)
+    found[:, 0] += np.concatenate([[0.0], np.cumsum(totals)[:-1]])
+    return np.asarray(found)
+
+
+def branches_of(equations: Equations, t: float, arcs: Sequence[RawArc], components: Sequence[int]) -> list[Branch]:
+    """Return the arcs of the result."""
+    return [
+        Branch(
+            number=number,
+            coordinates=equations.names,
+            t=t,
+            pieces=arc.pieces,
+            lengths=lengths_of(arc.pieces),
+            ends=(_end(equations, arc.start), _end(equations, arc.end)),
+            component=components[number],
+        )
+        for number, arc in enumerate(arcs)
+    ]
+
+
+def _end(equations: Equations, end: tuple[str, int, int]) -> ArcEnd:
+    kind, place, half = end
+    if kind == "singular":
+        return ArcEnd(kind, place)
+    if kind == "contact":
+        return ArcEnd(kind, None, str(equations.gaps[place].name))
+    if kind in ("box", "far"):
+        return ArcEnd(kind, None, equations.names[place])
+    return ArcEnd(kind, place if half == -1 and place >= 0 else None)
+
+
+def state_of(equations: Equations, q: Array, t: float) -> dict[str, float]:
+    """Return a state at rest."""
+    found = {name: float(value) + 0.0 for name, value in zip(equations.names, q, strict=True)}
+    return found | {f"v_{name}": 0.0 for name in equations.names} | {"t": t}
+
+
+def points_of(
+    place: Place, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
+) -> list[SingularPoint]:
+    """Return the singular points of the result, with the arc and end of each half-branch."""
+    owners: dict[tuple[int, int], tuple[int, int]] = {}
+    for number, arc in enumerate(arcs):
+        for which, (kind, point, half) in enumerate((arc.start, arc.end)):
+            if kind == "singular":
+                owners[point, half] = (number, which)
+    result = []
+    for number, local in enumerate(found):
+        halves = []
+        for k, half in enumerate(local.half_branches):
+            arc_number, end = owners.get((number, k), (None, 0))
+            halves.append(HalfBranch(arc=arc_number, end=end, tangent=half.tangent, curve=half.curve))
+        result.append(
+            SingularPoint(
+                number=number,
+                state=state_of(place.equations, local.q, place.t),
+                kind=local.kind,
+                tangents=local.tangents,
+                order=local.order,
+                branches=tuple(halves),
+                rank=local.rank,
+                generic_rank=rank,
+                tolerance=local.tolerance,
+                component=components[number],
+                note=local.note,
+            )
+        )
+    return result
+
+
+def paths_of(found: Sequence[LocalStructure], arcs: Sequence[RawArc]) -> list[tuple[int, ...]]:
+    """Return maximal smooth paths: arcs joined where two half-branches are halves of one smooth curve."""
+    owners: dict[tuple[int, int], tuple[int, int]] = {}
+    for number, arc in enumerate(arcs):
+        for which, (kind, point, half) in enumerate((arc.start, arc.end)):
+            if kind == "singular":
+                owners[point, half] = (number, which)
+    joints: dict[tuple[int, int], tuple[int, int]] = {}
+    for (point, half), owner in owners.items():
+        branch = found[point].half_branches[half]
+        other = owners.get((point, branch.partner))
+        if branch.root == 1 and branch.partner != half and other is not None:
+            joints[owner] = other
+    left = set(range(len(arcs)))
+    paths = []
+    # First those that start at a loose end, then rings.
+    starts = [(k, e) for k in range(len(arcs)) for e in (0, 1) if (k, e) not in joints]
+    for start in [*starts, *((k, 0) for k in range(len(arcs)))]:
+        if start[0] not in left:
+            continue
+        path, (arc, entry) = [], start
+        while arc in left:
+            left.discard(arc)
+            path.append(arc)
+            step = joints.get((arc, 1 - entry))
+            if step is None:
+                break
+            arc, entry = step
+        paths.append(tuple(path))
+    return sorted(paths)
+
+
+def components_of(count: int, arcs: Sequence[RawArc]) -> tuple[list[int], list[int]]:
+    """Return the component of each arc and of each of `count` singular points."""
+    parent = list(range(len(arcs) + count))
+
+    def root(k: int) -> int:
+        while parent[k] != k:
+            parent[k] = parent[parent[k]]
+            k = parent[k]
+        return k
+
+    for number, arc in enumerate(arcs):
+        for kind, point, _ in (arc.start, arc.end):
+            if kind == "singular" or (kind == "stopped" and point >= 0):
+                parent[root(number)] = root(len(arcs) + point)
+    numbers: dict[int, int] = {}
+    every = [numbers.setdefault(root(k), len(numbers)) for k in range(len(parent))]
+    return every[: len(arcs)], every[len(arcs) :]
+
+
+def residual_of(place: Place, arcs: Sequence[RawArc], points: Sequence[Array]) -> float:
+    """Return the largest value of the constraints, in their own units, along the arcs and at single points."""
+    u = np.array([-0.97, -0.4, 0.13, 0.71])
+    basis = np.polynomial.chebyshev.chebvander(u, DEGREE)
+    rows = [np.einsum("ik,pkj->pij", basis, arc.pieces).reshape(-1, place.equations.n) for arc in arcs]
+    rows += [np.asarray(points).reshape(-1, place.equations.n)]
+    q = np.ascontiguousarray(np.concatenate(rows).T)
+    if not q.shape[1]:
+        return 0.0
+    e = place.equations
+    out, regular = np.empty(((e.m + e.g) * (e.n + 1), q.shape[1])), np.empty(q.shape[1], dtype=bool)
+    work = place.workspace(e.module, "plain")
+    nothing = np.zeros((0, q.shape[1]))
+    t = np.full(q.shape[1], place.t)
+    shared = np.ascontiguousarray(place.params[:, None])
+    e.module.shared(t, q, nothing, shared, place.params, work, out, regular)
+    return float(np.abs(out[: e.m]).max(initial=0.0))
+
+
+def with_multiplicity(branch: Branch, times: int) -> Branch:
+    """Return an arc that counts several times."""
+    return replace(branch, multiplicity=times)
+
+
+def as_plain(value: Any) -> Any:
+    """Return a number of NumPy as Python has it."""
+    return value.item() if isinstance(value, np.generic) else value

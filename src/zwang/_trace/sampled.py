@@ -1,0 +1,181 @@
+"""The sampled search: points from many starts, singular points, arcs between them, until nothing new turns up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results import Provenance
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
+from zwang._trace import gathering
+from zwang._trace.arcs import Follower, RawArc
+from zwang._trace.equations import Equations
+from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
+from zwang._trace.searching import SingularPoints
+
+Array = NDArray[np.float64]
+ROUNDS = 8
+SAME = 1e-6
+
+
+class Search:
+    """One sampled search with all that it found."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        params: Array,
+        t: float,
+        region: Region,
+        scale: Array,
+        seed: int,
+        starts: int | None = None,
+    ) -> None:
+        self.equations, self.region = equations, region
+        self.source = np.random.default_rng(seed)
+        self.count = starts or min(100 + 50 * equations.n, 1000)
+        self.starts = starts_in(region, equations.angles, self.count, self.source)
+        self.place = placed(equations, params, t, scale, self.starts)
+        self.solver = Solver(self.place)
+        self.points = SingularPoints(self.solver, region)
+        self.squared = False
+        self.notes: list[str] = []
+
+    def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""
+        e, scale = self.equations, self.place.scale
+        found = self.solver.project(self.starts / scale, every=True)
+        q = self.region.shifted(found.x * scale, e.angles)
+        keep = self.region.holds(q, e.angles)
+        limits = self.region.limits(scale)
+        turning = e.angles & ~self.region.boxed
+        keep &= (((q / scale >= limits[0]) & (q / scale <= limits[1])) | turning).all(axis=1)
+        if e.g:
+            keep &= np.array([bool((self.place.gaps(row)[0] >= 0).all()) for row in q], dtype=bool)
+        top = np.maximum(found.values.max(axis=1, initial=0.0), 1.0)
+        ranks = (found.values > RANK * top[:, None]).sum(axis=1)
+        return q[keep] / scale, ranks[keep], found.settled[keep]
+
+    def distinct(self, x: Array) -> Array:
+        """Return points that differ, angles modulo a turn."""
+        kept: list[Array] = []
+        for row in x:
+            if all(self.points.distance(row, other) > SAME for other in kept):
+                kept.append(row)
+        return np.array(kept).reshape(len(kept), self.equations.n)
+
+
+def traced(search: Search) -> ConfigurationSpace:
+    """Return the configuration space as far as the sampled search finds it."""
+    e = search.equations
+    x, ranks, settled = search.sample()
+    on_curves = settled & (ranks == e.n - 1)
+    rigid = settled & (ranks == e.n)
+    wide = settled & (ranks < e.n - 1)
+    if wide.any() and not on_curves.any():
+        rank = int(ranks[wide].max())
+        return _space(search, [], [], TraceStatus.SURFACE, e.n - rank, rank, x[wide][:1])
+    search.squared = bool((~settled).sum() > 0.2 * len(x)) and len(x) > 0
+    assemblies = search.distinct(x[rigid])
+    if not on_curves.any() and len(assemblies):
+        return _space(search, [], assemblies, TraceStatus.POINTS, 0, e.n, x[:0])
+    if e.m >= e.n - 1:
+        search.solver.randomized(e.n - 1, search.source)
+        search.points.search(np.concatenate([search.starts[::3] / search.place.scale, x[::5], x[~settled][:20]]))
+    elif not len(x):
+        return _space(search, [], [], TraceStatus.EMPTY, -1, 0, x)
+    arcs = _followed(search, x[on_curves])
+    dimension = 1 if arcs else 0 if search.points.found or len(assemblies) else -1
+    status = {1: TraceStatus.TRACED, 0: TraceStatus.POINTS, -1: TraceStatus.EMPTY}[dimension]
+    return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
+
+
+def _followed(search: Search, x: Array) -> list[RawArc]:
+    """Return all arcs: out of every singular point, then through every point that is on none."""
+    points = search.points
+    for _ in range(ROUNDS):
+        follower = Follower(search.solver, points)
+        known = len(points.found)
+        arcs: list[RawArc] = []
+        used: set[tuple[int, int]] = set()
+        for number in range(known):
+            for half in range(len(points.found[number].half_branches)):
+                if (number, half) in used:
+                    continue
+                arc = follower.out_of(number, half)
+                arcs.append(arc)
+                used.update((p, h) for kind, p, h in (arc.start, arc.end) if kind == "singular")
+                points.search(arc.dips)
+                if len(points.found) > known:
+                    break
+            if len(points.found) > known:
+                break
+        if len(points.found) > known or _loose(search, follower, arcs, x, known):
+            continue
+        return arcs
+    search.notes.append(f"New singular points still turned up after {ROUNDS} rounds: there may be more.")
+    return arcs
+
+
+def _loose(search: Search, follower: Follower, arcs: list[RawArc], x: Array, known: int) -> bool:
+    """Add arcs through points that are on none; return whether a new singular point turned up on the way."""
+    left = x[~follower.covered(arcs, x)]
+    while len(left):
+        polished = search.solver.project(left[:1])
+        arc = follower.through(polished.x[0]) if len(polished.x) else None
+        if arc is None:
+            left = left[1:]
+            continue
+        search.points.search(arc.dips)
+        if len(search.points.found) > known:
+            return True
+        arcs.append(arc)
+        left = left[1:][~follower.covered([arc], left[1:])]
+    return False
+
+
+def _space(
+    search: Search,
+    arcs: list[RawArc],
+    assemblies: Any,
+    status: TraceStatus,
+    dimension: int,
+    rank: int,
+    witnesses: Array,
+) -> ConfigurationSpace:
+    e, place, found = search.equations, search.place, search.points.found
+    of_arcs, of_points = gathering.components_of(len(found), arcs)
+    branches = gathering.branches_of(e, place.t, arcs, of_arcs)
+    points = gathering.points_of(place, found, arcs, rank, of_points)
+    notes = [*search.notes]
+    stopped = [arc for arc in arcs if "stopped" in (arc.start[0], arc.end[0])]
+    if stopped:
+        notes.append(f"{len(stopped)} of {len(arcs)} arcs could not be followed to their ends.")
+    notes += [f"singular point {point.number}: {point.note}" for point in points if point.note]
+    if status is TraceStatus.TRACED and (stopped or any(point.note for point in points)):
+        status = TraceStatus.UNFINISHED
+    far = sorted({end.name for arc in branches for end in arc.ends if end.kind == "far" and end.name})
+    if far:
+        notes.append(f"Arcs leave the region that was searched along {', '.join(far)}; give a box to say how far.")
+    singles = [*(np.asarray(row) * place.scale for row in assemblies), *(row * place.scale for row in witnesses)]
+    checked = [*singles, *(local.q for local in found)]
+    count = len(set(of_arcs) | set(of_points)) + len(assemblies) + (1 if len(witnesses) else 0)
+    return ConfigurationSpace(
+        status=status,
+        residual=gathering.residual_of(place, arcs, checked),
+        provenance=Provenance.now(e.system.digest),
+        name=e.system.name,
+        coordinates=e.names,
+        angles=tuple(bool(value) for value in e.angles),
+        dimension=dimension,
+        branches=tuple(branches),
+        paths=tuple(gathering.paths_of(found, arcs)),
+        components=count,
+        singular_points=tuple(points),
+        points=tuple(gathering.state_of(e, row * place.scale, place.t) for row in np.asarray(assemblies)),
+        box=dict(search.region.box),
+        notes=tuple(notes),
+        t=place.t,
+    )

@@ -1,0 +1,93 @@
+"""Singular points: found from many starts and along arcs, refined, analysed, each once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._trace.local import LocalStructure, analyse
+from zwang._trace.sampling import Region, Solver
+
+Array = NDArray[np.float64]
+HOPEFUL = 1e-4
+MOST = 40
+
+
+class SingularPoints:
+    """The singular points found so far, each with its local structure."""
+
+    def __init__(self, solver: Solver, region: Region) -> None:
+        self.solver, self.region = solver, region
+        self.found: list[LocalStructure] = []
+        self.multiple: list[LocalStructure] = []
+        self._vain: list[Array] = []
+
+    def search(self, starts: Array) -> int:
+        """Look for singular points from starts (k, n), in x; return how many new ones there are."""
+        if not len(starts) or self.solver.rank == 0:
+            return 0
+        x, steps, residuals = self.solver.singular(starts)
+        good = np.isfinite(x).all(axis=1) & (residuals <= HOPEFUL)
+        new = 0
+        tried = 0
+        for k in np.flatnonzero(good)[np.argsort(residuals[good], kind="stable")]:
+            if self._known(x[k], 1e-6 if steps[k] <= 1e-9 else 0.02):
+                continue
+            tried += 1
+            if tried > MOST:
+                break
+            if self._add(x[k]):
+                new += 1
+            else:
+                self._vain.append(x[k])
+        return new
+
+    def _add(self, x: Array) -> bool:
+        place = self.solver.place
+        q = self.region.shifted(x * place.scale, place.equations.angles)
+        local = analyse(place, q)
+        if local is None:
+            return False
+        if local.kind in ("regular", "multiple"):
+            if local.kind == "multiple":
+                self.multiple.append(local)
+            return False
+        if self.number_of(local.q) is not None or not self._admissible(local.q):
+            return False
+        self.found.append(local)
+        return True
+
+    def _admissible(self, q: Array) -> bool:
+        equations = self.solver.equations
+        if not bool(self.region.holds(q[None], equations.angles)[0]):
+            return False
+        gaps, _ = self.solver.place.gaps(q)
+        return bool((gaps >= -1e-10).all())
+
+    def distance(self, a: Array, b: Array) -> float:
+        """Return the largest difference of two positions in x, angles modulo a turn."""
+        periods = self.solver.periods
+        d = a - b
+        wrapped = np.where(periods > 0, d - periods * np.round(d / np.where(periods > 0, periods, 1.0)), d)
+        return float(np.abs(wrapped).max())
+
+    def number_of(self, q: Array, tol: float = 1e-7) -> int | None:
+        """Return the number of the singular point at q, None if there is none."""
+        scale = self.solver.place.scale
+        for k, local in enumerate(self.found):
+            if self.distance(local.q / scale, q / scale) <= tol:
+                return k
+        return None
+
+    def _known(self, x: Array, tol: float) -> bool:
+        scale = self.solver.place.scale
+        known = [local.q / scale for local in self.found] + self._vain
+        return any(self.distance(other, x) <= tol for other in known)
+
+    def radius(self, k: int) -> float:
+        """Return the size of the ball around point k, in x, inside which its half-branches are known as series."""
+        local = self.found[k]
+        scale = self.solver.place.scale
+        sizes = [float(np.abs((half.at(half.reach) - local.q) / scale).max()) for half in local.half_branches]
+        others = [self.distance(local.q / scale, o.q / scale) for j, o in enumerate(self.found) if j != k]
+        return min([0.9 * value for value in sizes] + [0.3 * value for value in others] + [0.05])

@@ -1,0 +1,119 @@
+"""The verb `trace`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model
+from zwang._declare.system import System
+from zwang._results import Provenance
+from zwang._results.configuration import ConfigurationSpace
+from zwang._trace.equations import Equations, equations_of, parameter_vector
+from zwang._trace.local import TOLERANCE
+from zwang._trace.multiplicity import counted, without_squares
+from zwang._trace.sampled import Search, traced
+from zwang._trace.sampling import ON, RANK, region_of
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+SEARCHES = ("sampled", "exhaustive")
+
+
+def trace(
+    system: System | Model,
+    params: Mapping[Any, Any] | None = None,
+    box: Mapping[Any, tuple[float, float]] | None = None,
+    search: str = "sampled",
+    *,
+    t: float | None = None,
+    seed: int = 0,
+    starts: int | None = None,
+) -> ConfigurationSpace:
+    """Return the configuration space: its arcs, singular points and components.
+
+    Parameters
+    ----------
+    system : System or Model
+        Its bilateral constraints on positions make the space; one-sided ones on positions cut arcs; constraints on
+        velocities don't restrict positions and are named in the result.
+    params : mapping
+        Symbol or name -> number.
+    box : mapping, optional
+        Coordinate -> (low, high). Arcs end at the boundary. Coordinates without one: angles go all the way round,
+        others are searched as far as the sum of the parameters reaches.
+    search : {'sampled', 'exhaustive'}
+        Many starts, seeded; or, in a box, subdivision with proofs.
+    t : float, optional
+        The instant [s], for constraints with explicit time.
+    seed : int
+        Of the random starts.
+    starts : int, optional
+        How many; by default some hundred, more for more coordinates.
+
+    Returns
+    -------
+    ConfigurationSpace
+        An empty space is a result, with status EMPTY.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> entry = zw.gallery.get("four_bar")
+    >>> space = zw.trace(entry.system, entry.params)
+    >>> len(space.branches), len(space.curves), space.components
+    (6, 3, 1)
+    >>> [point.kind for point in space.singular_points]
+    ['crossing', 'crossing', 'crossing']
+    """
+    equations = equations_of(system)
+    declared = equations.system
+    if search not in SEARCHES:
+        raise DeclarationError(
+            f"{declared.name}: search= must be 'sampled' or 'exhaustive'. {nearest(str(search), SEARCHES)}"
+        )
+    if equations.timed and t is None:
+        raise DeclarationError(
+            f"{declared.name}: its constraints depend on time explicitly, and the configuration space is that of an "
+            "instant. Give t=."
+        )
+    if starts is not None and (not isinstance(starts, int) or starts < 1):
+        raise DeclarationError(f"{declared.name}: starts= must be a number of at least 1; it was given {starts!r}.")
+    values = parameter_vector(declared, params)
+    found = _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts)
+    if search == "exhaustive":
+        from zwang._trace.exhaustive import exhausted
+
+        return exhausted(equations, values, found, params)
+    return found
+
+
+def _sampled(
+    equations: Equations, values: Array, box: Mapping[Any, Any] | None, t: float, seed: int, starts: int | None
+) -> ConfigurationSpace:
+    region, scale = region_of(equations, values, box)
+    search = Search(equations, values, t, region, scale, seed, starts)
+    found = traced(search)
+    notes = list(found.notes)
+    if search.squared:
+        simpler = without_squares(equations, values)
+        if simpler is not None:
+            plain, table = simpler
+            inner = equations_of(plain)
+            places = [equations.system.parameters.index(item) for item in plain.parameters]
+            found = traced(Search(inner, values[places], t, region, scale, seed, starts))
+            arcs = counted(equations.system, values, table, found.branches)
+            found = replace(found, branches=tuple(arcs))
+            notes = list(found.notes)
+    if equations.ignored:
+        notes.append(f"Constraints on velocities don't restrict positions: {', '.join(equations.ignored)}.")
+    provenance = Provenance.now(
+        equations.system.digest, tolerances={"on": ON, "rank": RANK, "zero": TOLERANCE}, seed=seed
+    )
+    return replace(
+        found, name=equations.system.name, notes=tuple(notes), ignored=equations.ignored, provenance=provenance
+    )
