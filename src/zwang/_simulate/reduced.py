@@ -11,6 +11,7 @@ smooth there, and so is this equation: the instant of passage is computed as sha
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -158,7 +159,7 @@ def _samples(curve: Curve, solution: Any, times: Array, left: float | None, last
 def _polynomials(curve: Curve, solution: Any, edges: Array, left: float | None) -> Array:
     basis = _basis(NODES)
     found = []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in itertools.pairwise(edges):
         values = _samples(curve, solution, a + (b - a) * NODES, left, float(edges[-1]))
         found.append(np.linalg.solve(basis[1:], values[1:] - values[0]))
     return np.array(found)

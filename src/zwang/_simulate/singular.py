@@ -1,16 +1,100 @@
-"""Singular points of the configuration space on the way of a motion: one function, called where a stretch ends."""
+"""Singular points of the configuration space on the way of a motion: when one is near, and what follows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zwang._results.motion import MotionStatus
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Moment
+from zwang._simulate.passing import Crossing
 from zwang._simulate.stopping import Stop, stopped_at
 
 if TYPE_CHECKING:
     from zwang._simulate.driver import Driver
+    from zwang._trace.equations import Place
+
+Array = NDArray[np.float64]
+NEAR = 1e-3
+"""Part of its largest value to which det(J M^-1 J^T) has fallen where a singular point is looked for."""
+NEARER = 0.1
+"""Part of its value here to which it must fall before it is looked for again."""
+
+
+class Nearness:
+    """How near the held constraints are to depending on each other, and when to look for a singular point."""
+
+    def __init__(self) -> None:
+        self.largest: dict[tuple[int, ...], float] = {}
+        self.ignored: dict[tuple[int, ...], float] = {}
+
+    def limit(self, held: tuple[int, ...], closeness: float) -> float:
+        """Return the value of 1/det(J M^-1 J^T) beyond which to look, from its value now."""
+        if not np.isfinite(closeness) or closeness <= 0:
+            return float("inf")
+        here = 1.0 / closeness
+        largest = self.largest[held] = max(self.largest.get(held, 0.0), here)
+        if here > NEAR * largest:
+            self.ignored.pop(held, None)
+        level = min(NEAR * largest, NEARER * here, self.ignored.get(held, np.inf))
+        return 1.0 / level
+
+    def ignore(self, held: tuple[int, ...], closeness: float) -> None:
+        """Say that no singular point was found where the closeness is this."""
+        self.ignored[held] = NEARER / closeness
+
+
+def near_singular(
+    driver: Driver, moment: Moment, decision: Decision, closeness: float
+) -> Stop | tuple[Moment, Decision]:
+    """Return how a motion goes on that may be near a singular point, or why it stops there."""
+    held = decision.held
+    assert held is not None
+    crossing = _crossing(driver, moment, decision)
+    way = crossing.way_of(moment.q) if crossing is not None else None
+    if crossing is None or way is None:
+        driver.nearness.ignore(held.mode.held, closeness)
+        return moment, decision
+    after = crossing.go(moment, way)
+    return after if isinstance(after, Stop) else (after, decision)
+
+
+def _crossing(driver: Driver, moment: Moment, decision: Decision) -> Crossing | None:
+    """Return the singular point next to a state, if the motion is along a curve of configurations."""
+    from zwang._trace.equations import equations_of
+    from zwang._trace.local import analyse
+
+    held = decision.held
+    assert held is not None
+    table = driver.ground.table
+    mode = held.mode
+    positions = [table.places[table.of_normal(j)] for j in mode.held]
+    ideal = not mode.sticking and not mode.sliding and not mode.pulling
+    if not ideal or any(place.level != "position" or place.one_sided for place in positions):
+        return None
+    if len(moment.q) - len(mode.held) != 1:
+        return None
+    equations = equations_of(driver.ground.model)
+    if equations.timed:
+        return None
+    found = analyse(place_at(driver, moment), moment.q)
+    return None if found is None or not found.half_branches else Crossing(driver, decision, found)
+
+
+def place_at(driver: Driver, moment: Moment) -> Place:
+    """Return the equations of the configuration space with the units of a state."""
+    from zwang._trace.equations import Place, equations_of
+
+    equations = equations_of(driver.ground.model)
+    lengths = np.abs(moment.q[~equations.angles])
+    scale = np.where(equations.angles, 1.0, max(float(lengths.max(initial=0.0)), 1e-300))
+    plain = Place(equations, driver.ground.params, moment.t, scale, np.ones(equations.m))
+    rows, bends = plain.values(moment.q)[1], plain.hessians(moment.q)
+    weights = np.linalg.norm(rows, axis=1) + np.linalg.norm(bends, axis=(1, 2))
+    return Place(equations, driver.ground.params, moment.t, scale, np.where(weights > 0, weights, 1.0))
 
 
 def pass_singular(driver: Driver, moment: Moment, decision: Decision) -> Stop | tuple[Moment, Decision]:
@@ -25,6 +109,11 @@ def pass_singular(driver: Driver, moment: Moment, decision: Decision) -> Stop | 
     decision : Decision
         The mode until there.
     """
+    crossing = _crossing(driver, moment, decision)
+    way = crossing.way_of(moment.q) if crossing is not None else None
+    if crossing is not None and way is not None:
+        after = crossing.go(moment, way)
+        return after if isinstance(after, Stop) else (after, decision)
     reason = (
         f"At t = {moment.t:.12g} the constraints that hold become dependent on each other: the rank of their rows "
         "drops, and the equations don't say how the motion goes on."

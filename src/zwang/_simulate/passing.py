@@ -1,0 +1,265 @@
+"""The way through a singular point of the configuration space, for mechanisms with one degree of freedom.
+
+Next to the point the motion leaves the equations with multipliers, which may blow up there, and goes on along the
+half-branch it is on, as a curve (see `reduced`). At the point it stops, goes straight on, or takes the branch that it
+is told; beyond it, it returns to the usual steps.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.motion import MotionStatus
+from zwang._results.motion_parts import Continuation
+from zwang._simulate.deciding import Decision
+from zwang._simulate.moment import Moment
+from zwang._simulate.reduced import Curve, Passage, move_along
+from zwang._simulate.stopping import Stop
+from zwang._trace.local import HalfBranch, LocalStructure
+
+if TYPE_CHECKING:
+    from zwang._simulate.driver import Driver
+
+Array = NDArray[np.float64]
+ON_BRANCH = 1e-8
+"""Distance from a half-branch, in units of the coordinates, up to which a state is on it."""
+SAME_DIRECTION = 1e-5
+"""Distance between unit tangents up to which they are one direction."""
+SAMPLES = 24
+"""Places of a passage at which other events are looked for, for each step of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A half-branch out of a singular point, as a motion may take it.
+
+    Attributes
+    ----------
+    number : int
+    half : HalfBranch
+    curve : Curve
+        From the point, u = -1, outwards, u = 1.
+    """
+
+    number: int
+    half: HalfBranch
+    curve: Curve
+
+    def place_of(self, q: Array) -> tuple[float, float]:
+        """Return the u whose point is nearest to q, and the distance in units of the coordinates."""
+        u = np.cos(np.pi * np.arange(65) / 64)
+        points = np.polynomial.chebyshev.chebval(u, self.curve.series).T
+        best = float(u[int(np.argmin(np.linalg.norm((points - q) / self.half.scale, axis=1)))])
+        for _ in range(30):
+            at, first, second = self.curve.at(best)
+            off = at - q
+            slope, bend = first @ off, first @ first + second @ off
+            step = slope / bend if bend > 0 else slope / (first @ first)
+            best = float(np.clip(best - step, -1.0, 1.0))
+            if abs(step) <= 1e-15:
+                break
+        return best, float(np.abs((self.curve.at(best)[0] - q) / self.half.scale).max())
+
+
+class Crossing:
+    """A singular point on the way of a motion."""
+
+    def __init__(self, driver: Driver, decision: Decision, found: LocalStructure) -> None:
+        self.driver, self.decision, self.found = driver, decision, found
+        self.ways = [Way(k, half, Curve(half.piece.position)) for k, half in enumerate(found.half_branches)]
+
+    def way_of(self, q: Array) -> Way | None:
+        """Return the half-branch that a position is on."""
+        fitting = [(way.place_of(q)[1], way.number) for way in self.ways if way.half.root == 1]
+        near = min(fitting, default=(np.inf, -1))
+        return self.ways[near[1]] if near[0] <= ON_BRANCH else None
+
+    def equations(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return M and Q."""
+        terms = self.driver.ground.terms(t, q, v)
+        return terms.mass[:, :, 0], terms.force[:, 0]
+
+    def go(self, moment: Moment, way: Way) -> Stop | Moment:
+        """Return the moment at which the motion has left the neighbourhood of the point, or why it stopped."""
+        u, _ = way.place_of(moment.q)
+        first = way.curve.at(u)[1]
+        rate = float(first @ moment.v / (first @ first))
+        while True:
+            passage = self._along(moment, way, u, rate)
+            moment = self._recorded(moment, passage)
+            ended = self._others(moment)
+            if ended is not None:
+                return ended
+            if passage.left != -1.0 or moment.t >= self.driver.request.until:
+                return moment
+            following = self._at_point(moment, way)
+            if isinstance(following, Stop):
+                return following
+            way, moment = following
+            first = way.curve.at(-1.0)[1]
+            u, rate = -1.0, float(first @ moment.v / (first @ first))
+
+    def _along(self, moment: Moment, way: Way, u: float, rate: float) -> Passage:
+        request = self.driver.request
+        passage = move_along(way.curve, self.equations, moment.t, u, rate, request.until, request.tol)
+        self._fired: list[int] = []
+        hit = self._first_event(passage)
+        if hit is None:
+            return passage
+        return move_along(way.curve, self.equations, moment.t, u, rate, hit, request.tol)
+
+    def _first_event(self, passage: Passage) -> float | None:
+        """Return when a user's expression first passes zero inside a passage, if any does."""
+        measured, params = self.driver.measured, self.driver.ground.params
+        times: list[tuple[float, int]] = []
+        for k in range(len(self.driver.request.events)):
+
+            def value(time: float, k: int = k) -> float:
+                q, v = _state_in(passage, time)
+                return float(measured.value(k, time, q, v, params))
+
+            found = _first_zero(value, np.linspace(passage.t[0], passage.t[-1], SAMPLES * (len(passage.t) - 1) + 1))
+            if found is not None:
+                times.append((found, k))
+        if not times:
+            return None
+        first = min(times)[0]
+        self._fired = [k for time, k in times if time <= first + 1e-13 * max(abs(first), 1.0)]
+        return first
+
+    def _recorded(self, moment: Moment, passage: Passage) -> Moment:
+        self.driver.record.stretch(_AsStretch(passage), self.decision)
+        return moment.but(t=float(passage.t[-1]), q=passage.q[-1].copy(), v=passage.v[-1].copy())
+
+    def _others(self, moment: Moment) -> Stop | None:
+        """Log the user's events that fired at the end of a passage; return the stop if one of them asks for it."""
+        from zwang._simulate.happenings import happen
+
+        if not self._fired:
+            return None
+        names = tuple(("extra", k) for k in self._fired)
+        following = happen(self.driver, moment, self.decision, names)
+        return following if isinstance(following, Stop) else None
+
+    # At the point itself.
+    def continuations(self, moment: Moment) -> tuple[Continuation, ...]:
+        """Return the half-branches as ways to go on, each with the speed of the motion in the kinetic metric."""
+        mass = self.equations(moment.t, self.found.q, moment.v)[0]
+        energy = float(moment.v @ mass @ moment.v)
+        system = self.driver.ground.model.system
+        made = []
+        for way in self.ways:
+            tangent = way.half.tangent
+            v = tangent * np.sqrt(energy / (tangent @ mass @ tangent))
+            state = {item.name: float(value) for item, value in zip(system.coordinates, self.found.q, strict=True)}
+            state |= {item.name: float(value) for item, value in zip(system.velocities, v, strict=True)}
+            shown = ", ".join(f"{part:.6g}" for part in tangent)
+            made.append(
+                Continuation(
+                    f"half-branch {way.number} of curve {way.half.curve}, direction ({shown})",
+                    state={**state, "t": moment.t},
+                )
+            )
+        return tuple(made)
+
+    def _at_point(self, moment: Moment, arriving: Way) -> Stop | tuple[Way, Moment]:
+        driver, found = self.driver, self.found
+        ways = self.continuations(moment)
+        driver.record.event(
+            moment.t,
+            "singular",
+            reason=f"{found.kind} of {len(found.tangents)} curves",
+            point=dict(ways[0].state) if ways else None,
+        )
+        chosen, why = self._choose(moment, arriving, ways)
+        if chosen is None:
+            reason = f"At t = {moment.t:.12g} the motion is at a singular point ({found.kind}): {why}"
+            return Stop(MotionStatus.SINGULAR, reason, ways)
+        way = self.ways[chosen]
+        names = [item.name for item in driver.ground.model.system.velocities]
+        v = np.array([ways[chosen].state[name] for name in names])
+        if np.abs(v - moment.v).max() > SAME_DIRECTION * (1.0 + np.abs(v).max()):
+            driver.record.jump()
+        else:
+            v = moment.v  # the same direction up to rounding: nothing jumps
+        return way, moment.but(v=v)
+
+    def _choose(self, moment: Moment, arriving: Way, ways: tuple[Continuation, ...]) -> tuple[int | None, str]:
+        rule: Any = self.driver.request.at_singular
+        if rule == "stop":
+            return None, f"{len(ways)} half-branches leave it. at_singular= says how to go on."
+        if rule == "straight":
+            return self._straight(moment, arriving)
+        if callable(rule):
+            return _index(rule(ways), ways, self.driver.ground.name), "the rule in at_singular chose none of them."
+        return RESOLVERS[rule](self.driver, self, moment, arriving, ways)
+
+    def _straight(self, moment: Moment, arriving: Way) -> tuple[int | None, str]:
+        direction = -arriving.half.tangent
+        same = [way.number for way in self.ways if np.abs(way.half.tangent - direction).max() <= SAME_DIRECTION]
+        if len(same) != 1:
+            many = "no half-branch leaves" if not same else f"{len(same)} half-branches leave"
+            return None, f"{many} it in the direction of arrival, so that going straight on is not one continuation."
+        return same[0], ""
+
+
+RESOLVERS: dict[str, Callable[..., tuple[int | None, str]]] = {}
+"""Rules by name that take more than geometry: (driver, crossing, moment, arriving, continuations) -> number, why."""
+
+
+class _AsStretch:
+    """A passage as the record takes stretches."""
+
+    drift = 0.0
+
+    def __init__(self, passage: Passage) -> None:
+        self.t, self.q, self.v, self.a, self.dense = passage.t, passage.q, passage.v, passage.a, passage.dense
+
+
+def _index(answer: Any, ways: tuple[Continuation, ...], name: str) -> int | None:
+    """Return the number of the continuation that a rule chose."""
+    from zwang.errors import DeclarationError
+
+    if answer is None:
+        return None
+    for number, way in enumerate(ways):
+        if answer is way:
+            return number
+    if isinstance(answer, (int, np.integer)) and 0 <= int(answer) < len(ways):
+        return int(answer)
+    raise DeclarationError(
+        f"{name}: the rule in at_singular= returned {answer!r:.60}; it gets {len(ways)} continuations and returns one "
+        "of them, its number, or None to stop."
+    )
+
+
+def _state_in(passage: Passage, time: float) -> tuple[Array, Array]:
+    from zwang._numerics.stepping.dense import interpolated
+
+    n = passage.q.shape[1]
+    step = int(np.clip(np.searchsorted(passage.t, time, side="right") - 1, 0, len(passage.dense) - 1))
+    x = (time - passage.t[step]) / (passage.t[step + 1] - passage.t[step])
+    start = np.concatenate([passage.q[step], passage.v[step]])
+    y = interpolated(start[None], passage.dense[step : step + 1], np.array([x]))[0]
+    return y[:n], y[n:]
+
+
+def _first_zero(value: Callable[[float], float], times: Array) -> float | None:
+    """Return the first zero of a function after the first time, None where its samples keep their sign."""
+    from scipy.optimize import brentq
+
+    before = value(float(times[0]))
+    for left, right in itertools.pairwise(times):
+        here = value(float(right))
+        if before * here < 0:
+            return float(brentq(value, float(left), float(right), xtol=1e-15, rtol=1e-15))
+        if here == 0.0 and before != 0.0:
+            return float(right)
+        before = here
+    return None
