@@ -29,6 +29,7 @@ from zwang._derive.modes import Mode, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
 from zwang._numerics.jit import load_generated
+from zwang._numerics.pointers import address
 from zwang._numerics.tape import eval_tape
 
 Ints = NDArray[np.int64]
@@ -43,8 +44,8 @@ class Function:
     workspace: Callable[[Array], Array]
 
     def arguments(self, params: Array) -> tuple[Any, Ints, Array]:
-        """Return what the loop takes: the compiled function, its table and a workspace."""
-        return self.kernel.compiled, self.table, self.workspace(params)
+        """Return what the loop takes: the address of the function, its table and a workspace."""
+        return address(self.kernel), self.table, self.workspace(params)
 
 
 def straight_function(title: str, program: Program, kernel: straight.Kernel) -> Function:

@@ -144,8 +144,9 @@ class Moving:
         everything = np.concatenate([params, branches])
         k, s, w = len(self.mode.held), self.slips, len(self.watch_names)
         out = np.empty(self.n + k + s + w)
-        kernel, table, work = self.kernels.report.arguments(everything)
-        status = kernel(float(t), _vector(q), _vector(v), everything, table, work, out)
+        report = self.kernels.report
+        work = report.workspace(everything)
+        status = report.kernel(float(t), _vector(q), _vector(v), everything, report.table, work, out)
         a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
         return a, lam, friction, watches, status == 0
 
@@ -269,14 +270,14 @@ class _Call:
     def run(self, attempts: int, room: int) -> str:
         """Make some attempts and keep the steps; return the status."""
         from zwang._numerics.stepping import places
-        from zwang._numerics.stepping.drivers import compiled_advance
+        from zwang._numerics.stepping.drivers import advance
 
         size = min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
         times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
         self.counts[places.ATTEMPTS] = attempts
-        ended = compiled_advance()(
+        ended = advance(
             *self.functions, self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
             acc, coefficients,
         )  # fmt: skip

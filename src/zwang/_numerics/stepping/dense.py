@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import half
+from zwang._numerics.stepping.calls import coordinates
 
 Floats = NDArray[np.float64]
 
 
 @njit(fastmath={"contract"})
-def interpolate(y: Floats, dense: Floats, x: float, z: Floats) -> None:
+def interpolate(model: Any, y: Floats, dense: Floats, x: float, z: Floats) -> None:
     """Set z to the state at the part x of a step that starts at y."""
     u = 1.0 - x
-    for i in range(2 * half(y)):
+    for i in range(2 * coordinates(model)):
         inner = dense[3, i] + x * (dense[4, i] + u * (dense[5, i] + x * dense[6, i]))
         z[i] = y[i] + x * (dense[0, i] + u * (dense[1, i] + x * (dense[2, i] + u * inner)))
 

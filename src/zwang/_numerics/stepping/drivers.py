@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.jit import EVAL_TYPE, njit
+from zwang._numerics.jit import njit
 from zwang._numerics.stepping.loop import run
 
 Floats = NDArray[np.float64]
@@ -19,7 +16,7 @@ _DATA = (
     "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], "
     "float64[:, ::1], float64[:, :, ::1]"
 )
-_FUNCTION = f"{EVAL_TYPE}, int64[::1], float64[::1]"
+_FUNCTION = "int64, int64[::1], float64[::1]"
 
 
 @njit(f"int64({', '.join([_FUNCTION] * 4)}, {_DATA})")
@@ -29,15 +26,7 @@ def advance(
     params: Floats, sides: Floats, bands: Floats, counts: Ints, reals: Floats, fired: Ints,
     times: Floats, states: Floats, accelerations: Floats, coefficients: Floats,
 ) -> int:  # fmt: skip
-    """Make steps of a model whose functions are arguments; see `loop.run`."""
+    """Make steps of a model whose functions are given by their addresses; see `loop.run`."""
     model = ((rhs, rhs_table, rhs_work), (shift, shift_table, shift_work), (land, land_table, land_work),
-             (watch, watch_table, watch_work))  # fmt: skip
+             (watch, watch_table, watch_work), accelerations.shape[1])  # fmt: skip
     return run(model, params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients)
-
-
-@cache
-def compiled_advance() -> Callable[..., int]:
-    """Return `advance`, compiled; Numba says that functions in tuples are new to it, which users need not know."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="First-class function type feature")
-        return advance.compiled

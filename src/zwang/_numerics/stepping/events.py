@@ -49,7 +49,7 @@ def sample(model: Any, room: Any, params: Floats, samples: Floats, sides: Floats
     """Set samples 1 to 6 of a step; number 0 is the last one of the step before. False if one is not finite."""
     y, y1, z, _, dense, _ = room
     for j in range(1, SAMPLES - 1):
-        interpolate(y, dense, POINTS[j], z)
+        interpolate(model, y, dense, POINTS[j], z)
         watch(model, t + POINTS[j] * h, z, params, samples[j])
     watch(model, end, y1, params, samples[SAMPLES - 1])
     good = True
@@ -92,7 +92,7 @@ def locate(model: Any, room: Any, params: Floats, counts: Ints, reals: Floats, x
     slope = (slope + value(model, span, room, params, x + width, i)) / (2.0 * width)
     for count in range(4):
         reals[LENGTH], reals[END] = x * h, t + x * h
-        if trial(model, t, x * h, y, k, y1, z, reals[TOL], params) < 0.0:
+        if trial(model, t, x * h, y, k, y1, reals[TOL], params) < 0.0:
             return False
         if settle(model, counts[POSITIONS], counts[ROWS], t + x * h, y1, k[12], out, params, reals[DRIFT:]) != 0:
             return False

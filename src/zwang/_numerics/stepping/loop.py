@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import half, motion, watch
+from zwang._numerics.stepping.calls import coordinates, motion, watch, width
 from zwang._numerics.stepping.events import meet
 from zwang._numerics.stepping.places import (
     ATTEMPTS,
@@ -57,7 +57,7 @@ TOO_SMALL = 4e-16
 def first_step(model: Any, t: float, y: Floats, slope: Floats, tol: float, span: float, params: Floats, z: Floats,
                out: Floats) -> float:  # fmt: skip
     """Return a first step from the sizes of the state, its derivative and its second derivative (Hairer's rule)."""
-    n = half(y)
+    n = coordinates(model)
     d0, d1 = 0.0, 0.0
     for i in range(2 * n):
         scale = tol + tol * abs(y[i])
@@ -97,7 +97,7 @@ def attempt(model: Any, room: Any, params: Floats, counts: Ints, reals: Floats, 
     step = remaining if last else h
     reals[LENGTH], reals[END] = step, reals[UNTIL] if last else t + step
     counts[TRIED] += 1
-    error = trial(model, t, step, y, k, y1, z, reals[TOL], params)
+    error = trial(model, t, step, y, k, y1, reals[TOL], params)
     if error < 0.0:
         return reject(counts, reals, IRREGULAR if error == -1.0 else NOT_FINITE, 0.25)
     if error > 1.0:
@@ -120,8 +120,8 @@ def begin(model: Any, room: Any, params: Floats, sides: Floats, samples: Floats,
           fired: Ints) -> int:  # fmt: skip
     """Evaluate the start; return PAUSED if all is well."""
     y, _, z, k, _, out = room
-    n = half(y)
-    status = motion(model, reals[TIME], y, params, k[0, n:])
+    n = coordinates(model)
+    status = motion(model, reals[TIME], y, params, k[0, n : 2 * n])
     total = 0.0
     for i in range(n):
         k[0, i] = y[n + i]
@@ -155,28 +155,29 @@ def too_small(counts: Ints, reals: Floats) -> bool:
 
 
 @njit
-def copy(source: Floats, target: Floats) -> None:
+def copy(source: Floats, target: Floats, size: int) -> None:
     """Copy a row; written out, it takes Numba a tenth of the time to compile that an assignment takes."""
-    for i in range(target.size):
+    for i in range(size):
         target[i] = source[i]
 
 
 @njit
-def store(room: Any, counts: Ints, reals: Floats, times: Floats, states: Floats, accelerations: Floats,
+def store(model: Any, room: Any, counts: Ints, reals: Floats, times: Floats, states: Floats, accelerations: Floats,
           coefficients: Floats) -> None:  # fmt: skip
     """Keep the step at hand, and go on from its end."""
     y, y1, _, k, dense, _ = room
+    n = coordinates(model)
     counts[STEPS] += 1
     at = counts[STEPS]
     reals[TIME] = reals[END]
     times[at] = reals[END]
-    copy(y1, states[at])
-    copy(k[12, half(y) :], accelerations[at])
+    copy(y1, states[at], 2 * n)
+    copy(k[12, n : 2 * n], accelerations[at], n)
     if counts[KEEP] > 0:
         for j in range(7):
-            copy(dense[j], coefficients[at - 1, j])
-    copy(y1, y)
-    copy(k[12], k[0])
+            copy(dense[j], coefficients[at - 1, j], 2 * n)
+    copy(y1, y, 2 * n)
+    copy(k[12], k[0], 2 * n)
 
 
 @njit
@@ -199,11 +200,11 @@ def run(model: Any, params: Floats, sides: Floats, bands: Floats, counts: Ints, 
     times, states, accelerations, coefficients : arrays
         The first entry is the start; room for as many steps as `times` has entries more.
     """
-    n, w = half(states[0]), counts[WATCHES]
-    most = max(w, 2 * n + counts[ROWS] + counts[POSITIONS]) + 1
-    y, k, samples, keep = np.empty(2 * n), np.empty((16, 2 * n)), np.zeros((SAMPLES, w + 1)), np.zeros(w)
-    room = (y, np.empty(2 * n), np.empty(2 * n), k, np.empty((7, 2 * n)), np.empty(most))
-    copy(states[0], y)
+    n, m, w = coordinates(model), width(model), counts[WATCHES]
+    y, k, samples, keep = np.zeros(m), np.zeros((16, m)), np.zeros((SAMPLES, w + 1)), np.zeros(w)
+    out = np.empty(max(w, m + counts[ROWS] + counts[POSITIONS]) + 1)
+    room = (y, np.zeros(m), np.zeros(m), k, np.zeros((7, m)), out)
+    copy(states[0], y, 2 * n)
     watching = counts[SURFACES] > 0
     for i in range(w):
         watching = watching or sides[i] != 0.0
@@ -213,7 +214,7 @@ def run(model: Any, params: Floats, sides: Floats, bands: Floats, counts: Ints, 
         counts[place] = 0
     counts[CAUSE] = STEP_TOO_SMALL
     ended = begin(model, room, params, sides, samples, counts, reals, fired)
-    copy(k[0, n:], accelerations[0])
+    copy(k[0, n : 2 * n], accelerations[0], n)
     if ended != PAUSED:
         return ended
     while True:
@@ -235,11 +236,11 @@ def run(model: Any, params: Floats, sides: Floats, bands: Floats, counts: Ints, 
         reals[STEP] = reals[PROPOSED]
         counts[HELD_BACK] = 0
         if reals[END] > reals[TIME]:
-            store(room, counts, reals, times, states, accelerations, coefficients)
+            store(model, room, counts, reals, times, states, accelerations, coefficients)
         if met != PAUSED:  # the equations may be others from here on
-            motion(model, reals[TIME], y, params, k[0, n:])
+            motion(model, reals[TIME], y, params, k[0, n : 2 * n])
             watch(model, reals[TIME], y, params, samples[0])
         elif watching:
-            copy(samples[SAMPLES - 1], samples[0])
+            copy(samples[SAMPLES - 1], samples[0], w)
         if met == FIRED:
             return FIRED

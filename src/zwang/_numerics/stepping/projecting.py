@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import half, land, shift
+from zwang._numerics.stepping.calls import coordinates, land, shift
 
 Floats = NDArray[np.float64]
 CLOSE = 1e-9  # a correction this small leaves an error of the order of its square
@@ -18,7 +18,7 @@ ROUNDS = 6
 @njit
 def shifted(model: Any, positions: int, t: float, y: Floats, out: Floats, params: Floats, drift: Floats) -> int:
     """Move the positions back; return 0, 1 (no way back) or 2 (not finite)."""
-    n = half(y)
+    n = coordinates(model)
     for attempt in range(ROUNDS):
         if shift(model, t, y, params, out) != 0:
             return 1
@@ -44,7 +44,7 @@ def settle(model: Any, positions: int, rows: int, t: float, y: Floats, slope: Fl
 
     `drift` keeps the largest violation found before projecting, of positions and of velocities.
     """
-    n = half(y)
+    n = coordinates(model)
     if positions > 0:
         status = shifted(model, positions, t, y, out, params, drift)
         if status != 0:

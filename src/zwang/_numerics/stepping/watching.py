@@ -60,7 +60,7 @@ def unresolved(samples: Floats, keep: Floats, bands: Floats) -> bool:
 def value(model: Any, span: tuple[float, float], room: Any, params: Floats, x: float, i: int) -> float:
     """Return quantity i at the part x of a step."""
     y, _, z, _, dense, out = room
-    interpolate(y, dense, x, z)
+    interpolate(model, y, dense, x, z)
     watch(model, span[0] + x * span[1], z, params, out)
     return out[i]  # type: ignore[no-any-return]
 

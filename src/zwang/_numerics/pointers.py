@@ -1,0 +1,60 @@
+"""Models' kernels called by their address: what a compiled loop takes for any model.
+
+Numba can take functions as arguments, but looks each of them up anew at every call from Python, 60 microseconds for
+each; an address is a number. `address(kernel)` gives it, `call_kernel` calls it inside compiled code. Keep the kernel
+alive as long as its address is in use. Without Numba the "address" is the function itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zwang._numerics.jit import EVAL_SIGNATURE, Kernel, eval_type
+
+
+class _Caller(Kernel[Any, Any]):
+    """A kernel for other kernels alone, which is lowered to a call of an address."""
+
+    @property
+    def callee(self) -> Any:
+        """What compiled code calls."""
+        if self._callee is None:
+            self._callee = _intrinsic()
+        return self._callee
+
+
+def _intrinsic() -> Any:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    signature = eval_type().signature
+
+    def lower(context: Any, builder: Any, _: Any, values: Any) -> Any:
+        # The C wrapper of a kernel takes and returns values as Numba lays them out, arrays included.
+        kinds = [context.get_value_type(kind) for kind in signature.args]
+        function = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
+        return builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
+
+    @intrinsic
+    def call(_, place, t, q, v, params, table, work, out):  # type: ignore[no-untyped-def]
+        return signature.return_type(types.int64, *signature.args), lower
+
+    return call
+
+
+def _plain(place: Any, t: Any, q: Any, v: Any, params: Any, table: Any, work: Any, out: Any) -> Any:
+    return place(t, q, v, params, table, work, out)
+
+
+call_kernel = _Caller(_plain, None, {"signature": EVAL_SIGNATURE})
+"""call_kernel(address, t, q, v, params, int_table, workspace, out) -> status, inside compiled code."""
+
+
+def address(kernel: Kernel[Any, Any]) -> Any:
+    """Return the address of a model's kernel; without Numba the kernel itself."""
+    dispatcher: Any = kernel.compiled
+    if not hasattr(dispatcher, "overloads"):
+        return dispatcher
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
