@@ -34,8 +34,9 @@ class MotionPiece:
         Whether a second acceleration was not excluded at its start.
     undetermined : tuple of str
         Constraints whose reactions the equations leave free.
-    jump : bool
-        Whether the state jumped on to the start of this piece.
+    jumps : tuple of mappings
+        The impacts by which the velocity jumped to that of the start: 'before', 'after', 'impulses' and
+        'friction_impulses' by constraint.
     """
 
     t: Array
@@ -50,7 +51,12 @@ class MotionPiece:
     pulling: tuple[int, ...] = ()
     found: bool = False
     undetermined: tuple[str, ...] = ()
-    jump: bool = False
+    jumps: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def jump(self) -> bool:
+        """Whether the velocity jumped to that of the start."""
+        return bool(self.jumps)
 
 
 @storable
@@ -89,6 +95,10 @@ class MotionEvent:
 
 class Events(tuple[MotionEvent, ...]):
     """The events of a motion in the order of time; printed one to a line."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return Events(found) if isinstance(key, slice) else found
 
     def __repr__(self) -> str:
         return "\n".join(repr(event) for event in self) or "no events"

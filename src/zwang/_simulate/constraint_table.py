@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 
 
@@ -24,6 +25,8 @@ class Place:
         Numbers of the components of its slip.
     law : int
         Number of its friction law, -1 without one.
+    timeless : bool
+        Whether explicit time occurs neither in its expression nor in its slip.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Place:
     normal: int
     slips: tuple[int, ...]
     law: int
+    timeless: bool
 
     @property
     def one_sided(self) -> bool:
@@ -54,7 +58,10 @@ class ConstraintTable:
             kind = "friction" if free else "bilateral" if isinstance(item, Bilateral) else "unilateral"
             level = "velocity" if isinstance(item, Friction) else item.level
             slips = tuple(range(slip, slip + len(item.slip)))
-            places.append(Place(str(item.name), kind, level, -1 if free else normal, slips, law if item.slip else -1))
+            given = [*item.slip] if isinstance(item, Friction) else [item.expr, *item.slip]
+            timeless = not any(expr.has(time) for expr in given)
+            numbers = (-1 if free else normal, slips, law if item.slip else -1)
+            places.append(Place(str(item.name), kind, level, *numbers, timeless))
             normal += not free
             slip += len(item.slip)
             law += bool(item.slip)

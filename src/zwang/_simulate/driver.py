@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
+from zwang._simulate.accumulating import Flights
 from zwang._simulate.admission import admit
 from zwang._simulate.choosing import chooser
 from zwang._simulate.deciding import Decision, decide
@@ -17,7 +18,8 @@ from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
-from zwang._simulate.singular import pass_singular
+from zwang._simulate.resting import at_rest, stands
+from zwang._simulate.singular import Nearness, near_singular, pass_singular
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
 from zwang._simulate.watching import bands_of, sides_of
@@ -34,17 +36,21 @@ class Driver:
 
     def __init__(self, ground: Ground, request: Request) -> None:
         self.ground, self.request = ground, request
-        self.record = Record()
+        self.record = Record(ground.table.names)
         self.choose = chooser(request, self.record)
         self.step = 0.0
         self.moment: Moment
-        self.impacts: dict[int, list[tuple[float, float]]] = {}
+        self.flights: dict[int, Flights] = {}
+        self.ending: dict[int, float] = {}
+        self.sizes: tuple[Array, Array, Array]
         self._still = (float("nan"), 0)
+        self.nearness = Nearness()
         self.measured = Measured(ground.model.system, [event.expr for event in request.events])
 
     def run(self, moment: Moment) -> Stop:
         """Carry a motion to its end; return why it ended."""
         self.moment = moment
+        self.sizes = (np.abs(moment.q), np.abs(moment.v), np.zeros(len(moment.q)))
         try:
             return self._run(moment)
         except KeyboardInterrupt:
@@ -85,7 +91,10 @@ class Driver:
                 moment, decision = passed
                 continue
             names = tuple(self.moving.watch_names[k] for k in found.fired)
-            following = happen(self, moment, decision, names)
+            if names == (("singular", 0),):
+                following = near_singular(self, moment, decision, self.closeness(moment))
+            else:
+                following = happen(self, moment, decision, names)
             if isinstance(following, Stop):
                 return following
             if self._chatters(following[0], names):
@@ -99,6 +108,9 @@ class Driver:
         assert held is not None  # a decision without a mode is a Stop
         self.moving = moving_for(self.ground.model, held.mode, self.request.events)
         sides = sides_of(self, decision, moment)
+        rest = stands(self.ground, decision, moment)
+        if rest:
+            moment = moment.but(v=np.zeros(len(moment.v)))
         found = self.moving.advance(
             moment.t,
             moment.q,
@@ -109,9 +121,16 @@ class Driver:
             sides,
             max_steps=CHUNK,
             first_step=self.step,
-            bands=bands_of(self, moment),
+            bands=bands_of(self, decision, moment),
         )
+        if rest:
+            found = at_rest(found)
         self.record.stretch(found, decision)
+        if not self.ground.table.smooth:
+            rows = (found.q, found.v, found.a)
+            self.sizes = tuple(  # type: ignore[assignment]
+                np.maximum(size, np.abs(row).max(axis=0)) for size, row in zip(self.sizes, rows, strict=True)
+            )
         if found.next_step > 0:
             self.step = float(found.next_step)
         return found
@@ -132,6 +151,11 @@ class Driver:
         passed = not moment.t - last <= 1e-13 * max(abs(moment.t), self.span)
         self._still = (moment.t, 0) if passed else (last, count + 1)
         return self._still[1] >= STANDSTILL
+
+    def closeness(self, moment: Moment) -> float:
+        """Return how close the held constraints are to depending on each other: 1/det(J M^-1 J^T)."""
+        place = self.moving.watch_names.index(("singular", 0))
+        return float(self.moving.evaluate(moment.t, moment.q, moment.v, self.ground.params)[3][place])
 
     def direction_of(self, k: int, moment: Moment) -> int:
         """Return in which direction the expression of a user's event crosses zero: 1 rising, -1 falling."""
@@ -171,6 +195,7 @@ class Driver:
     def no_mode(self, decision: Decision, moment: Moment) -> Stop | tuple[Moment, Decision]:
         """Return what follows where no mode was decided: a paradox or a choice."""
         if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "impact":
+            self.record.event(moment.t, "paradox")
             return happen(self, moment, None, (), without_collision=True)
         return paradox(self, decision, moment)
 

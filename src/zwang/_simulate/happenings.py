@@ -174,4 +174,9 @@ def _log(driver: Driver, moment: Moment, before: tuple[str, ...], after: tuple[s
             kind = "slip"
         else:
             kind = "reversal"
-        driver.record.event(moment.t, kind, place.name)
+        number = driver.ground.table.names.index(place.name)
+        time = driver.ending.get(number, moment.t)
+        if number in driver.ending and kind == "contact":
+            driver.record.event(time, "accumulation", place.name)
+        driver.record.event(time, kind, place.name)
+    driver.ending = {}

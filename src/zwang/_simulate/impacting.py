@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from zwang._numerics.impacts import (
 )
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
+from zwang._simulate.accumulating import Flights
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.stopping import Stop, stopped_at
 from zwang.errors import StateError
@@ -41,10 +43,49 @@ def collide(
         reason = f"At t = {moment.t:.12g}: {outcome.choice}."
         whose = names[numbers.index(closing[0])] if len(closing) == 1 else None
         return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, reason, _continuations(driver, outcome), whose)
-    _log(driver, moment, terms, problem, outcome, numbers, closing)
-    driver.record.jump()
+    ending = _ending(driver, moment, terms, problem, outcome, numbers, closing)
+    if ending:
+        problem = replace(
+            problem,
+            contacts=tuple(
+                replace(contact, kind=HELD) if number in ending else contact
+                for contact, number in zip(problem.contacts, numbers, strict=True)
+            ),
+        )
+        closed = resolve_impact(problem, driver.request.impact)
+        outcome, driver.ending = (closed, ending) if closed.choice is None else (outcome, {})
+    details = _details(driver, moment, outcome, numbers)
+    if not driver.ending:
+        _log(driver, moment, outcome, numbers, closing, details)
+    driver.record.jump(moment, details)
     driver.step = 0.0
     return _after(ground, moment.but(v=outcome.velocity), terms, problem, numbers)
+
+
+def _ending(
+    driver: Driver,
+    moment: Moment,
+    terms: Terms,
+    problem: ImpactProblem,
+    outcome: ImpactOutcome,
+    numbers: tuple[int, ...],
+    closing: tuple[int, ...],
+) -> dict[int, float]:
+    """Return the contacts whose impacts accumulate here, with the instants at which they end."""
+    found: dict[int, float] = {}
+    rates = problem.rates_of(outcome.velocity)
+    for i, number in enumerate(numbers):
+        place = driver.ground.table.places[number]
+        if place.level != "position" or not place.one_sided:
+            continue
+        flights = driver.flights.setdefault(number, Flights())
+        if number in closing:
+            flights.add(moment.t)
+        size = 1.0 + float(np.abs(terms.rows[place.normal, :, 0]) @ np.abs(moment.q))
+        left = flights.remaining(max(float(rates[i]), 0.0), max(driver.request.tol, 1e-12) * size)
+        if left is not None and moment.t - flights.times[-1] <= left:
+            found[number] = flights.times[-1] + left
+    return found if any(number in closing for number in found) else {}
 
 
 def impact_problem(
@@ -102,37 +143,37 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=frozenset())
 
 
+def _details(driver: Driver, moment: Moment, outcome: ImpactOutcome, numbers: tuple[int, ...]) -> dict[str, Any]:
+    """Return what an impact was: impulses by constraint, velocities, energy, law."""
+    places = driver.ground.table.places
+    return {
+        "impulses": {places[number].name: float(outcome.normal[i]) for i, number in enumerate(numbers)},
+        "friction_impulses": {
+            places[number].name: outcome.tangential[i, : len(places[number].slips)].copy()
+            for i, number in enumerate(numbers)
+            if places[number].slips
+        },
+        "before": moment.v.copy(),
+        "after": outcome.velocity.copy(),
+        "energy_change": float(outcome.energy_change),
+        "law": outcome.law,
+    }
+
+
 def _log(
     driver: Driver,
     moment: Moment,
-    terms: Terms,
-    problem: ImpactProblem,
     outcome: ImpactOutcome,
     numbers: tuple[int, ...],
     closing: tuple[int, ...],
+    details: dict[str, Any],
 ) -> None:
     places = driver.ground.table.places
-    impulses = {places[number].name: float(outcome.normal[i]) for i, number in enumerate(numbers)}
-    friction = {
-        places[number].name: outcome.tangential[i, : len(places[number].slips)].copy()
-        for i, number in enumerate(numbers)
-        if places[number].slips
-    }
     whose = [number for number in closing if places[number].one_sided]
     if not whose:
         whose = [numbers[i] for i in outcome.carrying if places[numbers[i]].one_sided]
     for number in whose or [numbers[0]]:
-        driver.record.event(
-            moment.t,
-            "impact",
-            places[number].name,
-            impulses=impulses,
-            friction_impulses=friction,
-            before=moment.v.copy(),
-            after=outcome.velocity.copy(),
-            energy_change=float(outcome.energy_change),
-            law=outcome.law,
-        )
+        driver.record.event(moment.t, "impact", places[number].name, **details)
 
 
 def _continuations(driver: Driver, outcome: ImpactOutcome) -> tuple[Continuation, ...]:

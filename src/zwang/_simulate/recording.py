@@ -16,16 +16,17 @@ from zwang._simulate.moment import Ground, Moment, acts
 class Record:
     """Pieces and events in the order of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names, self.size = names, len(names)
         self.pieces: list[MotionPiece] = []
         self.events: list[MotionEvent] = []
         self.drift = 0.0
-        self._jumped = False
+        self._jumps: tuple[Mapping[str, Any], ...] = ()
 
     def stretch(self, found: Any, decision: Decision) -> None:
         """Add the steps of a stretch; one that goes on in the same mode lengthens the last piece."""
         self.drift = max(self.drift, float(found.drift))
-        if len(found.t) < 2 and self.pieces and not self._jumped:
+        if len(found.t) < 2 and self.pieces and not self._jumps:
             return
         held = decision.held
         assert held is not None  # a decision without a mode stops the motion before
@@ -43,14 +44,16 @@ class Record:
             mode.pulling,
             decision.found,
             held.undetermined,
-            self._jumped,
+            self._jumps,
         )
-        self._jumped = False
+        self._jumps = ()
         self.pieces.append(piece)
 
-    def jump(self) -> None:
-        """Say that the next piece starts with another velocity than the last one ended with."""
-        self._jumped = bool(self.pieces)
+    def jump(self, moment: Moment, details: Mapping[str, Any]) -> None:
+        """Say that the next piece starts with another velocity than that of a moment."""
+        if not self.pieces:
+            self.pieces.append(replace(_single(moment, ("undecided",) * self.size), undetermined=self.names))
+        self._jumps = (*self._jumps, details)
 
     def event(self, time: float, kind: str, constraint: str | None = None, name: str = "", **details: Any) -> None:
         """Add an event."""
@@ -59,28 +62,21 @@ class Record:
 
     def closed(self, ground: Ground, moment: Moment) -> tuple[MotionPiece, ...]:
         """Return the pieces, at least one; a motion that stops after a jump ends with the state after it."""
-        n = len(moment.q)
-        if not self.pieces or self._jumped:
+        if not self.pieces or self._jumps:
             # No mode was found for this state: what acts there is known, how it acts is not.
             acting = [acts(ground, moment, number) for number in range(len(ground.table.places))]
             labels = tuple("undecided" if act else "open" for act in acting)
-            self.pieces.append(
-                MotionPiece(
-                    np.array([moment.t]),
-                    moment.q[None].copy(),
-                    moment.v[None].copy(),
-                    np.full((1, n), np.nan),
-                    np.zeros((0, 7, 2 * n)),
-                    labels,
-                    (),
-                    undetermined=tuple(
-                        place.name for place, act in zip(ground.table.places, acting, strict=True) if act
-                    ),
-                    jump=self._jumped,
-                )
-            )
-            self._jumped = False
+            free = tuple(place.name for place, act in zip(ground.table.places, acting, strict=True) if act)
+            self.pieces.append(replace(_single(moment, labels), undetermined=free, jumps=self._jumps))
+            self._jumps = ()
         return tuple(_joined(self.pieces))
+
+
+def _single(moment: Moment, labels: tuple[str, ...]) -> MotionPiece:
+    """Return a piece of one row, in no mode."""
+    n = len(moment.q)
+    q, v = moment.q[None].copy(), moment.v[None].copy()
+    return MotionPiece(np.array([moment.t]), q, v, np.full((1, n), np.nan), np.zeros((0, 7, 2 * n)), labels, ())
 
 
 def _joined(pieces: list[MotionPiece]) -> list[MotionPiece]:

@@ -43,7 +43,7 @@ class RowSource:
         table = self.ground.table
         parts, energies, drift, residual = [], [], 0.0, 0.0
         for piece, kept in _kept_rows(motion.pieces):
-            terms = self.terms(piece.t[kept], piece.q[kept], piece.v[kept])
+            terms = self.terms(_times(piece, kept), piece.q[kept], piece.v[kept])
             solved = solve_mode(table, terms, mode_of_piece(piece))
             parts.append((piece, terms, solved))
             energies.append(terms.energies)
@@ -118,3 +118,11 @@ def _kept_rows(pieces: tuple[MotionPiece, ...]) -> list[tuple[MotionPiece, slice
         last = following is None or following.jump
         shown.append((piece, slice(None) if last else slice(0, len(piece.t) - 1)))
     return shown
+
+
+def _times(piece: MotionPiece, kept: slice) -> Array:
+    """Return the times of the rows of a piece, the last one an instant earlier: before what jumps in time there."""
+    times = piece.t[kept].copy()
+    if kept == slice(None) and len(times) > 1:
+        times[-1] = np.nextafter(times[-1], times[0])
+    return times

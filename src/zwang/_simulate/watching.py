@@ -18,6 +18,8 @@ ANY = 2.0
 """Fires on any crossing."""
 ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
+IDLE = 1e-9
+"""Force below which an idle constraint is not let go, relative to the forces there are."""
 
 
 def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64]:
@@ -30,30 +32,33 @@ def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
             # A constraint that is closed but not held is implied by others: its value is zero up to rounding.
             side = 1.0 if labels[table.of_normal(k)] == "open" else 0.0
         elif kind == "normal":
-            number = table.of_normal(k)
             held = decision.held
             pulls = held is not None and k in held.mode.pulling
-            side = 0.0 if number in decision.idle else (-1.0 if pulls else 1.0)
+            side = -1.0 if pulls else 1.0
         elif kind == "slip":
             side = float(sign_of(labels[table.of_law(k)]))
         elif kind in ("speed", "reserve"):
             side = 1.0 if plain(labels[table.of_law(k)]) != "open" else 0.0
+        elif kind == "singular":
+            side = -1.0  # it fires where it exceeds its band, which is how near to look
         elif kind in ("surface", "extra"):
             side = ANY
         sides.append(side)
     return np.array(sides)
 
 
-def bands_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
+def bands_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:
     """Return what counts as zero for each watch: the rounding of its terms, whose signs must not conspire."""
     names = driver.moving.watch_names
     if not any(kind not in ("surface", "extra") for kind, _ in names):
         return None
     ground = driver.ground
     terms = ground.terms(moment.t, moment.q, moment.v)
-    q, v = np.abs(moment.q), np.abs(moment.v)
+    # The largest sizes so far: a gap that is zero where all coordinates are zero has the rounding of its way there.
+    q, v, a = driver.sizes
+    q, v = q + abs(moment.t) * v, v + abs(moment.t) * a
     mass = np.diagonal(terms.mass[:, :, 0])
-    pull = np.abs(terms.force[:, 0])
+    pull = np.abs(terms.force[:, 0]) + mass * a
     branches = driver.moving.branches(moment.t, moment.q, moment.v, ground.params)
     bands = np.array(driver.moving.bands(moment.t, moment.q, moment.v, ground.params, branches))
     loads = {place.law: place for place in ground.table.places if place.law >= 0}
@@ -64,12 +69,16 @@ def bands_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
             size = float(row @ (q if kind == "gap" else v))
         elif kind == "normal":
             size = _force_size(terms.rows[k, :, 0], mass, pull)
+            if ground.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
+                size *= IDLE / ROUNDING
         elif kind in ("slip", "speed"):
             size = float(np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0) @ v)
         elif kind == "reserve":
             place = loads[k]
             size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
         bands[watch] = max(bands[watch], ROUNDING * size)
+        if kind == "singular":
+            bands[watch] = driver.nearness.limit(driver.moving.mode.held, driver.closeness(moment))
     return bands
 
 

@@ -23,7 +23,7 @@ from zwang._derive.convert import Converter
 from zwang._derive.graph import Graph, Node
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
-from zwang._results.motion_parts import MotionEvent, MotionPiece
+from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.labels import plain
 from zwang._simulate.mode_equations import solve_mode
 
@@ -96,7 +96,7 @@ def works(source: RowSource, motion: Motion) -> dict[str, Array]:
     bare: list[Array] = []
     for piece, following in zip(motion.pieces, [*motion.pieces[1:], None], strict=True):
         if piece.jump:
-            total = total + _impulse_work(source, motion, piece, names)
+            total = total + _impulse_work(source, piece, names)
         steps = _step_works(source, powers, piece)
         cumulative = total + np.concatenate([np.zeros((1, len(names))), np.cumsum(steps, axis=0)])
         total = cumulative[-1]
@@ -154,34 +154,16 @@ def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, 
     return np.array(rows)
 
 
-def _impulse_work(source: RowSource, motion: Motion, piece: MotionPiece, names: list[str]) -> Array:
+def _impulse_work(source: RowSource, piece: MotionPiece, names: list[str]) -> Array:
     """Return the works of the impulses at the start of a piece."""
-    event = _impact_at(motion, float(piece.t[0]), piece.v[0])
     found = np.zeros(len(names))
-    if event is None:
-        return found
-    details = event.details
-    mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
     terms = source.terms(piece.t[:1], piece.q[:1], piece.v[:1])
-    for place in source.ground.table.places:
-        work = 0.0
-        if place.normal >= 0:
-            work += details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)
-        for component, slip in enumerate(place.slips):
-            if place.name in details["friction_impulses"]:
-                work += float(details["friction_impulses"][place.name][component]) * float(
-                    terms.slip_rows[slip, :, 0] @ mean
-                )
-        found[names.index(place.name)] = work
+    for details in piece.jumps:
+        mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
+        for place in source.ground.table.places:
+            work = details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)
+            rubbed = details["friction_impulses"].get(place.name, ())
+            for slip, impulse in zip(place.slips, rubbed, strict=False):
+                work += float(impulse) * float(terms.slip_rows[slip, :, 0] @ mean)
+            found[names.index(place.name)] += work
     return found
-
-
-def _impact_at(motion: Motion, t: float, v: Array) -> MotionEvent | None:
-    return next(
-        (
-            event
-            for event in motion.events
-            if event.kind == "impact" and event.time == t and np.array_equal(event.details["after"], v)
-        ),
-        None,
-    )
