@@ -64,6 +64,16 @@ class Balls(Arithmetic):
         """Return an elementary function of a ball."""
         return getattr(x, name)()
 
+    def whole(self, x: Any, exponent: int) -> Any:
+        """Return a positive whole power; an even one of a ball round zero has no negative numbers."""
+        round_zero = exponent % 2 == 0 and 0 in x
+        base = x.abs_upper() if round_zero else x
+        # By products: the library's own power of a ball round zero is not a number.
+        result = base
+        for _ in range(exponent - 1):
+            result = result * base
+        return self.arb(0).union(result) if round_zero else result
+
     def root(self, x: Any) -> Any:
         """Return the square root; not finite where the ball has negative numbers."""
         return x.sqrt()

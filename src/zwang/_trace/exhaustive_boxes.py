@@ -1,7 +1,7 @@
 """What can be proved of the configuration space in one box.
 
-For n coordinates and m constraints, m = n - 1, a coordinate x_k is chosen as parameter and the others are written as its
-functions: Krawczyk's operator on them, with the inverse Y of the Jacobian at the middle,
+For n coordinates and m constraints, m = n - 1, a coordinate x_k is chosen as parameter and the others are written as
+its functions: Krawczyk's operator on them, with the inverse Y of the Jacobian at the middle,
 
     K = c - Y f(c) - Y J_k (X_k - c_k) + (1 - Y J)(X - c),
 
@@ -40,7 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What was found of a box: 'empty', 'piece', 'smaller' (go on with the box `low`, `high`), or 'split' at `where`."""
+    """What was found of a box: 'empty', 'piece', 'smaller' (go on with `low`, `high`), or 'split' at `where`."""
 
     kind: str
     piece: Piece | None = None

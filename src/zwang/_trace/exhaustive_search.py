@@ -25,10 +25,10 @@ MOST_OPEN = 64
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """A box of half-width `radius` round a singular point, in which the local algebra speaks."""
+    """A box of half-widths `radius` round a singular point, in which the local algebra speaks."""
 
     centre: Array
-    radius: float
+    radius: Array
     point: int
 
     def holds(self, low: Array, high: Array) -> bool:
@@ -49,17 +49,17 @@ class Domain:
         shifted = self.low + np.mod(q - self.low, TURN)
         return np.where(self.circles, shifted, q)
 
-    def copies(self, q: Array, angles: Sequence[bool], margin: float) -> list[Array]:
+    def copies(self, q: Array, angles: Sequence[bool], margin: Array) -> list[Array]:
         """Return the positions of a point in the box or within a margin of it, angles modulo a turn."""
         choices = []
         for j, value in enumerate(q):
             if not angles[j]:
                 options = [value]
             else:
-                first = np.ceil((self.low[j] - margin - value) / TURN)
-                last = np.floor((self.high[j] + margin - value) / TURN)
+                first = np.ceil((self.low[j] - margin[j] - value) / TURN)
+                last = np.floor((self.high[j] + margin[j] - value) / TURN)
                 options = [value + TURN * turns for turns in np.arange(first, last + 1)]
-            choices.append([x for x in options if self.low[j] - margin <= x <= self.high[j] + margin])
+            choices.append([x for x in options if self.low[j] - margin[j] <= x <= self.high[j] + margin[j]])
         return [np.array(place) for place in product(*choices)]
 
 

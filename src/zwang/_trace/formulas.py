@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Time
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
@@ -57,6 +58,10 @@ class Arithmetic:
     def call(self, name: str, x: Any) -> Any:
         """Return an elementary function of a number."""
         return NUMPY.get(name, getattr(np, name, None))(x)  # type: ignore[misc]
+
+    def whole(self, x: Any, exponent: int) -> Any:
+        """Return a positive whole power."""
+        return x**exponent
 
     def root(self, x: Any) -> Any:
         """Return the square root."""
@@ -109,7 +114,7 @@ class Formulas:
             elif op == "const":
                 add(constant)
             elif op == "pow":
-                add(registers[a] ** b)
+                add(arithmetic.whole(registers[a], b))
             elif op == "inverse":
                 add(1 / registers[a])
             elif op == "root":
@@ -237,8 +242,8 @@ def exact_equations(
         times = {item: sp.Rational(instant.numerator, instant.denominator) for item in expr.atoms(Time)}
         return expr.xreplace({**values, **times})
 
-    relations = [item for item in system.constraints if getattr(item, "level", "") == "position"]
-    held = [item for item in relations if type(item).__name__ == "Bilateral"]
+    relations = [item for item in system.constraints if not isinstance(item, Friction) and item.level == "position"]
+    held = [item for item in relations if isinstance(item, Bilateral)]
     expressions = tuple(put(item.expr) for item in held)
     q = tuple(system.coordinates)
     jacobian = sp.Matrix([[sp.diff(item, symbol) for symbol in q] for item in expressions]).reshape(len(held), len(q))

@@ -32,11 +32,15 @@ class Search:
         scale: Array,
         seed: int,
         starts: int | None = None,
+        extra: Array | None = None,
     ) -> None:
         self.equations, self.region = equations, region
         self.source = np.random.default_rng(seed)
         self.count = starts or min(100 + 50 * equations.n, 1000)
         self.starts = starts_in(region, equations.angles, self.count, self.source)
+        # Where an exhaustive search found something that random starts had missed.
+        self.extra = np.zeros((0, equations.n)) if extra is None else extra
+        self.starts = np.concatenate([self.extra, self.starts])
         self.place = placed(equations, params, t, scale, self.starts)
         self.solver = Solver(self.place)
         self.points = SingularPoints(self.solver, region)
@@ -83,7 +87,8 @@ def traced(search: Search) -> ConfigurationSpace:
         return _space(search, [], assemblies, TraceStatus.POINTS, 0, e.n, x[:0])
     if e.m >= e.n - 1:
         search.solver.randomized(e.n - 1, search.source)
-        search.points.search(np.concatenate([search.starts[::3] / search.place.scale, x[::5], x[~settled][:20]]))
+        looked = np.concatenate([search.extra, search.starts[::3]]) / search.place.scale
+        search.points.search(np.concatenate([looked, x[::5], x[~settled][:20]]))
     elif not len(x):
         return _space(search, [], [], TraceStatus.EMPTY, -1, 0, x)
     arcs = _followed(search, x[on_curves])

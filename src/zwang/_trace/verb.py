@@ -84,19 +84,28 @@ def trace(
     if starts is not None and (not isinstance(starts, int) or starts < 1):
         raise DeclarationError(f"{declared.name}: starts= must be a number of at least 1; it was given {starts!r}.")
     values = parameter_vector(declared, params)
-    found = _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts)
+
+    def sampled(extra: Array | None = None) -> ConfigurationSpace:
+        return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, extra)
+
     if search == "exhaustive":
         from zwang._trace.exhaustive import exhausted
 
-        return exhausted(equations, values, found, params)
-    return found
+        return exhausted(declared, params or {}, sampled(), sampled)
+    return sampled()
 
 
 def _sampled(
-    equations: Equations, values: Array, box: Mapping[Any, Any] | None, t: float, seed: int, starts: int | None
+    equations: Equations,
+    values: Array,
+    box: Mapping[Any, Any] | None,
+    t: float,
+    seed: int,
+    starts: int | None,
+    extra: Array | None = None,
 ) -> ConfigurationSpace:
     region, scale = region_of(equations, values, box)
-    search = Search(equations, values, t, region, scale, seed, starts)
+    search = Search(equations, values, t, region, scale, seed, starts, extra)
     found = traced(search)
     notes = list(found.notes)
     if search.squared:
@@ -105,7 +114,7 @@ def _sampled(
             plain, table = simpler
             inner = equations_of(plain)
             places = [equations.system.parameters.index(item) for item in plain.parameters]
-            found = traced(Search(inner, values[places], t, region, scale, seed, starts))
+            found = traced(Search(inner, values[places], t, region, scale, seed, starts, extra))
             arcs = counted(equations.system, values, table, found.branches)
             found = replace(found, branches=tuple(arcs))
             notes = list(found.notes)

@@ -1,0 +1,356 @@
+"""`search="exhaustive"`: whether what was traced is everything that there is in the box.
+
+The sampled trace gives arcs and singular points. Here the box is subdivided until every part of it outside small balls
+round the singular points is proved, with interval arithmetic, to be empty or to hold one stretch of a smooth curve; the
+stretches are joined to chains, and chains and arcs must match one to one. Inside the balls the type of the singular
+point is decided in exact rational arithmetic where its coordinates are recognized, and the number of half-branches that
+it predicts must be the number of chains that end at the ball.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from zwang._declare.system import System
+from zwang._trace.exhaustive_balls import Enclosure
+from zwang._trace.exhaustive_boxes import Prover
+from zwang._trace.exhaustive_local import ExactType, exact_type
+from zwang._trace.exhaustive_search import TURN, Ball, Domain, Search, link, subdivide
+from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, numeric
+from zwang.errors import DeclarationError
+
+Array = NDArray[np.float64]
+MOST_BOXES = 200_000
+SMALL, LARGE = 0.01, 0.1
+NEAR = 1e-7
+ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the exhaustive search says about a traced space.
+
+    Attributes
+    ----------
+    complete : bool
+    notes : tuple of str
+        How completeness was proved, or what stands in its way.
+    missing : list of arrays
+        Positions on proved stretches of the curve that no arc covers: start following there.
+    suspects : list of arrays
+        Positions where nothing could be proved: look for singular points there.
+    boxes : int
+        How many boxes were examined.
+    """
+
+    complete: bool
+    notes: tuple[str, ...]
+    missing: list[Array]
+    suspects: list[Array]
+    boxes: int
+
+
+def certify(
+    space: Any, system: System, params: Mapping[str, Any], *, t: float = 0.0, most: int = MOST_BOXES
+) -> Certificate:
+    """Return whether a traced space is all there is in its box, with what is missing if not.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+        Of `trace` with sampled search: its branches, singular points, isolated configurations and box.
+    system, params : System, mapping
+        Floats among the parameters are read as the decimals that they are printed as.
+    t : float
+        The instant, for constraints with explicit time.
+    most : int
+        The number of boxes after which the search gives up.
+    """
+    equations = _reduced_powers(exact_equations(system, params, t))
+    n, m = len(equations.coordinates), len(equations.values)
+    enclosure = Enclosure(equations)
+    places = [_position(point.state, equations) for point in space.singular_points]
+    domain = _domain(equations, space.box, places)
+    rows, redundant = _rows(space, equations)
+    if n - len(rows) > 1:
+        note = f"Exhaustive search covers curves and points; this space has dimension {n - len(rows)}."
+        return Certificate(False, (note,), [], [], 0)
+    prover = Prover(enclosure, rows)
+    types = [exact_type(equations, place) if m == n - 1 else None for place in places]
+    widths = np.where(np.array(equations.angles, dtype=bool), 1.0, (domain.high - domain.low) / TURN)
+    with prover.balls.working():
+        for factor in (1.0, 0.2, 0.04):
+            balls = _balls(space, types, places, domain, equations, factor * widths)
+            search = subdivide(prover, domain, balls, most)
+            link(prover, search)
+            match = _Match(space, equations, prover, search)
+            if not match.swallowed:
+                break
+        return _verdict(space, equations, search, match, types, redundant)
+
+
+def _position(state: Mapping[str, float], equations: ExactEquations) -> Array:
+    return np.array([float(state[item.name]) for item in equations.coordinates])
+
+
+def _reduced_powers(equations: ExactEquations) -> ExactEquations:
+    """Return the same set without repeated factors: (y - x^2)^2 = 0 has no gradient, y - x^2 = 0 has one."""
+    values = tuple(radical(item, equations.coordinates) for item in equations.values)
+    if values == equations.values:
+        return equations
+    jacobian = sp.Matrix([[sp.diff(item, q) for q in equations.coordinates] for item in values])
+    return replace(equations, values=values, jacobian=jacobian)
+
+
+def radical(expr: Any, variables: Sequence[Any]) -> Any:
+    """Return an expression with the same zeros and every factor once.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> radical((y - x**2)**2 * sp.cos(x)**3, (x, y))
+    (-x**2 + y)*cos(x)
+    """
+    if expr.is_polynomial(*variables):
+        content, factors = sp.factor_list(expr, *variables)
+        if all(power == 1 for _, power in factors):
+            return expr
+        return content * sp.Mul(*(factor for factor, _ in factors))
+    parts = []
+    for factor in sp.Mul.make_args(expr):
+        base, power = factor.as_base_exp()
+        parts.append(base if power.is_Integer and power > 1 else factor)
+    return sp.Mul(*parts)
+
+
+def _domain(equations: ExactEquations, box: Mapping[str, tuple[float, float]], places: Sequence[Array]) -> Domain:
+    low, high, circles = [], [], []
+    for j, symbol in enumerate(equations.coordinates):
+        given = box.get(symbol.name)
+        if given is None and not symbol.angle:
+            raise DeclarationError(
+                f"{equations.name}: search=\"exhaustive\" needs a box for '{symbol.name}', which is not an angle: "
+                f"box={{'{symbol.name}': (low, high)}}."
+            )
+        circle = symbol.angle and (given is None or given[1] - given[0] >= TURN * (1 - 1e-12))
+        if circle:
+            seam = _seam(np.array([place[j] for place in places]))
+            given = (seam, float(np.nextafter(seam + TURN, np.inf)))
+        assert given is not None
+        circles.append(circle)
+        low.append(float(given[0]))
+        high.append(float(given[1]))
+    return Domain(np.array(low), np.array(high), np.array(circles, dtype=bool))
+
+
+def _seam(angles: Array) -> float:
+    """Return an angle away from the given ones, at which a circle is cut open."""
+    if not len(angles):
+        return -np.pi + 0.1234
+    around = np.sort(np.mod(angles, TURN))
+    gaps = np.diff(np.append(around, around[0] + TURN))
+    widest = int(np.argmax(gaps))
+    # Not the middle, where symmetric mechanisms have their dead centres.
+    return float(around[widest] + 0.43 * gaps[widest] - TURN)
+
+
+def _rows(space: Any, equations: ExactEquations) -> tuple[list[int], bool]:
+    """Return the equations that determine the set, and whether others repeat them on it."""
+    n, m = len(equations.coordinates), len(equations.values)
+    wanted = n - max(int(space.dimension), 0) if space.dimension >= 0 else min(m, n)
+    if m <= wanted:
+        return list(range(m)), False
+    slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
+    places = [arc.position(share * arc.length) for arc in space.branches for share in (0.21, 0.57, 0.83)]
+    places += [_position(state, equations) for state in space.points]
+    if not places:
+        return list(range(min(m, n))), m > n
+    jacobians = slope(np.array(places).T).reshape(m, n, -1)
+    rows: list[int] = []
+    for _ in range(wanted):
+        # The row that keeps the worst of the places best conditioned.
+        scores = [
+            -1.0
+            if i in rows
+            else min(np.linalg.svd(jacobians[[*rows, i], :, k])[1][-1] for k in range(jacobians.shape[2]))
+            for i in range(m)
+        ]
+        rows.append(int(np.argmax(scores)))
+    return sorted(rows), True
+
+
+def _balls(
+    space: Any, types: Sequence[ExactType | None], places: Sequence[Array], domain: Domain, equations: Any, unit: Array
+) -> list[Ball]:
+    """Return balls round the singular points: small ones where branches part at once, larger where they touch."""
+    balls = []
+    for number, (point, kind, place) in enumerate(zip(space.singular_points, types, places, strict=True)):
+        simple = kind.simple if kind is not None else point.kind == "crossing"
+        radius = unit * (SMALL if simple else LARGE)
+        for other in (item for k, item in enumerate(places) if k != number):
+            gap = np.abs(domain.wrapped(other) - domain.wrapped(place)) / unit
+            radius = np.minimum(radius, 0.3 * float(gap.max()) * unit)
+        balls += [Ball(copy, radius, number) for copy in domain.copies(place, equations.angles, radius)]
+    return balls
+
+
+class _Match:
+    """Which arcs and isolated configurations lie on which chains."""
+
+    def __init__(self, space: Any, equations: ExactEquations, prover: Prover, search: Search) -> None:
+        self.search, self.prover, self.equations = search, prover, equations
+        self.chain_of = {piece: k for k, chain in enumerate(search.chains) for piece in chain.pieces}
+        self.lost: list[int] = []
+        self.swallowed = False
+        self.arcs: dict[int, list[int]] = {k: [] for k in range(len(search.chains))}
+        for arc in space.branches:
+            self._place(arc.number, [arc.position(share * arc.length) for share in (0.5, 0.37, 0.71, 0.05, 0.93)])
+        for number, state in enumerate(space.points):
+            self._place(number, [_position(state, equations)])
+
+    def _place(self, number: int, positions: Sequence[Array]) -> None:
+        found = {chain for q in positions for chain in self._chains_at(self.search.domain.wrapped(q))}
+        if len(found) == 1:
+            self.arcs[found.pop()].append(number)
+        elif not found and all(self._in_ball(self.search.domain.wrapped(q)) for q in positions):
+            self.swallowed = True
+        else:
+            self.lost.append(number)
+
+    def _in_ball(self, q: Array) -> bool:
+        return any(ball.holds(q, q) for ball in self.search.balls)
+
+    def _chains_at(self, q: Array) -> set[int]:
+        """Return the chains on which a position is proved to lie."""
+        found = set()
+        for number, shift in self.search.holding(q - NEAR, q + NEAR):
+            piece = self.search.pieces[number]
+            low, high = q + shift - NEAR, q + shift + NEAR
+            if piece.along is not None:
+                low[piece.along] = high[piece.along] = (q + shift)[piece.along]
+            if number in self.chain_of and self.prover.proves(low, high, piece.along):
+                found.add(self.chain_of[number])
+        return found
+
+    def missing(self) -> list[Array]:
+        """Return a position on each chain that no arc covers."""
+        starts = []
+        for k, numbers in self.arcs.items():
+            if not numbers:
+                piece = self.search.pieces[self.search.chains[k].pieces[len(self.search.chains[k].pieces) // 2]]
+                at = None if piece.along is None else float(0.5 * (piece.low + piece.high)[piece.along])
+                low, high = self.prover.point(piece, at)
+                starts.append(0.5 * (low + high))
+        return starts
+
+
+def _verdict(
+    space: Any,
+    equations: ExactEquations,
+    search: Search,
+    match: _Match,
+    types: Sequence[ExactType | None],
+    redundant: bool,
+) -> Certificate:
+    """Return the certificate: every condition that fails is said in a note."""
+    against = []
+    suspects = [0.5 * (low + high) for low, high in search.unresolved]
+    if search.exhausted and not suspects:
+        against.append(f"The search gave up after {search.boxes} boxes.")
+    if suspects:
+        against.append(f"Nothing could be proved near {len(suspects)} places, the first at {_told(suspects[0])}.")
+    missing = match.missing() if search.proved else []
+    if missing:
+        against.append(f"{len(missing)} proved stretches of the curve have no arc, the first at {_told(missing[0])}.")
+    if match.lost or match.swallowed:
+        against.append(f"{len(match.lost) or 'Some'} arcs were not found again by the search.")
+    if any(len(numbers) > 1 for numbers in match.arcs.values()) and not equations.gaps:
+        against.append("Some arcs are parts of one proved stretch.")
+    if any(end[0] == "open" for chain in search.chains for end in chain.ends) and not equations.gaps:
+        against.append("Some proved stretches could not be joined.")
+    against += _counted(space, search, types)
+    if redundant:
+        against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
+    if against:
+        return Certificate(False, tuple(against), missing, suspects, search.boxes)
+    return Certificate(True, (_proof(search, types, bool(equations.gaps)),), [], [], search.boxes)
+
+
+def _counted(space: Any, search: Search, types: Sequence[ExactType | None]) -> list[str]:
+    """Compare the half-branches of each singular point with the chains that end at its ball."""
+    against = []
+    for number, (point, kind) in enumerate(zip(space.singular_points, types, strict=True)):
+        ends = sum(end == ("singular", number) for chain in search.chains for end in chain.ends)
+        local = len(point.branches) if kind is None else kind.half_branches
+        if kind is not None and kind.kind != point.kind:
+            against.append(f"Singular point {number} is a {kind.kind} in exact arithmetic, not a {point.kind}.")
+        if ends != local:
+            against.append(f"Singular point {number} has {local} half-branches, but {ends} proved stretches end there.")
+    return against
+
+
+def _proof(search: Search, types: Sequence[ExactType | None], cut: bool) -> str:
+    text = f"Complete in the box, by {search.boxes} boxes of interval arithmetic"
+    if types:
+        radius = max((float(ball.radius.max()) for ball in search.balls), default=0.0)
+        exactly = sum(kind is not None for kind in types)
+        decided = "in exact rationals" if exactly == len(types) else "to tolerance"
+        if 0 < exactly < len(types):
+            decided = f"in exact rationals for {exactly} and to tolerance for {len(types) - exactly}"
+        text += (
+            f" outside balls of radius up to {radius:.3g} round the singular points; their types are decided {decided}"
+        )
+    return text + (", and the ends at contacts to tolerance." if cut else ".")
+
+
+def _told(q: Array) -> str:
+    return "(" + ", ".join(f"{value:.6g}" for value in q) + ")"
+
+
+def exhausted(
+    system: System,
+    params: Mapping[Any, Any],
+    found: Any,
+    again: Callable[[Array], Any],
+    *,
+    most: int = MOST_BOXES,
+) -> Any:
+    """Return a traced space with the proof that it is complete, or with what stands in the way of one.
+
+    Parameters
+    ----------
+    system : System
+    params : mapping
+        By symbol or name.
+    found : ConfigurationSpace
+        From the sampled search.
+    again : callable
+        The sampled search once more, with these positions (k, n) among its starts.
+    most : int
+        The number of boxes after which the search gives up.
+    """
+    by_name = {key if isinstance(key, str) else key.name: value for key, value in params.items()}
+    extra: list[Array] = []
+    for _ in range(ROUNDS):
+        certificate = certify(found, system, by_name, t=found.t, most=most)
+        new = [*certificate.missing, *certificate.suspects]
+        if not new:
+            break
+        extra += new
+        before = (len(found.branches), len(found.singular_points), len(found.points))
+        found = again(np.array(extra))
+        if (len(found.branches), len(found.singular_points), len(found.points)) == before:
+            break
+    return replace(
+        found,
+        search="exhaustive",
+        complete=certificate.complete,
+        notes=(*found.notes, *certificate.notes),
+    )
