@@ -7,8 +7,8 @@ eps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -52,7 +52,7 @@ class Approach:
         Whether the points lie on perturbed curves; else on the space itself.
     reference : list of mpf
         Motion to its side is of direction +1: on the space itself away from the point.
-    turning : tuple of int
+    turning : mapping str -> int
         For each friction law whose slip vanishes at the points, the sign of the slip just after them.
     """
 
@@ -64,11 +64,11 @@ class Approach:
     perturbed: bool
     sign: int
     reference: list[Number]
-    turning: tuple[int, ...] = ()
+    turning: Mapping[str, int] = field(default_factory=dict)
 
     def size(self, q: Sequence[Any]) -> Any:
         """Return what goes to zero, as a positive quantity."""
-        value = self.small(self.mechanics._at(q))[0]
+        value = self.mechanics.value(self.small, q)
         if self.squared:
             return value ** mp.mpf("0.5") if isinstance(value, Laurent) else mp.sqrt(value)
         return abs(value)
@@ -91,7 +91,9 @@ class Approach:
         return found
 
 
-def quantities(mechanics: Mechanics, terms: Any, direction: int, turning: Sequence[int]) -> dict[tuple[Case, str], Any]:
+def quantities(
+    mechanics: Mechanics, terms: Any, direction: int, turning: Mapping[str, int]
+) -> dict[tuple[Case, str], Any]:
     """Return the multipliers and reactions at a state, without friction and for all patterns of signs with it."""
     found: dict[tuple[Case, str], Any] = {}
     plain = forces(terms, [], [], [])
@@ -101,9 +103,8 @@ def quantities(mechanics: Mechanics, terms: Any, direction: int, turning: Sequen
     coulomb = [law for law in mechanics.laws if law.normal is not None]
     if not mechanics.laws:
         return found
-    for side in SIDES if turning else ("",):
-        rest = [sign * SIDES[side] for sign in turning] if side else []
-        along = directions(terms, mechanics.laws, rest)
+    for side in sides(turning):
+        along = directions(terms, mechanics.laws, signs_on(side, turning))
         if along is None:
             continue
         for signs in product((1, -1), repeat=len(coulomb)):
@@ -116,6 +117,16 @@ def quantities(mechanics: Mechanics, terms: Any, direction: int, turning: Sequen
                 if law.normal is not None and law.scaled:
                     found[case, f"normal force at {law.name}"] = made.lam[law.normal] * terms.scales[law.place]
     return found
+
+
+def sides(turning: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the sides of a point to be told apart: none, or before and after it."""
+    return tuple(SIDES) if turning else ("",)
+
+
+def signs_on(side: str, turning: Mapping[str, int]) -> dict[str, int]:
+    """Return the signs of the slips that vanish at the point, on one side of it."""
+    return {name: sign * SIDES[side] for name, sign in turning.items()}
 
 
 def is_consistent(mechanics: Mechanics, case: Case, values: dict[tuple[Case, str], Any]) -> bool:
@@ -157,19 +168,18 @@ def neighbour(
     return here
 
 
-def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> tuple[int, ...]:
+def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> dict[str, int]:
     """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
     mechanics = approach.mechanics
-    if not mechanics.laws:
-        return ()
     terms = mechanics.terms(q, approach.velocity(q))
     resting = [law for law in mechanics.laws if all(vanishes(terms.slips[k]) for k in law.slips)]
+    resting = [law for law in resting if len(law.slips) == 1]
     if not resting:
-        return ()
+        return {}
     step = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)]) * mp.mpf(10) ** -20
     after = neighbour(equations, mechanics, q, step, approach.reference)
     moved = mechanics.terms(after, approach.velocity(after))
-    return tuple(sign_of(moved.slips[law.slips[0]]) for law in resting)
+    return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}
 
 
 def known(values: dict[tuple[Case, str], Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from zwang._asymptotics.approaches import SIDES, Approach
+from zwang._asymptotics.approaches import Approach, sides, signs_on
 from zwang._asymptotics.mechanics import directions
 from zwang._asymptotics.precision import Number
 from zwang._numerics.contacts import Contact, ContactProblem
@@ -14,15 +14,14 @@ from zwang._reactions.problem import reactions_of_problem
 
 
 def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str], int]:
-    """Return the number of accelerations for each direction of motion and each side of a turning point."""
+    """Return the number of solutions for each direction of motion and each side of a turning point."""
     mechanics = approach.mechanics
     found: dict[tuple[int, str], int] = {}
     forward = approach.velocity(q)
     for way in (1, -1):
         terms = mechanics.terms(q, [item * way for item in forward])
-        for side in SIDES if approach.turning else ("",):
-            rest = [sign * SIDES[side] for sign in approach.turning] if side else []
-            along = directions(terms, mechanics.laws, rest)
+        for side in sides(approach.turning):
+            along = directions(terms, mechanics.laws, signs_on(side, approach.turning))
             if along is None:
                 continue
             laws = {law.normal: (law, direction) for law, direction in zip(mechanics.laws, along, strict=True)}
@@ -41,5 +40,5 @@ def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str],
             mass = np.array([[float(x) for x in row] for row in terms.mass])
             problem = ContactProblem(mass, np.array([float(x) for x in terms.force]), contacts)
             result = reactions_of_problem(problem, certify=False)
-            found[way, side] = len(result.accelerations)
+            found[way, side] = len(result.solutions)
     return found

@@ -18,8 +18,10 @@ from zwang._asymptotics.local_curves import HalfBranch, NoCurve, curve_at
 from zwang._asymptotics.measuring import is_nearest
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.precision import Number, largest, mp
+from zwang._asymptotics.puiseux import EXACT, NearlyCritical
 
-NEAR = mp.mpf(10) ** -6
+LOOSENED = mp.mpf(10) ** -15
+"""The error of the point where the parameters are not exactly critical."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Spot:
     @property
     def exact(self) -> bool:
         """Whether the point is singular to all digits."""
-        return bool(self.defect < mp.mpf(10) ** -40)
+        return bool(max(self.defect, self.error) < EXACT)
 
 
 def centre_values(spot: Spot) -> tuple[list[Any], dict[Any, Number]]:
@@ -64,8 +66,19 @@ def centre_values(spot: Spot) -> tuple[list[Any], dict[Any, Number]]:
     return symbols, dict(zip(symbols, spot.point, strict=True))
 
 
-def branches_of_space(spot: Spot) -> tuple[tuple[str, ...], list[HalfBranch]]:
-    """Return the names of n - 1 constraints that are independent next to the point, and the half-branches there."""
+def branches_of_space(spot: Spot) -> tuple[Spot, tuple[str, ...], list[HalfBranch]]:
+    """Return the names of n - 1 constraints that are independent next to the point, and the half-branches there.
+
+    Where the parameters are critical only up to their rounding, the point that is returned says so.
+    """
+    try:
+        return (spot, *_branches(spot))
+    except NearlyCritical:
+        loose = replace(spot, error=max(spot.error, LOOSENED))
+        return (loose, *_branches(loose))
+
+
+def _branches(spot: Spot) -> tuple[tuple[str, ...], list[HalfBranch]]:
     n = len(spot.point)
     last: NoCurve | None = None
     for places in combinations(range(len(spot.names)), n - 1):
@@ -83,16 +96,15 @@ def branches_of_space(spot: Spot) -> tuple[tuple[str, ...], list[HalfBranch]]:
 
 def _on_all(spot: Spot, half: HalfBranch) -> bool:
     """Return whether a half-branch of some constraints satisfies the others too."""
-    q = half.at(half.series(SERIES[0]), mp.mpf(10) ** -4)
+    q = half.at(mp.mpf(10) ** -4)
     return bool(largest(spot.equations.value(q)) <= max(mp.mpf(10) ** -40, 1e3 * spot.defect))
 
 
 def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfBranch], distance: Any) -> list[Approach]:
     """Return the ways into the point along the half-branches of the space."""
     symbols, centre = centre_values(spot)
-    mechanics.values.update(centre)
     square = sum(((a - b) ** 2 for a, b in zip(spot.equations.coordinates, symbols, strict=True)), sp.Integer(0))
-    small = Formulas([square if distance is None else distance])
+    small = mechanics.formulas([square if distance is None else distance], centre)
     found = []
     for k, half in enumerate(halves):
         q = half.series(SERIES[0])
@@ -121,16 +133,13 @@ def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mappin
     place = spot.names.index(name)
     others = spot.equations.chosen([k for k in range(len(spot.names)) if k != place])
     symbols, centre = centre_values(spot)
-    others.values.update(centre)
-    mechanics.values.update(centre)
     offset = spot.equations.value(spot.point)[place]
     level = sp.Dummy("level")
-    mechanics.values[level] = offset
-    small = Formulas([spot.equations.expressions[place] - level])
+    small = mechanics.formulas([spot.equations.expressions[place] - level], {level: offset})
     found: list[Approach] = []
     for wanted, section in sections.items():
         expression = _nearest_condition(spot, symbols) if section is None else section
-        curve = others.joined(expression)
+        curve = others.joined(expression, centre)
         for half in curve_at(curve, spot.point, spot.noise, spot.rank_tol):
             made = _approach(spot, mechanics, half, small, section is None)
             if made is not None and (wanted == 0 or made.sign == wanted):
@@ -143,7 +152,7 @@ def _approach(spot: Spot, mechanics: Mechanics, half: HalfBranch, small: Formula
     for terms in SERIES:
         try:
             q = half.series(terms)
-            eps = small(mechanics._at(q))[0]
+            eps = mechanics.value(small, q)
             if not isinstance(eps, Laurent) or eps.is_zero:
                 continue
             reference = limit_direction(mechanics.tangent(q))
@@ -153,7 +162,7 @@ def _approach(spot: Spot, mechanics: Mechanics, half: HalfBranch, small: Formula
         label = "eps > 0" if sign > 0 else "eps < 0"
         made = Approach(label, half, mechanics, small, False, True, sign, reference)
         tau = mp.mpf(10) ** -6 if spot.exact else mp.mpf(10) ** -3
-        here = half.at(q, tau)
+        here = half.at(tau)
         if nearest and not is_nearest(made, spot.equations, here):
             return None
         return replace(made, turning=turning_signs(made, spot.equations, here))

@@ -52,6 +52,35 @@ class Formulas:
                 places[node] = len(self._steps)
                 self._steps.append((*_step(node), tuple(places[item] for item in node.args)))
 
+    def bound(self, values: Mapping[Any, Any]) -> Formulas:
+        """Return the same formulas with these values put in, and all that depends on nothing else computed."""
+        found = Formulas([])
+        known: dict[int, Any] = {}
+        for place, (function, leaf, arguments) in enumerate(self._steps):
+            if function is None:
+                if not isinstance(leaf, sp.Symbol) or leaf in values:
+                    known[place] = values[leaf] if isinstance(leaf, sp.Symbol) else leaf
+            elif all(item in known for item in arguments):
+                known[place] = function(*(known[item] for item in arguments))
+            step: Step = (None, known[place], ()) if place in known else (function, leaf, arguments)
+            found._steps.append(step)
+        found._outputs = list(self._outputs)
+        return found._pruned()
+
+    def _pruned(self) -> Formulas:
+        """Return the formulas without steps that nothing uses any more."""
+        used = set(self._outputs)
+        for place in reversed(range(len(self._steps))):
+            if place in used:
+                used.update(self._steps[place][2])
+        order = {old: new for new, old in enumerate(sorted(used))}
+        found = Formulas([])
+        for old in sorted(used):
+            function, leaf, arguments = self._steps[old]
+            found._steps.append((function, leaf, tuple(order[item] for item in arguments)))
+        found._outputs = [order[item] for item in self._outputs]
+        return found
+
     def __call__(self, values: Mapping[Any, Any]) -> list[Any]:
         """Return the values of the expressions where the symbols have these values."""
         found: list[Any] = []

@@ -37,15 +37,15 @@ class Equations:
         self.expressions = [sp.sympify(item) for item in expressions]
         self.coordinates = list(coordinates)
         self.values = dict(values)
-        self._value = Formulas(self.expressions)
+        self._value = Formulas(self.expressions).bound(self.values)
         slopes = [sp.diff(item, q) for item in self.expressions for q in self.coordinates]
-        self._slope = Formulas(slopes)
+        self._slope = Formulas(slopes).bound(self.values)
 
     def __len__(self) -> int:
         return len(self.expressions)
 
     def _at(self, q: Sequence[Any]) -> dict[Any, Any]:
-        return {**self.values, **dict(zip(self.coordinates, q, strict=True))}
+        return dict(zip(self.coordinates, q, strict=True))
 
     def value(self, q: Sequence[Any]) -> list[Any]:
         """Return g(q)."""
@@ -60,9 +60,9 @@ class Equations:
         """Return some of the equations."""
         return Equations([self.expressions[k] for k in places], self.coordinates, self.values)
 
-    def joined(self, expression: Any) -> Equations:
-        """Return these equations and one more."""
-        return Equations([*self.expressions, expression], self.coordinates, self.values)
+    def joined(self, expression: Any, values: Mapping[Any, Number]) -> Equations:
+        """Return these equations and one more, with the values of its own symbols."""
+        return Equations([*self.expressions, expression], self.coordinates, {**self.values, **values})
 
 
 class Subspaces:

@@ -36,7 +36,7 @@ class Laurent:
     1.0*tau^-2 + 1.0*tau^-1 + O(tau^2)
     """
 
-    __slots__ = ("coefficients", "noise", "start")
+    __slots__ = ("_sum", "coefficients", "noise", "start")
 
     def __init__(self, start: int, coefficients: Sequence[Number], noise: Number = 0) -> None:
         first, bound = 0, SAFETY * noise
@@ -45,6 +45,7 @@ class Laurent:
         self.start = start + first
         self.coefficients = list(coefficients[first:])
         self.noise = mp.mpf(noise)
+        self._sum: Number | None = None
 
     @property
     def end(self) -> int:
@@ -87,7 +88,9 @@ class Laurent:
         return Laurent(self.start, self.coefficients[: max(end - self.start, 0)], self.noise)
 
     def _size(self) -> Number:
-        return sum((abs(item) for item in self.coefficients), mp.mpf(0))
+        if self._sum is None:
+            self._sum = sum((abs(item) for item in self.coefficients), mp.mpf(0))
+        return self._sum
 
     # Arithmetic; numbers are exact series.
     def __add__(self, other: Any) -> Laurent:
@@ -172,12 +175,25 @@ class Laurent:
         """Return an elementary function of the series, which must be finite at the point."""
         constant, small = self._split(name)
         size = max(small.end, 1)
+        if name in ("sin", "cos"):
+            return self._turned(name, constant, size)
         coefficients = TAYLOR[name](constant, size)
         found = compose(coefficients, small)
         slope = sum((k * abs(item) for k, item in enumerate(coefficients)), mp.mpf(0))
         return Laurent(
             found.start, found.coefficients, found.noise + self.noise * slope + ROUNDING * largest(coefficients)
         )
+
+    def _turned(self, name: str, constant: Number, size: int) -> Laurent:
+        """Return the sine or the cosine by s' = c x', c' = -s x'."""
+        slopes = [k * self.coefficient(k) for k in range(size)]
+        sine, cosine = [mp.sin(constant)], [mp.cos(constant)]
+        for k in range(1, size):
+            places = [i for i in range(1, k + 1) if slopes[i]]
+            sine.append(sum((slopes[i] * cosine[k - i] for i in places), mp.mpf(0)) / k)
+            cosine.append(-sum((slopes[i] * sine[k - i] for i in places), mp.mpf(0)) / k)
+        grown = mp.exp(min(self._size() if self.start > 0 else self._size() - abs(self.leading), 200))
+        return Laurent(0, sine if name == "sin" else cosine, (self.noise + ROUNDING) * grown)
 
     def _split(self, name: str) -> tuple[Number, Laurent]:
         if self.start < 0:

@@ -9,7 +9,7 @@ q(tau) = point + (a series in tau > 0), with x = +-length * tau^ramification.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zwang._asymptotics.bivariate import Bivariate
@@ -24,6 +24,8 @@ DEGREES = (3, 5, 8, 12)
 """Degrees to which the reduced equation is expanded, in turn, until its branches are told apart."""
 TURNS = (0.0, 0.5, 1.1, 0.2, 0.8, 1.4, 0.3)
 NEWTON = 60
+SHORT = 8
+"""Terms of the series that Newton's method starts from at a point."""
 
 
 class NoCurve(ArithmeticError):
@@ -79,13 +81,20 @@ class HalfBranch:
     y: Laurent | None
     z: list[Laurent]
     noise: Number
+    _kept: dict[int, list[Laurent]] = field(default_factory=dict, compare=False, repr=False)
 
     def series(self, terms: int) -> list[Laurent]:
         """Return q(tau) up to the power tau^terms."""
-        x = Laurent(self.ramification, [mp.mpf(self.side), *[mp.mpf(0)] * (terms - self.ramification - 1)])
+        if terms not in self._kept:
+            self._kept[terms] = self._series(terms)
+        return self._kept[terms]
+
+    def _series(self, terms: int) -> list[Laurent]:
+        head = [mp.mpf(self.side), *[mp.mpf(0)] * (terms - self.ramification - 1)]
+        x = Laurent(self.ramification, head, self.noise)
         unknowns = [*([] if self.y is None else [self.y]), *self.z]
         # Polynomials from here on: what is not known yet is zero until it is found.
-        trial = [_padded(item, terms) for item in unknowns]
+        trial = [_padded(item, terms, self.noise) for item in unknowns]
         for _ in range(NEWTON):
             q = self._place(x, trial)
             miss = self._combined(q)
@@ -95,7 +104,7 @@ class HalfBranch:
             step = solve(matrix, [miss])[0]
             if all(item.is_zero for item in step):
                 return self._certain(x, trial, matrix, terms)
-            trial = [_padded(a - b, terms) for a, b in zip(trial, step, strict=True)]
+            trial = [_padded(a - b, terms, self.noise) for a, b in zip(trial, step, strict=True)]
         raise Undecided("Newton's method over series does not settle")
 
     def _place(self, x: Any, unknowns: Sequence[Any]) -> list[Any]:
@@ -125,9 +134,9 @@ class HalfBranch:
         known = [Laurent(item.start, item.coefficients, max(item.noise, noise)).cut(terms - lost) for item in trial]
         return self._place(x, known)
 
-    def at(self, q_series: Sequence[Laurent], tau: Number) -> list[Number]:
+    def at(self, tau: Number) -> list[Number]:
         """Return the point of the half-branch at tau, to all digits: the series, then Newton's method."""
-        q = [item.at(tau) for item in q_series]
+        q = [item.at(tau) for item in self.series(SHORT)]
         x = list(self.frame.along)
         goal = dot(x, self.frame.point) + self.side * self.frame.length * mp.mpf(tau) ** self.ramification
         last = mp.inf
@@ -143,12 +152,12 @@ class HalfBranch:
         return q
 
 
-def _padded(item: Laurent, terms: int) -> Laurent:
+def _padded(item: Laurent, terms: int, noise: Number) -> Laurent:
     """Return a series as a polynomial known up to tau^terms."""
     cut = item.cut(terms)
     if cut.is_zero:
-        return Laurent(0, [mp.mpf(0)] * terms)
-    return Laurent(cut.start, [*cut.coefficients, *[mp.mpf(0)] * (terms - cut.end)])
+        return Laurent(0, [mp.mpf(0)] * terms, noise)
+    return Laurent(cut.start, [*cut.coefficients, *[mp.mpf(0)] * (terms - cut.end)], noise)
 
 
 def _as_series(value: Any, q: Sequence[Any]) -> Laurent:

@@ -36,10 +36,9 @@ def evaluate(approach: Approach, q: Sequence[Number]) -> Values:
 
 def measure(approach: Approach, tau: Number) -> Measurement:
     """Return the leading behaviour of every quantity as tau is halved again and again."""
-    series = approach.half.series(12)
     x, samples, points = [], [], []
     for k in range(HALVINGS + 1):
-        q = approach.half.at(series, tau / 2**k)
+        q = approach.half.at(tau / 2**k)
         points.append(q)
         x.append(approach.size(q))
         samples.append(evaluate(approach, q))
@@ -78,7 +77,7 @@ class _Neighbour:
     def __init__(self, approach: Approach) -> None:
         from dataclasses import replace
 
-        self.values = replace(approach, turning=()).values
+        self.values = replace(approach, turning={}).values
 
 
 def _same(mechanics: Any, case: Case, measured: Measurement, pair: Sequence[tuple[Number, Values]]) -> bool:

@@ -78,27 +78,34 @@ class Mechanics:
         self.places = [next(k for k, item in enumerate(normals) if item.name == name) for name in held]
         self.laws = _laws(system, self.names)
         n = len(system.coordinates)
-        self._rows = Formulas([derived.rows[k, j] for k in self.places for j in range(n)])
-        self._mass = Formulas([derived.mass[i, j] for i in range(n) for j in range(n)])
-        self._moving = Formulas([*derived.force, *(derived.gamma[k] for k in self.places), *derived.slips])
+        self._rows = self.formulas([derived.rows[k, j] for k in self.places for j in range(n)])
+        self._mass = self.formulas([derived.mass[i, j] for i in range(n) for j in range(n)])
+        self._moving = self.formulas([*derived.force, *(derived.gamma[k] for k in self.places), *derived.slips])
         slips = len(derived.slips)
         rough = [item for item in system.constraints if item.slip]
         scales = [sp.Integer(1) if isinstance(item, Friction) else item.friction.scale for item in rough]
-        self._friction = Formulas(
+        self._friction = self.formulas(
             [*(derived.slip_rows[k, j] for k in range(slips) for j in range(n)), *derived.bounds, *scales]
         )
         self._counts = (n, slips, len(derived.bounds), len(scales))
         self._kinetic = isinstance(speed_of, str)
         self._speed_rows = None
         if speed_of is not None and not self._kinetic:
-            self._speed_rows = Formulas([sp.diff(speed_of, q) for q in system.coordinates])
+            self._speed_rows = self.formulas([sp.diff(speed_of, q) for q in system.coordinates])
 
     def _at(self, q: Sequence[Any], v: Sequence[Any] = ()) -> dict[Any, Any]:
-        found = {**self.values, **dict(zip(self.system.coordinates, q, strict=True))}
+        found = dict(zip(self.system.coordinates, q, strict=True))
         if v:
             found |= dict(zip(self.system.velocities, v, strict=True))
-        found.setdefault(time, mp.mpf(0))
         return found
+
+    def formulas(self, expressions: Sequence[Any], values: Mapping[Any, Number] | None = None) -> Formulas:
+        """Return expressions with the values of the parameters, and of further symbols, put in."""
+        return Formulas(expressions).bound({time: mp.mpf(0), **self.values, **(values or {})})
+
+    def value(self, formulas: Formulas, q: Sequence[Any]) -> Any:
+        """Return the first of some formulas at a position."""
+        return formulas(self._at(q))[0]
 
     def rows(self, q: Sequence[Any]) -> list[list[Any]]:
         """Return J."""
@@ -174,16 +181,18 @@ class Forces:
     consistent: bool
 
 
-def directions(terms: Terms, laws: Sequence[Law], rest: Sequence[int] = ()) -> list[list[Any]] | None:
-    """Return slip/|slip| of every law; where a slip vanishes, the signs given in `rest`, or None without them."""
+def directions(terms: Terms, laws: Sequence[Law], rest: Mapping[str, int]) -> list[list[Any]] | None:
+    """Return slip/|slip| of every law; for laws named in `rest`, whose slip vanishes, the sign given there.
+
+    None where another slip vanishes: at rest friction has no direction.
+    """
     found = []
-    given = list(rest)
     for law in laws:
         slips = [terms.slips[k] for k in law.slips]
-        if all(vanishes(item) for item in slips):
-            if not given or len(law.slips) > 1:
-                return None
-            found.append([mp.mpf(given.pop(0))])
+        if law.name in rest:
+            found.append([mp.mpf(rest[law.name])])
+        elif all(vanishes(item) for item in slips):
+            return None
         elif len(slips) == 1:
             found.append([mp.mpf(sign_of(slips[0]))])
         else:

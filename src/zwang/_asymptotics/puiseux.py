@@ -20,6 +20,16 @@ from zwang._asymptotics.precision import Number, largest, mp
 Terms = dict[tuple[int, int], Number]
 
 
+NEGLIGIBLE = mp.mpf(10) ** -9
+"""Terms below this part of the others are errors of the parameters, not of the arithmetic."""
+EXACT = mp.mpf(10) ** -25
+"""Errors below this are those of exact parameters."""
+
+
+class NearlyCritical(ArithmeticError):
+    """Something is as small as the rounding of parameters: meant to be zero, it seems, and is not."""
+
+
 @dataclass(frozen=True)
 class Sector:
     """A half-branch in the plane: x = side * xi^ramification and y a series in xi, for xi > 0."""
@@ -40,6 +50,8 @@ class _Curve:
     def clean(self) -> _Curve:
         bound = SAFETY * self.noise
         kept = {(i, j): item for (i, j), item in self.terms.items() if abs(item) > bound and i < self.known}
+        if bound < EXACT and any(abs(item) < NEGLIGIBLE * largest(kept.values()) for item in kept.values()):
+            raise NearlyCritical
         return _Curve(kept, self.known, self.noise)
 
 
@@ -151,7 +163,19 @@ def real_roots(coefficients: list[Number], noise: Number) -> list[tuple[Number, 
             lower = all(_vanishes(chain[k], real, small) for k in range(order))
             if lower and all(abs(real - other) > mp.sqrt(small) * (1 + abs(real)) for other, _ in found):
                 found.append((real, order + 1))
+    if small < mp.sqrt(EXACT):
+        _require_apart(mp.polyroots(list(reversed(coefficients)), maxsteps=500, extraprec=400, error=False), found)
     return sorted(found)
+
+
+def _require_apart(roots: list[Number], multiple: list[tuple[Number, int]]) -> None:
+    """Refuse roots that nearly coincide without being one: parameters that are critical but for rounding."""
+    near = mp.sqrt(NEGLIGIBLE)
+    known = [root for root, times in multiple if times > 1]
+    for k, a in enumerate(roots):
+        for b in roots[:k]:
+            if abs(a - b) < near * (1 + abs(a)) and not any(abs(a - c) < near * (1 + abs(a)) for c in known):
+                raise NearlyCritical
 
 
 def _vanishes(coefficients: list[Number], at: Number, small: Number) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from zwang._asymptotics.approaches import SIDES, Approach
+from zwang._asymptotics.approaches import Approach, sides, signs_on
 from zwang._asymptotics.elimination import dot, null_vector, solve
 from zwang._asymptotics.geometry import Equations
 from zwang._asymptotics.mechanics import directions, stiffening
@@ -19,6 +19,7 @@ from zwang._asymptotics.precision import Number, largest, mp
 
 STEPS = 260
 DIGITS = 30
+NEAR = mp.mpf(10) ** -17
 
 
 @dataclass(frozen=True)
@@ -35,36 +36,38 @@ def find_threshold(approach: Approach, start: Sequence[Number], farthest: Number
         return None
     with mp.workdps(DIGITS):
         walk = _Walk(approach, list(start))
-        before = _signs(approach, walk.q)
+        before = _stiffness(approach, walk.q)
         for _ in range(STEPS):
             old, eps = walk.q, approach.size(walk.q)
             step = walk.forward()
             if step is None or walk.distance() > farthest or approach.size(walk.q) <= eps:
                 return None
-            after = _signs(approach, walk.q)
-            if before is None or after is None:
-                before = after
-            elif after != before:
-                found = walk.bisect(old, step, before)
+            after = _stiffness(approach, walk.q)
+            if len(before) == len(after) and (changed := [k for k, a in enumerate(after) if a * before[k] < 0]):
+                # The two directions of motion often give the same determinants in another order.
+                distinct = {mp.nstr(after[k], 20): k for k in changed}.values()
+                points = [walk.between(old, step, k, before[k], after[k]) for k in distinct]
+                found = min(points, key=approach.size)
                 return Crossover(approach.sign * approach.size(found), found)
+            before = after
     return None
 
 
-def _signs(approach: Approach, q: Sequence[Number]) -> tuple[bool, ...] | None:
-    """Return the signs of the determinants of all patterns, None where they can't be told."""
+def _stiffness(approach: Approach, q: Sequence[Number]) -> list[Number]:
+    """Return 1 +- b/a, in general the determinants of all patterns; nothing where a slip vanishes."""
     mechanics = approach.mechanics
     forward = approach.velocity(q)
     coulomb = [law for law in mechanics.laws if law.normal is not None]
     found = []
     for way in (1, -1):
         terms = mechanics.terms(q, [item * way for item in forward])
-        for side in SIDES if approach.turning else ("",):
-            along = directions(terms, mechanics.laws, [sign * SIDES[side] for sign in approach.turning] if side else [])
+        for side in sides(approach.turning):
+            along = directions(terms, mechanics.laws, signs_on(side, approach.turning))
             if along is None:
-                return None
+                return []
             for signs in product((1, -1), repeat=len(coulomb)):
-                found.append(bool(stiffening(terms, mechanics.laws, signs, along) > 0))
-    return tuple(found)
+                found.append(stiffening(terms, mechanics.laws, signs, along))
+    return found
 
 
 class _Walk:
@@ -108,19 +111,25 @@ class _Walk:
                 return q
         return None
 
-    def bisect(self, old: list[Number], step: tuple[list[Number], Number], before: tuple[bool, ...]) -> list[Number]:
-        """Return the point between old and the present one at which the signs change."""
+    def between(
+        self, old: list[Number], step: tuple[list[Number], Number], place: int, low: Number, high: Number
+    ) -> list[Number]:
+        """Return the point on the last step at which one of the determinants vanishes, by the Illinois method."""
         along, length = step
-        low, high = mp.mpf(0), length
-        found = self.q
-        for _ in range(70):
-            middle = (low + high) / 2
-            trial = self._corrected([a + middle * b for a, b in zip(old, along, strict=True)], along)
-            if trial is None:
+        a, b = mp.mpf(0), length
+        found, last = self.q, 0
+        for _ in range(60):
+            middle = (a * high - b * low) / (high - low)
+            trial = self._corrected([x + middle * y for x, y in zip(old, along, strict=True)], along)
+            values = [] if trial is None else _stiffness(self.approach, trial)
+            if trial is None or not values:
                 break
-            found = trial
-            if _signs(self.approach, trial) == before:
-                low = middle
+            found, value = trial, values[place]
+            if abs(value) < NEAR or b - a < NEAR * length:
+                break
+            # The end that stays twice is given half its value: else one end would never move.
+            if value * low > 0:
+                a, low, high, last = middle, value, high / (2 if last < 0 else 1), -1
             else:
-                high = middle
+                b, high, low, last = middle, value, low / (2 if last > 0 else 1), 1
         return found

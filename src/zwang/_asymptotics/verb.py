@@ -127,11 +127,12 @@ class _Study:
         aside = set_aside(system)
         if aside:
             self.notes.append(f"Left aside: {', '.join(aside)}.")
-        if not spot.exact:
+        self.spot, self.names, self.halves = branches_of_space(spot)
+        if not self.spot.exact:
             self.notes.append(
-                f"The parameters are critical only to {float(spot.defect):.0e}: what is smaller was taken for zero."
+                "The parameters are critical only to rounding: terms below 1e-9 were taken for zero. Numbers of SymPy, "
+                "such as sqrt(2), are taken exactly."
             )
-        self.names, self.halves = branches_of_space(spot)
         if len(self.names) < len(spot.names):
             lost = [name for name in spot.names if name not in self.names]
             self.notes.append(f"Redundant everywhere, left out with their multipliers: {', '.join(lost)}.")
@@ -144,7 +145,7 @@ class _Study:
         ways = along_branches(self.spot, self.mechanics(), self.halves, distance)
         rows: list[Growth] = []
         for k, way in enumerate(ways):
-            rows += self._rows(way, k, None, False)
+            rows += self._rows(way, k, None, predict(way))
         text = "the distance to the point" if distance is None else str(distance)
         return self._result(rows, (), None, text)
 
@@ -165,33 +166,34 @@ class _Study:
         for way in ways:
             number_ = seen.get(way.sign, 0)
             seen[way.sign] = number_ + 1
-            start = way.half.at(way.half.series(12), TAU if self.spot.exact else TAU_INEXACT)
+            predicted = predict(way)
+            start = way.half.at(min(scale_of(predicted[1]), mp.mpf("0.1")) / 20)
             crossover = find_threshold(way, start, 10 * (1 + largest(self.spot.point)))
             if crossover is not None:
                 names = [item.name for item in self.system.coordinates]
                 point = dict(zip(names, map(float, crossover.point), strict=True))
                 thresholds.append(Threshold(eps=float(crossover.eps), approach=way.label, branch=number_, point=point))
-            rows += self._rows(way, number_, crossover, True)
+            rows += self._rows(way, number_, crossover, predicted)
         for sign, text in ((1, "eps > 0"), (-1, "eps < 0")):
             if sign not in seen:
                 self.notes.append(f"{text}: no point s_eps tends to the singular point.")
         return self._result(rows, tuple(thresholds), name, where)
 
-    def _rows(self, way: Approach, branch: int, crossover: Crossover | None, perturbed: bool) -> list[Growth]:
-        predicted, series = predict(way)
+    def _rows(self, way: Approach, branch: int, crossover: Crossover | None, prediction: Any) -> list[Growth]:
+        predicted, series = prediction
         generic = predict_generic(way)
         measured = None
         persists: dict[Case, bool] = {}
         try:
             measured = measuring.measure(way, self._tau(series))
-            if perturbed:
+            if way.perturbed:
                 persists = measuring.persistence(way, self.spot.equations, measured)
         except (ArithmeticError, ZeroDivisionError) as error:
             self.notes.append(f"{way.label}: not measured ({error}).")
         if measured is not None:
             self._check_counts(way, crossover)
         velocity = dict(zip((item.name for item in self.system.coordinates), map(float, way.reference), strict=True))
-        make = _RowMaker(way, branch, perturbed, predicted, generic, measured, persists, crossover, velocity)
+        make = _RowMaker(way, branch, way.perturbed, predicted, generic, measured, persists, crossover, velocity)
         return make.rows()
 
     def _tau(self, series: Mapping[Any, Any]) -> Number:
@@ -204,11 +206,10 @@ class _Study:
         if not any(law.normal is not None for law in way.mechanics.laws):
             return
         tau = mp.mpf("0.01")
-        series = way.half.series(12)
-        q = way.half.at(series, tau)
+        q = way.half.at(tau)
         while crossover is not None and way.size(q) > abs(crossover.eps) / 4:
-            tau /= 2
-            q = way.half.at(series, tau)
+            tau /= 4
+            q = way.half.at(tau)
         from zwang._asymptotics.approaches import counts
 
         here = counts(way.mechanics, way.values(q))
