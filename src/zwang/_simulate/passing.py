@@ -44,7 +44,7 @@ class Way:
     number : int
     half : HalfBranch
     curve : Curve
-        From the point, u = -1, outwards, u = 1.
+        From the point, u = 0, outwards.
     """
 
     number: int
@@ -53,16 +53,16 @@ class Way:
 
     def place_of(self, q: Array) -> tuple[float, float]:
         """Return the u whose point is nearest to q, and the distance in units of the coordinates."""
-        u = np.cos(np.pi * np.arange(65) / 64)
-        points = np.polynomial.chebyshev.chebval(u, self.curve.series).T
+        u = np.linspace(0.0, self.curve.end, 65)
+        points = self.curve.many(u)[0]
         best = float(u[int(np.argmin(np.linalg.norm((points - q) / self.half.scale, axis=1)))])
         for _ in range(30):
             at, first, second = self.curve.at(best)
             off = at - q
             slope, bend = first @ off, first @ first + second @ off
             step = slope / bend if bend > 0 else slope / (first @ first)
-            best = float(np.clip(best - step, -1.0, 1.0))
-            if abs(step) <= 1e-15:
+            best = float(np.clip(best - step, 0.0, self.curve.end))
+            if abs(step) <= 1e-16 * self.curve.end:
                 break
         return best, float(np.abs((self.curve.at(best)[0] - q) / self.half.scale).max())
 
@@ -72,7 +72,7 @@ class Crossing:
 
     def __init__(self, driver: Driver, decision: Decision, found: LocalStructure) -> None:
         self.driver, self.decision, self.found = driver, decision, found
-        self.ways = [Way(k, half, Curve(half.piece.position)) for k, half in enumerate(found.half_branches)]
+        self.ways = [Way(k, half, _curve_of(half)) for k, half in enumerate(found.half_branches)]
 
     def way_of(self, q: Array) -> Way | None:
         """Return the half-branch that a position is on."""
@@ -96,14 +96,14 @@ class Crossing:
             ended = self._others(moment)
             if ended is not None:
                 return ended
-            if passage.left != -1.0 or moment.t >= self.driver.request.until:
+            if passage.left != 0.0 or moment.t >= self.driver.request.until:
                 return moment
             following = self._at_point(moment, way)
             if isinstance(following, Stop):
                 return following
             way, moment = following
-            first = way.curve.at(-1.0)[1]
-            u, rate = -1.0, float(first @ moment.v / (first @ first))
+            first = way.curve.at(0.0)[1]
+            u, rate = 0.0, float(first @ moment.v / (first @ first))
 
     def _along(self, moment: Moment, way: Way, u: float, rate: float) -> Passage:
         request = self.driver.request
@@ -211,6 +211,13 @@ class Crossing:
 
 RESOLVERS: dict[str, Callable[..., tuple[int | None, str]]] = {}
 """Rules by name that take more than geometry: (driver, crossing, moment, arriving, continuations) -> number, why."""
+
+
+def _curve_of(half: HalfBranch) -> Curve:
+    """Return a half-branch as a curve, in the declared coordinates."""
+    series = half.series * half.scale
+    series[0] += half.q
+    return Curve(series, half.reach)
 
 
 class _AsStretch:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import chebyshev
+from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -28,22 +29,44 @@ SUBSTEPS = 64
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A smooth piece of a configuration space: Chebyshev series (d + 1, n) of the coordinates in u, -1 <= u <= 1.
+    """A smooth piece of a configuration space: the coordinates as power series (d + 1, n) in u, 0 <= u <= end.
+
+    Powers of the distance from a singular point, not polynomials fitted to places: their derivatives are as sharp as
+    they are themselves.
 
     Examples
     --------
-    >>> line = Curve(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> line = Curve(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
     >>> [part.tolist() for part in line.at(0.5)]
     [[1.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
     """
 
     series: Array
+    end: float
+
+    @cached_property
+    def _all(self) -> Array:
+        """The coefficients of the position and of its first two derivatives, side by side (d + 1, 3 n)."""
+        degree, n = self.series.shape
+        every = np.zeros((degree, 3 * n))
+        every[:, :n] = self.series
+        for k in (1, 2):
+            part = polynomial.polyder(self.series, k)
+            every[: len(part), k * n : (k + 1) * n] = part
+        return every
 
     def at(self, u: float) -> tuple[Array, Array, Array]:
         """Return the position and its first and second derivatives."""
-        first = chebyshev.chebder(self.series)
-        second = chebyshev.chebder(first) if len(first) > 1 else np.zeros_like(first)
-        return tuple(np.asarray(chebyshev.chebval(u, part)) for part in (self.series, first, second))  # type: ignore[return-value]
+        every = self._all
+        flat = u ** np.arange(len(every)) @ every
+        n = self.series.shape[1]
+        return flat[:n], flat[n : 2 * n], flat[2 * n :]
+
+    def many(self, u: Array) -> tuple[Array, Array]:
+        """Return positions and first derivatives (k, n) at several places."""
+        n = self.series.shape[1]
+        flat = u[:, None] ** np.arange(len(self._all)) @ self._all
+        return flat[:, :n], flat[:, n : 2 * n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +79,7 @@ class Passage:
     u, rate : (k + 1,)
         Where it was on the curve, and how fast.
     left : float or None
-        The value of u, -1 or 1, at which it left the curve; None where its time was over first.
+        The value of u, 0 or the end, at which it left the curve; None where its time was over first.
     """
 
     t: Array
@@ -94,10 +117,10 @@ def move_along(
         return [y[1], float((first @ force - inertia @ second * y[1] ** 2) / (inertia @ first))]
 
     def low(_: float, y: Array) -> float:
-        return float(y[0] + 1.0)
+        return float(y[0])
 
     def high(_: float, y: Array) -> float:
-        return float(y[0] - 1.0)
+        return float(y[0] - curve.end)
 
     for event, direction in ((low, -1.0), (high, 1.0)):
         event.terminal = True  # type: ignore[attr-defined]
@@ -112,7 +135,7 @@ def move_along(
         events=(low, high),
         dense_output=True,
     )
-    left = None if found.status != 1 else (-1.0 if len(found.t_events[0]) else 1.0)
+    left = None if found.status != 1 else (0.0 if len(found.t_events[0]) else curve.end)
     return _as_steps(curve, right, found.sol, t, float(found.t[-1]), left)
 
 
@@ -151,9 +174,8 @@ def _state(
 def _samples(curve: Curve, solution: Any, times: Array, left: float | None, last: float) -> Array:
     y = solution(times)
     u = np.where(times == last, y[0] if left is None else left, y[0])
-    q = chebyshev.chebval(u, curve.series)
-    v = chebyshev.chebval(u, chebyshev.chebder(curve.series)) * y[1]
-    return np.concatenate([q, v]).T
+    q, first = curve.many(u)
+    return np.concatenate([q, first * y[1][:, None]], axis=1)
 
 
 def _polynomials(curve: Curve, solution: Any, edges: Array, left: float | None) -> Array:

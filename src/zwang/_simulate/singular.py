@@ -16,6 +16,7 @@ from zwang._simulate.stopping import Stop, stopped_at
 if TYPE_CHECKING:
     from zwang._simulate.driver import Driver
     from zwang._trace.equations import Place
+    from zwang._trace.local import LocalStructure
 
 Array = NDArray[np.float64]
 NEAR = 1e-3
@@ -30,6 +31,11 @@ class Nearness:
     def __init__(self) -> None:
         self.largest: dict[tuple[int, ...], float] = {}
         self.ignored: dict[tuple[int, ...], float] = {}
+        self.points: list[LocalStructure] = []
+
+    def known(self, q: Array) -> LocalStructure | None:
+        """Return the structure of a point that the motion has met before."""
+        return next((point for point in self.points if np.abs(point.q - q).max() <= 1e-9), None)
 
     def limit(self, held: tuple[int, ...], closeness: float) -> float:
         """Return the value of 1/det(J M^-1 J^T) beyond which to look, from its value now."""
@@ -80,8 +86,14 @@ def _crossing(driver: Driver, moment: Moment, decision: Decision) -> Crossing | 
     equations = equations_of(driver.ground.model)
     if equations.timed:
         return None
-    found = analyse(place_at(driver, moment), moment.q)
-    return None if found is None or not found.half_branches else Crossing(driver, decision, found)
+    at = refine(place_at(driver, moment), moment.q)
+    if at is None:
+        return None
+    found = driver.nearness.known(at.q)
+    if found is None:
+        found = structure(at)
+        driver.nearness.points.append(found)
+    return Crossing(driver, decision, found) if found.half_branches else None
 
 
 def place_at(driver: Driver, moment: Moment) -> Place:
