@@ -71,7 +71,8 @@ def near_singular(
 def _crossing(driver: Driver, moment: Moment, decision: Decision) -> Crossing | None:
     """Return the singular point next to a state, if the motion is along a curve of configurations."""
     from zwang._trace.equations import equations_of
-    from zwang._trace.local import analyse
+    from zwang._trace.local import structure
+    from zwang._trace.local_refining import refine
 
     held = decision.held
     assert held is not None
