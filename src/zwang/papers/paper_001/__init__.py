@@ -88,5 +88,35 @@ CHAPTER = Chapter(
             "Unknown normal forces: a string over a bar",
             "Now the tension, and with it the friction, depends on how the weights accelerate.",
         ),
+        Section(
+            "paper_001.theory",
+            "The laws as one inequality: theorem 11",
+            "With the friction of theorem 10 as a function of the normal forces, the whole problem is a variational "
+            "inequality for these. How friction answers to a change of the normal forces decides what can be proved.",
+        ),
+        Section(
+            "paper_001.theorem_12",
+            "A test for a unique answer: theorem 12",
+            "A matrix Omega, made of the geometry of the contacts and the friction coefficients, shall be positive "
+            "definite. Searches with fixed seeds look for counterexamples.",
+        ),
+        Section(
+            "paper_001.rod",
+            "The rod of Painlevé",
+            "A rod slides with its foot on a rough floor, its centre at (a, h) from the foot. Friction turns the rod, "
+            "and "
+            "the turning changes the force that causes the friction.",
+        ),
+        Section(
+            "paper_001.ladder",
+            "The ladder",
+            "A rod leans on a rough wall: two contacts with friction, which can hold each other by forces along the "
+            "rod.",
+        ),
+        Section(
+            "paper_001.rest",
+            "What is guaranteed at rest: theorem 13",
+            "Contacts at rest have at least one solution if they can't be wedged, or if nothing around them moves.",
+        ),
     ),
 )

@@ -31,7 +31,7 @@ def least_squares(mass: Any, x: Any, tangents: Any, bound: Any, offset: Any = 0.
         for i in range(len(T)):
             rest = slope[i] + gram[i] @ T - gram[i, i] * T[i]
             T[i] = np.clip(-rest / gram[i, i], -bound[i], bound[i])
-        if np.abs(T - before).max() <= 1e-15 * (1 + np.abs(T).max()):
+        if np.abs(T - before).max(initial=0.0) <= 1e-15 * (1 + np.abs(T).max(initial=0.0)):
             break
     return T
 

@@ -37,11 +37,6 @@ def directions(shop: Workshop, S: float) -> tuple[float, float, Any]:
     return float(-T[0, 0] / P), float(-T[1, 0] / P), found
 
 
-def modes(shop: Workshop, S: float) -> tuple[str, ...]:
-    """Return the modes of both particles under the paper's pull."""
-    return tuple(shop.ask(PAIR, S=S).solutions[0].modes)
-
-
 def _random_pulls(shop: Workshop, seed: int, count: int) -> list[tuple[float, float, float]]:
     return [tuple(map(float, row)) for row in shop.rng(seed).uniform(-1.6, 1.6, size=(count, 3))]  # type: ignore[misc]
 
@@ -132,19 +127,19 @@ def turning(shop: Workshop) -> Finding:
 )
 def thresholds(shop: Workshop) -> Finding:
     found = []
-    # Modes are decided up to the tolerance of the cone program, about 1e-6.
     for slips in (1, 2):  # particles that slip above the threshold
         low, high = 0.5, 1.2
         for _ in range(34):
             middle = (low + high) / 2
-            above = sum(mode != "stick" for mode in modes(shop, middle)) >= slips
+            w = np.abs(shop.ask(PAIR, S=middle).accelerations[0])
+            above = bool((w.max() if slips == 1 else w[0]) > 1e-10)
             low, high = (low, middle) if above else (middle, high)
         found.append((low + high) / 2)
     return Finding(
         computed=f"By halving: {vec(found, 9)}.",
         comparisons=(
-            as_printed("end of rest", found[0], 0.8, tol=1e-5),
-            as_printed("end of turning", found[1], 4 / math.sqrt(21), tol=1e-5),
+            as_printed("end of rest", found[0], 0.8, tol=1e-7),
+            as_printed("end of turning", found[1], 4 / math.sqrt(21), tol=1e-7),
             as_printed("the rounded number", round(found[1], 3), 0.873),
         ),
         data={"rest": found[0], "turning": found[1]},

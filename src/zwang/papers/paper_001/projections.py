@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,83 +13,12 @@ from zwang._reactions.verb import reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.pile import PILE, pushes, symbols, unit_of
+from zwang.papers.paper_001.projecting import SymbolAlgorithm, block, cyclic, dykstra, project, schur
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
 
 SIZES = (2, 3, 4, 5, 6)
-SWEEPS = 2000
-SETTLED = 1e-10
 SAME = 1e-6
-
-
-def project(R: Any, A: Any, bound: Any, i: int) -> Any:
-    """Return the projection of R onto |R_i| <= bound_i in the metric of A^-1, formula (2.9); also of many at once."""
-    over = R[..., i] - np.clip(R[..., i], -bound[..., i], bound[..., i])
-    return R - (over / A[..., i, i])[..., None] * A[..., i, :]
-
-
-def cyclic(F: Any, A: Any, bound: Any) -> Any:
-    """Return what projecting onto one slab after the other tends to, as printed."""
-    R = F
-    for _ in range(SWEEPS):
-        before = R
-        for i in range(F.shape[-1]):
-            R = project(R, A, bound, i)
-        if np.abs(R - before).max() <= SETTLED:
-            break
-    return R
-
-
-def dykstra(F: Any, A: Any, bound: Any) -> Any:
-    """Return the projection onto the box: Dykstra's way remembers the last step of each slab and takes it back."""
-    R, steps = F, np.zeros(F.shape)
-    for _ in range(SWEEPS):
-        before = R
-        for i in range(F.shape[-1]):
-            back = R + steps[..., i, None] * A[..., i, :]
-            R = project(back, A, bound, i)
-            steps[..., i] = (back[..., i] - R[..., i]) / A[..., i, i]
-        if np.abs(R - before).max() <= SETTLED:
-            break
-    return R
-
-
-def block(A: Any, i: int) -> Any:
-    """Return the matrix of (2.11): A with row and column i left out (q_i' = 0)."""
-    return np.delete(np.delete(A, i, axis=0), i, axis=1)
-
-
-def schur(A: Any, i: int) -> Any:
-    """Return the matrix that belongs to a frozen R_i: the Schur complement."""
-    return block(A - np.outer(A[:, i], A[i]) / A[i, i], i)
-
-
-class SymbolAlgorithm:
-    """The algorithm of example 2, for any number of blocks; it counts its projections."""
-
-    def __init__(self, freeze: Callable[[Any, int], Any]) -> None:
-        self.freeze = freeze
-        self.projections = 0
-
-    def __call__(self, F: Any, A: Any, bound: Any) -> tuple[int, ...]:
-        """Return the symbols."""
-        if len(F) == 1:
-            return (_symbol(F[0], bound[0]),)
-        # All symbols but the first: project along the first, freeze it, go on with the rest.
-        rest = self(self._without(F, A, bound, 0), self.freeze(A, 0), bound[1:])
-        # The first: project the others away, one after the other.
-        G, M, left = F, A, bound
-        while len(G) > 1:
-            G, M, left = self._without(G, M, left, 1), self.freeze(M, 1), np.delete(left, 1)
-        return (_symbol(G[0], left[0]), *rest)
-
-    def _without(self, F: Any, A: Any, bound: Any, i: int) -> Any:
-        self.projections += 1
-        return np.delete(project(F, A, bound, i), i)
-
-
-def _symbol(value: float, bound: float) -> int:
-    return 0 if abs(value) <= bound * (1 + 1e-12) else int(np.sign(value))
 
 
 def _pile(rng: Any, n: int) -> tuple[Any, Any, Any]:
@@ -407,12 +335,12 @@ def induction(shop: Workshop) -> Finding:
         counts.append(algorithm.projections)
     # C(n) - C(n - 1) - 1: what the first symbol adds.
     more = np.diff([0, *counts]) - 1
-    n = np.arange(2, 11)
+    blocks = np.arange(2, 11)
     return Finding(
         computed=f"Counted for n = 2 to 10, the first symbol took {vec(more)} projections.",
         comparisons=(
-            as_printed("projections for the first symbol", more, n, tol=0.0),
-            as_corrected("projections for the first symbol", more, n - 1, tol=0.0),
+            as_printed("projections for the first symbol", more, blocks, tol=0.0),
+            as_corrected("projections for the first symbol", more, blocks - 1, tol=0.0),
         ),
         corrected="It takes n - 1 more: `C(n) = C(n - 1) + 1 + (n - 1)`.",
     )

@@ -26,6 +26,36 @@ def _sliding(direction: float) -> dict[str, float]:
 
 
 @claim(
+    "001-ex4-no-friction",
+    place="example 4, (3.6)",
+    statement="Without friction the variational inequality for the tension gives the tension of example 1, and zero "
+    "where "
+    "the string is slack.",
+    printed="(3.6) holds for all `N' >= 0` at N of (1.12) if `gamma < 2 g`, at `N = 0` if `gamma > 2 g`",
+    recorded="confirmed",
+    systems=("atwood_changing_length",),
+)
+def no_friction(shop: Workshop) -> Finding:
+    rng, least, worst, count = shop.rng(60), 0.0, 0.0, 40
+    for m1, m2, gamma in zip(*rng.uniform(0.3, 4.0, size=(2, count)), rng.uniform(-6, 6, size=count), strict=True):
+        found = shop.ask("atwood_changing_length", m1=m1, m2=m2, g=1.0, gamma=gamma)
+        N = float(found.solutions[0].normal[0])
+        beta = m1 * m2 * gamma / (m1 + m2)
+        slope = -(m1 - N - beta) / m1 - (m2 - N - beta) / m2
+        least = min(least, *(slope * (other - N) for other in (0.0, 0.5 * N, 2 * N + 1, 100.0)))
+        worst = max(worst, abs(N - max(m1 * m2 * (2 - gamma) / (m1 + m2), 0.0)))
+    return Finding(
+        computed=f"{count} random strings, taut and slack: the inequality is never below {num(least, 1)}, the tension "
+        f"meets "
+        f"the closed form to {num(worst, 1)}.",
+        comparisons=(
+            as_printed("least value of (3.6)", least, 0.0, tol=1e-10),
+            as_printed("tension", worst, 0.0),
+        ),
+    )
+
+
+@claim(
     "001-ex4-sliding",
     place="example 4, (3.9)",
     statement="A string that slides has a tension that friction changes by the factor `1 + 2 mu chi`.",
