@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._simulate.deciding import Decision
+from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Moment
 from zwang._simulate.reduced import Curve, Passage, move_along
 from zwang._simulate.stopping import Stop
@@ -116,9 +117,12 @@ class Crossing:
 
     def _first_event(self, passage: Passage) -> float | None:
         """Return when a user's expression first passes zero inside a passage, if any does."""
-        measured, params = self.driver.measured, self.driver.ground.params
+        events, params = self.driver.request.events, self.driver.ground.params
+        if not events:
+            return None
+        measured = Measured(self.driver.ground.model.system, [event.expr for event in events])
         times: list[tuple[float, int]] = []
-        for k in range(len(self.driver.request.events)):
+        for k in range(len(events)):
 
             def value(time: float, k: int = k) -> float:
                 q, v = _state_in(passage, time)
