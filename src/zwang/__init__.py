@@ -30,7 +30,9 @@ _PLACES = {
     "asymptotics": "zwang._asymptotics",
     "compile": "zwang._compile",
     "coordinates": "zwang._declare",
+    "critical": "zwang._trace",
     "from_sympy": "zwang._from_sympy",
+    "limit": "zwang._limit",
     "load": "zwang._declare",
     "load_result": "zwang._results",
     "on_curve": "zwang._declare",
@@ -39,6 +41,7 @@ _PLACES = {
     "rate": "zwang._declare",
     "reactions": "zwang._reactions",
     "realize": "zwang._realize",
+    "recommend": "zwang._limit",
     "simulate": "zwang._simulate",
     "t": "zwang._declare",
     "trace": "zwang._trace",
@@ -64,9 +67,11 @@ __all__ = [
     "asymptotics",
     "compile",
     "coordinates",
+    "critical",
     "errors",
     "from_sympy",
     "gallery",
+    "limit",
     "load",
     "load_result",
     "on_curve",
@@ -76,6 +81,7 @@ __all__ = [
     "rate",
     "reactions",
     "realize",
+    "recommend",
     "simulate",
     "t",
     "trace",
@@ -100,13 +106,14 @@ if TYPE_CHECKING:
         t,
     )
     from zwang._from_sympy import from_sympy
+    from zwang._limit import limit, recommend
     from zwang._linkage import Linkage
     from zwang._numerics.contacts import Contact, ContactProblem
     from zwang._reactions import reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang._simulate import Event, simulate
-    from zwang._trace import trace
+    from zwang._trace import critical, trace
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 
 

@@ -257,4 +257,9 @@ def radau(  # type: ignore[no-untyped-def]
             counts[CELL] = cell + 1
             clock[TIME] = edges[cell + 1]
             record[cell + 1] = y
+            if compared and cell + 2 == edges.size:
+                q[:], v[:] = y[:n], y[n:d]
+                rhs(clock[TIME], q, v, params, sides, workspace, start)
+                place = piece_at(clock[TIME], breaks, counts[PIECE])
+                compare(clock[TIME], n, y, start[n:], place, breaks, coefficients, windows, ideal, sup)
     return PAUSED

@@ -30,7 +30,7 @@ EPS = float(np.finfo(float).eps)
 
 DONE, PAUSED, TOO_SMALL, IRREGULAR, NOT_FINITE = range(5)
 # Places in the loop's own numbers, which survive a pause.
-TIME, STEP, RATE, LEAST = range(4)
+TIME, STEP, RATE, LEAST, OFFSET = range(5)
 CELL, PIECE, STEPS, REJECTED = range(4)
 
 
@@ -179,18 +179,22 @@ def oscillate(  # type: ignore[no-untyped-def]
         if compared:
             counts[PIECE] = piece_at(t, breaks, counts[PIECE])
             compare(t, n, y, stages[0, n:], counts[PIECE], breaks, coefficients, windows, ideal, sup)
-        left = edges[cell + 1] - t
+        # Time runs from the edge of the cell: adding h to a large t over and over is rounded the same way each time,
+        # and a million steps would be off by 1e-10.
+        left = (edges[cell + 1] - edges[cell]) - clock[OFFSET]
         h = min(clock[STEP], phase / clock[RATE]) if clock[RATE] > 0.0 else clock[STEP]
         pieces = math.ceil(left / h * (1.0 - 1e-12))
         h = left / max(pieces, 1)
         sound = _stages(rhs, n, t, h, y, carry, params, sides, workspace, table, stages, q, v)
-        error = _error(n, h, y, stages, table, tol, clock[RATE])
+        # Where the phase bounds the step far below what the error allows, every eighth estimate is enough.
+        idle = clock[STEP] > 2.5 * h and counts[STEPS] & 7 != 0 and math.isfinite(stages[11, 0])
+        error = 0.0 if idle else _error(n, h, y, stages, table, tol, clock[RATE])
         if not (sound and math.isfinite(error)):
             clock[STEP] = h / 4
             if clock[STEP] < clock[LEAST]:
                 return NOT_FINITE if sound else IRREGULAR
             continue
-        factor = 3.0 if error < 1e-6 else min(3.0, max(0.2, 0.9 * error**-0.125))
+        factor = 3.0 if error < 1e-4 else min(3.0, max(0.2, 0.9 * error**-0.125))
         if error > 1.0:
             counts[REJECTED] += 1
             clock[STEP] = h * min(factor, 0.7)
@@ -201,9 +205,15 @@ def oscillate(  # type: ignore[no-untyped-def]
         counts[STEPS] += 1
         # A step cut short by the phase or by an edge tells nothing against the longer one.
         clock[STEP] = max(clock[STEP], h * factor) if factor > 1.0 else h * factor
-        clock[TIME] = t + h
+        clock[OFFSET] += h
+        clock[TIME] = edges[cell] + clock[OFFSET]
         if pieces <= 1:
             counts[CELL] = cell + 1
-            clock[TIME] = edges[cell + 1]
+            clock[TIME], clock[OFFSET] = edges[cell + 1], 0.0
             record[cell + 1] = y
+            if compared and cell + 2 == edges.size:
+                q[:], v[:] = y[:n], y[n : 2 * n]
+                rhs(clock[TIME], q, v, params, sides, workspace, stages[0])
+                last = piece_at(clock[TIME], breaks, counts[PIECE])
+                compare(clock[TIME], n, y, stages[0, n:], last, breaks, coefficients, windows, ideal, sup)
     return PAUSED

@@ -1,0 +1,110 @@
+"""All strengths of a study: run side by side, with an estimate of the numerical error of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._limit.ideal import Ideal
+from zwang._limit.running import Run, Runner
+from zwang._numerics.stepping.courses import STATUS
+from zwang._numerics.stepping.oscillatory import DONE
+from zwang.errors import StateError
+
+Array = NDArray[np.float64]
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The realized motions of a study.
+
+    Attributes
+    ----------
+    strengths : (s,)
+    edges : (k + 1,)
+    runs : tuple of Run
+        Those that reached the end, one for each strength.
+    failed : tuple of str
+        What became of the others, in words.
+    floors : dict
+        Quantity -> (s,): what rounding and integration leave uncertain.
+    residual : float
+        How far the positions at one strength move when steps are halved, relative to their size.
+    method : str
+    """
+
+    strengths: Array
+    edges: Array
+    runs: tuple[Run, ...]
+    failed: tuple[str, ...]
+    floors: dict[str, Array]
+    residual: float
+    method: str
+
+
+def gather(
+    runner: Runner,
+    strengths: Array,
+    start: float,
+    end: float,
+    cells: int,
+    ideal: Ideal | None,
+    workers: int,
+    progress: Callable[[float], None] | None,
+) -> Gathered:
+    """Run all strengths, the longest first."""
+    edges = np.linspace(start, end, cells + 1)
+    reference = None if ideal is None else ideal.reference
+    done = 0
+
+    def one(strength: float) -> Run:
+        nonlocal done
+        made = runner.run(strength, edges, reference)
+        done += 1
+        if progress is not None:
+            progress(done / len(strengths))
+        return made
+
+    first = one(float(strengths[0]))  # compiles what is not compiled yet, once
+    with ThreadPoolExecutor(max(1, int(workers))) as pool:
+        rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
+    runs = [first, *reversed(rest)]
+    good = tuple(run for run in runs if run.course.status == DONE)
+    failed = tuple(
+        f"The motion at strength {run.strength:.3g} {STATUS[run.course.status]} (t = {run.course.t[-1]:.6g})."
+        for run in runs
+        if run.course.status != DONE
+    )
+    if not good:
+        raise StateError(f"{runner.softened.soft.name}: no realized motion reaches the end. {failed[0]}")
+    kept = np.array([run.strength for run in good])
+    finer = runner.run(good[0].strength, edges, None, finer=2.0).course
+    size = 1e-300 + np.abs(finer.q).max()
+    residual = float(np.abs(finer.q - good[0].course.q).max() / size)
+    return Gathered(kept, edges, good, failed, _floors(runner, good, edges), residual, runner.method)
+
+
+def _floors(runner: Runner, runs: tuple[Run, ...], edges: Array) -> dict[str, Array]:
+    """Return what rounding leaves uncertain.
+
+    A constraint's expression is known to eps |q|, so the force of a spring to eps |q| w^2, anew at every step. Over the
+    time T these kicks add up, like a walk, to a velocity eps |q| w^2 sqrt(T h) across, with h ~ 1/w; its integral of
+    force is the same but for the mass. Along, what is left is rounding of the state itself and of the ideal motion.
+    """
+    span = float(edges[-1] - edges[0])
+    rates = np.array([max(run.course.rate, 1.0 / span) for run in runs])
+    far = np.array([np.abs(run.course.q).max() for run in runs])
+    fast = np.array([np.abs(run.course.v).max() for run in runs])
+    state = 40 * EPS * (far + span * fast)
+    if runner.method == "implicit":
+        slow = 10 * runner.tol * (far + span * fast)
+        return {"position": slow, "velocity": 10 * runner.tol * fast, "tangential velocity": 10 * runner.tol * fast,
+                "normal velocity": EPS * fast, "integral": 10 * runner.tol * fast, "force": 0 * slow}  # fmt: skip
+    walk = 0.25 * EPS * far * rates**1.5 * np.sqrt(span)
+    return {"position": state + walk / rates, "velocity": walk + state / span, "tangential velocity": state / span,
+            "normal velocity": walk, "integral": walk, "force": 0 * walk}  # fmt: skip

@@ -1,0 +1,164 @@
+"""The verdict of a study: what the realized motions tend to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._limit.effective import applies, effective_motion
+from zwang._limit.fitting import fit_order
+from zwang._limit.gathering import Gathered
+from zwang._limit.ideal import Ideal, Start
+from zwang._limit.other_sides import other_side_limit
+from zwang._limit.ways import Softened
+from zwang._results.limit import CommonLimit, LimitStatus, Order, Verdict
+
+Array = NDArray[np.float64]
+FALLS = -0.05
+NEAR = 0.2
+"""A motion is near a limit when its distance is below this share of the distance that the motion runs through."""
+
+
+def errors_of(gathered: Gathered) -> dict[str, Array]:
+    """Return quantity -> (s,): the largest distances to the ideal motion."""
+    names = gathered.runs[0].course.distances
+    return {name: np.array([run.course.distances[name] for run in gathered.runs]) for name in names}
+
+
+def orders_of(gathered: Gathered) -> dict[str, Order]:
+    """Return quantity -> fitted power of the strength."""
+    return {
+        name: fit_order(gathered.strengths, errors, gathered.floors[name])
+        for name, errors in errors_of(gathered).items()
+    }
+
+
+def judge(
+    softened: Softened,
+    gathered: Gathered,
+    start: Start,
+    ideal: Ideal | None,
+    state: Mapping[Any, Any],
+    params: Mapping[Any, Any],
+) -> Verdict:
+    """Return what the realized motions tend to: the ideal motion, something else that has a name, or nothing."""
+    scale = _travel(gathered)
+    if ideal is not None:
+        verdict = _to_ideal(gathered, scale)
+        if verdict is not None:
+            return verdict
+    for candidate in _candidates(softened, gathered, start, state, params):
+        if _reached(candidate.distances, candidate.order, gathered, scale):
+            words = f"converge to {candidate.sentence}: position with order {candidate.order.value:.2f}"
+            return Verdict(
+                LimitStatus.CONVERGES_ELSEWHERE,
+                f"The realized motions don't converge to the ideal one; they {words}.",
+                candidate.order,
+                candidate,
+            )
+    return _among_themselves(gathered, ideal, scale)
+
+
+def _travel(gathered: Gathered) -> float:
+    """Return how far the motion goes."""
+    q = gathered.runs[-1].course.q
+    return float(np.linalg.norm(np.ptp(q, axis=0))) or float(np.abs(q).max()) or 1.0
+
+
+def _reached(errors: Array, order: Order, gathered: Gathered, scale: float) -> bool:
+    """Say whether errors fall to nothing: with an order, or to the floor of rounding."""
+    if errors[-1] <= 12 * gathered.floors["position"][-1]:
+        return True
+    falls = np.isfinite(order.value) and order.value + order.uncertainty < FALLS
+    return bool(falls and errors[-1] < NEAR * scale and errors[-1] < 0.7 * errors[0])
+
+
+def _to_ideal(gathered: Gathered, scale: float) -> Verdict | None:
+    errors, orders = errors_of(gathered), orders_of(gathered)
+    order = orders["position"]
+    if not _reached(errors["position"], order, gathered, scale):
+        return None
+    parts = []
+    for name in ("position", "velocity", "tangential velocity", "integral"):
+        if np.isfinite(orders[name].value) and orders[name].value < FALLS:
+            parts.append(f"{name} with order {orders[name].value:.2f}")
+    sentence = "The realized motions converge to the ideal one" + (f": {', '.join(parts)}" if parts else "")
+    staying = [
+        name
+        for name in ("normal velocity", "force")
+        if np.isfinite(orders[name].value) and abs(orders[name].value) < -FALLS and errors[name][-1] > 0
+    ]
+    if staying:
+        words = {"normal velocity": "the velocity across the constraints", "force": "the force itself"}
+        rest = " and ".join(words[name] for name in staying)
+        sentence += f"; {rest} {'does' if len(staying) == 1 else 'do'} not converge"
+        sentence += ", only in the mean" if "force" in staying else ""
+    return Verdict(LimitStatus.CONVERGES, sentence + ".", order)
+
+
+def _candidates(
+    softened: Softened, gathered: Gathered, start: Start, state: Mapping[Any, Any], params: Mapping[Any, Any]
+) -> list[CommonLimit]:
+    """Return the limits other than the ideal motion that theory knows for this realization."""
+    found = []
+    if start.removed > 0 and applies(softened):
+        names = [item.name for item in softened.ideal.velocities]
+        slow = np.array([start.state[name] for name in names])
+        made = effective_motion(softened, state, params, slow, gathered.edges)
+        if len(made.t) == len(gathered.edges):
+            sentence = _extra_sentence(softened, made.extra_force[0], made.resonance)
+            found.append(_compared(gathered, sentence, made.q, made.v, made.extra_force, made.actions))
+    other = other_side_limit(softened, start, params, gathered.edges)
+    if other is not None:
+        sentence, q, v = other
+        unknown = np.full_like(q, np.nan)
+        found.append(_compared(gathered, sentence, q, v, unknown, np.zeros((len(q), 0))))
+    return found
+
+
+def _extra_sentence(softened: Softened, force: Array, resonance: str) -> str:
+    parts = [
+        f"{value:.6g} on {q.name}"
+        for q, value in zip(softened.ideal.coordinates, force, strict=True)
+        if abs(value) > 1e-9 * abs(force).max()
+    ]
+    words = "the motion with the extra force -d/dq sum J_i omega_i(q) that the fast oscillation leaves"
+    words += f" ({', '.join(parts)} at the start)" if parts else ""
+    return words + (f"; {resonance}, where the theory of one effective potential ends" if resonance else "")
+
+
+def _compared(gathered: Gathered, sentence: str, q: Array, v: Array, force: Array, actions: Array) -> CommonLimit:
+    distances = np.array([np.linalg.norm(run.course.q - q, axis=1).max() for run in gathered.runs])
+    order = fit_order(gathered.strengths, distances, gathered.floors["position"])
+    return CommonLimit(sentence, gathered.edges, q, v, force, actions, distances, order)
+
+
+def _among_themselves(gathered: Gathered, ideal: Ideal | None, scale: float) -> Verdict:
+    """Compare each realized motion with the next: they may come together without coming to the ideal one."""
+    q = np.array([run.course.q for run in gathered.runs])
+    apart = np.linalg.norm(np.diff(q, axis=0), axis=2).max(axis=1)
+    order = fit_order(gathered.strengths[:-1], apart, gathered.floors["position"][:-1])
+    than = "There is no ideal motion to compare with" if ideal is None else "They don't converge to the ideal one"
+    settled = apart[-1] <= 12 * gathered.floors["position"][-1]
+    if len(apart) >= 2 and (
+        settled or (order.value + order.uncertainty < FALLS and apart[-1] < 0.7 * apart[0] and apart[-1] < NEAR * scale)
+    ):
+        last = gathered.runs[-1].course
+        ratio = gathered.strengths[-1] / gathered.strengths[-2]
+        share = ratio ** min(order.value, 0.0) if np.isfinite(order.value) else 0.0
+        best = q[-1] + (q[-1] - q[-2]) * share / max(1 - share, 0.1)
+        end = ", ".join(f"{value:.6g}" for value in best[-1])
+        limit = _compared(
+            gathered, f"a common limit that ends at q = ({end})", best, last.v, np.full_like(best, np.nan),
+            np.zeros((len(best), 0)),
+        )  # fmt: skip
+        words = f"the realized motions converge to {limit.sentence}"
+        return Verdict(LimitStatus.CONVERGES_ELSEWHERE, f"{than}; {words}.", order, limit)
+    if len(apart) >= 3 and apart[-3:].min() > 1e-3 * scale and not order.value + order.uncertainty < FALLS:
+        words = f"the realized motions have no limit: neighbours in strength stay {apart[-1]:.3g} apart"
+        return Verdict(LimitStatus.DOES_NOT_CONVERGE, f"{than}, and {words}.", order)
+    words = f"neighbours in strength are {apart[-1]:.3g} apart at the last"
+    return Verdict(LimitStatus.UNDECIDED, f"{than}; these strengths don't show another limit: {words}.", order)

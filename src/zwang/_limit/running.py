@@ -1,0 +1,209 @@
+"""Realized motions: the softened system as compiled flow with the measures of a study, run at one strength."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from zwang._backends.native.flow import Flow, compilable, flow
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.constraints import Unilateral
+from zwang._derive.convert import Converter
+from zwang._derive.graph import Node
+from zwang._derive.program import Program, Row, position_row, velocity_row
+from zwang._derive.solution import Factor, dot
+from zwang._limit.ways import Softened
+from zwang._numerics.stepping.comparing import Reference
+from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
+
+Array = NDArray[np.float64]
+PHASES = ((2e4, 0.2), (1e5, 0.35), (4e5, 0.5), (1e7, 0.7), (np.inf, 0.5))
+"""Radians of the fastest oscillation up to which a step takes that share of one.
+
+Few periods are sampled finely, since largest values are looked for among the steps. Of many a step takes 0.7, at which
+the amplitude falls by 5.9e-9 in a period; of so many that this would count, 0.5, at which it falls by 2.8e-10.
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A realized motion at one strength; `force` are the places of the multipliers among the measures."""
+
+    strength: float
+    course: Course
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs the softened system at any strength.
+
+    Attributes
+    ----------
+    softened : Softened
+    state, params : mappings
+        The start and the values, as they were given.
+    tol : float
+    """
+
+    softened: Softened
+    state: Mapping[Any, Any]
+    params: Mapping[Any, Any]
+    tol: float
+
+    @property
+    def method(self) -> str:
+        """'oscillatory' for springs, 'implicit' for friction, 'events' where the softened system has contacts left."""
+        if not compilable(self.softened.soft):
+            return "events"
+        ratios = [getattr(way, "ratio", None) for way in self.softened.ways.values()]
+        heavy = any(ratio is not None and sp.sympify(ratio).is_number and float(ratio) >= 1 for ratio in ratios)
+        return "oscillatory" if self.softened.level == "position" and not heavy else "implicit"
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The kernels, compiled when they are first needed."""
+        return flow(self.softened.soft, lambda program, convert: _measures(self.softened, program, convert))
+
+    def inputs(self, strength: float) -> Inputs:
+        """Return the start and the parameters as arrays."""
+        return resolve(self.softened.soft, self.state, {**self.params, self.softened.strength: strength})
+
+    def problem(self, strength: float) -> Problem:
+        """Return the initial value problem at one strength."""
+        inputs, made = self.inputs(strength), self.flow
+        params = np.ascontiguousarray(inputs.params[:, 0])
+        q, v, t = inputs.q[:, 0].copy(), inputs.v[:, 0].copy(), float(inputs.t[0])
+        workspace = made.workspace(params)
+        held = self.method == "implicit"
+        module = made.module
+        return Problem(
+            rhs=module.held_rhs if held else module.rhs,
+            jacobian=module.held_jacobian if held else module.jacobian,
+            surfaces=module.surfaces,
+            n=made.n,
+            measures=len(made.measures),
+            ranged=len(self.softened.names),
+            switches=made.sides if held else 0,
+            params=params,
+            workspace=workspace,
+            sides=made.sides_at(t, q, v, params, workspace),
+            t=t,
+            q=q,
+            v=v,
+        )
+
+    def run(self, strength: float, edges: Array, reference: Reference | None, *, finer: float = 1.0) -> Run:
+        """Return the motion at one strength; `finer` divides the share of the period and the tolerance."""
+        problem = self.problem(strength)
+        began = time.perf_counter()
+        if self.method == "implicit":
+            course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference)
+        else:
+            phase = self._phase(problem, float(edges[-1] - edges[0])) / finer
+            course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference)
+        return Run(strength, course, time.perf_counter() - began)
+
+    def mobility(self, otherwise: float) -> float:
+        """Return the squared frequency, or the rate, per unit of strength at the start, or `otherwise`."""
+        if self.method == "events":
+            return otherwise
+        strength = 1e12
+        rate = fastest_rate(self.problem(strength))
+        found = rate**2 / strength if self.softened.level == "position" else rate / strength
+        return found if np.isfinite(found) and found > 1e-12 else otherwise
+
+    def rate(self, run: Run) -> float:
+        """Return the fastest rate [1/s] along a run, from a few of its states; 0 where it is not known."""
+        if self.method == "events":
+            return 0.0
+        problem = replace(self.problem(run.strength), jacobian=self.flow.module.jacobian)
+        places = np.linspace(0, len(run.course.t) - 1, 9).astype(int)
+        states = [(float(run.course.t[k]), run.course.q[k].copy(), run.course.v[k].copy()) for k in places]
+        return max(fastest_rate(replace(problem, t=t, q=q, v=v)) for t, q, v in states)
+
+    def _phase(self, problem: Problem, span: float) -> float:
+        """Return the share of the fastest oscillation that one step takes [rad]."""
+        radians = fastest_rate(problem) * span
+        return next(phase for most, phase in PHASES if radians <= most)
+
+
+def fastest_rate(problem: Problem) -> float:
+    """Return the largest rate of the flow at its start [1/s]."""
+    n = problem.n
+    out = np.zeros(2 * n * n)
+    problem.jacobian(problem.t, problem.q, problem.v, problem.params, problem.sides, problem.workspace, out)
+    stiffness, drag = out[: n * n].reshape(n, n), out[n * n :].reshape(n, n)
+    if not np.isfinite(out).all():
+        return 0.0
+    return float(np.sqrt(abs(np.linalg.eigvals(stiffness)).max()) + abs(np.linalg.eigvals(drag)).max())
+
+
+def _measures(softened: Softened, program: Program, convert: Converter) -> dict[str, Node]:
+    """Return the nodes of the realized generalized force, of the multipliers' stand-ins and of the energy across."""
+    g = convert.graph
+    system, soft = softened.ideal, softened.soft
+    if system.mass is not None:
+        added = [convert(soft.force[i] - system.force[i]) for i in range(len(system.coordinates))]
+    else:
+        # Terms that both potentials have cancel as symbols; what is left is the energy of the springs.
+        pull = g.gradient(convert(soft.potential - system.potential), program.q)
+        more = [soft.forces.get(q, sp.Integer(0)) - system.forces.get(q, sp.Integer(0)) for q in system.coordinates]
+        added = [g.sub(convert(force), slope) for force, slope in zip(more, pull, strict=True)]
+    made = {f"force on {q.name}": node for q, node in zip(system.coordinates, added, strict=True)}
+    rows = [row_of(softened, name, program, convert) for name in softened.names]
+    made |= {name: _stand_in(softened, name, convert, rows, program, added) for name in softened.names}
+    speeds = [
+        row.rate if system.constraints[name].level == "position" else row.value
+        for name, row in zip(softened.names, rows, strict=True)
+    ]
+    one_sided = [isinstance(system.constraints[name], Unilateral) for name in softened.names]
+    if any(one_sided):
+        # Where a one-sided constraint is open there is no oscillation: each counts by itself, while it is violated.
+        parts = []
+        for row, speed, half in zip(rows, speeds, one_sided, strict=True):
+            energy = g.mul(speed, _delassus(program, [row]).solve([speed])[0])
+            parts.append(g.where(g.condition("lt", row.value, g.zero), energy, g.zero) if half else energy)
+    else:
+        shares = _delassus(program, rows).solve(speeds)
+        parts = [g.mul(a, b) for a, b in zip(speeds, shares, strict=True)]
+    made["energy across"] = g.add(*parts)
+    return made
+
+
+def row_of(softened: Softened, name: str, program: Program, convert: Converter) -> Row:
+    """Return value, rate and row of a constraint that is no longer one."""
+    item = softened.ideal.constraints[name]
+    flow_of = {**dict(zip(program.q, program.v, strict=True)), program.t: convert.graph.one}
+    if item.level == "position":
+        return position_row(convert(item.expr), convert.graph, program.q, flow_of)
+    return velocity_row(convert(item.expr), convert.graph, program.v, flow_of)
+
+
+def _delassus(program: Program, rows: list[Row]) -> Factor:
+    """Return the factors of J M^-1 J^T."""
+    g, n = program.graph, len(program.q)
+    mass = Factor(g, n, program.mass)
+    carried = [mass.solve([row.entries.get(i, g.zero) for i in range(n)]) for row in rows]
+    gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
+    return Factor(g, len(rows), gram)
+
+
+def _stand_in(
+    softened: Softened, name: str, convert: Converter, rows: list[Row], program: Program, added: list[Node]
+) -> Node:
+    """Return what stands for the multiplier: what the realization says, else what the force does along the gradient."""
+    way, item = softened.ways[name], softened.ideal.constraints[name]
+    if callable(getattr(way, "normal_force", None)):
+        return convert(way.normal_force(softened.ideal, item, way.strength))
+    g, n = program.graph, len(program.q)
+    push = Factor(g, n, program.mass).solve(added)
+    pushes = [dot(g, row.entries, push) for row in rows]
+    return _delassus(program, rows).solve(pushes)[softened.names.index(name)]

@@ -1,0 +1,123 @@
+"""The verb `limit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from zwang._compile import Model, compile
+from zwang._compile.values import resolve
+from zwang._declare.system import System
+from zwang._limit.gathering import gather
+from zwang._limit.ideal import Ideal, Start, describe, project_start
+from zwang._limit.judging import judge
+from zwang._limit.running import Runner
+from zwang._limit.studying import assemble
+from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
+from zwang._realize import Realization
+from zwang._results.limit import LimitStudy
+from zwang._results.motion import Motion, MotionStatus
+from zwang._simulate import simulate
+from zwang.errors import DeclarationError
+
+IDEAL_TOL = 1e-14
+CELLS = 400
+
+
+def limit(
+    system: System | Model,
+    constraint: str | Iterable[str],
+    state: Mapping[Any, Any],
+    params: Mapping[Any, Any] | None = None,
+    *,
+    by: type | Realization | Mapping[str, Any],
+    until: float,
+    strengths: Iterable[float] | None = None,
+    tol: float = 1e-12,
+    cells: int = CELLS,
+    workers: int = 2,
+    progress: Callable[[float], None] | None = None,
+    **ideal: Any,
+) -> LimitStudy:
+    """Return whether motions with a constraint made by a force tend to the ideal motion, and with which order.
+
+    The realized motions start from the given state, the ideal one from its velocity projected in the kinetic metric.
+    Springs make fast oscillations, which are followed in compiled code with a step that is a share of their period;
+    strong friction is followed by an L-stable implicit method; a softened system that still has contacts, by
+    `simulate`. Errors are the largest distances over all steps.
+
+    Parameters
+    ----------
+    system : System or Model
+    constraint : str or sequence of str
+        What is realized.
+    state, params : mapping
+        Symbol or name -> number.
+    by : class, or instance without a strength, or a mapping of name to these
+        `Stiffness`, `Viscosity`, or a realization of one's own.
+    until : float
+        End of the time that is studied [s].
+    strengths : sequence of float, optional
+        At least three; by default decades that fit the system.
+    tol : float
+        Error allowed in a step of the realized motions, relative to the state.
+    cells : int
+        Cells of time at whose edges motions are kept, and over which forces are averaged.
+    workers : int
+        Strengths that are run at the same time.
+    progress : callable, optional
+        Called with the share that is done.
+    **ideal
+        Options of `simulate` for the ideal motion: impact=, at_singular=, at_choice=, at_paradox=.
+
+    Returns
+    -------
+    LimitStudy
+        Its verdict says what the realized motions tend to.
+
+    Examples
+    --------
+    The example of Kozlov and Neishtadt (1990).
+
+    >>> import zwang as zw
+    >>> held = zw.gallery.get("kozlov_neishtadt")
+    >>> study = zw.limit(held.system, "floor", held.state, by=zw.Stiffness, until=1.0, strengths=[1e4, 1e5, 1e6])
+    >>> study.orders
+    position -1.00, velocity -0.50, tangential velocity -1.00, normal velocity -0.50, integral -0.50, force -0.00
+    >>> study.status.name
+    'CONVERGES'
+    """
+    softened = soften(system, constraint, by)
+    name = softened.ideal.name
+    if not isinstance(cells, int) or cells < 8:
+        raise DeclarationError(f"{name}: cells= must be a whole number of at least 8; it was given {cells!r:.40}.")
+    model = compile(system)
+    inputs = resolve(softened.ideal, state, params)
+    if inputs.shape:
+        raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {inputs.shape}.")
+    chosen = None if strengths is None else read_strengths(name, strengths)
+    start = project_start(model, softened.names, inputs)
+    motion = ideal_motion(model, start, params or {}, until, ideal)
+    described = described_motion(model, motion, softened)
+    end = float(until) if described is None else float(motion.t[-1])
+    span = end - float(inputs.t[0])
+    runner = Runner(softened, state, params or {}, tol)
+    if chosen is None:
+        chosen = default_strengths(softened, runner.mobility(start.mobility), span)
+    gathered = gather(runner, chosen, float(inputs.t[0]), end, cells, described, workers, progress)
+    verdict = judge(softened, gathered, start, described, state, params or {})
+    return assemble(softened, gathered, start, motion, described, verdict)
+
+
+def ideal_motion(
+    model: Model, start: Start, params: Mapping[Any, Any], until: float, options: Mapping[str, Any]
+) -> Motion:
+    """Return the ideal motion, as exact as dense output can be."""
+    return simulate(model, start.state, params, until=until, tol=IDEAL_TOL, **options)
+
+
+def described_motion(model: Model, motion: Motion, softened: Softened) -> Ideal | None:
+    """Return the ideal motion as polynomials; None where it stopped at its very start."""
+    if not float(motion.t[-1]) > float(motion.t[0]) or motion.status is MotionStatus.INTERRUPTED:
+        return None
+    return describe(model, motion, softened.names)

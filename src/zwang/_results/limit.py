@@ -1,0 +1,328 @@
+"""`LimitStudy`: an ideal motion beside realized ones of growing strength. `Recommendation`: the strength to take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.base import Result
+from zwang._results.motion import Motion
+from zwang._results.storage import storable
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+
+
+@storable
+class LimitStatus(Enum):
+    """What the realized motions do as the strength grows."""
+
+    CONVERGES = "The realized motions tend to the ideal one."
+    CONVERGES_ELSEWHERE = "The realized motions tend to a common limit that is not the ideal motion."
+    DOES_NOT_CONVERGE = "The realized motions tend to no limit."
+    UNDECIDED = "The strengths that were tried don't decide whether there is a limit."
+
+
+@storable
+@dataclass(frozen=True)
+class Order:
+    """A power of the strength, fitted.
+
+    Attributes
+    ----------
+    value : float
+        The exponent p of error ~ strength^p; nan where too few points are above the floor of rounding.
+    uncertainty : float
+        Two standard errors of the fit, or more where the slope drifts.
+    coefficient : float
+        The factor C of error = C strength^p.
+    used : tuple of int
+        Numbers of the strengths that the fit used.
+    """
+
+    value: float
+    uncertainty: float
+    coefficient: float = float("nan")
+    used: tuple[int, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __iter__(self) -> Any:
+        return iter((self.value, self.uncertainty))
+
+    def __getitem__(self, place: int) -> float:
+        return (self.value, self.uncertainty)[place]
+
+    def __repr__(self) -> str:
+        return f"{self.value:.3f} +- {self.uncertainty:.3f}"
+
+
+class _Readable(dict[str, Order]):
+    """Quantity -> order; printed in one line."""
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{name} {order.value:.2f}" for name, order in self.items())
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class CommonLimit:
+    """What realized motions tend to where that is not the ideal motion.
+
+    Attributes
+    ----------
+    sentence : str
+        What it is.
+    t : (k + 1,)
+    q, v : (k + 1, n)
+        The motion itself; the velocity without the fast oscillation.
+    extra_force : (k + 1, n)
+        Generalized force that the ideal equations lack; nan where it is not known.
+    actions : (k + 1, m)
+        Energy over frequency of each fast oscillation, in units of strength^(1/2); empty where there is none.
+    distances : (s,)
+        Largest distance of each realized motion to it, in position.
+    order : Order
+        Of these.
+    """
+
+    sentence: str
+    t: Array
+    q: Array
+    v: Array
+    extra_force: Array
+    actions: Array
+    distances: Array
+    order: Order
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a limit study found, as a sentence with the data it rests on.
+
+    Attributes
+    ----------
+    status : LimitStatus
+    sentence : str
+    order : Order or None
+        Of the position, towards the limit that is named.
+    limit : CommonLimit or None
+        What the realized motions tend to, where it is not the ideal motion.
+    """
+
+    status: LimitStatus
+    sentence: str
+    order: Order | None = None
+    limit: CommonLimit | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __repr__(self) -> str:
+        return f"{self.status.name}: {self.sentence}"
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class LimitStudy(Result):
+    """An ideal motion beside realized ones over growing strengths; made by `limit`.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    coordinates : tuple of str
+    realized : tuple of str
+        Names of the constraints that were realized, and by what, in words.
+    strengths : (s,)
+        Rising.
+    errors : mapping
+        Quantity -> (s,): the largest distance over time between realized and ideal motion. Quantities: position,
+        velocity, tangential velocity, normal velocity, integral (of the realized force minus the ideal reaction) and
+        force; Euclidean in the declared coordinates.
+    orders : mapping
+        Quantity -> `Order`, the fitted power of the strength.
+    t : (k + 1,)
+        Edges of the cells of time at which motions are kept.
+    q, v : (s, k + 1, n)
+        The realized motions.
+    averages, lowest, highest : mapping
+        Constraint -> (s, k): mean, least and greatest realized force in each cell.
+    mean_force : mapping
+        Constraint -> (k + 1,): the weak limit of the force, from moving averages at the largest strength above the
+        floor of rounding.
+    ideal_force : mapping
+        Constraint -> (k + 1,): the ideal reaction.
+    energy : (s,)
+        Mean energy of the fast oscillation [J].
+    energy_removed : float
+        Kinetic energy that projecting the start of the ideal motion took away [J].
+    ideal : Motion or None
+    verdict : Verdict
+    windows : (w, 2)
+        Times round impacts of the ideal motion between which velocities were not compared.
+    costs : mapping
+        'steps', 'evaluations', 'seconds' -> (s,).
+    floor : (s,)
+        Estimated error of integration and rounding in the positions.
+    notes : tuple of str
+        What else should be known: an ideal motion that stopped, strengths that failed.
+    """
+
+    name: str
+    coordinates: tuple[str, ...]
+    realized: tuple[str, ...]
+    way: str
+    strengths: Array
+    errors: Mapping[str, Array]
+    orders: Mapping[str, Order]
+    t: Array
+    q: Array
+    v: Array
+    averages: Mapping[str, Array]
+    lowest: Mapping[str, Array]
+    highest: Mapping[str, Array]
+    mean_force: Mapping[str, Array]
+    ideal_force: Mapping[str, Array]
+    energy: Array
+    energy_removed: float
+    ideal: Motion | None
+    verdict: Verdict
+    windows: Array
+    costs: Mapping[str, Array]
+    floor: Array
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", _Readable(self.orders))
+
+    @property
+    def force(self) -> Mapping[str, Array]:
+        """Constraint -> (s, k, 2): the range of the realized force in each cell of time, its envelope."""
+        return {name: np.stack([low, self.highest[name]], axis=-1) for name, low in self.lowest.items()}
+
+    @property
+    def limit(self) -> CommonLimit | None:
+        """What the realized motions tend to, where it is not the ideal motion."""
+        return self.verdict.limit
+
+    @property
+    def extra_force(self) -> Array | None:
+        """Generalized force (k + 1, n) that the limit has and the ideal motion lacks; None where there is none."""
+        return None if self.verdict.limit is None else self.verdict.limit.extra_force
+
+    @property
+    def deflection(self) -> Array:
+        """Distance of each realized motion from the ideal one at the edges of the cells (s, k + 1)."""
+        ideal = self.ideal_positions
+        return np.asarray(np.linalg.norm(self.q - ideal[None], axis=-1))
+
+    @property
+    def ideal_positions(self) -> Array:
+        """Positions of the ideal motion at the edges of the cells (k + 1, n); nan where it is not known."""
+        if self.ideal is None:
+            return np.full(self.q.shape[1:], np.nan)
+        state = self.ideal.at(np.clip(self.t, self.ideal.t[0], self.ideal.t[-1]))
+        return np.stack([np.asarray(state[name]) for name in self.coordinates], axis=-1)
+
+    def plot(self, what: str = "errors", *, constraint: str | None = None, strength: int = -1, ax: Any = None) -> Any:
+        """Draw the study and return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        what : {'errors', 'force', 'motions'}
+            Errors over the strength with their slopes; the oscillating force with its mean and envelope beside the
+            ideal reaction; distances to the ideal motion over time, fanning in.
+        constraint : str, optional
+            Whose force; by default the first.
+        strength : int
+            Number of the strength whose force is drawn.
+        ax : Axes, optional
+        """
+        from zwang._plot import limits
+
+        if what == "errors":
+            return limits.draw_errors(self.strengths, self.errors, self.orders, ax=ax)
+        if what == "force":
+            name = self.realized[0] if constraint is None else constraint
+            if name not in self.averages:
+                raise DeclarationError(f"{self.name}: '{name}' was not realized. {nearest(name, list(self.averages))}")
+            ranges = (self.lowest[name][strength], self.highest[name][strength])
+            strong = float(self.strengths[strength])
+            lines = (self.averages[name][strength], self.mean_force[name], self.ideal_force[name])
+            return limits.draw_force(self.t, ranges, *lines, name=name, strength=strong, ax=ax)
+        if what == "motions":
+            return limits.draw_fan(self.t, self.deflection, self.strengths, ax=ax)
+        raise DeclarationError(f"{self.name}: a study has no picture '{what}'. Ask for 'errors', 'force' or 'motions'.")
+
+    def __repr__(self) -> str:
+        from zwang._results.limit_text import study_text
+
+        return study_text(self)
+
+
+@storable
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Recommendation(Result):
+    """The strength that meets an error, what it costs, and how it was verified; made by `recommend`.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    strength : float
+        The smallest strength found that meets the error, rounded up to two digits.
+    error : float
+        The error asked for, in the positions.
+    achieved : float
+        The error of the run that verified it.
+    velocity_error, reaction_error : float
+        What else that run missed the ideal motion by: in the velocity, and in the force, relative to the largest ideal
+        reaction. Without damping the force oscillates and this stays of order 1 for every strength.
+    mean_reaction_error : float
+        The same for the moving average of the force.
+    step : float
+        The step that an explicit method can take at that strength [s].
+    steps : int
+        How many the run took.
+    seconds : float
+        How long it took.
+    frequency : float
+        The fastest rate at that strength [rad/s].
+    reason : str
+        Where no strength meets the error: why.
+    """
+
+    name: str
+    way: str
+    strength: float
+    error: float
+    achieved: float
+    velocity_error: float
+    reaction_error: float
+    mean_reaction_error: float
+    step: float
+    steps: int
+    seconds: float
+    frequency: float
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        from zwang._results.limit_text import recommendation_text
+
+        return recommendation_text(self)
+
+
+@storable
+class RecommendationStatus(Enum):
+    """Whether a strength was found."""
+
+    VERIFIED = "A run at this strength meets the error."
+    NOT_FOUND = "No strength that was tried meets the error."
