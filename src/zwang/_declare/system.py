@@ -132,6 +132,33 @@ class System:
             raise DeclarationError(f"System.replace: unknown argument '{unknown[0]}'. {nearest(unknown[0], arguments)}")
         return System(**(arguments | changes))
 
+    def transformed(
+        self, change: Mapping[Any, Any], *, coordinates: Sequence[Coordinate] | None = None, name: str | None = None
+    ) -> System:
+        """Return the system in other coordinates; multipliers stay the same.
+
+        Parameters
+        ----------
+        change : mapping
+            Old coordinate (symbol or name) -> expression of the new coordinates, time and parameters. Coordinates that
+            are left out stay as they are.
+        coordinates : sequence of Coordinate, optional
+            The new ones in their order. By default that of the declaring call.
+        name : str, optional
+
+        Examples
+        --------
+        >>> import sympy as sp, zwang as zw
+        >>> (x, y), (vx, vy) = zw.coordinates("x y")
+        >>> (r, phi), _ = zw.coordinates("r phi", angles="phi")
+        >>> plane = zw.System(kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(y - x**2, name="curve")])
+        >>> plane.transformed({x: r * sp.cos(phi), y: r * sp.sin(phi)}).constraints["curve"].expr
+        -r**2*cos(phi)**2 + r*sin(phi)
+        """
+        from zwang._declare.changing import transformed
+
+        return transformed(self, change, coordinates, name)
+
     @cached_property
     def parameters(self) -> tuple[sp.Symbol, ...]:
         """Every free symbol that is no coordinate, velocity or time, by name."""

@@ -23,6 +23,7 @@ class AsymptoticsStatus(Enum):
     PREDICTED = "The exponents are predicted; nothing could be measured."
     MEASURED = "The exponents are measured; they could not all be predicted."
     ISOLATED = "No branch leads into the point."
+    UNRESOLVED = "The branches at the point could not be told apart."
     PERSISTENT = (
         "The perturbed curves stay singular next to the point: this constraint takes no part in the dependence."
     )
@@ -73,7 +74,7 @@ class Growth:
     threshold : float
         The smallest abs(eps) on this way at which the number of solutions changes; nan where there is none.
     velocity : mapping
-        The velocity of direction '+' in the limit, by coordinate.
+        The direction '+' in the limit, by coordinate; of length one.
     x, values : arrays
         Where it was measured, and what.
     """

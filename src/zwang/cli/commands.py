@@ -18,6 +18,7 @@ from zwang._derive import derive
 from zwang._plot import new_figure
 from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
+from zwang.cli.approaching import asymptotics_
 from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
 from zwang.cli.reacting import reactions_
 from zwang.cli.reproducing import reproduce
@@ -40,6 +41,7 @@ def main() -> None:
     """
 
 
+main.add_command(asymptotics_)
 main.add_command(reactions_)
 main.add_command(reproduce)
 main.add_command(simulate_)

@@ -1,0 +1,218 @@
+"""One question about one singular point: the ways into it, what happens on each, and the result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from zwang._asymptotics import measuring
+from zwang._asymptotics.approaches import Approach, Case, counts
+from zwang._asymptotics.counting import enumerated
+from zwang._asymptotics.families import (
+    LOOSENED,
+    Spot,
+    along_branches,
+    branches_of_space,
+    left_null,
+    through_family,
+)
+from zwang._asymptotics.inputs import set_aside
+from zwang._asymptotics.local_curves import HalfBranch, NoCurve
+from zwang._asymptotics.local_type import LocalType, in_order
+from zwang._asymptotics.mechanics import Mechanics
+from zwang._asymptotics.precision import Number, largest, mp
+from zwang._asymptotics.predicting import predict, predict_generic, scale_of
+from zwang._asymptotics.puiseux import NearlyCritical
+from zwang._asymptotics.rows import RowMaker
+from zwang._asymptotics.thresholds import Crossover, find_threshold
+from zwang._declare.system import System
+from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth, Threshold
+from zwang._results.base import Provenance
+
+AGREE = 0.01
+"""Largest difference between a measured and a predicted exponent that counts as agreement."""
+TAU = mp.mpf(10) ** -6
+TAU_INEXACT = mp.mpf(10) ** -2
+
+
+class Study:
+    """One question about one point.
+
+    Parameters
+    ----------
+    system : System
+    spot : Spot
+        The point.
+    local : LocalType
+        What it is, and the order of its half-branches.
+    values : mapping symbol -> mpf
+    speed, speed_of
+        As `Mechanics` takes them.
+    """
+
+    def __init__(
+        self, system: System, spot: Spot, local: LocalType, values: dict[Any, Number], speed: Number, speed_of: Any
+    ) -> None:
+        self.system, self.values = system, values
+        self.speed, self.speed_of = speed, speed_of
+        self.notes: list[str] = []
+        aside = set_aside(system)
+        if aside:
+            self.notes.append(f"Left aside: {', '.join(aside)}.")
+        self.kind, self.spot = local.words, spot
+        self.names: tuple[str, ...] = spot.names
+        self.halves: list[HalfBranch] = []
+        self.resolved = True
+        try:
+            self.spot, self.names, halves = branches_of_space(spot)
+        except NoCurve as error:
+            self.resolved = False
+            self.notes.append(f"The branches can't be followed: {error}.")
+            return
+        self.halves = in_order(halves, local, spot.point)
+        if not self.spot.exact:
+            self.notes.append(
+                "The parameters are critical only to rounding: terms below 1e-9 were taken for zero. Numbers of SymPy, "
+                "such as sqrt(2), are taken exactly."
+            )
+        if len(self.names) < len(spot.names):
+            lost = [name for name in spot.names if name not in self.names]
+            self.notes.append(f"Redundant everywhere, left out with their multipliers: {', '.join(lost)}.")
+
+    def mechanics(self) -> Mechanics:
+        """Return the equations of motion with the constraints that are independent next to the point."""
+        return Mechanics(self.system, self.values, self.names, self.speed, self.speed_of)
+
+    def along_branches(self, distance: Any) -> Asymptotics:
+        """Return what happens on the half-branches of the space itself."""
+        ways = along_branches(self.spot, self.mechanics(), self.halves, distance)
+        rows: list[Growth] = []
+        for k, way in enumerate(ways):
+            rows += self._rows(way, k, None, predict(way))
+        text = "the distance to the point" if distance is None else str(distance)
+        return self._result(rows, (), None, text)
+
+    def through_family(self, name: str, sections: dict[int, Any]) -> Asymptotics:
+        """Return what happens at the points s_eps of the perturbed curves."""
+        where = "the nearest point"
+        if list(sections.values()) != [None]:
+            where = "the zero of " + ", ".join(str(item) for item in sections.values())
+        place = self.spot.names.index(name)
+        if all(abs(u[place]) < mp.mpf(10) ** -12 for u in left_null(self.spot)):
+            return self._result([], (), name, where, AsymptoticsStatus.PERSISTENT)
+        try:
+            ways = self._ways(name, sections)
+        except NoCurve as error:
+            self.notes.append(f"The points s_eps can't be followed: {error}.")
+            return self._result([], (), name, where, AsymptoticsStatus.UNRESOLVED)
+        rows: list[Growth] = []
+        thresholds: list[Threshold] = []
+        seen: dict[int, int] = {}
+        for way in ways:
+            number_ = seen.get(way.sign, 0)
+            seen[way.sign] = number_ + 1
+            predicted = predict(way)
+            start = way.half.at(min(scale_of(predicted[1]), mp.mpf("0.1")) / 20)
+            crossover = find_threshold(way, start, 10 * (1 + largest(self.spot.point)))
+            if crossover is not None:
+                names = [item.name for item in self.system.coordinates]
+                point = dict(zip(names, map(_plain, crossover.point), strict=True))
+                thresholds.append(Threshold(eps=float(crossover.eps), approach=way.label, branch=number_, point=point))
+            rows += self._rows(way, number_, crossover, predicted)
+        for sign, text in ((1, "eps > 0"), (-1, "eps < 0")):
+            if sign not in seen:
+                self.notes.append(f"{text}: no point s_eps tends to the singular point.")
+        return self._result(rows, tuple(thresholds), name, where)
+
+    def _ways(self, name: str, sections: dict[int, Any]) -> list[Approach]:
+        try:
+            return through_family(self.spot, self.mechanics(), name, sections)
+        except NearlyCritical:
+            self.spot = replace(self.spot, error=max(self.spot.error, LOOSENED))
+            return through_family(self.spot, self.mechanics(), name, sections)
+
+    def _rows(self, way: Approach, branch: int, crossover: Crossover | None, prediction: Any) -> list[Growth]:
+        predicted, series = prediction
+        generic = predict_generic(way)
+        measured = None
+        persists: dict[Case, bool] = {}
+        try:
+            measured = measuring.measure(way, self._tau(series))
+            if way.perturbed:
+                persists = measuring.persistence(way, self.spot.equations, measured)
+        except (ArithmeticError, ZeroDivisionError) as error:
+            self.notes.append(f"{way.label}: not measured ({error}).")
+        if measured is not None:
+            self._check_counts(way, crossover)
+        size = mp.sqrt(sum(item * item for item in way.reference))
+        unit = [_plain(item / size) for item in way.reference]
+        velocity = dict(zip((item.name for item in self.system.coordinates), unit, strict=True))
+        make = RowMaker(way, branch, way.perturbed, predicted, generic, measured, persists, crossover, velocity)
+        return make.rows()
+
+    def _tau(self, series: Mapping[Any, Any]) -> Number:
+        if not self.spot.exact:
+            return TAU_INEXACT
+        return min(TAU, scale_of(dict(series)) * mp.mpf(10) ** -3) if series else TAU
+
+    def _check_counts(self, way: Approach, crossover: Crossover | None) -> None:
+        """Compare the signs with the enumeration of `reactions` at a moderate distance, and say where they differ."""
+        if not any(law.normal is not None for law in way.mechanics.laws):
+            return
+        tau = mp.mpf("0.01")
+        q = way.half.at(tau)
+        while crossover is not None and way.size(q) > abs(crossover.eps) / 4:
+            tau /= 4
+            q = way.half.at(tau)
+        here = counts(way.mechanics, way.values(q))
+        if enumerated(way, q) != here:
+            self.notes.append(f"{way.label}: reactions counts otherwise at |eps| = {float(way.size(q)):.1e}.")
+
+    def _result(
+        self,
+        rows: list[Growth],
+        thresholds: tuple[Threshold, ...],
+        name: str | None,
+        where: str,
+        status: AsymptoticsStatus | None = None,
+    ) -> Asymptotics:
+        names = [item.name for item in self.system.coordinates]
+        errors = [row.error for row in rows if not math.isnan(row.error)]
+        speeds = {True: "Euclidean in the coordinates", False: f"of {self.speed_of}"}
+        return Asymptotics(
+            status=status or (_status(rows) if self.resolved else AsymptoticsStatus.UNRESOLVED),
+            residual=max(errors, default=float("nan")),
+            provenance=Provenance.now(
+                self.system.digest,
+                tolerances={"rank": float(self.spot.rank_tol), "defect": float(self.spot.defect), "agree": AGREE},
+                seed=0,
+            ),
+            name=self.system.name,
+            point=dict(zip(names, map(_plain, self.spot.point), strict=True)),
+            kind=self.kind,
+            perturbed=name,
+            section=where,
+            rows=tuple(rows),
+            thresholds=thresholds,
+            speed=float(self.speed),
+            speed_of=speeds[self.speed_of is None],
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+
+def _plain(value: Number) -> float:
+    """Return a number as a float, and what is zero to fifty digits as zero."""
+    return 0.0 if abs(value) < mp.mpf(10) ** -50 else float(value)
+
+
+def _status(rows: list[Growth]) -> AsymptoticsStatus:
+    if not rows:
+        return AsymptoticsStatus.ISOLATED
+    if all(math.isnan(row.exponent) for row in rows):
+        return AsymptoticsStatus.PREDICTED
+    if any(math.isnan(row.predicted) for row in rows):
+        return AsymptoticsStatus.MEASURED
+    agree = all(row.exponent == row.predicted or abs(row.exponent - row.predicted) <= AGREE for row in rows)
+    return AsymptoticsStatus.CONFIRMED if agree else AsymptoticsStatus.CONTRADICTED

@@ -1,0 +1,113 @@
+"""A system in other coordinates: q = X(p) put into every expression.
+
+Energies and constraints are substituted; generalized forces become (dX/dp)^T Q. A system declared by mass and force
+becomes A~ = X_p^T A X_p, B~ = X_p^T (B - A (X_p p')_p p') with all at q = X(p), q' = X_p p' + X_t (Burian 2024,
+theorem 3). Constraints keep their values, so their multipliers stay the same.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from zwang._declare.constraints import Text
+from zwang._declare.evaluating import Evaluator
+from zwang._declare.reading import coordinate_order, find_coordinate
+from zwang._declare.symbols import Coordinate, Velocity
+from zwang._declare.symbols import t as time
+from zwang.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from zwang._declare.system import System
+
+TRIALS = 12
+
+
+def transformed(
+    system: System, change: Mapping[Any, Any], coordinates: Sequence[Coordinate] | None, name: str | None
+) -> System:
+    """Return the system in the coordinates in which `change` expresses the old ones."""
+    old = _old_coordinates(system, change)
+    new = _new_coordinates(system, old, coordinates)
+    velocities = [item.velocity for item in new]
+    rates = {q: _rate(expr, new, velocities) for q, expr in old.items()}
+    table: dict[Any, Any] = {**old, **{q.velocity: expr for q, expr in rates.items()}}
+
+    def put(expr: Any) -> Any:
+        return expr.xreplace(table)
+
+    slopes = sp.Matrix([[sp.diff(old[q], p) for p in new] for q in system.coordinates])
+    _require_invertible(system, slopes)
+    declared: dict[str, Any] = {
+        "name": system.name if name is None else name,
+        "coordinates": new,
+        "constraints": [item.map(put) for item in system.constraints],
+    }
+    if system.mass is not None:
+        mass = sp.Matrix(system.mass).applyfunc(put)
+        drift = sp.Matrix([_rate(rates[q], new, velocities) for q in system.coordinates])
+        force = sp.Matrix(system.force).applyfunc(put)
+        declared["mass"] = slopes.T * mass * slopes
+        declared["force"] = slopes.T * (force - mass * drift)
+    else:
+        declared["kinetic"] = put(system.kinetic)
+        declared["potential"] = put(system.potential)
+    if system.forces:
+        applied = sp.Matrix([put(system.forces.get(q, sp.Integer(0))) for q in system.coordinates])
+        declared["forces"] = dict(zip(new, slopes.T * applied, strict=True))
+    return type(system)(**declared)
+
+
+def _rate(expr: Any, new: Sequence[Any], velocities: Sequence[Any]) -> Any:
+    """Return the part of d expr/dt that has no accelerations in it."""
+    return sp.Add(*(sp.diff(expr, p) * v for p, v in zip(new, velocities, strict=True)), sp.diff(expr, time))
+
+
+def _old_coordinates(system: System, change: Mapping[Any, Any]) -> dict[Coordinate, Any]:
+    """Return every old coordinate with its expression; coordinates that are not mentioned stay as they are."""
+    if not isinstance(change, Mapping) or not change:
+        raise DeclarationError(
+            f"{system.name}: transformed needs a mapping from old coordinates to expressions of the new ones; it was "
+            f"given {change!r:.60}."
+        )
+    found: dict[Coordinate, Any] = {q: q for q in system.coordinates}
+    for key, value in change.items():
+        q = find_coordinate(system.name, key, system.coordinates)
+        if not isinstance(value, sp.Expr) or isinstance(value, Text):
+            raise DeclarationError(
+                f"{system.name}: transformed: '{q}' must be an expression of symbols from zwang.coordinates; it was "
+                f"given {value!r:.60}."
+            )
+        if value.has(Velocity):
+            raise DeclarationError(
+                f"{system.name}: transformed: the expression of '{q}' must not have velocities in it."
+            )
+        found[q] = value
+    return found
+
+
+def _new_coordinates(system: System, old: Mapping[Any, Any], given: Sequence[Coordinate] | None) -> tuple[Any, ...]:
+    new = coordinate_order(system.name, given, list(old.values()))
+    if len(new) != len(system.coordinates):
+        raise DeclarationError(
+            f"{system.name}: transformed: {len(system.coordinates)} coordinates can't be expressed one to one by "
+            f"{len(new)} ({', '.join(item.name for item in new)})."
+        )
+    return new
+
+
+def _require_invertible(system: System, slopes: Any) -> None:
+    """Refuse a change whose derivative is singular wherever it is looked at."""
+    value = Evaluator(slopes.det(method="berkowitz"))
+    source = random.Random(0)
+    for _ in range(TRIALS):
+        found = value({symbol: source.uniform(0.2, 1.3) for symbol in value.symbols})
+        if found is not None and abs(found) > 1e-12:
+            return
+    raise DeclarationError(
+        f"{system.name}: transformed: the change of coordinates is not one to one: the determinant of its derivative "
+        "vanishes."
+    )

@@ -1,0 +1,54 @@
+"""The picture of an `Asymptotics`: how quantities grow on the ways into a singular point, on logarithmic axes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zwang._plot.style import QUIET, SERIES, axes, look, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLES = {"without": "-", "+": "--", "-": ":"}
+
+
+def draw_growth(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw every measured quantity over the distance or abs(eps); return the Axes.
+
+    Rows that coincide (by symmetry, or for both signs of a multiplier) are drawn once; one colour for each approach and
+    quantity, full lines without friction, dashed and dotted ones with it.
+    """
+    with look():
+        ax = axes(ax)
+        drawn: set[tuple[Any, ...]] = set()
+        colours: dict[tuple[str, str], str] = {}
+        for row in result.rows:
+            if not len(row.x) or not np.all(row.values):
+                continue
+            key = (row.approach if row.sign else "", row.quantity, f"{row.exponent:.4f}", f"{abs(row.coefficient):.6g}")
+            if key in drawn:
+                continue
+            drawn.add(key)
+            colour = colours.setdefault(key[:2], SERIES[len(colours) % len(SERIES)])
+            words = [row.quantity] + ([row.approach] if row.sign else [])
+            words += [] if row.friction == "without" else [f"friction, {row.friction}"]
+            label = f"{', '.join(words)}: {_power(row.exponent)}"
+            style = STYLES.get(row.friction, "-.")
+            ax.plot(row.x, np.abs(row.values), style, color=colour, marker="o", markersize=3, label=label)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlabel("|eps|" if result.perturbed is not None else result.section)
+        ax.set_ylabel("size of the reaction")
+        if drawn:
+            ax.legend(labelcolor="linecolor")
+        else:
+            ax.text(0.5, 0.5, result.status.value, transform=ax.transAxes, ha="center", color=QUIET)
+        title(ax, f"{result.name}: {result.kind}")
+    return ax
+
+
+def _power(exponent: float) -> str:
+    return "zero" if math.isinf(exponent) else f"exponent {exponent:.3g}".replace("-", "−")
