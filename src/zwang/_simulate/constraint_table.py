@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import t as time
@@ -49,8 +50,13 @@ class ConstraintTable:
 
     places: tuple[Place, ...]
 
+    @staticmethod
+    def of(system: System) -> ConstraintTable:
+        """Return the table of a system, made once."""
+        return _table(system)
+
     @classmethod
-    def of(cls, system: System) -> ConstraintTable:
+    def made(cls, system: System) -> ConstraintTable:
         """Return the table of a system."""
         places, normal, slip, law = [], 0, 0, 0
         for item in system.constraints:
@@ -67,12 +73,12 @@ class ConstraintTable:
             law += bool(item.slip)
         return cls(tuple(places))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names in their order."""
         return tuple(place.name for place in self.places)
 
-    @property
+    @cached_property
     def smooth(self) -> bool:
         """Whether all constraints hold both ways without friction: then there is one mode."""
         return all(place.kind == "bilateral" and place.law < 0 for place in self.places)
@@ -84,3 +90,8 @@ class ConstraintTable:
     def of_law(self, law: int) -> int:
         """Return the number of the constraint that has this friction law."""
         return next(i for i, place in enumerate(self.places) if place.law == law)
+
+
+@lru_cache(maxsize=256)
+def _table(system: System) -> ConstraintTable:
+    return ConstraintTable.made(system)

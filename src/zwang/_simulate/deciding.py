@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zwang._backends import Terms
 from zwang._reactions import reactions_of_problem
+from zwang._reactions.singular import rank_report
+from zwang._reactions.verb import RANK
 from zwang._results.motion import MotionStatus
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
-from zwang._simulate.labels import Held, hold
+from zwang._simulate.labels import Held, full_mode, hold
 from zwang._simulate.moment import Ground, Moment, acts, problem_at
 from zwang._simulate.ties import settle_ties
 
@@ -61,10 +63,14 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     span : float
         A time on which the motion changes little, for ties.
     """
-    terms = ground.terms(moment.t, moment.q, moment.v)
-    labels = certain(ground, moment, terms)
-    if labels is not None:
-        return Decision(labels, hold(ground.table, labels, terms))
+    if ground.table.smooth:
+        # One mode for ever. Whether its rows are independent is seen by the steps themselves.
+        labels = ("closed",) * len(ground.table.places)
+        return Decision(labels, Held(full_mode(ground.table, labels)))
+    terms = ground.at(moment)
+    known = certain(ground, moment, terms)
+    if known is not None:
+        return Decision(known, hold(ground.table, known, terms))
     problem, numbers = problem_at(ground, moment, terms)
     found = reactions_of_problem(
         problem,
@@ -115,3 +121,21 @@ def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> t
     for number, label in zip(numbers, solution.modes, strict=True):
         labels[number] = str(label)
     return tuple(labels)
+
+
+def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision | None:
+    """Return the decision with other rows held, where the old ones have become dependent; None at a singular point.
+
+    Rows that depend on each other at every nearby point (a redundant constraint, an overconstrained loop) leave the
+    motion as it is. Where the rank drops at this point alone, no choice of rows helps.
+    """
+    old = decision.held
+    terms = ground.at(moment)
+    new = hold(ground.table, decision.labels, terms)
+    if old is None or new.mode == old.mode:
+        return None
+    bilateral = [p.normal for p in ground.table.places if p.kind == "bilateral" and p.level == "position"]
+    inputs = ground.inputs(moment.t, moment.q, moment.v)
+    if rank_report(ground.model.kernels, inputs, bilateral, RANK).singular:
+        return None
+    return replace(decision, held=new)

@@ -12,21 +12,25 @@ from zwang._results.motion_parts import Continuation
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.admission import admit
 from zwang._simulate.choosing import chooser
-from zwang._simulate.deciding import Decision, decide
+from zwang._simulate.deciding import Decision, decide, held_again
 from zwang._simulate.happenings import happen
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
 from zwang._simulate.resting import at_rest, stands
-from zwang._simulate.singular import Nearness, near_singular, pass_singular
+from zwang._simulate.singular import Nearness, leave_singular, near_singular, pass_singular
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
 from zwang._simulate.watching import bands_of, sides_of
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 CHUNK = 2000
 """Steps after which a stretch is handed over."""
+STRICTER = 0.02
+"""What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
+SHARPEST = 1e-15
 STANDSTILL = 60
 """Events without any time passing after which a motion chatters."""
 
@@ -45,7 +49,6 @@ class Driver:
         self.sizes: tuple[Array, Array, Array]
         self._still = (float("nan"), 0)
         self.nearness = Nearness()
-        self.measured = Measured(ground.model.system, [event.expr for event in request.events])
 
     def run(self, moment: Moment) -> Stop:
         """Carry a motion to its end; return why it ended."""
@@ -70,13 +73,16 @@ class Driver:
         entered = happen(self, moment, None, ())
         if isinstance(entered, Stop):
             return entered
+        entered = leave_singular(self, *entered) or entered
+        if isinstance(entered, Stop):
+            return entered
         moment, decision = entered
         while True:
             self.moment = moment
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
             found = self._advance(moment, decision)
-            moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]))
+            moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
             self.moment = moment
             if self.request.progress is not None:
                 self.request.progress(moment.t)
@@ -117,7 +123,7 @@ class Driver:
             moment.v,
             self.ground.params,
             self.request.until,
-            self.request.tol,
+            max(STRICTER * self.request.tol, SHARPEST),
             sides,
             max_steps=CHUNK,
             first_step=self.step,
@@ -137,12 +143,26 @@ class Driver:
 
     def _broken(self, found: Any, moment: Moment, decision: Decision) -> Stop | tuple[Moment, Decision]:
         """Return what follows where the steps could not go on: a singular point, or a motion that blows up."""
+        if found.status == "NOT_FINITE":
+            self._refuse_nan_events(found, moment)
         if found.status == "IRREGULAR":
+            other = held_again(self.ground, moment, decision)
+            if other is not None:
+                return moment, other
             return pass_singular(self, moment, decision)
         size = float(np.abs(np.concatenate([moment.q, moment.v])).max(initial=0.0))
         words = "not finite" if found.status == "NOT_FINITE" else "beyond what steps of any size can follow"
         reason = f"At t = {moment.t:.12g} the equations are {words}; the largest coordinate or velocity is {size:.3g}."
         return Stop(MotionStatus.BLOW_UP, reason)
+
+    def _refuse_nan_events(self, found: Any, moment: Moment) -> None:
+        """Raise a StateError that names the user's event whose expression is not a number."""
+        for kind, k in (self.moving.watch_names[k] for k in found.fired):
+            if kind == "extra":
+                raise StateError(
+                    f"{self.ground.name}: the expression of event '{self.request.events[k].name}' is not a finite "
+                    f"number at t = {moment.t:.6g} or within the next step. Give one that is finite along the motion."
+                )
 
     def _chatters(self, moment: Moment, names: tuple[Any, ...]) -> bool:
         if all(name[0] == "extra" for name in names):
@@ -160,7 +180,8 @@ class Driver:
     def direction_of(self, k: int, moment: Moment) -> int:
         """Return in which direction the expression of a user's event crosses zero: 1 rising, -1 falling."""
         a = self.record.pieces[-1].a[-1] if self.record.pieces else np.zeros(len(moment.q))
-        return int(np.sign(self.measured.rate(k, moment.t, moment.q, moment.v, a, self.ground.params)))
+        measured = Measured(self.ground.model.system, [event.expr for event in self.request.events])
+        return int(np.sign(measured.rate(k, moment.t, moment.q, moment.v, a, self.ground.params)))
 
     def restitution(self, number: int, moment: Moment) -> float | None:
         """Return the coefficient of restitution of a constraint at a moment, None where none was declared."""
@@ -188,8 +209,7 @@ class Driver:
         for power in range(24):
             h = unit * 2.0**power
             if np.all(side(h) == -before):
-                t, q, v = at(h)
-                return moment.but(t=t, q=q, v=v)
+                return moment.but(ahead=at(h))
         return moment
 
     def no_mode(self, decision: Decision, moment: Moment) -> Stop | tuple[Moment, Decision]:

@@ -53,7 +53,7 @@ def happen(
     before = None if decision is None else decision.labels
     if any(name[0] == "surface" for name in names):
         moment = _across(driver, moment, names)
-    terms = driver.ground.terms(moment.t, moment.q, moment.v)
+    terms = driver.ground.at(moment)
     if decision is not None:
         moment = _known(driver.ground, moment, decision, names, terms)
     closing = _closing(driver.ground, moment, terms, names)

@@ -59,7 +59,8 @@ def collide(
         _log(driver, moment, outcome, numbers, closing, details)
     driver.record.jump(moment, details)
     driver.step = 0.0
-    return _after(ground, moment.but(v=outcome.velocity), terms, problem, numbers)
+    ahead = None if moment.ahead is None else (*moment.ahead[:2], outcome.velocity)
+    return _after(ground, moment.but(v=outcome.velocity, ahead=ahead), terms, problem, numbers)
 
 
 def _ending(
@@ -133,7 +134,7 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
                 raise StateError(f"{ground.name}: the impact left constraint '{place.name}' closing; please report it.")
             if abs(rates[place_in]) <= ZERO * size or rates[place_in] < 0:
                 touching.add(number)
-    later = ground.terms(moment.t, moment.q, moment.v)
+    later = ground.at(moment)
     for number, place in enumerate(ground.table.places):
         if place.slips and all(
             abs(float(later.slip[slip, 0])) <= ZERO * (float(np.abs(terms.slip_rows[slip, :, 0]) @ speed) + 1e-300)

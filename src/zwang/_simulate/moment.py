@@ -35,6 +35,12 @@ class Ground:
         kernels = self.model.kernels
         return dense_terms(kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None]))
 
+    def at(self, moment: Moment) -> Terms:
+        """Return the terms of the equations at a moment, beyond what switches there."""
+        if moment.ahead is not None:
+            return self.terms(*moment.ahead)
+        return self.terms(moment.t, moment.q, moment.v)
+
     def inputs(self, t: float, q: Array, v: Array) -> Inputs:
         """Return one state as the other verbs take it."""
         return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), self.params[:, None], ())
@@ -52,6 +58,8 @@ class Moment:
         Constraints with friction whose slip is zero.
     tied : frozenset of int
         Constraints whose force has just reached its bound: a reaction that vanished, friction that is used up.
+    ahead : tuple or None
+        On a switching surface: the state at a distance of rounding beyond it, where the equations are to be asked.
     """
 
     t: float
@@ -60,6 +68,7 @@ class Moment:
     touching: frozenset[int] = field(default_factory=frozenset)
     resting: frozenset[int] = field(default_factory=frozenset)
     tied: frozenset[int] = field(default_factory=frozenset)
+    ahead: tuple[float, Array, Array] | None = None
 
     def but(self, **changes: object) -> Moment:
         """Return the moment with some of it changed."""

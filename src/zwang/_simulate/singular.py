@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 NEAR = 1e-3
 """Part of its largest value to which det(J M^-1 J^T) has fallen where a singular point is looked for."""
+SUSPECT = 1e-6
+"""Least singular value of the rows, relative to the largest, below which a start may be a singular point."""
 NEARER = 0.1
 """Part of its value here to which it must fall before it is looked for again."""
 
@@ -66,6 +68,29 @@ def near_singular(
         return moment, decision
     after = crossing.go(moment, way)
     return after if isinstance(after, Stop) else (after, decision)
+
+
+def leave_singular(driver: Driver, moment: Moment, decision: Decision) -> Stop | tuple[Moment, Decision] | None:
+    """Return how a motion goes on that starts at a singular point, or why it can't; None where it starts elsewhere.
+
+    The velocity says which half-branch it takes.
+    """
+    held = decision.held
+    if not driver.ground.table.smooth or held is None or len(moment.q) - len(held.mode.held) != 1:
+        return None
+    sizes = np.linalg.svd(place_at(driver, moment).values(moment.q)[1], compute_uv=False)
+    if not len(sizes) or sizes[-1] > SUSPECT * sizes[0]:
+        return None
+    crossing = _crossing(driver, moment, decision)
+    if crossing is None or np.abs((crossing.found.q - moment.q) / crossing.found.place.scale).max() > SUSPECT:
+        return None
+    ways = crossing.along(moment.v)
+    if len(ways) == 1:
+        after = crossing.go(moment, ways[0])
+        return after if isinstance(after, Stop) else (after, decision)
+    many = "no half-branch leaves" if not ways else f"{len(ways)} half-branches leave"
+    reason = f"The motion starts at a singular point ({crossing.found.kind}), and {many} it along the velocity."
+    return stopped_at(driver.record, MotionStatus.SINGULAR, moment.t, reason, crossing.continuations(moment))
 
 
 def _crossing(driver: Driver, moment: Moment, decision: Decision) -> Crossing | None:

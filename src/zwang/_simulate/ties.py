@@ -143,7 +143,7 @@ def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> b
 
 def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float) -> bool:
     """Say whether a mode is still admissible a short while later, in forces and accelerations."""
-    terms = ground.terms(moment.t, moment.q, moment.v)
+    terms = ground.at(moment)
     mode = hold(ground.table, labels, terms).mode
 
     def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:
