@@ -33,7 +33,7 @@ def test_the_verdict_of_every_quick_claim_is_the_recorded_one(item: Claim) -> No
 def test_every_claim_says_what_it_is_about(item: Claim) -> None:
     assert re.fullmatch(r"00[0-4](-[a-z0-9]+)+", item.id)
     assert item.place and item.printed
-    assert item.statement.rstrip("`").endswith(".") and item.statement[0].isupper() or item.statement[0] == "`"
+    assert (item.statement.rstrip("`").endswith(".") and item.statement[0].isupper()) or item.statement[0] == "`"
     assert set(item.systems) <= set(zw.gallery.names())
     assert all(re.fullmatch(r"(ivanov|burian2017|burian2024|kozlov|salnikova)-\w+", row) for row in item.errata)
     for text in (item.statement, item.printed, item.new):

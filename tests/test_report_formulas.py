@@ -53,5 +53,10 @@ def test_powers_of_ten_in_sentences_are_written_as_people_do() -> None:
     assert rich("to 7e-16, in 12e3, no1e5") == "to 7·10<sup>−16</sup>, in 12·10<sup>3</sup>, no1e5"
 
 
+def test_sentences_have_greek_letters_low_indices_and_real_minus_signs() -> None:
+    assert rich("mu m g, T3 = -2 and N_j") == "μ m g, <i>T</i><sub>3</sub> = −2 and <i>N</i><sub>j</sub>"
+    assert rich("much, mused, ex-1, 3-4, e1.5") == "much, mused, ex-1, 3-4, e1.5"
+
+
 def test_sentences_are_escaped() -> None:
     assert rich("a < b") == "a &lt; b"

@@ -19,6 +19,10 @@ TOKEN = re.compile(
     r"|(?P<sign><=|>=|!=|->|\.\.\.|[-+*/^=<>≤≥≠→±∓,;:|()\[\]{}°·!~∈‖⟂∞]))"
 )
 POWER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([-+]?\d+)\b")
+MINUS = re.compile(r"(?<![\w)])-(?=[\d(|])")
+INDEX = re.compile(r"(?<![\w.&#-])([A-Za-z])_?(\d|(?<=_)[A-Za-z])(?![\w.-]|-\w)")
+LETTERS = {**mathml.GREEK, "mubar": "μ̄", "gamma_t": "γ<sub>t</sub>"}
+NAME = re.compile(r"(?<![\w&])(" + "|".join(sorted(LETTERS, key=len, reverse=True)) + r")(?![\w;])")
 RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "~": "∼"}
 SIGNS = set("=<>≤≥≠→≈∼∈,;:") | set(RELATIONS)
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -39,13 +43,21 @@ def rich(text: str) -> str:
     shown = []
     for place, part in enumerate(parts):
         if place % 2 == 0:
-            shown.append(POWER.sub(_power, escape(part, quote=False)))
+            shown.append(_words(part))
             continue
         try:
             shown.append(mathml.math(text_formula(part), alt=part))
         except ValueError:
             shown.append(f"<code>{escape(part)}</code>")
     return "".join(shown)
+
+
+def _words(text: str) -> str:
+    """Return a plain part of a sentence as HTML: Greek names as letters, indices low, real minus signs."""
+    text = POWER.sub(_power, escape(text, quote=False))
+    text = MINUS.sub("−", text)
+    text = INDEX.sub(r"<i>\1</i><sub>\2</sub>", text)
+    return NAME.sub(lambda match: LETTERS.get(match[0], match[0]), text)
 
 
 def _power(match: re.Match[str]) -> str:
@@ -177,9 +189,9 @@ class _Reader:
             self.close(")")
             return f"<msqrt>{inner}</msqrt>"
         primes = len(text) - len(stem)
-        told = f"<mi>{stem}</mi>" if stem in FUNCTIONS else mathml.name(stem.replace("{", "").replace("}", ""))
+        told = f"<mi>{stem}</mi>" if stem in FUNCTIONS else _name(stem.replace("{", "").replace("}", ""))
         if primes:
-            told = f"<msup>{told}<mo>{'′' * primes}</mo></msup>"
+            told = mathml.row(told, f'<mo lspace="0" rspace="0">{"′" * primes}</mo>')
         if stem in FUNCTIONS and self.kind():
             return mathml.row(told, "<mo>&#x2061;</mo>", self.power())
         return told
@@ -187,6 +199,15 @@ class _Reader:
     def close(self, wanted: str) -> None:
         if self.take() != wanted:
             raise ValueError(f"'{wanted}' is missing")
+
+
+def _name(text: str) -> str:
+    """Return the name of a quantity; a final 'bar' is a line above its letter."""
+    stem, _, index = text.partition("_")
+    if not stem.endswith("bar") or stem == "bar":
+        return mathml.name(text)
+    over = f'<mover accent="true">{mathml.name(stem.removesuffix("bar"))}<mo>¯</mo></mover>'
+    return f"<msub>{over}{mathml.name(index)}</msub>" if index else over
 
 
 def _number(text: str) -> str:

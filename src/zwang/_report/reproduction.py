@@ -118,9 +118,11 @@ def _article(record: Record) -> str:
     rows = [("printed", rich(item.printed)), ("computed", rich(record.computed))]
     if record.remark:
         rows.append((_remark_word(record.verdict), rich(record.remark)))
-    if item.errata or item.new:
-        known = ", ".join(item.errata)
-        rows.append(("known as", escape(known)) if known else ("new", rich(item.new)))
+    if item.errata:
+        noted = ", ".join(name.partition("-")[2] for name in item.errata)
+        rows.append(("noted before", f"in an independent check of the paper, row {escape(noted)}"))
+    if item.new:
+        rows.append(("new", rich(item.new)))
     told = "".join(f"<dt>{escape(word)}</dt><dd>{text}</dd>" for word, text in rows if text)
     warning = "" if record.agrees else f'<p class="warning">Recorded before: {item.recorded.value}.</p>'
     return (

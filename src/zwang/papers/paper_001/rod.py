@@ -75,16 +75,25 @@ def two_sided(shop: Workshop, **values: float) -> Any:
     systems=(ROD,),
 )
 def matrices(shop: Workshop) -> Finding:
-    errors = [0.0, 0.0]
+    errors = [0.0, 0.0, 0.0]
+    F = {"F1": 0.7, "F2": -1.1, "F3": 0.4}
     for a, h in shop.rng(81).uniform((-2, 0.1), (2, 2), size=(20, 2)):
-        A = shop.problem(ROD, **posed(a, h)).mass
+        problem = shop.problem(ROD, g=0.0, **posed(a, h), **F)
+        A = problem.mass
         mass = np.array([[1, 0, -h], [0, 1, a], [-h, a, 1 + a**2 + h**2]])
         inverse = np.array([[1 + h**2, -a * h, h], [-a * h, 1 + a**2, -a], [h, -a, 1]])
         errors[0] = max(errors[0], float(np.abs(A - mass).max()))
         errors[1] = max(errors[1], float(np.abs(np.linalg.inv(A) - inverse).max()))
+        errors[2] = max(errors[2], float(np.abs(problem.force - list(F.values())).max()))
     return Finding(
-        computed=f"20 random rods: A to {num(errors[0], 1)}, its inverse to {num(errors[1], 1)}.",
-        comparisons=(as_printed("A", errors[0], 0.0), as_printed("inverse of A", errors[1], 0.0)),
+        computed=f"20 random rods: A to {num(errors[0], 1)}, its inverse to {num(errors[1], 1)}, the right sides of "
+        f"(4.9) to "
+        f"{num(errors[2], 1)}.",
+        comparisons=(
+            as_printed("A", errors[0], 0.0),
+            as_printed("inverse of A", errors[1], 0.0),
+            as_printed("right sides of (4.9)", errors[2], 0.0),
+        ),
     )
 
 
