@@ -18,7 +18,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._backends.interpret import evaluate
+from zwang._backends.interpret import _value as value_of
 from zwang._backends.native import straight
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
@@ -77,6 +77,7 @@ class Equations:
         self.n, self.m, self.g = len(system.coordinates), len(self.held), len(self.gaps)
         self.names = tuple(item.name for item in system.coordinates)
         self.angles = np.array([item.angle for item in system.coordinates], dtype=bool)
+        self._orders: dict[tuple[Node, ...], list[Node]] = {}
         self.timed = any(time in item.expr.free_symbols for item in (*self.held, *self.gaps))
 
     @cached_property
@@ -134,7 +135,13 @@ class Equations:
         program = self.program
         inputs: dict[Node, Any] = {program.t: t}
         inputs |= dict(zip(program.q, q, strict=True)) | dict(zip(program.params, params, strict=True))
-        return evaluate(program.graph, outputs, inputs, FUNCTIONS)
+        key = tuple(outputs)
+        if key not in self._orders:
+            self._orders[key] = [node for node in program.graph.reachable(outputs) if node not in inputs]
+        values = inputs
+        for node in self._orders[key]:
+            values[node] = value_of(program.graph, node, values, FUNCTIONS)
+        return [values[node] for node in outputs]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -116,6 +116,13 @@ class LocalStructure:
     def rank(self) -> int:
         """The rank of the Jacobian at the point."""
         return self.frame.rank
+
+    def shifted_to(self, q: Array) -> LocalStructure:
+        """Return the same structure at the same point with its angles written with other full turns."""
+        if np.array_equal(q, self.q):
+            return self
+        halves = tuple(replace(half, q=q) for half in self.half_branches)
+        return replace(self, frame=replace(self.frame, q=q), half_branches=halves)
 
     @property
     def corank(self) -> int:

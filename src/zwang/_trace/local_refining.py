@@ -54,6 +54,15 @@ def _ranks(values: Array) -> list[int]:
     return [rank for _, rank in sorted(ratios, reverse=True)]
 
 
+def is_plain(at: Frame) -> bool:
+    """Say whether the gradients of the reduced equations have a simple zero at the point, as at a crossing of two."""
+    found = reduce(at, 2)
+    if not len(found.coefficients):
+        return False
+    sizes = np.linalg.svd(derivative_system(found, 1)[1], compute_uv=False)
+    return bool(sizes[-1] > REGULAR * sizes[0])
+
+
 def _is_singular(found: Frame, tolerance: float) -> bool:
     value, _ = found.place.values(found.q)
     dropped = found.values[found.rank :]

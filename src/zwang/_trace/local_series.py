@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 PIECE = 20
 LARGEST = 0.25
 USED = 16
+UNIT = 0.25
 
 
 @dataclass(frozen=True)
@@ -48,26 +49,28 @@ def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
     """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows."""
     size = degree * start.root + start.vanishing + 1
     R = ring(1, size)
-    z = np.zeros((at.kernel.shape[1], R.size))
     width = min(start.z.shape[1], R.size)
-    z[:, :width] = start.z[:, :width]
-    x = at.kernel @ z
-    x = _settle(at, R, x)
+    # In units of a typical radius of convergence the coefficients neither grow nor vanish much.
+    shrink = UNIT ** np.arange(R.size)
+    z = np.zeros((at.kernel.shape[1], R.size))
+    z[:, :width] = start.z[:, :width] * shrink[:width]
+    x = _settle(at, R, at.kernel @ z)
+    used = degree * start.root + 1
     before = np.inf
     for _ in range(12):
-        step = _newton(at, R, x, at.kernel @ start.gauge)
+        step = _newton(at, R, x, at.kernel @ start.gauge, width)
         if step is None:
             return None
         x = _settle(at, R, x + step)
-        length = float(np.abs(step[:, : degree * start.root + 1]).max())
+        length = float(np.abs(step[:, :used]).max())
         if not np.isfinite(length) or length > 1e8:
             return None
-        if length <= 1e-13 or (length <= 1e-9 and length >= 0.5 * before):
+        if length <= 1e-15 or (length <= 1e-11 and length >= 0.5 * before):
             break
         before = length
     else:
         return None
-    return np.asarray(x[:, : degree * start.root + 1].T)
+    return np.asarray((x / shrink)[:, :used].T)
 
 
 def _settle(at: Frame, R: Ring, x: Array) -> Array:
@@ -83,23 +86,23 @@ def _settle(at: Frame, R: Ring, x: Array) -> Array:
     return x
 
 
-def _newton(at: Frame, R: Ring, x: Array, gauge: Array) -> Array | None:
+def _newton(at: Frame, R: Ring, x: Array, gauge: Array, known: int) -> Array | None:
+    """Return the correction of the coefficients of degree `known` and more; those below are exact."""
     values = path_values(at.place, at.q, R, x)
     rows = path_rows(at.place, at.q, R, x)
     m, n, size = rows.shape
     if not np.isfinite(values).all() or not np.isfinite(rows).all():
         return None
-    # Unknowns: the coefficients of degrees 1 ... size - 1; equations: those of degrees 1 ... size - 1 and the gauge.
-    matrix = np.zeros((size - 1, m + 1, size - 1, n))
-    for i in range(1, size):
-        for j in range(1, i + 1):
-            matrix[i - 1, :m, j - 1, :] = rows[:, :, i - j]
-        matrix[i - 1, m, i - 1, :] = gauge
-    right = np.zeros((size - 1, m + 1))
-    right[:, :m] = -values[:, 1:].T
-    found, *_ = np.linalg.lstsq(matrix.reshape((size - 1) * (m + 1), -1), right.ravel(), rcond=1e-12)
+    matrix = np.zeros((size - known, m + 1, size - known, n))
+    for i in range(known, size):
+        for j in range(known, i + 1):
+            matrix[i - known, :m, j - known, :] = rows[:, :, i - j]
+        matrix[i - known, m, i - known, :] = gauge
+    right = np.zeros((size - known, m + 1))
+    right[:, :m] = -values[:, known:].T
+    found, *_ = np.linalg.lstsq(matrix.reshape((size - known) * (m + 1), -1), right.ravel(), rcond=1e-13)
     step = np.zeros((n, size))
-    step[:, 1:] = found.reshape(size - 1, n).T
+    step[:, known:] = found.reshape(size - known, n).T
     return step
 
 

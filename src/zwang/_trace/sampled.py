@@ -11,7 +11,9 @@ from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace import gathering
 from zwang._trace.arcs import Follower, RawArc
+from zwang._trace.emptiness import why_empty
 from zwang._trace.equations import Equations
+from zwang._trace.local_reduction import frame, reduce
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
 from zwang._trace.searching import SingularPoints
 
@@ -44,13 +46,26 @@ class Search:
         self.place = placed(equations, params, t, scale, self.starts)
         self.solver = Solver(self.place)
         self.points = SingularPoints(self.solver, region)
-        self.squared = False
+        self.outside = 0
+        self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.notes: list[str] = []
 
     def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""
+        if self._sample is None:
+            self._sample = self._sampled()
+        return self._sample
+
+    @property
+    def squared(self) -> bool:
+        """Whether Newton's method is slow at many points, as it is where equations are squares."""
+        _, _, settled = self.sample()
+        return bool(len(settled)) and bool(np.count_nonzero(~settled) > 0.2 * len(settled))
+
+    def _sampled(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         e, scale = self.equations, self.place.scale
-        found = self.solver.project(self.starts / scale, every=True)
+        # Thirty steps: at a simple root Newton's method is done by then, at a multiple one it is still on its way.
+        found = self.solver.project(self.starts / scale, most=30, every=True)
         q = self.region.shifted(found.x * scale, e.angles)
         keep = self.region.holds(q, e.angles)
         limits = self.region.limits(scale)
@@ -60,7 +75,18 @@ class Search:
             keep &= np.array([bool((self.place.gaps(row)[0] >= 0).all()) for row in q], dtype=bool)
         top = np.maximum(found.values.max(axis=1, initial=0.0), 1.0)
         ranks = (found.values > RANK * top[:, None]).sum(axis=1)
-        return q[keep] / scale, ranks[keep], found.settled[keep]
+        self.outside = int((~keep).sum())
+        settled = found.settled[keep] & self._manifold(q[keep], ranks[keep])
+        return q[keep] / scale, ranks[keep], settled
+
+    def _manifold(self, q: Array, ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say where the set is a manifold of the dimension that the rank says; asked where that is more than one."""
+        fine = np.ones(len(q), dtype=bool)
+        for rank in np.unique(ranks[ranks < self.equations.n - 1]):
+            here = np.flatnonzero(ranks == rank)
+            asked = [bool(len(reduce(frame(self.place, q[k], int(rank)), 4).coefficients)) for k in here[:3]]
+            fine[here] = not any(asked)
+        return fine
 
     def distinct(self, x: Array) -> Array:
         """Return points that differ, angles modulo a turn."""
@@ -81,7 +107,6 @@ def traced(search: Search) -> ConfigurationSpace:
     if wide.any() and not on_curves.any():
         rank = int(ranks[wide].max())
         return _space(search, [], [], TraceStatus.SURFACE, e.n - rank, rank, x[wide][:1])
-    search.squared = bool((~settled).sum() > 0.2 * len(x)) and len(x) > 0
     assemblies = search.distinct(x[rigid])
     if not on_curves.any() and len(assemblies):
         return _space(search, [], assemblies, TraceStatus.POINTS, 0, e.n, x[:0])
@@ -94,6 +119,12 @@ def traced(search: Search) -> ConfigurationSpace:
     arcs = _followed(search, x[on_curves])
     dimension = 1 if arcs else 0 if search.points.found or len(assemblies) else -1
     status = {1: TraceStatus.TRACED, 0: TraceStatus.POINTS, -1: TraceStatus.EMPTY}[dimension]
+    if search.points.multiple or (dimension == -1 and len(x)):
+        status, dimension = TraceStatus.UNFINISHED, max(dimension, 1)
+        search.notes.append(
+            "There are curves along which the constraints are dependent although each point is determined by them (a "
+            "multiple component that is no square of one expression); they are not followed."
+        )
     return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
 
 
@@ -155,6 +186,8 @@ def _space(
     branches = gathering.branches_of(e, place.t, arcs, of_arcs)
     points = gathering.points_of(place, found, arcs, rank, of_points)
     notes = [*search.notes]
+    if status is TraceStatus.EMPTY:
+        notes += why_empty(search.solver, search.starts / place.scale, search.outside, search.region.box)
     stopped = [arc for arc in arcs if "stopped" in (arc.start[0], arc.end[0])]
     if stopped:
         notes.append(f"{len(stopped)} of {len(arcs)} arcs could not be followed to their ends.")

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace.local import LocalStructure, analyse
+from zwang._trace.local_refining import is_plain
 from zwang._trace.sampling import Region, Solver
 
 Array = NDArray[np.float64]
-HOPEFUL = 1e-4
+HOPEFUL = 1e-6
+SPREAD = 0.03
 MOST = 40
 
 
@@ -21,6 +23,7 @@ class SingularPoints:
         self.found: list[LocalStructure] = []
         self.multiple: list[LocalStructure] = []
         self._vain: list[Array] = []
+        self._plain: list[bool] = []
 
     def search(self, starts: Array) -> int:
         """Look for singular points from starts (k, n), in x; return how many new ones there are."""
@@ -31,7 +34,7 @@ class SingularPoints:
         new = 0
         tried = 0
         for k in np.flatnonzero(good)[np.argsort(residuals[good], kind="stable")]:
-            if self._known(x[k], 1e-6 if steps[k] <= 1e-9 else 0.02):
+            if self._known(x[k], converged=steps[k] <= 1e-8):
                 continue
             tried += 1
             if tried > MOST:
@@ -48,14 +51,30 @@ class SingularPoints:
         local = analyse(place, q)
         if local is None:
             return False
-        if local.kind in ("regular", "multiple"):
-            if local.kind == "multiple":
+        local = local.shifted_to(self.region.shifted(local.q, place.equations.angles))
+        if local.kind in ("regular", "multiple") or self._on_multiple(local):
+            if local.kind != "regular":
                 self.multiple.append(local)
             return False
         if self.number_of(local.q) is not None or not self._admissible(local.q):
             return False
         self.found.append(local)
+        self._plain.append(is_plain(local.frame))
         return True
+
+    def _on_multiple(self, local: LocalStructure) -> bool:
+        """Say whether the rank is as low at all nearby points: then it is a multiple component, no singular point."""
+        place, rank = self.solver.place, self.solver.rank
+        if local.half_branches:
+            ends = [half.at(0.9 * half.reach) for half in local.half_branches]
+            sizes = [np.linalg.svd(place.values(q)[1], compute_uv=False)[rank - 1] for q in ends]
+            return max(sizes) < 1e-9
+        if local.kind != "isolated":
+            return False
+        moved = local.q / place.scale + 1e-2 * np.random.default_rng(5).normal(size=(6, len(local.q)))
+        near = self.solver.project(moved, every=True)
+        apart = [self.distance(row, local.q / place.scale) for row in near.x]
+        return any(1e-3 < value < 0.1 for value in apart)
 
     def _admissible(self, q: Array) -> bool:
         equations = self.solver.equations
@@ -79,10 +98,13 @@ class SingularPoints:
                 return k
         return None
 
-    def _known(self, x: Array, tol: float) -> bool:
+    def _known(self, x: Array, *, converged: bool) -> bool:
+        """Say whether a candidate stands for a point that was looked at: candidates scatter around degenerate ones."""
         scale = self.solver.place.scale
-        known = [local.q / scale for local in self.found] + self._vain
-        return any(self.distance(other, x) <= tol for other in known)
+        for local, plain in zip(self.found, self._plain, strict=True):
+            if self.distance(local.q / scale, x) <= (1e-5 if plain and converged else SPREAD):
+                return True
+        return any(self.distance(other, x) <= SPREAD for other in self._vain)
 
     def radius(self, k: int) -> float:
         """Return the size of the ball around point k, in x, inside which its half-branches are known as series."""

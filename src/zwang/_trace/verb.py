@@ -106,18 +106,16 @@ def _sampled(
 ) -> ConfigurationSpace:
     region, scale = region_of(equations, values, box)
     search = Search(equations, values, t, region, scale, seed, starts, extra)
-    found = traced(search)
+    simpler = without_squares(equations, values) if search.squared else None
+    if simpler is None:
+        found = traced(search)
+    else:
+        plain, table = simpler
+        places = [equations.system.parameters.index(item) for item in plain.parameters]
+        found = traced(Search(equations_of(plain), values[places], t, region, scale, seed, starts, extra))
+        arcs = counted(equations.system, values, table, found.branches)
+        found = replace(found, branches=tuple(arcs))
     notes = list(found.notes)
-    if search.squared:
-        simpler = without_squares(equations, values)
-        if simpler is not None:
-            plain, table = simpler
-            inner = equations_of(plain)
-            places = [equations.system.parameters.index(item) for item in plain.parameters]
-            found = traced(Search(inner, values[places], t, region, scale, seed, starts, extra))
-            arcs = counted(equations.system, values, table, found.branches)
-            found = replace(found, branches=tuple(arcs))
-            notes = list(found.notes)
     if equations.ignored:
         notes.append(f"Constraints on velocities don't restrict positions: {', '.join(equations.ignored)}.")
     provenance = Provenance.now(

@@ -19,10 +19,12 @@ from zwang._plot import new_figure
 from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
 from zwang.cli.approaching import asymptotics_
+from zwang.cli.limiting import limit_
 from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
 from zwang.cli.reacting import reactions_
 from zwang.cli.reproducing import reproduce
 from zwang.cli.simulating import simulate_
+from zwang.cli.tracing import trace_
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
 
@@ -42,9 +44,11 @@ def main() -> None:
 
 
 main.add_command(asymptotics_)
+main.add_command(limit_)
 main.add_command(reactions_)
 main.add_command(reproduce)
 main.add_command(simulate_)
+main.add_command(trace_)
 
 
 @main.command(cls=Assignments)

@@ -70,6 +70,40 @@ def shortest_step(W: Any, rows: int, width: int, cut: float, step: Any) -> int:
 
 
 @njit
+def damped_step(W: Any, rows: int, width: int, damping: float, N: Any, step: Any) -> bool:
+    """Write -(A^T A + damping)^-1 A^T b for rows (A, b) of W; return whether the factorization went through."""
+    for i in range(width):
+        step[i] = 0.0
+        for p in range(rows):
+            step[i] -= W[p, i] * W[p, width]
+        for j in range(i + 1):
+            total = damping if i == j else 0.0
+            for p in range(rows):
+                total += W[p, i] * W[p, j]
+            N[i, j] = total
+    for i in range(width):  # Cholesky
+        for j in range(i + 1):
+            total = N[i, j]
+            for k in range(j):
+                total -= N[i, k] * N[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return False
+                N[i, i] = math.sqrt(total)
+            else:
+                N[i, j] = total / N[j, j]
+    for i in range(width):
+        for k in range(i):
+            step[i] -= N[i, k] * step[k]
+        step[i] /= N[i, i]
+    for i in range(width - 1, -1, -1):
+        for k in range(i + 1, width):
+            step[i] -= N[k, i] * step[k]
+        step[i] /= N[i, i]
+    return True
+
+
+@njit
 def row_sizes(W: Any, rows: int, width: int, sizes: Any) -> None:
     """Write the lengths of rotated rows, the longest first: the singular values."""
     for p in range(rows):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.curves.rows import load, rotate_rows, row_sizes, shortest_step
+from zwang._numerics.curves.rows import damped_step, load, rotate_rows, row_sizes, shortest_step
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 LONGEST = 0.5
@@ -87,7 +87,7 @@ def singular_many(
     unknowns, equations = n + r, n + r + 1
     q, out, step = np.empty(n), np.empty(m * (1 + n + n * n)), np.empty(unknowns)
     F = np.empty((r, n + 1 + r))
-    W = np.empty((equations, unknowns + 1))
+    W, N = np.empty((equations, unknowns + 1)), np.empty((unknowns, unknowns))
     for s in range(x.shape[0]):
         length, residual = math.inf, math.inf
         for turn in range(most + 1):
@@ -100,8 +100,10 @@ def singular_many(
             residual = _singular_rows(F, out, u[s], n, m, r, scale, mix, W)
             if turn == most:
                 break
-            rotate_rows(W, equations, unknowns)
-            shortest_step(W, equations, unknowns, 1e-9, step)
+            # Levenberg and Marquardt's step with the square of the residual as damping: quadratic at simple roots.
+            if not damped_step(W, equations, unknowns, 0.1 * min(residual * residual, 1.0) + 1e-15, N, step):
+                length = math.inf
+                break
             length, size = 0.0, 1.0
             for j in range(n):
                 length = max(length, abs(step[j]))
@@ -114,7 +116,7 @@ def singular_many(
                 x[s, j] += factor * step[j]
             for i in range(r):
                 u[s, i] += factor * step[n + i]
-            if length <= 1e-14 * size or (turn == 25 and (residual > 1e-2 or length > 0.05)):
+            if length <= 1e-12 * size or (turn == 25 and residual > 1e-2) or (turn == 40 and residual > 1e-5):
                 residual = -1.0
                 break
         if residual < 0.0 and load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F):

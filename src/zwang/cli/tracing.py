@@ -1,0 +1,90 @@
+"""The command trace: the configuration space with its singular points."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from zwang._plot import new_figure
+from zwang._results.configuration import TraceStatus
+from zwang._results.configuration_text import summary
+from zwang._trace import trace
+from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.values import Assignments, assigned, number, values_from
+from zwang.errors import DeclarationError
+
+EXAMPLES = """\b
+Examples:
+  zwang trace four_bar
+  zwang trace ellipse_pendulum --param a=-0.4 --plot space.png
+  zwang trace crossing --box x=-1:1 --box y=-1:1 --json
+"""
+
+
+@click.command("trace", cls=Assignments, epilog=EXAMPLES)
+@click.argument("model", metavar="MODEL")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
+@click.option(
+    "--search",
+    type=click.Choice(["sampled", "exhaustive"]),
+    default="sampled",
+    show_default=True,
+    help="Many starts, or subdivision of the box with proofs.",
+)
+@click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
+@click.option("--seed", default=0, show_default=True, help="Of the random starts.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the space: .png, .svg or .pdf.")
+@click.option("--axes", "chosen", metavar="X,Y", help="With --plot: the two coordinates to draw.")
+@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
+@tell_mistakes
+def trace_(
+    model: str,
+    params: tuple[str, ...],
+    sides: tuple[str, ...],
+    search: str,
+    instant: str | None,
+    seed: int,
+    out: Path | None,
+    picture: Path | None,
+    chosen: str | None,
+    json_: bool,
+) -> None:
+    """The configuration space: arcs, singular points with their kind, components.
+
+    Exit code 1: no configuration satisfies the constraints, or not all could be resolved.
+    """
+    if chosen is not None and picture is None:
+        raise DeclarationError("--axes goes with --plot, which draws two coordinates over each other.")
+    found = find_model(model)
+    box = {name: _bounds(name, text) for name, text in assigned(sides, "--box").items()}
+    t = None if instant is None else number(instant, "--time")
+    values = found.params | values_from(params, "--param")
+    space = trace(found.system, values, box=box or None, search=search, t=t, seed=seed)
+    if out is not None:
+        space.save(out)
+        click.echo(f"wrote {out}", err=True)
+    if picture is not None:
+        pair = [name.strip() for name in chosen.split(",")] if chosen else []
+        if chosen is not None and len(pair) != 2:
+            raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
+        figure, ax = new_figure((6.4, 4.6))
+        space.plot(*pair, ax=ax)
+        write_picture(figure, picture)
+        click.echo(f"wrote {picture}", err=True)
+    if json_:
+        print_json(summary(space))
+    else:
+        click.echo(repr(space))
+    if space.status in (TraceStatus.EMPTY, TraceStatus.UNFINISHED):
+        sys.exit(NO_ANSWER)
+
+
+def _bounds(name: str, text: str) -> tuple[float, float]:
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise DeclarationError(f"--box {name} needs low:high, such as --box {name}=-1:1; it was given '{text}'.")
+    return number(parts[0], f"--box {name}"), number(parts[1], f"--box {name}")
