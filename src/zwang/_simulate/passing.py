@@ -81,6 +81,13 @@ class Crossing:
         near = min(fitting, default=(np.inf, -1))
         return self.ways[near[1]] if near[0] <= ON_BRANCH else None
 
+    def along(self, v: Array) -> list[Way]:
+        """Return the half-branches that leave the point in the direction of a velocity."""
+        speed = float(np.linalg.norm(v))
+        if speed == 0.0:
+            return []
+        return [way for way in self.ways if np.abs(way.half.tangent - v / speed).max() <= SAME_DIRECTION]
+
     def equations(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Return M and Q."""
         terms = self.driver.ground.terms(t, q, v)
@@ -205,12 +212,11 @@ class Crossing:
         return RESOLVERS[rule](self.driver, self, moment, arriving, ways)
 
     def _straight(self, moment: Moment, arriving: Way) -> tuple[int | None, str]:
-        direction = -arriving.half.tangent
-        same = [way.number for way in self.ways if np.abs(way.half.tangent - direction).max() <= SAME_DIRECTION]
+        same = self.along(-arriving.half.tangent)
         if len(same) != 1:
             many = "no half-branch leaves" if not same else f"{len(same)} half-branches leave"
             return None, f"{many} it in the direction of arrival, so that going straight on is not one continuation."
-        return same[0], ""
+        return same[0].number, ""
 
 
 RESOLVERS: dict[str, Callable[..., tuple[int | None, str]]] = {}
