@@ -98,19 +98,19 @@ class Bivariate:
         return -self if self.sign() < 0 else self
 
     def __truediv__(self, other: Any) -> Bivariate:
-        return self * (other ** mp.mpf(-1) if isinstance(other, Bivariate) else 1 / mp.mpf(other))
+        return self.__mul__(other ** mp.mpf(-1) if isinstance(other, Bivariate) else 1 / mp.mpf(other))
 
     def __rtruediv__(self, other: Any) -> Bivariate:
-        return (self ** mp.mpf(-1)) * other
+        return self.__pow__(mp.mpf(-1)).__mul__(other)
 
     def __neg__(self) -> Bivariate:
         return Bivariate(self.degree, {place: -item for place, item in self.terms.items()}, self.noise)
 
     def __sub__(self, other: Any) -> Bivariate:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Bivariate:
-        return (-self) + other
+        return self.__neg__().__add__(other)
 
     __radd__ = __add__
     __rmul__ = __mul__

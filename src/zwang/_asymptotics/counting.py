@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str],
             laws = {law.normal: (law, direction) for law, direction in zip(mechanics.laws, along, strict=True)}
             contacts = []
             for k, row in enumerate(terms.rows):
-                rough = {}
+                rough: dict[str, Any] = {}
                 if k in laws:
                     law, direction = laws[k]
                     rough = {

@@ -141,32 +141,30 @@ class Laurent:
         return Laurent(int(start), items, noise)
 
     def _natural_power(self, exponent: int) -> Laurent:
-        result: Any = mp.mpf(1)
+        result: Laurent | None = None
         square = self
         while exponent:
             if exponent & 1:
-                result = square * result
+                result = square if result is None else result * square
             exponent >>= 1
             if exponent:
                 square = square * square
-        if isinstance(result, Laurent):
-            return result
-        return self * 0 + result
+        return self.__mul__(mp.mpf(0)).__add__(mp.mpf(1)) if result is None else result
 
     def __truediv__(self, other: Any) -> Laurent:
-        return self * (other.inverse() if isinstance(other, Laurent) else 1 / mp.mpf(other))
+        return self.__mul__(other.inverse() if isinstance(other, Laurent) else 1 / mp.mpf(other))
 
     def __rtruediv__(self, other: Any) -> Laurent:
-        return self.inverse() * other
+        return self.inverse().__mul__(other)
 
     def __neg__(self) -> Laurent:
         return Laurent(self.start, [-item for item in self.coefficients], self.noise)
 
     def __sub__(self, other: Any) -> Laurent:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Laurent:
-        return (-self) + other
+        return self.__neg__().__add__(other)
 
     __radd__ = __add__
     __rmul__ = __mul__

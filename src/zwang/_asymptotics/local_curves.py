@@ -211,7 +211,7 @@ def _plane_curve(
         raise Undecided("the reduced equation vanishes to the degree looked at")
     lowest = min(i + j for i, j in terms)
     turn = _turn(terms, lowest)
-    terms, z = _turned(terms, degree, turn), [_turned(item.terms, degree, turn) for item in z]
+    terms, across = _turned(terms, degree, turn), [_turned(item.terms, degree, turn) for item in z]
     length = _length(terms, lowest, degree)
     scaled = {(i, j): item * length ** (i + j - lowest) for (i, j), item in terms.items()}
     c, s = mp.cos(turn), mp.sin(turn)
@@ -219,7 +219,7 @@ def _plane_curve(
     aside = [c * b - s * a for a, b in zip(frame.along, frame.aside, strict=True)]
     turned = Frame(point, along, aside, split.across, lefts, length, offset)
     sectors = half_branches(scaled, degree, noise / length ** max(lowest, 0))
-    return [_half_branch(equations, turned, sector, z, degree, error) for sector in sectors]
+    return [_half_branch(equations, turned, sector, across, degree, error) for sector in sectors]
 
 
 def _half_branch(

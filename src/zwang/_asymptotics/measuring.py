@@ -27,6 +27,7 @@ class Measurement:
     solutions: dict[tuple[int, str], int]
     consistent: dict[Case, bool]
     points: list[list[Number]]
+    outer: list[tuple[Number, Values]]
 
 
 def evaluate(approach: Approach, q: Sequence[Number]) -> Values:
@@ -45,7 +46,20 @@ def measure(approach: Approach, tau: Number) -> Measurement:
     powers = {key: measured_power(x, [item[key] for item in samples]) for key in samples[-1]}
     last = samples[-1]
     signs = {case: is_consistent(approach.mechanics, case, last) for case, _ in last}
-    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, points)
+    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, points, _outer(approach, tau))
+
+
+def _outer(approach: Approach, tau: Number) -> list[tuple[Number, Values]]:
+    """Return values further out, for pictures: from a tenth of the local length down to where measuring starts."""
+    found: list[tuple[Number, Values]] = []
+    here = mp.mpf("0.1")
+    while here > 10 * tau:
+        q = approach.half.at(here)
+        size = approach.size(q)
+        if not found or size < found[-1][0]:
+            found.append((size, approach.values(q)))
+        here /= 10
+    return found
 
 
 def persistence(approach: Approach, equations: Equations, measured: Measurement) -> dict[Case, bool]:

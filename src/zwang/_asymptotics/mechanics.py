@@ -83,7 +83,7 @@ class Mechanics:
         self._moving = self.formulas([*derived.force, *(derived.gamma[k] for k in self.places), *derived.slips])
         slips = len(derived.slips)
         rough = [item for item in system.constraints if item.slip]
-        scales = [sp.Integer(1) if isinstance(item, Friction) else item.friction.scale for item in rough]
+        scales = [_scale(item) for item in rough]
         self._friction = self.formulas(
             [*(derived.slip_rows[k, j] for k in range(slips) for j in range(n)), *derived.bounds, *scales]
         )
@@ -154,6 +154,11 @@ class Mechanics:
         )
 
 
+def _scale(item: Any) -> Any:
+    """Return the length of the physical gradient of a constraint with friction."""
+    return sp.Integer(1) if isinstance(item, Friction) else item.friction.scale
+
+
 def _laws(system: System, held: Sequence[str]) -> list[Law]:
     """Return the friction laws of the constraints that are held, and those without a normal."""
     found: list[Law] = []
@@ -166,7 +171,7 @@ def _laws(system: System, held: Sequence[str]) -> list[Law]:
             if isinstance(item, Friction):
                 found.append(Law(name, None, slips, place, False))
             elif isinstance(item, Bilateral) and name in held:
-                found.append(Law(name, list(held).index(name), slips, place, item.friction.scale != 1))
+                found.append(Law(name, list(held).index(name), slips, place, _scale(item) != 1))
             place += 1
     return found
 

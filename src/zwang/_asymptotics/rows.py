@@ -68,8 +68,9 @@ class RowMaker:
         x: list[float] = []
         values: list[float] = []
         if self.measured is not None:
-            x = [float(item) for item in self.measured.x]
-            values = [float(item[key]) for item in self.measured.samples]
+            outer = [(size, item[key]) for size, item in self.measured.outer if key in item]
+            x = [float(size) for size, _ in outer] + [float(item) for item in self.measured.x]
+            values = [float(item) for _, item in outer] + [float(item[key]) for item in self.measured.samples]
         return Growth(
             approach=self.way.label,
             sign=self.way.sign,

@@ -28,14 +28,15 @@ def draw_growth(result: Any, *, ax: Axes | None = None) -> Axes:
         for row in result.rows:
             if not len(row.x) or not np.all(row.values):
                 continue
-            key = (row.approach if row.sign else "", row.quantity, f"{row.exponent:.4f}", f"{abs(row.coefficient):.6g}")
+            power = _power(row.exponent)
+            key = (row.approach if row.sign else "", row.quantity, power, f"{abs(row.coefficient):.6g}")
             if key in drawn:
                 continue
             drawn.add(key)
             colour = colours.setdefault(key[:2], SERIES[len(colours) % len(SERIES)])
             words = [row.quantity] + ([row.approach] if row.sign else [])
-            words += [] if row.friction == "without" else [f"friction, {row.friction}"]
-            label = f"{', '.join(words)}: {_power(row.exponent)}"
+            words += [] if row.friction == "without" else ["with friction"]
+            label = f"{', '.join(words)}: {power}"
             style = STYLES.get(row.friction, "-.")
             ax.plot(row.x, np.abs(row.values), style, color=colour, marker="o", markersize=3, label=label)
         ax.set_xscale("log")
@@ -51,4 +52,4 @@ def draw_growth(result: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _power(exponent: float) -> str:
-    return "zero" if math.isinf(exponent) else f"exponent {exponent:.3g}".replace("-", "−")
+    return "zero" if math.isinf(exponent) else f"exponent {round(exponent, 4) + 0.0:.4g}".replace("-", "−")

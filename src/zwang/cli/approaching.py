@@ -29,7 +29,7 @@ Examples:
 class Approaching(Assignments):
     """Several values may follow --at as well."""
 
-    several = (*Assignments.several, "--at")
+    several = (*Assignments.several, "--at")  # type: ignore[assignment]
 
 
 @click.command("asymptotics", cls=Approaching, epilog=EXAMPLES)
