@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zwang._trace.critical_values import critical
 from zwang._trace.verb import trace
 
-__all__ = ["trace"]
+__all__ = ["critical", "trace"]

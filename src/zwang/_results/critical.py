@@ -1,0 +1,92 @@
+"""`CriticalValue`: a value of a parameter at which the configuration space becomes singular."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from zwang._results.base import Result
+from zwang._results.configuration_text import counted
+from zwang._results.storage import storable
+
+
+@storable
+class CriticalStatus(Enum):
+    """What happens to the configuration space at a critical value, as the parameter grows."""
+
+    JOIN = "Components of the configuration space join."
+    SPLIT = "A component of the configuration space splits."
+    APPEAR = "A component of the configuration space appears."
+    VANISH = "A component of the configuration space vanishes."
+    RECONNECT = "Branches reconnect; the number of components stays the same."
+    KIND = "The space is singular on both sides too; the kind of the singular point changes."
+    FOUND = "The space is singular at this value; it was not compared with its neighbours."
+
+
+@storable
+@dataclass(frozen=True)
+class Shape:
+    """The main numbers of a configuration space at one value of the parameter.
+
+    Attributes
+    ----------
+    value : float
+    arcs, components, singular_points : int
+    kinds : tuple of str
+        Of the singular points.
+    """
+
+    value: float
+    arcs: int
+    components: int
+    singular_points: int
+    kinds: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{counted(self.components, 'component')}, {counted(self.arcs, 'arc')}"
+
+
+@storable
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CriticalValue(Result):
+    """A value of a parameter at which the configuration space becomes singular.
+
+    Attributes
+    ----------
+    parameter : str
+    value : float
+    points : tuple of mapping
+        The singular configurations there: coordinates, velocities (zero) and t.
+    kinds : tuple of str
+        Of each of them, as in `trace`.
+    before, at, after : Shape or None
+        The space a little below the value, at it and a little above.
+    change : str
+        What changes, in a sentence.
+    """
+
+    parameter: str
+    value: float
+    points: tuple[Mapping[str, float], ...]
+    kinds: tuple[str, ...]
+    before: Shape | None
+    at: Shape | None
+    after: Shape | None
+    change: str
+
+    @property
+    def point(self) -> Mapping[str, float]:
+        """The first singular configuration."""
+        return self.points[0]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the first singular configuration."""
+        return self.kinds[0]
+
+    def __repr__(self) -> str:
+        names = [name for name in self.point if name != "t" and not name.startswith("v_")]
+        at = ", ".join(f"{name} = {self.point[name]:.6g}" for name in names)
+        more = f" and {counted(len(self.points) - 1, 'other point')}" if len(self.points) > 1 else ""
+        return f"<{self.parameter} = {self.value:.12g}: {self.kind} at {at}{more}. {self.change}>"

@@ -1,0 +1,338 @@
+"""The verb `critical`: values of a parameter at which the configuration space becomes singular."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model
+from zwang._declare.system import System
+from zwang._results import Provenance
+from zwang._results.configuration import ConfigurationSpace
+from zwang._results.critical import CriticalStatus, CriticalValue, Shape
+from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
+from zwang._trace.equations import Equations, equations_of, parameter_vector
+from zwang._trace.formulas import exact_equations
+from zwang._trace.gathering import state_of
+from zwang._trace.local import analyse
+from zwang._trace.sampling import TURN, Region, placed, region_of, starts_in
+from zwang._trace.verb import trace
+from zwang.errors import DeclarationError, StateError, nearest
+
+Array = NDArray[np.float64]
+SAME_VALUE, SAME_POINT, SAME_PLACE = 1e-7, 1e-4, 1e-6
+GRID = 81
+STEP = 0.02
+
+
+def critical(
+    system: System | Model,
+    params: Mapping[Any, Any] | None = None,
+    *,
+    vary: Any,
+    within: tuple[float, float],
+    box: Mapping[Any, tuple[float, float]] | None = None,
+    t: float | None = None,
+    compare: bool = True,
+    seed: int = 0,
+    starts: int | None = None,
+) -> list[CriticalValue]:
+    """Return the values of a parameter at which the configuration space becomes singular, and what changes there.
+
+    Constraints and the dependence of their gradients are solved together, with the parameter free, from many starts;
+    values that no start reaches are missed.
+
+    Parameters
+    ----------
+    system : System or Model
+    params : mapping
+        Symbol or name -> number; the value of the varied one, if given, is not used.
+    vary : symbol or str
+        The parameter.
+    within : (low, high)
+        The interval that is searched.
+    box : mapping, optional
+        Coordinate -> (low, high), as in `trace`.
+    t : float, optional
+        The instant [s], for constraints with explicit time.
+    compare : bool
+        Whether to trace the space at each value and on both sides of it.
+    seed, starts : int
+        Of the random starts, and how many.
+
+    Returns
+    -------
+    list of CriticalValue
+        In the order of the values.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> entry = zw.gallery.get("ellipse_pendulum")
+    >>> found = zw.critical(entry.system, entry.params, vary="a", within=(-0.8, -0.2))
+    >>> [round(item.value, 12) for item in found]
+    [-0.5]
+    >>> found[0].kind, found[0].before.components, found[0].after.components
+    ('crossing', 1, 2)
+    """
+    search = _Search(system, params, vary, within, box, t, seed, starts)
+    found = search.solutions()
+    values = _grouped(found, search.unit)
+    places = [value for value, _ in values]
+    return [
+        search.described(value, points, _room(places, k, search.unit), compare)
+        for k, (value, points) in enumerate(values)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """A critical value with one singular position; `persists`: the space is singular nearby too."""
+
+    value: float
+    q: Array
+    residual: float
+    persists: bool
+
+
+class _Search:
+    """Everything that belongs to one question."""
+
+    def __init__(
+        self, system: Any, params: Any, vary: Any, within: Any, box: Any, t: float | None, seed: int, starts: int | None
+    ) -> None:
+        self.equations: Equations = equations_of(system)
+        self.system = self.equations.system
+        self.box, self.t, self.seed = box, t, seed
+        self.symbol = self._parameter(vary)
+        self.low, self.high = self._interval(within)
+        self.unit = self.high - self.low
+        given = {key if isinstance(key, str) else key.name: value for key, value in (params or {}).items()}
+        self.params = {**given, self.symbol.name: 0.5 * (self.low + self.high)}
+        if self.equations.timed and t is None:
+            raise DeclarationError(f"{self.system.name}: its constraints depend on time explicitly. Give t=.")
+        vector = parameter_vector(self.system, self.params)
+        ends = [parameter_vector(self.system, {**self.params, self.symbol.name: end}) for end in (self.low, self.high)]
+        # The larger of both ends reaches farther.
+        wide = max(ends, key=lambda row: float(np.abs(row).sum()))
+        self.region, self.scale = region_of(self.equations, wide, box)
+        self.vector, self.source = vector, np.random.default_rng(seed)
+        self.count = starts or min(300 + 150 * self.equations.n, 1500)
+
+    def _parameter(self, vary: Any) -> Any:
+        name = vary if isinstance(vary, str) else getattr(vary, "name", str(vary))
+        names = [item.name for item in self.system.parameters]
+        if name not in names:
+            raise DeclarationError(
+                f"{self.system.name}: vary= must be one of its parameters; it was given '{name}'. "
+                f"{nearest(name, names)}"
+            )
+        symbol = self.system.parameters[names.index(name)]
+        if not any(symbol in item.expr.free_symbols for item in (*self.equations.held, *self.equations.gaps)):
+            used = {s for item in self.equations.held for s in item.expr.free_symbols}
+            listed = ", ".join(f"'{s.name}'" for s in self.system.parameters if s in used) or "none"
+            raise DeclarationError(
+                f"{self.system.name}: no constraint on positions depends on '{name}', so that the configuration space "
+                f"doesn't change with it. They depend on: {listed}."
+            )
+        return symbol
+
+    def _interval(self, within: Any) -> tuple[float, float]:
+        try:
+            low, high = (float(value) for value in within)
+        except (TypeError, ValueError):
+            raise DeclarationError(
+                f"{self.system.name}: within= needs (low, high); it was given {within!r:.60}."
+            ) from None
+        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+            raise DeclarationError(
+                f"{self.system.name}: within= needs finite low < high; it was given ({low:g}, {high:g})."
+            )
+        return low, high
+
+    def solutions(self) -> list[_Solution]:
+        """Return all singular points that were found, with their values of the parameter."""
+        e = self.equations
+        exact = exact_equations(self.system, self.params, self.t or 0.0, free=(self.symbol,))
+        if not exact.values:
+            return []
+        extended = Extended(exact, self.symbol, self.scale, self.unit)
+        x = starts_in(self.region, e.angles, self.count, self.source) / self.scale
+        s = self.source.uniform(self.low, self.high, size=len(x)) / self.unit
+        extended.prepare(x, s)
+        rank = generic_rank(extended, x[:60], float(s[0]))
+        extended.combine(rank, self.source)
+        z, size = extended.solve(extended.starting(x, s), most=MORE)
+        kept = [row for row in z[np.isfinite(size) & (size < CONVERGED)] if self._admissible(extended, row, rank)]
+        periods = np.concatenate([np.where(e.angles, TURN / self.scale, 0.0), [0.0]])
+        rows = distinct([row[: e.n + 1] for row in kept], periods, SAME_POINT)
+        full = [next(row for row in kept if np.array_equal(row[: e.n + 1], part)) for part in rows]
+        families = [row for row in full if extended.moves(row)]
+        single = [row for row in full if not any(row is other for other in families)]
+        found = [self._solution(extended, row, persists=False) for row in single]
+        found += [item for row in self._turns(extended, families) for item in [self._solution(extended, row, True)]]
+        return found
+
+    def _admissible(self, extended: Extended, row: Array, rank: int) -> bool:
+        """Whether a solution lies in the interval and the box, and all constraints lose rank there."""
+        value, q = row[extended.n] * self.unit, row[: extended.n] * self.scale
+        slack = 1e-9 * self.unit
+        if not self.low - slack <= value <= self.high + slack:
+            return False
+        region: Region = self.region
+        q = region.shifted(q, self.equations.angles)
+        if not bool(region.holds(q[None], self.equations.angles)[0]):
+            return False
+        mix, extended.mix = extended.mix, np.eye(extended.m)
+        F, J, *_ = extended.terms(row[None, : extended.n], row[None, extended.n])
+        extended.mix = mix
+        sizes = np.linalg.svd(J[0])[1]
+        lost = rank > len(sizes) or sizes[rank - 1] <= 1e-6 * max(sizes[0], 1.0)
+        return bool(lost and np.abs(F).max() < 1e-9)
+
+    def _solution(self, extended: Extended, row: Array, persists: bool) -> _Solution:
+        q = self.region.shifted(row[: extended.n] * self.scale, self.equations.angles)
+        residual, _ = extended.system(row[None])
+        return _Solution(float(row[extended.n] * self.unit), q, float(np.abs(residual).max()), persists)
+
+    def _turns(self, extended: Extended, families: Sequence[Array]) -> list[Array]:
+        """Return the solutions on families at which the second derivatives degenerate: the kind changes there."""
+        found: list[Array] = []
+        followed: list[Array] = []
+        grid = np.linspace(self.low, self.high, GRID) / self.unit
+        for row in families:
+            # One solution of each family is enough.
+            if any(np.abs(row[: extended.n + 1] - other[: extended.n + 1]).max() < 0.03 for other in followed):
+                continue
+            rows = self._family(extended, row, grid)
+            followed += [item for item in rows if item is not None]
+            for before, after in pairwise(rows):
+                if before is None or after is None:
+                    continue
+                if np.sign(extended.bend(before)) != np.sign(extended.bend(after)):
+                    found.append(self._degenerate(extended, before, after))
+        e = self.equations
+        periods = np.concatenate([np.where(e.angles, TURN / self.scale, 0.0), [0.0]])
+        parts = distinct([row[: e.n + 1] for row in found], periods, SAME_POINT)
+        return [next(row for row in found if np.array_equal(row[: e.n + 1], part)) for part in parts]
+
+    def _family(self, extended: Extended, row: Array, grid: Array) -> list[Array | None]:
+        """Return the family's solution at each value of a grid, None where it does not reach."""
+        start = int(np.argmin(np.abs(grid - row[extended.n])))
+        rows: list[Array | None] = [None] * len(grid)
+        for direction in (1, -1):
+            current, k = row, start
+            while 0 <= k < len(grid):
+                moved = current.copy()
+                moved[extended.n] = grid[k]
+                z, size = extended.solve(moved[None], hold=True, most=40)
+                if size[0] > CONVERGED or np.abs(z[0] - current).max() > 0.5:
+                    break
+                rows[k] = current = z[0]
+                k += direction
+        return rows
+
+    def _degenerate(self, extended: Extended, a: Array, b: Array) -> Array:
+        """Return the solution between two of a family at which its second derivatives degenerate."""
+        from scipy.optimize import brentq
+
+        last = [a]
+
+        def bend(s: float) -> float:
+            moved = last[0].copy()
+            moved[extended.n] = s
+            z, _ = extended.solve(moved[None], hold=True, most=40)
+            last[0] = z[0]
+            return extended.bend(z[0])
+
+        root = brentq(bend, a[extended.n], b[extended.n], xtol=1e-15, rtol=1e-14)
+        bend(root)
+        return last[0]
+
+    def described(self, value: float, points: Sequence[_Solution], room: float, compare: bool) -> CriticalValue:
+        """Return the result for one critical value."""
+        kinds, places = [], []
+        vector = parameter_vector(self.system, {**self.params, self.symbol.name: value})
+        starts = starts_in(self.region, self.equations.angles, 40, np.random.default_rng(self.seed))
+        place = placed(self.equations, vector, self.t or 0.0, self.scale, starts)
+        for solution in points:
+            local = analyse(place, solution.q) if self.equations.n - self.equations.m <= 1 else None
+            known = local is not None and local.kind not in ("regular", "multiple")
+            kinds.append(local.kind if known and local is not None else "higher")
+            q = local.q if known and local is not None else solution.q
+            places.append(self.region.shifted(q, self.equations.angles))
+        # Touching branches are found from several starts with several errors, and only now are the same point.
+        periods = np.where(self.equations.angles, TURN, 0.0)
+        kept = [k for k, q in enumerate(places) if not any(apart(q, p, periods) < SAME_PLACE for p in places[:k])]
+        kinds = [kinds[k] for k in kept]
+        states = [state_of(self.equations, np.round(places[k], 13), self.t or 0.0) for k in kept]
+        shapes: list[Shape | None] = [None, None, None]
+        if compare:
+            shapes = [self._shape(value + side * room) for side in (-1, 0, 1)]
+        persists = any(item.persists for item in points)
+        status = _status(shapes[0], shapes[2], kinds, persists)
+        return CriticalValue(
+            status=status,
+            residual=max(item.residual for item in points),
+            provenance=Provenance.now(self.system.digest, tolerances={"converged": CONVERGED}, seed=self.seed),
+            parameter=self.symbol.name,
+            value=value,
+            points=tuple(states),
+            kinds=tuple(kinds),
+            before=shapes[0],
+            at=shapes[1],
+            after=shapes[2],
+            change=_sentence(status, shapes[0], shapes[2]),
+        )
+
+    def _shape(self, value: float) -> Shape | None:
+        """Return the main numbers of the space at one value; None where it can't be traced."""
+        try:
+            params = {**self.params, self.symbol.name: value}
+            space: ConfigurationSpace = trace(self.system, params, self.box, t=self.t, seed=self.seed)
+        except (DeclarationError, StateError):
+            return None
+        kinds = tuple(point.kind for point in space.singular_points)
+        return Shape(value, len(space.branches), space.components, len(kinds), kinds)
+
+
+def _grouped(found: Sequence[_Solution], unit: float) -> list[tuple[float, list[_Solution]]]:
+    """Return solutions with one value together, in the order of the values."""
+    groups: list[list[_Solution]] = []
+    for item in sorted(found, key=lambda solution: solution.value):
+        if groups and item.value - groups[-1][-1].value <= SAME_VALUE * unit:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    # The value of the best solved of them.
+    return [(min(group, key=lambda solution: solution.residual).value, group) for group in groups]
+
+
+def _room(values: Sequence[float], k: int, unit: float) -> float:
+    """Return how far to both sides of a value to look."""
+    others = [abs(value - values[k]) for j, value in enumerate(values) if j != k]
+    return min([STEP * unit, *(0.3 * other for other in others)])
+
+
+def _status(before: Shape | None, after: Shape | None, kinds: Sequence[str], persists: bool) -> CriticalStatus:
+    if before is None or after is None:
+        return CriticalStatus.FOUND
+    if persists and before.components == after.components:
+        return CriticalStatus.KIND
+    if after.components == before.components:
+        return CriticalStatus.RECONNECT
+    lone = all(kind == "isolated" for kind in kinds)
+    if after.components > before.components:
+        return CriticalStatus.APPEAR if lone or not before.components else CriticalStatus.SPLIT
+    return CriticalStatus.VANISH if lone or not after.components else CriticalStatus.JOIN
+
+
+def _sentence(status: CriticalStatus, before: Shape | None, after: Shape | None) -> str:
+    if before is None or after is None:
+        return status.value
+    return f"{status.value[:-1]}: {before} below, {after} above."
