@@ -8,11 +8,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+import paper_pages  # noqa: E402
 import public_names  # noqa: E402
 
 import zwang  # noqa: E402
 
 public_names.write(zwang, HERE / "reference" / "generated" / "index.rst")
+paper_pages.write(HERE / "papers", HERE.parent / "ledger.json")
 
 project = "zwang"
 author = "the zwang developers"
