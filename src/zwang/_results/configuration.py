@@ -12,9 +12,19 @@ from numpy.typing import NDArray
 
 from zwang._results.base import Result
 from zwang._results.configuration_arc import ArcEnd, Branch
+from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.storage import storable
 
-__all__ = ["ArcEnd", "Branch", "ConfigurationSpace", "HalfBranch", "SingularPoint", "TraceStatus"]
+__all__ = [
+    "ArcEnd",
+    "Branch",
+    "ConfigurationSpace",
+    "HalfBranch",
+    "LocalType",
+    "SingularPoint",
+    "Stratum",
+    "TraceStatus",
+]
 Array = NDArray[np.float64]
 
 
@@ -137,6 +147,10 @@ class ConfigurationSpace(Result):
     notes : tuple of str
         What a reader should know: what was ignored, cut, not resolved; how completeness was proved.
     t : float
+    strata : tuple of Stratum
+        For dimension two and more: the configurations of full rank, then the singular ones, by rank, as samples.
+    local_types : tuple of LocalType
+        At the states that were given as ``at=``.
     """
 
     name: str
@@ -154,6 +168,8 @@ class ConfigurationSpace(Result):
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     t: float = 0.0
+    strata: tuple[Stratum, ...] = ()
+    local_types: tuple[LocalType, ...] = ()
 
     @property
     def curves(self) -> tuple[tuple[Branch, ...], ...]:

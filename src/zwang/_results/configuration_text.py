@@ -42,6 +42,9 @@ def text_of(space: ConfigurationSpace) -> str:
     lines += [f"  {point_line(point, space.coordinates)}" for point in space.singular_points[:MOST_LINES]]
     if len(space.singular_points) > MOST_LINES:
         lines.append(f"  ... and {len(space.singular_points) - MOST_LINES} more singular points")
+    for item in space.local_types[:MOST_LINES]:
+        values = ", ".join(number(float(item.state[name])) for name in space.coordinates[:6])
+        lines.append(f"  at ({values}{', ...' if len(space.coordinates) > 6 else ''}) {item.kind}: {item.sentence}")
     doubled = [arc for arc in space.branches if arc.multiplicity > 1]
     lines += [f"  arc {arc.number} has multiplicity {arc.multiplicity}" for arc in doubled[:MOST_LINES]]
     if space.status.name == "UNFINISHED":

@@ -18,6 +18,7 @@ from zwang._trace.local import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
 from zwang._trace.sampled import Search, traced
 from zwang._trace.sampling import ON, RANK, region_of
+from zwang._trace.strata import with_strata
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -31,6 +32,7 @@ def trace(
     search: str = "sampled",
     *,
     t: float | None = None,
+    at: Any = None,
     seed: int = 0,
     starts: int | None = None,
 ) -> ConfigurationSpace:
@@ -50,6 +52,8 @@ def trace(
         Many starts, seeded; or, in a box, subdivision with proofs.
     t : float, optional
         The instant [s], for constraints with explicit time.
+    at : state or list of states, optional
+        Where to say the local type of the space (`ConfigurationSpace.local_types`), in any dimension.
     seed : int
         Of the random starts.
     starts : int, optional
@@ -86,7 +90,7 @@ def trace(
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
-        return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, extra)
+        return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, extra, at)
 
     if search == "exhaustive":
         from zwang._trace.exhaustive import exhausted
@@ -103,6 +107,7 @@ def _sampled(
     seed: int,
     starts: int | None,
     extra: Array | None = None,
+    at: Any = None,
 ) -> ConfigurationSpace:
     region, scale = region_of(equations, values, box)
     search = Search(equations, values, t, region, scale, seed, starts, extra)
@@ -112,9 +117,11 @@ def _sampled(
     else:
         plain, table = simpler
         places = [equations.system.parameters.index(item) for item in plain.parameters]
-        found = traced(Search(equations_of(plain), values[places], t, region, scale, seed, starts, extra))
+        search = Search(equations_of(plain), values[places], t, region, scale, seed, starts, extra)
+        found = traced(search)
         arcs = counted(equations.system, values, table, found.branches)
         found = replace(found, branches=tuple(arcs))
+    found = with_strata(search, found, at)
     notes = list(found.notes)
     if equations.ignored:
         notes.append(f"Constraints on velocities don't restrict positions: {', '.join(equations.ignored)}.")
