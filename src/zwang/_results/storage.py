@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
+import pkgutil
 import zipfile
 from collections.abc import Mapping
 from enum import Enum
@@ -110,6 +112,10 @@ def _decode(plain: Any, arrays: Mapping[str, Any]) -> Any:
 
 
 def _known(name: str) -> type:
+    if name not in _KNOWN:
+        # A class is known once its module is loaded; in a fresh process none of them is.
+        for module in pkgutil.iter_modules(importlib.import_module("zwang._results").__path__, "zwang._results."):
+            importlib.import_module(module.name)
     if name not in _KNOWN:
         raise DeclarationError(f"The file holds a '{name}', which this version of zwang doesn't know.")
     return _KNOWN[name]
