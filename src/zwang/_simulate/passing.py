@@ -32,6 +32,8 @@ ON_BRANCH = 1e-8
 """Distance from a half-branch, in units of the coordinates, up to which a state is on it."""
 SAME_DIRECTION = 1e-5
 """Distance between unit tangents up to which they are one direction."""
+NOTHING = 1e-12
+"""Components of a unit vector below this are printed as zero."""
 SAMPLES = 24
 """Places of a passage at which other events are looked for, for each step of it."""
 
@@ -170,7 +172,7 @@ class Crossing:
             v = tangent * np.sqrt(energy / (tangent @ mass @ tangent))
             state = {item.name: float(value) for item, value in zip(system.coordinates, self.found.q, strict=True)}
             state |= {item.name: float(value) for item, value in zip(system.velocities, v, strict=True)}
-            shown = ", ".join(f"{part:.6g}" for part in tangent)
+            shown = ", ".join(f"{0.0 if abs(part) < NOTHING else part:.6g}" for part in tangent)
             made.append(
                 Continuation(
                     f"half-branch {way.number} of curve {way.half.curve}, direction ({shown})",
@@ -191,15 +193,22 @@ class Crossing:
         chosen, why = self._choose(moment, arriving, ways)
         if chosen is None:
             reason = f"At t = {moment.t:.12g} the motion is at a singular point ({found.kind}): {why}"
-            return Stop(MotionStatus.SINGULAR, reason, ways)
+            return Stop(MotionStatus.SINGULAR, reason, self._open(arriving, ways))
         way = self.ways[chosen]
         names = [item.name for item in driver.ground.model.system.velocities]
         v = np.array([ways[chosen].state[name] for name in names])
         if np.abs(v - moment.v).max() > SAME_DIRECTION * (1.0 + np.abs(v).max()):
-            driver.record.jump()
+            details = {"impulses": {}, "friction_impulses": {}, "before": moment.v.copy(), "after": v}
+            driver.record.jump(moment, {**details, "energy_change": 0.0})
         else:
             v = moment.v  # the same direction up to rounding: nothing jumps
         return way, moment.but(v=v)
+
+    def _open(self, arriving: Way, ways: tuple[Continuation, ...]) -> tuple[Continuation, ...]:
+        """Return the ways on: those in the direction of arrival where they are several, else all but the way back."""
+        same = self.along(-arriving.half.tangent)
+        chosen = same if len(same) > 1 else [way for way in self.ways if way is not arriving]
+        return tuple(ways[way.number] for way in chosen)
 
     def _choose(self, moment: Moment, arriving: Way, ways: tuple[Continuation, ...]) -> tuple[int | None, str]:
         rule: Any = self.driver.request.at_singular

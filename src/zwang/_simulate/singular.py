@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 NEAR = 1e-3
 """Part of its largest value to which det(J M^-1 J^T) has fallen where a singular point is looked for."""
 SUSPECT = 1e-6
-"""Least singular value of the rows, relative to the largest, below which a start may be a singular point."""
+"""Least singular value of the rows, in units of the equations, below which a start may be a singular point."""
 NEARER = 0.1
 """Part of its value here to which it must fall before it is looked for again."""
 
@@ -79,7 +79,7 @@ def leave_singular(driver: Driver, moment: Moment, decision: Decision) -> Stop |
     if not driver.ground.table.smooth or held is None or len(moment.q) - len(held.mode.held) != 1:
         return None
     sizes = np.linalg.svd(place_at(driver, moment).values(moment.q)[1], compute_uv=False)
-    if not len(sizes) or sizes[-1] > SUSPECT * sizes[0]:
+    if not len(sizes) or sizes[-1] > SUSPECT:
         return None
     crossing = _crossing(driver, moment, decision)
     if crossing is None or np.abs((crossing.found.q - moment.q) / crossing.found.place.scale).max() > SUSPECT:
