@@ -26,6 +26,7 @@ from zwang._simulate.request import (
     check_word,
 )
 from zwang._simulate.rows import RowSource
+from zwang._simulate.step_motion import motion_by_steps
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError
 
@@ -38,6 +39,7 @@ def simulate(
     until: float,
     tol: float = 1e-10,
     method: str = "events",
+    step: float | None = None,
     events: Iterable[Event] = (),
     impact: str | None = None,
     at_paradox: str = "stop",
@@ -65,6 +67,10 @@ def simulate(
     tol : float
         Error allowed in a step, relative to 1 + the size of each coordinate and velocity.
     method : {'events', 'timestepping'}
+        Mode by mode with located events, or steps of fixed length after Moreau and Jean, of first order: for many
+        contacts, and as an independent check. Restitution is then Newton's, contact by contact.
+    step : float, optional
+        Length of the steps of time stepping [s]; a millisecond, or less for short motions, if left out.
     events : sequence of Event
         Zeros of expressions to be logged, or to stop at.
     impact : {'newton', 'poisson', 'energetic'}, optional
@@ -116,7 +122,8 @@ def simulate(
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
         progress=progress,
     )
-    check_word(name, "method", method, METHODS)
+    if check_word(name, "method", method, METHODS) == "timestepping":
+        return motion_by_steps(model, inputs, request, step)
     return _one(model, inputs, request)
 
 

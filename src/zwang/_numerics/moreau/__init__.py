@@ -1,0 +1,26 @@
+"""Moreau and Jean's scheme on arrays: impulses over steps in place of forces at instants.
+
+`layout` lays a system out once (bodies as blocks of the mass matrix, rows by contact, the pattern of W), `kernels` are
+the parts of a step, `walking` takes many steps in compiled code, `walker` binds it all and calls the solvers of
+`friction_cones` where sweeps don't do.
+"""
+
+from zwang._numerics.moreau.layout import BILATERAL, PRESCRIBED, UNILATERAL, Row, StepLayout, step_layout
+from zwang._numerics.moreau.walker import Terms, Walker
+from zwang._numerics.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
+
+__all__ = [
+    "BILATERAL",
+    "NOT_FINITE",
+    "PRESCRIBED",
+    "STILL",
+    "UNDECLARED",
+    "UNILATERAL",
+    "UNSOLVED",
+    "WENT",
+    "Row",
+    "StepLayout",
+    "Terms",
+    "Walker",
+    "step_layout",
+]

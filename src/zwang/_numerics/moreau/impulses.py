@@ -1,0 +1,319 @@
+"""The impulses of a step: u = W r + b, and of each contact r obeys its law with u.
+
+Tried in this order: the impulses of the last step as they are (a step in which nothing changes costs one product);
+conjugate gradients on the contacts that carried an impulse, as if all stuck; the same with the friction of sliding
+contacts put in, in turn; sweeps of Gauss-Seidel. The residual is always that of the laws, computed at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zwang._numerics.friction_cones.local_contact import (
+    COS,
+    L1,
+    L2,
+    LOCAL_WIDTH,
+    NN,
+    PRESCRIBED,
+    SIN,
+    UNILATERAL,
+    W1,
+    W2,
+    contact_error,
+    prepare_contact,
+    solve_contact,
+)
+from zwang._numerics.jit import njit
+from zwang._numerics.moreau.kernels import (
+    ACTIVE,
+    FIRST,
+    FLOATS,
+    INTS,
+    J_COLUMN,
+    J_START,
+    JAC,
+    KIND,
+    LAW,
+    PUSH,
+    SCALE,
+    SIZE,
+    W_COLUMN,
+    W_START,
+    B,
+    R,
+    U,
+    W,
+    X,
+    apply_inverse,
+)
+
+OPEN, STICKS, SLIDES = range(3)
+ROUNDS = 40
+
+
+@njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
+def velocities(t: Any, f: Any, active: Any) -> None:
+    """Set u = W r + b for the active rows."""
+    for c in range(active.size):
+        if not active[c]:
+            continue
+        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
+            total = f[B][a]
+            for q in range(t[W_START][a], t[W_START][a + 1]):
+                r = f[R][t[W_COLUMN][q]]
+                if r != 0.0:
+                    total += f[W][q] * r
+            f[U][a] = total
+
+
+@njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True)
+def law_error(t: Any, f: Any, active: Any, law: Any) -> float:
+    """Return the largest distance of an active contact from its law."""
+    worst = 0.0
+    for c in range(active.size):
+        if active[c]:
+            one = contact_error(
+                t[KIND][c], t[SIZE][c], law[2 * c], law[2 * c + 1], f[SCALE][c], f[R], f[U], t[FIRST][c]
+            )
+            if not one <= worst:
+                worst = one
+    return worst
+
+
+@njit(f"void({INTS}, {FLOATS}, int64[::1], float64, int64)", separate=True)
+def stick(t: Any, f: Any, held: Any, tol: float, limit: int) -> None:
+    """Change r so that W r + b = 0 on the held rows, by conjugate gradients scaled by contact."""
+    m = held.size
+    x = f[X]
+    rest, d, moved = x[:m], x[m : 2 * m], x[2 * m : 3 * m]
+    scale = x[3 * m : 4 * m]
+    for c in range(t[FIRST].size):
+        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
+            scale[a] = 1.0 / f[SCALE][c]
+    square = 0.0
+    for a in range(m):
+        rest[a] = -f[U][a] * scale[a] if held[a] else 0.0
+        d[a] = rest[a]
+        square += rest[a] * rest[a]
+    for _ in range(limit):
+        if not square > tol * tol:
+            return
+        curvature = 0.0
+        for a in range(m):
+            if held[a]:
+                total = 0.0
+                for q in range(t[W_START][a], t[W_START][a + 1]):
+                    b = t[W_COLUMN][q]
+                    if held[b]:
+                        total += f[W][q] * d[b] * scale[b]
+                moved[a] = total * scale[a]
+                curvature += moved[a] * d[a]
+        if not curvature > 0.0:
+            return
+        step, after = square / curvature, 0.0
+        for a in range(m):
+            if held[a]:
+                f[R][a] += step * d[a] * scale[a]
+                rest[a] -= step * moved[a]
+                after += rest[a] * rest[a]
+        turn = after / square
+        for a in range(m):
+            d[a] = rest[a] + turn * d[a]
+        square = after
+
+
+@njit
+def _sweep(t: Any, f: Any, active: Any, law: Any, local: Any, alpha: Any) -> None:
+    """Solve every contact in turn for its own impulse; u is kept up to date."""
+    for c in range(active.size):
+        s = t[SIZE][c]
+        if not active[c] or s == 0:
+            continue
+        a, kind = t[FIRST][c], t[KIND][c]
+        o = 0 if kind == PRESCRIBED else 1
+        q0, q1, q2 = 0.0, 0.0, 0.0
+        for k in range(s):
+            own = f[U][a + k]
+            for q in range(t[W_START][a + k], t[W_START][a + k + 1]):
+                b = t[W_COLUMN][q]
+                if a <= b < a + s:
+                    own -= f[W][q] * f[R][b]
+            if k + 1 - o == 0:
+                q0 = own
+            elif k + 1 - o == 1:
+                q1 = own
+            else:
+                q2 = own
+        p, p1, p2, alpha[c] = solve_contact(
+            kind, s - o, local[c, NN], local[c, W1], local[c, W2], local[c, L1], local[c, L2], local[c, COS],
+            local[c, SIN], q0, q1, q2, law[2 * c], law[2 * c + 1], alpha[c],
+        )  # fmt: skip
+        for k in range(s):
+            at = k + 1 - o
+            change = (p if at == 0 else (p1 if at == 1 else p2)) - f[R][a + k]
+            if change != 0.0:
+                f[R][a + k] += change
+                for q in range(t[W_START][a + k], t[W_START][a + k + 1]):
+                    f[U][t[W_COLUMN][q]] += f[W][q] * change
+
+
+@njit
+def _local_tables(t: Any, f: Any, active: Any) -> Any:
+    local, block = np.zeros((active.size, LOCAL_WIDTH)), np.zeros((3, 3))
+    for c in range(active.size):
+        if not active[c] or t[SIZE][c] == 0:
+            continue
+        a, s = t[FIRST][c], t[SIZE][c]
+        for i in range(s):
+            for q in range(t[W_START][a + i], t[W_START][a + i + 1]):
+                b = t[W_COLUMN][q]
+                if a <= b < a + s:
+                    block[i, b - a] = f[W][q]
+        prepare_contact(local, c, t[KIND][c], s - (0 if t[KIND][c] == PRESCRIBED else 1), block)
+    return local
+
+
+@njit
+def _sort(t: Any, f: Any, mode: Any, zero: float, first: bool) -> None:
+    """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed."""
+    for c in range(mode.size):
+        s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
+        if not t[ACTIVE][c] or s == 0:
+            mode[c] = OPEN
+            continue
+        o = 0 if kind == PRESCRIBED else 1
+        if kind == UNILATERAL and not f[R][a] > 0.0:
+            mode[c] = STICKS if f[U][a] < -zero * f[SCALE][c] else OPEN
+            continue
+        if s == o:
+            mode[c] = STICKS
+            continue
+        pull, slip, against = 0.0, 0.0, 0.0
+        for k in range(a + o, a + s):
+            pull += f[R][k] * f[R][k]
+            slip += f[U][k] * f[U][k]
+            against += f[R][k] * f[U][k]
+        bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
+        pull, slip = math.sqrt(pull), math.sqrt(slip)
+        if first:
+            mode[c] = SLIDES if pull >= (1.0 - 1e-6) * bound and slip > zero * f[SCALE][c] else STICKS
+        elif mode[c] == SLIDES:
+            mode[c] = STICKS if against > 0.0 else SLIDES
+        else:
+            mode[c] = SLIDES if pull > bound * (1.0 + 1e-12) else STICKS
+
+
+@njit
+def _set_modes(t: Any, f: Any, mode: Any, held: Any, zero: float) -> None:
+    """Give sliding contacts their friction, open ones none; the rows that are left are held."""
+    for c in range(mode.size):
+        s, a = t[SIZE][c], t[FIRST][c]
+        o = 0 if t[KIND][c] == PRESCRIBED else 1
+        for k in range(a, a + s):
+            held[k] = 1 if mode[c] == STICKS or (mode[c] == SLIDES and k < a + o) else 0
+            if mode[c] == OPEN:
+                f[R][k] = 0.0
+        if mode[c] != SLIDES:
+            continue
+        bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
+        slip, pull = 0.0, 0.0
+        for k in range(a + o, a + s):
+            slip += f[U][k] * f[U][k]
+            pull += f[R][k] * f[R][k]
+        slip, pull = math.sqrt(slip), math.sqrt(pull)
+        for k in range(a + o, a + s):
+            if slip > zero * f[SCALE][c]:
+                f[R][k] = -bound * f[U][k] / slip
+            elif pull > 0.0:
+                f[R][k] *= bound / pull
+
+
+@njit
+def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int) -> float:
+    """Sliding contacts get the friction of the last known normal impulse and slip, the others are held; in turn.
+
+    What one round gets wrong shrinks by about the part of the friction that comes back as normal impulse.
+    """
+    mode, held = np.zeros(t[ACTIVE].size, np.int64), np.zeros(f[R].size, np.int64)
+    zero, error = 1e-13 * cause, np.inf
+    _sort(t, f, mode, zero, True)
+    for _ in range(rounds):
+        _set_modes(t, f, mode, held, zero)
+        velocities(t, f, t[ACTIVE])
+        stick(t, f, held, 0.01 * tol * cause, gradients)
+        velocities(t, f, t[ACTIVE])
+        error = law_error(t, f, t[ACTIVE], f[LAW]) / cause
+        if error <= tol:
+            break
+        _sort(t, f, mode, zero, False)
+    return error
+
+
+@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, int64, int64)", separate=True)
+def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int, sweeps: int) -> float:
+    """Improve r until the laws hold to `tol` of the cause, or to `loose` where contacts slide; return the residual."""
+    m, active, law = f[R].size, t[ACTIVE], f[LAW]
+    if cause == 0.0:
+        for a in range(m):
+            f[R][a] = 0.0
+            f[U][a] = f[B][a]
+        return 0.0
+    for c in range(active.size):
+        if not active[c]:
+            for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
+                f[R][a] = 0.0
+    velocities(t, f, active)
+    error = law_error(t, f, active, law) / cause
+    if error <= tol:
+        return error
+    held, before = np.zeros(m, np.int64), f[R].copy()
+    for c in range(active.size):
+        a = t[FIRST][c]
+        # Blocks of a tower that nothing holds would fall together: what does not separate counts as closed.
+        if active[c] and (t[KIND][c] != UNILATERAL or f[R][a] > 0.0 or f[U][a] <= tol * cause * f[SCALE][c]):
+            for k in range(t[SIZE][c]):
+                held[a + k] = 1
+    stick(t, f, held, 0.1 * tol * cause, gradients)
+    velocities(t, f, active)
+    error = law_error(t, f, active, law) / cause
+    if error <= tol:
+        return error
+    for a in range(m):
+        f[R][a] = before[a]
+    velocities(t, f, active)
+    error = _slide(t, f, cause, loose, gradients, ROUNDS)
+    if error <= loose:
+        return error
+    for a in range(m):
+        f[R][a] = before[a]
+    velocities(t, f, active)
+    local, alpha = _local_tables(t, f, active), np.zeros(active.size)
+    for k in range(sweeps):
+        _sweep(t, f, active, law, local, alpha)
+        if k % 4 == 3 or k < 4:
+            velocities(t, f, active)
+            error = law_error(t, f, active, law) / cause
+            if error <= loose:
+                break
+    return error
+
+
+@njit(f"void({INTS}, {FLOATS}, int64[::1], float64[::1], float64, float64[::1])", separate=True)
+def shift(t: Any, f: Any, chosen: Any, gap: Any, tol: float, out: Any) -> None:
+    """Set out to the smallest change of position, in the metric of M, that changes the chosen rows (m,) by -gap."""
+    m = chosen.size
+    for a in range(m):
+        f[R][a] = 0.0
+        f[U][a] = gap[a] if chosen[a] else 0.0
+    stick(t, f, chosen, tol, 4 * m)
+    for i in range(out.size):
+        f[PUSH][i] = 0.0
+    for a in range(m):
+        if chosen[a]:
+            for e in range(t[J_START][a], t[J_START][a + 1]):
+                f[PUSH][t[J_COLUMN][e]] += f[JAC][e] * f[R][a]
+    apply_inverse(t, f, f[PUSH], out)

@@ -1,0 +1,149 @@
+"""`Walker`: the compiled steps bound to one model, and the other solvers behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.moreau import kernels, walking
+from zwang._numerics.moreau.layout import BILATERAL, PRESCRIBED, StepLayout
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SOLVED = 1e-7
+"""Residual up to which impulses of other solvers are taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Where the terms of a model come from.
+
+    Attributes
+    ----------
+    kernel : callable
+        Of the ABI eval(t, q, v, params, int_table, workspace, out) -> status.
+    table, workspace : arrays
+        Its tables.
+    size : int
+        Length of its output.
+    place : (11,) int array
+        Where each term stands: see `kernels.IN_WORKSPACE` and the names after it.
+    """
+
+    kernel: Any
+    table: Ints
+    workspace: Floats
+    size: int
+    place: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Room for the steps: t (k + 1,), q and v (k + 1, n), impulses and rates (k, m), closing (k, c)."""
+
+    t: Floats
+    q: Floats
+    v: Floats
+    impulses: Floats
+    rates: Floats
+    closing: NDArray[np.bool_]
+
+
+class Walker:
+    """The state of a walk beside its track.
+
+    Parameters
+    ----------
+    layout : StepLayout
+    terms : Terms
+    params : (p,) array
+    levels : (k,) int array
+        1 for constraints on positions, 0 for those on velocities.
+    laws : (k,) int array
+        Number of each contact's friction law, -1 without one.
+    normals : (k,) int array
+        Number of each contact's normal, -1 without one.
+    """
+
+    def __init__(
+        self, layout: StepLayout, terms: Terms, params: Floats, levels: Ints, laws: Ints, normals: Ints
+    ) -> None:
+        self.layout, self.terms, self.params = layout, terms, np.ascontiguousarray(params, dtype=float)
+        m, n, k, blocks = len(layout.source), layout.n, len(layout.first), int(layout.block_at[-1])
+        own = [np.ascontiguousarray(part, dtype=np.int64) for part in (normals, levels, laws)]
+        state = [np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64), np.zeros(k, dtype=np.int64)]
+        self.tables = (*layout.tables, *own, layout.source, *state)
+        z, w = len(layout.j_column), len(layout.w_column)
+        sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
+        sizes += [m, 2 * k, k, terms.size, n, n, m, m, n]
+        self.work = tuple(np.zeros(size) for size in sizes)
+        self.work[kernels.MASS][:] = np.nan  # nothing equals it: the first load counts as a change
+        self.work[kernels.RESTITUTION][:] = np.nan
+        self.residual = self.drift = 0.0
+        self.asked = 0
+
+    def restitution(self, values: Floats) -> None:
+        """Set the coefficients of restitution (k,), nan where none is known."""
+        self.work[kernels.RESTITUTION][:] = values
+
+    def walk(self, track: Track, h: float, start: int, stop: int, *, autonomous: bool) -> tuple[int, int]:
+        """Take steps of length h; return how it ended (`walking.WENT` and the names after it) and the step reached."""
+        given = -1.0
+        while True:
+            status, reached, residual, drift = walking.walk.compiled(
+                self.terms.kernel, self.params, self.terms.table, self.terms.workspace, self.terms.place, self.tables,
+                self.work, h, track.t, track.q, track.v, track.impulses, track.rates, track.closing, start, stop,
+                autonomous, given,
+            )  # fmt: skip
+            self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
+            if status != walking.UNSOLVED:
+                return status, reached
+            given = self._by_solvers()
+            self.asked += 1
+            if not given <= SOLVED:
+                self.residual = given
+                return status, reached
+            start = reached
+
+    def _by_solvers(self) -> float:
+        """Find the impulses of a step by the solvers of `friction_cones`; return the residual."""
+        from zwang._numerics.friction_cones import friction_arrays, solve_one
+
+        layout, f = self.layout, self.work
+        chosen = np.flatnonzero(self.tables[kernels.ACTIVE])
+        law = f[kernels.LAW]
+        found = solve_one(friction_arrays(self._problem(chosen, law)), tol=1e-11)
+        f[kernels.R][:] = 0.0
+        for c, normal, tangential in zip(chosen, found.normal, found.tangential, strict=True):
+            a, s = int(layout.first[c]), int(layout.size[c])
+            own = [] if layout.kind[c] == PRESCRIBED else [normal]
+            f[kernels.R][a : a + s] = [*own, *tangential[: s - len(own)]]
+        return float(found.residual)
+
+    def _problem(self, chosen: Ints, law: Floats) -> ContactProblem:
+        """Return the step as a contact problem in v+ minus the velocity without impulses."""
+        layout, f, n = self.layout, self.work, self.layout.n
+        mass, rows = np.zeros((n, n)), np.zeros((len(layout.source), n))
+        for k in range(len(layout.block_start) - 1):
+            own = layout.members[layout.block_start[k] : layout.block_start[k + 1]]
+            block = f[kernels.MASS][layout.block_at[k] : layout.block_at[k + 1]]
+            mass[np.ix_(own, own)] = block.reshape(len(own), len(own))
+        rows[np.repeat(np.arange(len(rows)), np.diff(layout.j_start)), layout.j_column] = f[kernels.JAC]
+        contacts = []
+        for c in chosen:
+            a, s = int(layout.first[c]), int(layout.size[c])
+            o = int(layout.kind[c] != PRESCRIBED)
+            b = f[kernels.B][a : a + s]
+            along: dict[str, Any] = {"tangent": rows[a + o : a + s], "tangent_bias": -b[o:]} if s > o else {}
+            if not o:
+                contacts.append(Contact(None, friction=1.0, normal_force=float(law[2 * c + 1]), **along))
+                continue
+            mu = float(law[2 * c]) if s > o else 0.0
+            two_sided = bool(layout.kind[c] == BILATERAL)
+            contacts.append(Contact(rows[a], friction=mu, bias=-float(b[0]), bilateral=two_sided, **along))
+        return ContactProblem(mass, np.zeros(n), contacts)

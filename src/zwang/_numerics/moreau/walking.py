@@ -1,0 +1,246 @@
+"""Many steps in compiled code: from state to state until something needs a decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
+from zwang._numerics.jit import EVAL_TYPE, njit
+from zwang._numerics.moreau.impulses import shift, solve, velocities
+from zwang._numerics.moreau.kernels import (
+    ACTIVE,
+    BOUND_PLACE,
+    CARRIED,
+    FIRST,
+    FLOATS,
+    FORCE_PLACE,
+    GAP,
+    GUESS,
+    IN_WORKSPACE,
+    INTS,
+    J_COLUMN,
+    J_START,
+    JAC,
+    KEPT,
+    KIND,
+    LAST,
+    LAW,
+    LAW_OF,
+    LEVEL,
+    MIDDLE,
+    NEXT,
+    NORMAL,
+    OUT,
+    POSITION,
+    REST,
+    RESTITUTION,
+    SHIFT,
+    SIZE,
+    VALUE_PLACE,
+    R,
+    U,
+    delassus,
+    finish,
+    load,
+    prepare,
+    rates_at_rest,
+    row_times,
+    settle,
+)
+
+WENT, NOT_FINITE, UNSOLVED, UNDECLARED, STILL = range(5)
+"""How a walk ends: all steps taken; the equations are not finite; the impulses of a step were not found; an impact
+without a coefficient of restitution; nothing moves any more."""
+
+TOL = 1e-12
+"""Residual that a step is solved to, relative to the velocities that it would make without impulses."""
+GOOD = 1e-10
+"""Residual beyond which other solvers are asked."""
+AT_REST = 1e-10
+"""Velocities below this part of what they would be without impulses are rest, where rest is allowed."""
+CLOSED = 1e-12
+"""Gaps up to this, relative to 1 + the size of the coordinates, are closed."""
+DRIFT = 1e-13
+"""Violations below this, relative to 1 + the size of the coordinates, are left alone."""
+APPROACH = 1e-9
+"""Rates below minus this, relative to 1 + the size of the velocities, are impacts."""
+GRADIENTS, SWEEPS = 400, 400
+
+
+@njit
+def _size(x: Any) -> float:
+    worst = 0.0
+    for i in range(x.size):
+        if not abs(x[i]) <= worst:
+            worst = abs(x[i])
+    return worst
+
+
+@njit
+def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
+    for c in range(t[FIRST].size):
+        f[LAW][2 * c], f[LAW][2 * c + 1] = 0.0, -1.0
+        if t[LAW_OF][c] >= 0:
+            bound = max(terms[place[BOUND_PLACE] + t[LAW_OF][c]], 0.0)
+            if t[KIND][c] == PRESCRIBED:
+                f[LAW][2 * c], f[LAW][2 * c + 1] = 1.0, h * bound
+            else:
+                f[LAW][2 * c] = bound
+
+
+@njit
+def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: Any) -> int:
+    """Find the active contacts; return 1 if one meets an impact whose restitution nobody declared.
+
+    Active is all but open gaps; a contact that carried an impulse may do so once more. One that goes on along a curved
+    surface is off it at the middle of the step by the square of the step: it is asked to be back at the end of the
+    step, not to keep off.
+    """
+    near, fast, undeclared = CLOSED * (1.0 + _size(f[MIDDLE])), APPROACH * (1.0 + _size(v)), 0
+    for c in range(t[FIRST].size):
+        t[ACTIVE][c] = 1
+        closing[c] = False
+        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
+            f[GAP][a] = 0.0
+        if t[KIND][c] != UNILATERAL or t[LEVEL][c] != POSITION:
+            continue
+        gap, a = terms[place[VALUE_PLACE] + t[NORMAL][c]], t[FIRST][c]
+        if gap > near and not t[CARRIED][c]:
+            t[ACTIVE][c] = 0
+        elif gap > near:
+            f[GAP][a] = gap / (0.5 * h)
+        elif not t[CARRIED][c]:
+            rate = f[REST][a]
+            for e in range(t[J_START][a], t[J_START][a + 1]):
+                rate += f[JAC][e] * v[t[J_COLUMN][e]]
+            if rate < -fast:
+                closing[c] = True
+                if not f[RESTITUTION][c] >= 0.0:
+                    undeclared = 1
+    return undeclared
+
+
+@njit
+def _move_back(
+    eval_terms: Any, time: float, q: Any, v: Any, params: Any, table: Any, workspace: Any, place: Any, t: Any, f: Any
+) -> float:
+    """Move q onto the constraints that hold both ways and out of contacts that stay closed; return how far it was.
+
+    Impulses and velocities are left as they are.
+    """
+    k, m, worst = t[FIRST].size, f[R].size, 0.0
+    slow = APPROACH * (1.0 + _size(v))
+    chosen, contacts = np.zeros(m, np.int64), np.zeros(k, np.int64)
+    stays = 0
+    for c in range(k):
+        if t[LEVEL][c] == POSITION and (t[KIND][c] == BILATERAL or (t[CARRIED][c] and f[U][t[FIRST][c]] <= slow)):
+            contacts[c] = 1
+            stays = 1
+    if not stays:
+        return 0.0
+    for a in range(m):
+        f[KEPT][a] = f[R][a]
+    for attempt in range(3):
+        eval_terms(time, q, v, params, table, workspace, f[OUT])
+        terms = workspace if place[IN_WORKSPACE] else f[OUT]
+        off, near = 0.0, DRIFT * (1.0 + _size(q))
+        for c in range(k):
+            a = t[FIRST][c]
+            if t[SIZE][c]:
+                chosen[a] = 0
+            if contacts[c]:
+                gap = terms[place[VALUE_PLACE] + t[NORMAL][c]]
+                if t[KIND][c] == BILATERAL or gap < 0.0:
+                    chosen[a] = 1
+                    f[GAP][a] = gap
+                    if not abs(gap) <= off:
+                        off = abs(gap)
+        if attempt == 0:
+            worst = off
+        if not off > near:
+            break
+        load(t, f, terms, place)
+        delassus(t, f, contacts)
+        t[LAST][0] = -1  # W is no longer that of a step
+        shift(t, f, chosen, f[GAP], 1e-3 * near, f[SHIFT])
+        for i in range(q.size):
+            q[i] += f[SHIFT][i]
+    for a in range(m):
+        f[R][a] = f[KEPT][a]
+    return worst
+
+
+@njit(
+    f"Tuple((int64, int64, float64, float64))({EVAL_TYPE}, float64[::1], int64[::1], float64[::1], int64[::1], {INTS}, "
+    f"{FLOATS}, float64, float64[::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], boolean[:,::1], "
+    "int64, int64, boolean, float64)"
+)
+def walk(
+    eval_terms: Any, params: Any, table: Any, workspace: Any, place: Any, t: Any, f: Any, h: float, time: Any, q: Any,
+    v: Any, impulses: Any, rates: Any, closing: Any, start: int, stop: int, autonomous: bool, given: float,
+) -> Any:  # fmt: skip
+    """Take the steps from `start` to `stop`; return how it ended, the step reached, worst residual and worst drift.
+
+    With `given` >= 0 the impulses of the first step stand in R already, found by another solver to that residual.
+    """
+    n, worst, drift = q.shape[1], 0.0, 0.0
+    for k in range(start, stop):
+        now, speed = q[k], v[k]
+        smooth = k > 0
+        if smooth:
+            for c in range(t[FIRST].size):
+                if closing[k - 1, c]:
+                    smooth = False
+        for i in range(n):
+            f[MIDDLE][i] = now[i] + 0.5 * h * speed[i]
+            # Forces may depend on the velocity: that of the middle, as the last step changed it if it was smooth.
+            f[GUESS][i] = 1.5 * speed[i] - 0.5 * v[k - 1, i] if smooth else speed[i]
+        eval_terms(time[k] + 0.5 * h, f[MIDDLE], f[GUESS], params, table, workspace, f[OUT])
+        terms = workspace if place[IN_WORKSPACE] else f[OUT]
+        changed = load(t, f, terms, place)
+        rates_at_rest(t, f, terms, place, f[GUESS])
+        _take_laws(t, f, terms, place, h)
+        if _close(t, f, terms, place, h, speed, closing[k]):
+            return UNDECLARED, k, worst, drift
+        same = changed == 0
+        for c in range(t[FIRST].size):
+            same = same and t[ACTIVE][c] == t[LAST][c]
+        if not same:
+            delassus(t, f, t[ACTIVE])
+            for c in range(t[FIRST].size):
+                t[LAST][c] = t[ACTIVE][c]
+        cause = prepare(t, f, h, terms, place[FORCE_PLACE], speed)
+        if not cause <= 1e300:
+            return NOT_FINITE, k, worst, drift
+        if given >= 0.0 and k == start:
+            velocities(t, f, t[ACTIVE])
+            residual = given
+        else:
+            residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+            if not residual <= GOOD:
+                return UNSOLVED, k, worst, drift
+        worst = max(worst, residual)
+        finish(t, f, h, terms, place[FORCE_PLACE], speed)
+        settle(t, f, AT_REST)
+        moved, still = 0.0, True
+        for i in range(n):
+            v[k + 1, i] = f[NEXT][i]
+            q[k + 1, i] = f[MIDDLE][i] + 0.5 * h * f[NEXT][i]
+            moved = max(moved, abs(q[k + 1, i] - now[i])) if q[k + 1, i] == q[k + 1, i] else np.inf
+            still = still and v[k + 1, i] == 0.0 and speed[i] == 0.0
+        if not moved <= 1e300:
+            return NOT_FINITE, k, worst, drift
+        for a in range(f[R].size):
+            f[U][a] = row_times(t, f, a, f[NEXT]) + f[REST][a]
+            impulses[k, a], rates[k, a] = f[R][a], f[U][a]
+            still = still and k > 0 and impulses[k, a] == impulses[k - 1, a]
+        for c in range(t[FIRST].size):
+            t[CARRIED][c] = 1 if t[ACTIVE][c] and t[SIZE][c] and f[R][t[FIRST][c]] > 0.0 else 0
+        if moved > 0.0:
+            back = _move_back(eval_terms, time[k + 1], q[k + 1], v[k + 1], params, table, workspace, place, t, f)
+            drift = max(drift, back)
+        elif still and autonomous:
+            return STILL, k + 1, worst, drift
+    return WENT, stop, worst, drift

@@ -1,0 +1,186 @@
+"""Time stepping as a `Motion`: labels, pieces and events of the steps."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model
+from zwang._compile.values import Inputs
+from zwang._results import Provenance
+from zwang._results.motion import Motion
+from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
+from zwang._simulate.admission import admit
+from zwang._simulate.constraint_table import ConstraintTable, Place
+from zwang._simulate.labels import full_mode
+from zwang._simulate.moment import Ground
+from zwang._simulate.request import Request
+from zwang._simulate.step_rows import StepRows
+from zwang._simulate.timestepping import Steps, Walk
+from zwang.errors import DeclarationError
+
+Array = NDArray[np.float64]
+Labels = NDArray[Any]
+
+SLOW = 1e-9
+"""Slips and rates below this, relative to 1 + the size of the velocities, are zero."""
+STEP, STEPS = 1e-3, 200
+"""Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
+
+
+def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -> Motion:
+    """Return a motion by time stepping."""
+    system = model.system
+    _check_request(system.name, request)
+    ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
+    moment = admit(ground, inputs)
+    size = check_step(system.name, step, request.until - moment.t)
+    walk = Walk(ground, moment, request.until, size)
+    steps, stop = walk.run(request.progress)
+    labels = step_labels(ground, walk, steps)
+    motion = Motion(
+        status=stop.status,
+        residual=None,
+        provenance=Provenance.now(system.digest, tolerances={"step": walk.h}),
+        name=system.name,
+        coordinates=tuple(item.name for item in system.coordinates),
+        velocities=tuple(item.name for item in system.velocities),
+        constraints=ground.table.names,
+        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        pieces=_pieces(ground, steps, labels),
+        events=Events(_events(ground, walk, steps, labels)),
+        continuations=stop.continuations,
+        reason=stop.reason,
+        until=request.until,
+        drift_per_step=steps.drift,
+    )
+    motion.__dict__["_computed_by"] = StepRows(ground, walk.layout, steps)
+    return motion
+
+
+def _check_request(name: str, request: Request) -> None:
+    if request.impact not in (None, "newton"):
+        raise DeclarationError(
+            f"{name}: impact='{request.impact}' was given, but time stepping has Newton's restitution, contact by "
+            "contact. Leave impact= out, or use method='events'."
+        )
+    if request.events:
+        raise DeclarationError(
+            f"{name}: events= was given, but time stepping locates no events. Use method='events', or look for sign "
+            "changes in the rows of the motion."
+        )
+
+
+def check_step(name: str, step: Any, span: float) -> float:
+    """Return the length of a step as a number."""
+    if step is None:
+        return min(STEP, span / STEPS) if span > 0 else STEP
+    if isinstance(step, bool) or not isinstance(step, (int, float)) or not (0 < step < math.inf):
+        raise DeclarationError(f"{name}: step= must be a time greater than 0; it was given {step!r:.40}.")
+    return float(step)
+
+
+def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:
+    """Return the label of each constraint in each step, (k, c) strings."""
+    count = len(steps.impulses)
+    slow = SLOW * (1.0 + np.abs(steps.v[1:]).max(axis=1, initial=0.0))
+    out = np.empty((count, len(ground.table.places)), dtype=object)
+    for c, place in enumerate(ground.table.places):
+        first = int(walk.layout.first[c])
+        out[:, c] = "closed" if place.normal >= 0 else "stick"
+        at = first + (place.normal >= 0)
+        if place.slips:
+            out[:, c] = _friction_labels(steps.rates[:, at : at + len(place.slips)], slow)
+        if place.kind == "bilateral" and place.slips:
+            pulls = steps.impulses[:, first] < 0
+            out[pulls, c] = np.array([f"{label} (N<0)" for label in out[pulls, c]], dtype=object)
+        if place.one_sided:
+            rebounds = steps.closing[:, c] & (steps.rates[:, first] > slow)
+            out[(steps.impulses[:, first] <= 0) | rebounds, c] = "open"
+    return out
+
+
+def _friction_labels(slip: Array, slow: Array) -> Labels:
+    if slip.shape[1] == 1:
+        sign = np.where(np.abs(slip[:, 0]) <= slow, 0, np.sign(slip[:, 0])).astype(int)
+        return np.asarray(np.array(["stick", "slip+", "slip-"], dtype=object)[sign])
+    return np.where(np.hypot(*slip.T) <= slow, "stick", "slip").astype(object)
+
+
+def _pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPiece, ...]:
+    """Cut the steps where a label changes."""
+    count, n = len(labels), steps.q.shape[1]
+    if count == 0:
+        none = ("open",) * len(ground.table.places)
+        return (MotionPiece(steps.t, steps.q, steps.v, np.full((1, n), np.nan), np.zeros((0, 7, 2 * n)), none, ()),)
+    numbers = (
+        np.unique(labels.astype(str), axis=0, return_inverse=True)[1].reshape(-1) if labels.size else np.zeros(count)
+    )
+    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), count]
+    a = np.diff(steps.v, axis=0) / np.diff(steps.t)[:, None]
+    a[steps.closing.any(axis=1)] = np.nan
+    pieces = []
+    for start, end in pairwise(cuts):
+        words = tuple(str(label) for label in labels[start])
+        mode = full_mode(ground.table, words)
+        rows = slice(start, end + 1)
+        pieces.append(
+            MotionPiece(
+                steps.t[rows],
+                steps.q[rows],
+                steps.v[rows],
+                np.concatenate([a[start:end], a[end - 1 : end]]),
+                _dense(steps, start, end),
+                words,
+                mode.held,
+                mode.sticking,
+                mode.sliding,
+                mode.pulling,
+            )
+        )
+    return tuple(pieces)
+
+
+def _dense(steps: Steps, start: int, end: int) -> Array:
+    """Between the ends of a step the velocity is linear and the position its integral, as in the scheme itself."""
+    n, rows = steps.q.shape[1], slice(start, end + 1)
+    out = np.zeros((end - start, 7, 2 * n))
+    out[:, 0, :n], out[:, 0, n:] = np.diff(steps.q[rows], axis=0), np.diff(steps.v[rows], axis=0)
+    out[:, 1, :n] = -0.5 * np.diff(steps.t[rows])[:, None] * out[:, 0, n:]
+    return out
+
+
+def _events(ground: Ground, walk: Walk, steps: Steps, labels: Labels) -> list[MotionEvent]:
+    """Return impacts and changes of labels, at the middle of the step in which they happen."""
+    middle = 0.5 * (steps.t[:-1] + steps.t[1:])
+    found: list[tuple[float, int, MotionEvent]] = []
+    for c, place in enumerate(ground.table.places):
+        first = int(walk.layout.first[c])
+        for k in np.flatnonzero(steps.closing[:, c] & (steps.impulses[:, first] > 0)):
+            details = {
+                "impulses": {place.name: float(steps.impulses[k, first])},
+                "before": steps.v[k].copy(),
+                "after": steps.v[k + 1].copy(),
+            }
+            found.append((float(middle[k]), 0, MotionEvent(float(middle[k]), "impact", place.name, "", details)))
+        own = labels[:, c]
+        for k in np.flatnonzero(own[1:] != own[:-1]) + 1:
+            kind = _change(place, str(own[k - 1]), str(own[k]))
+            if kind is not None:
+                found.append((float(middle[k]), 1, MotionEvent(float(middle[k]), kind, place.name)))
+    return [event for _, _, event in sorted(found, key=lambda item: item[:2])]
+
+
+def _change(place: Place, before: str, after: str) -> str | None:
+    if "open" in (before, after):
+        words = ("capture", "release") if place.level == "velocity" else ("contact", "lift-off")
+        return words[after == "open"]
+    if after.startswith("stick"):
+        return None if before.startswith("stick") else "stick"
+    if before.startswith("stick"):
+        return "slip"
+    return "reversal" if before[:5] != after[:5] else None

@@ -1,0 +1,217 @@
+"""Time stepping (Moreau, Jean): impulses over steps of fixed length, no events to locate.
+
+A step goes half its length with the old velocity, asks there which contacts act, finds impulses that obey the laws
+together with the velocity at the end of the step, and goes the other half with that velocity. Restitution is Newton's,
+contact by contact. Errors are of first order in the step where contacts change, of second order in between. What is
+at rest stays exactly at rest.
+
+Positions drift off their constraints by the square of the step; they are moved back in the metric of M after each
+step, without touching velocities: that feeds no kinetic energy into the motion.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.constraints import Unilateral
+from zwang._declare.symbols import t as time_symbol
+from zwang._numerics.moreau import (
+    BILATERAL,
+    NOT_FINITE,
+    PRESCRIBED,
+    STILL,
+    UNDECLARED,
+    UNILATERAL,
+    UNSOLVED,
+    Row,
+    Walker,
+    step_layout,
+)
+from zwang._numerics.moreau.walker import Track
+from zwang._results.motion import MotionStatus
+from zwang._simulate.measured import Measured
+from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.step_terms import step_terms
+from zwang._simulate.stopping import Stop
+
+Array = NDArray[np.float64]
+
+FIRST_CHUNK, PAUSE = 16, 0.05
+"""Steps before the first return to Python; seconds between later ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What time stepping leaves behind.
+
+    Attributes
+    ----------
+    t : (k + 1,), q, v : (k + 1, n) arrays
+    impulses : (k, m) array
+        Of the rows, constraint by constraint: the normal before its slips [N s].
+    rates : (k, m) array
+        Rates and slips at the end of each step.
+    closing : (k, c) bool array
+        Where a contact met an impact.
+    residual, drift : float
+        Worst over the steps: of the laws; of the positions before they were moved back.
+    asked : int
+        Steps for which sweeps did not do and other solvers were asked.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    impulses: Array
+    rates: Array
+    closing: NDArray[np.bool_]
+    residual: float
+    drift: float
+    asked: int
+
+
+class Walk:
+    """A motion by steps of one length.
+
+    Parameters
+    ----------
+    ground : Ground
+    moment : Moment
+        Admitted.
+    until, step : float
+        The end, and the longest step; steps are made equal so that the end is reached exactly.
+    shortcut : bool
+        Whether steps that repeat a step at rest are copied instead of computed.
+    """
+
+    def __init__(self, ground: Ground, moment: Moment, until: float, step: float, *, shortcut: bool = True) -> None:
+        self.ground, self.moment, self.until = ground, moment, until
+        self.count = max(math.ceil((until - moment.t) / step - 1e-9), 0)
+        self.h = (until - moment.t) / self.count if self.count else 0.0
+        self.shortcut = shortcut and autonomous(ground)
+        found = step_terms(ground.model, ground.params)
+        places = ground.table.places
+        self.layout = step_layout(len(moment.q), found.mass_places, found.row_places, contact_rows(ground))
+        self.walker = Walker(
+            self.layout,
+            found.terms,
+            ground.params,
+            np.array([int(place.normal >= 0 and place.level == "position") for place in places], dtype=np.int64),
+            np.array([place.law for place in places], dtype=np.int64),
+            np.array([place.normal for place in places], dtype=np.int64),
+        )
+        self.restitution = _Restitution(ground)
+
+    def run(self, progress: Callable[[float], None] | None = None) -> tuple[Steps, Stop]:
+        """Take all steps; return them and why they ended."""
+        n, m, k = len(self.moment.q), len(self.layout.source), self.count
+        times = self.moment.t + self.h * np.arange(k + 1)
+        times[-1] = self.until
+        track = Track(
+            times,
+            np.empty((k + 1, n)),
+            np.empty((k + 1, n)),
+            np.zeros((k, m)),
+            np.zeros((k, m)),
+            np.zeros((k, len(self.ground.table.places)), dtype=bool),
+        )
+        track.q[0], track.v[0] = self.moment.q, self.moment.v
+        done, stop = 0, Stop(MotionStatus.REACHED)
+        chunk = FIRST_CHUNK
+        try:
+            while done < k:
+                begun = time.perf_counter()
+                self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
+                ahead = 1 if self.restitution.varies else min(chunk, k - done)
+                status, reached = self.walker.walk(track, self.h, done, done + ahead, autonomous=self.shortcut)
+                spent, done = time.perf_counter() - begun, reached
+                if status == STILL:
+                    _repeat(track, done)
+                    done = k
+                elif status in (NOT_FINITE, UNDECLARED, UNSOLVED):
+                    stop = self._stop(status, track, done)
+                    break
+                if progress is not None:
+                    progress(float(track.t[done]))
+                chunk = int(np.clip(chunk * PAUSE / max(spent, 1e-9), 1, 16 * chunk))
+        except KeyboardInterrupt:
+            words = f"Interrupted at t = {track.t[done]:.6g}; it was to go on until {self.until:.6g}."
+            stop = Stop(MotionStatus.INTERRUPTED, words)
+        return self._steps(track, done), stop
+
+    def _steps(self, track: Track, done: int) -> Steps:
+        return Steps(
+            track.t[: done + 1],
+            track.q[: done + 1],
+            track.v[: done + 1],
+            track.impulses[:done],
+            track.rates[:done],
+            track.closing[:done],
+            self.walker.residual,
+            self.walker.drift,
+            self.walker.asked,
+        )
+
+    def _stop(self, status: int, track: Track, k: int) -> Stop:
+        t, places = float(track.t[k]), self.ground.table.places
+        if status == UNDECLARED:
+            silent = np.isnan(self.restitution.values) & track.closing[k]
+            names = ", ".join(f"'{places[c].name}'" for c in np.flatnonzero(silent))
+            reason = f"At t = {t:.12g}: an impact at {names} and no restitution was declared there: give restitution=."
+            return Stop(MotionStatus.CHOICE, reason)
+        if status == UNSOLVED:
+            reason = f"no impulses were found that obey the laws; the best miss them by {self.walker.residual:.1e}."
+            return Stop(MotionStatus.PARADOX, f"At t = {t:.12g} {reason}")
+        size = float(np.abs(np.concatenate([track.q[k], track.v[k]])).max(initial=0.0))
+        reason = f"At t = {t:.12g} the equations are not finite; the largest coordinate or velocity is {size:.3g}."
+        return Stop(MotionStatus.BLOW_UP, reason)
+
+
+def contact_rows(ground: Ground) -> list[Row]:
+    """Return the constraints as contacts of the layout: rows of normals first, then those of slips."""
+    places = ground.table.places
+    count = sum(place.normal >= 0 for place in places)
+    kinds = {"unilateral": UNILATERAL, "bilateral": BILATERAL, "friction": PRESCRIBED}
+    return [Row(kinds[place.kind], place.normal, tuple(count + slip for slip in place.slips)) for place in places]
+
+
+def _repeat(track: Track, k: int) -> None:
+    """Nothing moves any more: all further steps are like the last one."""
+    track.q[k + 1 :], track.v[k + 1 :] = track.q[k], 0.0
+    track.impulses[k:], track.rates[k:] = track.impulses[k - 1], track.rates[k - 1]
+
+
+class _Restitution:
+    """Coefficients of restitution by constraint, nan where none was declared."""
+
+    def __init__(self, ground: Ground) -> None:
+        system = ground.model.system
+        items = [item.restitution if isinstance(item, Unilateral) else 0 for item in system.constraints]
+        levels = [place.level for place in ground.table.places]
+        self.values = np.array(
+            [math.nan if e is None and level == "position" else 0.0 for e, level in zip(items, levels, strict=True)]
+        )
+        self.given = [c for c, e in enumerate(items) if e is not None and not isinstance(e, int)]
+        self.measured = Measured(system, [items[c] for c in self.given]) if self.given else None
+        moving = {time_symbol, *system.coordinates, *system.velocities}
+        self.varies = any(items[c].free_symbols & moving for c in self.given)
+        self.params, self.known = ground.params, False
+
+    def at(self, t: float, q: Array, v: Array) -> Array:
+        """Return the coefficients (k,) at a state."""
+        if self.measured is not None and (self.varies or not self.known):
+            for k, c in enumerate(self.given):
+                self.values[c] = self.measured.value(k, t, q, v, self.params)
+            self.known = True
+        return self.values
+
+
+def autonomous(ground: Ground) -> bool:
+    """Whether nothing depends on the time."""
+    return all(time_symbol not in expr.free_symbols for expr in ground.model.system.expressions().values())
