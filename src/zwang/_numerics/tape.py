@@ -157,31 +157,61 @@ def run_tape(code: Ints, results: Ints, q: Floats, params: Floats, registers: Fl
                 out[m, start + j] = registers[results[m], j]
 
 
-@njit(EVAL_SIGNATURE)
-def eval_tape(t: float, q: Floats, v: Floats, params: Floats, int_table: Ints, workspace: Floats, out: Floats) -> int:
-    """Run a tape at one state, in the form of every model's kernel.
-
-    `int_table` holds the numbers of inputs, instructions and outputs, then the instructions, then the registers of the
-    outputs and of the truth that all is well; `workspace` holds the registers, constants in place.
-    """
-    n, own = q.size, 1 + q.size + v.size
-    instructions, outputs = int_table[1], int_table[2]
-    workspace[0] = t
+@njit
+def _run_numbered(number: int, t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats,
+                  out: Floats) -> int:  # fmt: skip
+    """Run one of several tapes at one state."""
+    head = table[number]
+    instructions, outputs, first = table[head], table[head + 1], table[head + 2]
+    n = q.size
+    work[first] = t
     for i in range(n):
-        workspace[1 + i], workspace[1 + n + i] = q[i], v[i]
+        work[first + 1 + i], work[first + 1 + n + i] = q[i], v[i]
     for i in range(params.size):
-        workspace[own + i] = params[i]
-    code = int_table[3 : 3 + WIDTH * instructions].reshape((instructions, WIDTH))
-    registers = workspace.reshape((workspace.size, 1))
-    for k in range(instructions):
-        op, d, a, b, c = code[k, 0], code[k, 1], code[k, 2], code[k, 3], code[k, 4]
+        work[first + 1 + 2 * n + i] = params[i]
+    registers = work[first : first + table[head + 3]].reshape((table[head + 3], 1))
+    at = head + 4
+    for _ in range(instructions):
+        op, d, a, b, c = table[at], table[at + 1], table[at + 2], table[at + 3], table[at + 4]
+        at += WIDTH
         if op <= DIV:
             _arithmetic(op, registers, d, a, b)
         elif op < LT:
             _function(op, registers, d, a, b)
         else:
             _choice(op, registers, d, a, b, c)
-    results = int_table[3 + WIDTH * instructions :]
     for m in range(outputs):
-        out[m] = workspace[results[m]]
-    return 0 if workspace[results[outputs]] != 0.0 else 1
+        out[m] = registers[table[at + m], 0]
+    return 0 if registers[table[at + outputs], 0] != 0.0 else 1
+
+
+# Tapes in the form of every model's kernel. The table starts with the places of the tapes; each tape has a head
+# (instructions, outputs, its first register in the workspace, number of registers), its instructions, and the registers
+# of its outputs and of the truth that all is well. The workspace holds the registers, constants in place.
+
+
+@njit(EVAL_SIGNATURE)
+def tape_0(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 0 at one state."""
+    return _run_numbered(0, t, q, v, params, table, work, out)
+
+
+@njit(EVAL_SIGNATURE)
+def tape_1(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 1 at one state."""
+    return _run_numbered(1, t, q, v, params, table, work, out)
+
+
+@njit(EVAL_SIGNATURE)
+def tape_2(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 2 at one state."""
+    return _run_numbered(2, t, q, v, params, table, work, out)
+
+
+@njit(EVAL_SIGNATURE)
+def tape_3(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 3 at one state."""
+    return _run_numbered(3, t, q, v, params, table, work, out)
+
+
+TAPES = (tape_0, tape_1, tape_2, tape_3)

@@ -1,20 +1,24 @@
 """The functions of a mode that the loop over steps calls, in generated code or as tapes.
 
-All have the ABI of every model's kernel, eval(t, q, v, params, int_table, workspace, out) -> status:
+All have the ABI of every model's kernel, eval(t, q, v, params, int_table, workspace, out) -> status, and share table
+and workspace:
 
 ========  =============================================================================================
-rhs       accelerations
+motion    accelerations
 shift     change of the positions, then values of the held constraints on positions
 land      velocities on the manifold, accelerations with them, then the rates found
 watch     watched quantities
-report    accelerations, multipliers of the held normals, friction of every slip component, watched quantities
 ========  =============================================================================================
+
+A fifth, `report`, writes accelerations, multipliers of the held normals, the friction of every slip component and the
+watched quantities; it is a tape always.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,39 +34,50 @@ from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
 from zwang._numerics.jit import load_generated
 from zwang._numerics.pointers import address
-from zwang._numerics.tape import eval_tape
+from zwang._numerics.tape import TAPES
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function of a mode: what compiled code calls, its table, and its workspace for given parameters."""
+class Functions:
+    """Functions that share a table and a workspace; `module` holds them by name if they are generated code."""
 
-    kernel: Any
+    kernels: tuple[Any, ...]
     table: Ints
     workspace: Callable[[Array], Array]
+    module: ModuleType | None = None
 
-    def arguments(self, params: Array) -> tuple[Any, Ints, Array]:
-        """Return what the loop takes: the address of the function, its table and a workspace."""
-        return address(self.kernel), self.table, self.workspace(params)
+    def addresses(self) -> tuple[Any, ...]:
+        """Return the addresses of the functions, compiled now."""
+        return tuple(address(kernel) for kernel in self.kernels)
 
 
-def straight_function(title: str, program: Program, kernel: straight.Kernel) -> Function:
+def straight_functions(title: str, program: Program, kernels: Mapping[str, straight.Kernel]) -> Functions:
     """Return generated straight-line code."""
-    module = load_generated(straight.module_source(title, program, kernel), title.partition(" ")[0])
-    return Function(module.one, NO_TABLE, lambda params: prepared(module, params))
+    module = load_generated(straight.several_source(title, program, kernels), "mode")
+    found = tuple(getattr(module, name) for name in kernels)
+    return Functions(found, NO_TABLE, lambda params: prepared(module, params), module)
 
 
-def taped_function(program: Program, kernel: straight.Kernel) -> Function:
-    """Return a tape: it needs no compilation, and takes some ten times as long to run."""
-    outputs = list(kernel.outputs)
+def taped_functions(program: Program, kernels: Sequence[straight.Kernel]) -> Functions:
+    """Return tapes: they need no compilation, and take some ten times as long to run."""
     g = program.graph
-    truth = kernel.regular if kernel.regular is not None else g.condition("le", g.zero, g.one)
-    tape = record(program, [*outputs, truth])
-    head = [2 * len(program.q) + 1 + len(program.params), len(tape.code), len(outputs)]
-    table = np.concatenate([np.array(head, dtype=np.int64), tape.code.ravel(), tape.results])
-    return Function(eval_tape, table, lambda params: tape.registers.copy())
+    certain = g.condition("le", g.zero, g.one)
+    table: list[Ints] = []
+    places, registers = [], []
+    at, first = len(kernels), 0
+    for kernel in kernels:
+        tape = record(program, [*kernel.outputs, certain if kernel.regular is None else kernel.regular])
+        head = np.array([len(tape.code), len(kernel.outputs), first, tape.registers.size], dtype=np.int64)
+        table += [head, tape.code.ravel(), tape.results]
+        places.append(at)
+        registers.append(tape.registers)
+        at += head.size + tape.code.size + tape.results.size
+        first += tape.registers.size
+    full = np.concatenate([np.array(places, dtype=np.int64), *table])
+    constants = np.concatenate(registers)
+    return Functions(TAPES[: len(kernels)], full, lambda params: constants.copy())
 
 
 @dataclass(frozen=True)
@@ -112,11 +127,8 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
 class ModeKernels:
     """The functions of a mode, the names of its watches, and the sizes of what they write."""
 
-    rhs: Function
-    shift: Function
-    land: Function
-    watch: Function
-    report: Function
+    functions: Functions
+    report: Functions
     watches: tuple[tuple[str, int], ...]
     positions: int
     rows: int
@@ -135,17 +147,17 @@ def mode_kernels(
     change, values, sound = equations.shift()
     velocities, accelerations, rates, landed = equations.land()
     a, lam, friction = equations.accelerations, equations.multipliers, equations.tangential
-
-    def made(title: str, outputs: Sequence[Node], regular: Node | None) -> Function:
-        kernel = straight.Kernel(outputs, regular, sides)
-        return straight_function(f"{title} of {name}", program, kernel) if compiled else taped_function(program, kernel)
-
+    kernels = {
+        "motion": straight.Kernel(a, equations.regular, sides),
+        "shift": straight.Kernel([*change, *values], sound, sides),
+        "land": straight.Kernel([*velocities, *accelerations, *rates], landed, sides),
+        "watch": straight.Kernel(nodes, None, sides),
+    }
     return ModeKernels(
-        rhs=made("motion", a, equations.regular),
-        shift=made("shift", [*change, *values], sound),
-        land=made("landing", [*velocities, *accelerations, *rates], landed),
-        watch=made("watch", nodes, None),
-        report=taped_function(program, straight.Kernel([*a, *lam, *friction, *nodes], equations.regular)),
+        functions=straight_functions(f"a mode of {name}", program, kernels)
+        if compiled
+        else taped_functions(program, list(kernels.values())),
+        report=taped_functions(program, [straight.Kernel([*a, *lam, *friction, *nodes], equations.regular)]),
         watches=tuple(item.name for item in watches),
         positions=len(values),
         rows=len(rates),

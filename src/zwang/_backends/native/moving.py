@@ -146,7 +146,7 @@ class Moving:
         out = np.empty(self.n + k + s + w)
         report = self.kernels.report
         work = report.workspace(everything)
-        status = report.kernel(float(t), _vector(q), _vector(v), everything, report.table, work, out)
+        status = report.kernels[0](float(t), _vector(q), _vector(v), everything, report.table, work, out)
         a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
         return a, lam, friction, watches, status == 0
 
@@ -240,11 +240,8 @@ class _Call:
 
         kernels = moving.kernels
         self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
-        self.functions = [
-            item
-            for function in (kernels.rhs, kernels.shift, kernels.land, kernels.watch)
-            for item in function.arguments(params)
-        ]
+        functions = kernels.functions
+        self.functions = (*functions.addresses(), functions.table, functions.workspace(params))
         self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
         self.counts = np.zeros(places.COUNTS, dtype=np.int64)
         self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces

@@ -8,7 +8,7 @@ vector registers; copying blocks of states into a buffer first took three times 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from zwang._backends.source import SCALAR, Emitter
@@ -53,6 +53,20 @@ def module_source(title: str, program: Program, kernel: Kernel) -> str:
     return "".join(parts)
 
 
+def several_source(title: str, program: Program, kernels: Mapping[str, Kernel]) -> str:
+    """Return the source of a module with `prepare` and one function of a state for each kernel, by its name.
+
+    They share the workspace, and what depends on the parameters alone is prepared once for all.
+    """
+    found = {name: prepared_nodes(program, kernel) for name, kernel in kernels.items()}
+    prepared = sorted({node for nodes in found.values() for node in nodes})
+    parts = [HEAD.format(title=title, size=max(len(prepared), 1)), _prepare(program, prepared)]
+    for name, kernel in kernels.items():
+        text = _one_state(program, kernel, prepared, set(found[name]))
+        parts.append(text.replace("def one(", f"def {name}("))
+    return "".join(parts)
+
+
 def prepared_nodes(program: Program, kernel: Kernel) -> list[Node]:
     """Return the nodes that depend on parameters alone and that something else needs."""
     g = program.graph
@@ -90,12 +104,14 @@ def _emitter(program: Program, prepared: Sequence[Node]) -> Emitter:
     return Emitter(program.graph, SCALAR, names)
 
 
-def _one_state(program: Program, kernel: Kernel, prepared: Sequence[Node]) -> str:
+def _one_state(
+    program: Program, kernel: Kernel, prepared: Sequence[Node], needed: Container[Node] | None = None
+) -> str:
     emitter = _emitter(program, prepared)
     arrays = {"q": "q", "v": "v", "p": "params"}
     used = _used(program, kernel.wanted, prepared)
     lines = [f"{name} = {arrays[name[0]]}[{name[1:]}]" for name in used if name != "t"]
-    lines += [f"w{k} = workspace[{k}]" for k in range(len(prepared))]
+    lines += [f"w{k} = workspace[{k}]" for k, node in enumerate(prepared) if needed is None or node in needed]
     lines += emitter.lines(kernel.wanted)
     lines += [f"out[{k}] = {emitter[node]}" for k, node in enumerate(kernel.outputs)]
     lines.append("return 0" if kernel.regular is None else f"return 0 if {emitter[kernel.regular]} else 1")

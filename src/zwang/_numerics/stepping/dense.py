@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import coordinates
+from zwang._numerics.stepping.calls import D, Y, Z, coordinates, width
 
 Floats = NDArray[np.float64]
 
 
-@njit(fastmath={"contract"})
-def interpolate(model: Any, y: Floats, dense: Floats, x: float, z: Floats) -> None:
-    """Set z to the state at the part x of a step that starts at y."""
-    u = 1.0 - x
-    for i in range(2 * coordinates(model)):
-        inner = dense[3, i] + x * (dense[4, i] + u * (dense[5, i] + x * dense[6, i]))
-        z[i] = y[i] + x * (dense[0, i] + u * (dense[1, i] + x * (dense[2, i] + u * inner)))
+@njit(_nrt=False, fastmath={"contract"})
+def interpolate(code: Any, room: Floats, x: float) -> None:
+    """Set Z to the state at the part x of the step."""
+    m, u = width(code), 1.0 - x
+    for i in range(2 * coordinates(code)):
+        at = D * m + i
+        inner = room[at + 4 * m] + u * (room[at + 5 * m] + x * room[at + 6 * m])
+        inner = room[at + 2 * m] + u * (room[at + 3 * m] + x * inner)
+        room[Z * m + i] = room[Y * m + i] + x * (room[at] + u * (room[at + m] + x * inner))
 
 
 def interpolated(y: Floats, dense: Floats, x: Floats) -> Floats:

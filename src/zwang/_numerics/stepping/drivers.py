@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
+from zwang._numerics.stepping.calls import ROOM, Z, coordinates, width
 from zwang._numerics.stepping.loop import run
+from zwang._numerics.stepping.places import POSITIONS, ROWS, WATCHES
+from zwang._numerics.stepping.watching import SAMPLES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,17 +17,19 @@ _DATA = (
     "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], "
     "float64[:, ::1], float64[:, :, ::1]"
 )
-_FUNCTION = "int64, int64[::1], float64[::1]"
 
 
-@njit(f"int64({', '.join([_FUNCTION] * 4)}, {_DATA})")
+@njit(f"int64(int64, int64, int64, int64, int64[::1], float64[::1], {_DATA})")
 def advance(
-    rhs: Any, rhs_table: Ints, rhs_work: Floats, shift: Any, shift_table: Ints, shift_work: Floats,
-    land: Any, land_table: Ints, land_work: Floats, watch: Any, watch_table: Ints, watch_work: Floats,
-    params: Floats, sides: Floats, bands: Floats, counts: Ints, reals: Floats, fired: Ints,
-    times: Floats, states: Floats, accelerations: Floats, coefficients: Floats,
+    motion: int, shift: int, land: int, watch: int, table: Ints, work: Floats, params: Floats, sides: Floats,
+    bands: Floats, counts: Ints, reals: Floats, fired: Ints, times: Floats, states: Floats, accelerations: Floats,
+    coefficients: Floats,
 ) -> int:  # fmt: skip
     """Make steps of a model whose functions are given by their addresses; see `loop.run`."""
-    model = ((rhs, rhs_table, rhs_work), (shift, shift_table, shift_work), (land, land_table, land_work),
-             (watch, watch_table, watch_work), accelerations.shape[1])  # fmt: skip
-    return run(model, params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients)
+    code = (motion, shift, land, watch, accelerations.shape[1])
+    n, m, w = coordinates(code), width(code), counts[WATCHES]
+    room, samples, keep = np.zeros(ROOM * m), np.zeros(SAMPLES * w), np.zeros(w)
+    q, v = room[Z * m : Z * m + n], room[Z * m + n : Z * m + 2 * n]
+    out = np.empty(max(w, m + counts[ROWS] + counts[POSITIONS]) + 1)
+    return run(code, table, work, params, room, q, v, out, samples, keep, sides, bands, counts, reals, fired, times,
+               states, accelerations, coefficients)  # fmt: skip

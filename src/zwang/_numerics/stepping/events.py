@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import watch
+from zwang._numerics.stepping.calls import Y1, take, watch
 from zwang._numerics.stepping.dense import interpolate
 from zwang._numerics.stepping.places import (
     BLURRED,
     CAUSE,
     CROSSED,
-    DRIFT,
     END,
     FIRED,
     HELD_BACK,
@@ -22,10 +21,8 @@ from zwang._numerics.stepping.places import (
     LENGTH,
     NOT_FINITE,
     PAUSED,
-    POSITIONS,
     REACHED,
     REJECTED,
-    ROWS,
     SIDES,
     STEP,
     SURFACES,
@@ -43,69 +40,74 @@ TOGETHER = 1e-12  # events closer than this part of a step, or of the time, are 
 PATIENT = 4  # times in succession that a step is shortened to resolve a watched quantity
 
 
-@njit
-def sample(model: Any, room: Any, params: Floats, samples: Floats, sides: Floats, fired: Ints, t: float, h: float,
-           end: float) -> bool:  # fmt: skip
+@njit(_nrt=False)
+def sample(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+           samples: Floats, sides: Floats, fired: Ints, reals: Floats) -> bool:  # fmt: skip
     """Set samples 1 to 6 of a step; number 0 is the last one of the step before. False if one is not finite."""
-    y, y1, z, _, dense, _ = room
-    for j in range(1, SAMPLES - 1):
-        interpolate(model, y, dense, POINTS[j], z)
-        watch(model, t + POINTS[j] * h, z, params, samples[j])
-    watch(model, end, y1, params, samples[SAMPLES - 1])
+    t, h, count = reals[TIME], reals[LENGTH], sides.size
     good = True
-    for i in range(sides.size):
-        for j in range(SAMPLES):
-            if sides[i] != 0.0 and not abs(samples[j, i]) < np.inf:
+    for j in range(1, SAMPLES):
+        if j < SAMPLES - 1:
+            interpolate(code, room, POINTS[j])
+            watch(code, table, work, params, t + POINTS[j] * h, q, v, out)
+        else:
+            take(code, room, Y1)
+            watch(code, table, work, params, reals[END], q, v, out)
+        for i in range(count):
+            samples[j * count + i] = out[i]
+            if sides[i] != 0.0 and not abs(out[i]) < np.inf:
                 fired[i] = 1
                 good = False
     return good
 
 
-@njit
+@njit(_nrt=False)
 def arm(params: Floats, sides: Floats, bands: Floats, samples: Floats, keep: Floats, counts: Ints) -> None:
     """Set the sign that each quantity keeps in this step: one that may cross either way keeps that of its start.
 
     A surface is watched also where the caller doesn't ask: its side stands among the parameters.
     """
-    first = sides.size - counts[SURFACES]
-    for i in range(sides.size):
+    count = sides.size
+    first = count - counts[SURFACES]
+    for i in range(count):
         side = params[counts[SIDES] + i - first] if i >= first else sides[i]
         if abs(side) > 1.0:
             side = 0.0
             for j in range(SAMPLES):
-                if side == 0.0 and abs(samples[j, i]) > bands[i]:
-                    side = 1.0 if samples[j, i] > 0.0 else -1.0
+                if side == 0.0 and abs(samples[j * count + i]) > bands[i]:
+                    side = 1.0 if samples[j * count + i] > 0.0 else -1.0
         keep[i] = side
 
 
-@njit
-def locate(model: Any, room: Any, params: Floats, counts: Ints, reals: Floats, x: float, i: int) -> bool:
+@njit(_nrt=False)
+def locate(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+           counts: Ints, reals: Floats, x: float, i: int) -> bool:  # fmt: skip
     """Step to the place near x where quantity i is zero; False where no step leads there.
 
     The dense output has said where; a step that ends there is made, and its end moved until the quantity is zero at
     the end itself, projected: the state has the full order of the method, and no error of the dense output.
     """
-    y, y1, z, k, dense, out = room
-    t, h = reals[TIME], reals[LENGTH]
-    span, width = (t, h), 1e-4
-    slope = -value(model, span, room, params, x - width, i)
-    slope = (slope + value(model, span, room, params, x + width, i)) / (2.0 * width)
+    t, h, near = reals[TIME], reals[LENGTH], 1e-4
+    slope = -value(code, table, work, params, room, q, v, out, t, h, x - near, i)
+    slope = (slope + value(code, table, work, params, room, q, v, out, t, h, x + near, i)) / (2.0 * near)
     for count in range(4):
         reals[LENGTH], reals[END] = x * h, t + x * h
-        if trial(model, t, x * h, y, k, y1, reals[TOL], params) < 0.0:
+        if trial(code, table, work, params, room, q, v, out, t, x * h, reals[TOL]) < 0.0:
             return False
-        if settle(model, counts[POSITIONS], counts[ROWS], t + x * h, y1, k[12], out, params, reals[DRIFT:]) != 0:
+        if settle(code, table, work, params, room, q, v, out, t + x * h, counts, reals) != 0:
             return False
-        watch(model, t + x * h, y1, params, out)
+        take(code, room, Y1)
+        watch(code, table, work, params, t + x * h, q, v, out)
         change = -out[i] / slope
-        near = abs(change) * h <= 1e-16 * abs(t) or abs(change) <= 1e-16 * x
-        if count == 3 or near or not abs(change) < 1e-3 or not 0.0 < x + change <= 1.0:
+        if abs(change) * h <= 1e-16 * abs(t) or abs(change) <= 1e-16 * x:
+            break
+        if count == 3 or not abs(change) < 1e-3 or not 0.0 < x + change <= 1.0:
             break
         x += change
-    return extend(model, t, x * h, y, k, y1, z, dense, params) == 0
+    return extend(code, table, work, params, room, q, v, out, t, x * h) == 0
 
 
-@njit
+@njit(_nrt=False)
 def shorten(counts: Ints, reals: Floats, factor: float) -> int:
     """Reject the step at hand."""
     counts[REJECTED] += 1
@@ -114,16 +116,17 @@ def shorten(counts: Ints, reals: Floats, factor: float) -> int:
     return REACHED
 
 
-@njit
-def meet(model: Any, room: Any, params: Floats, sides: Floats, bands: Floats, samples: Floats, keep: Floats,
-         counts: Ints, reals: Floats, fired: Ints) -> int:  # fmt: skip
+@njit(_nrt=False)
+def meet(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+         sides: Floats, bands: Floats, samples: Floats, keep: Floats, counts: Ints, reals: Floats,
+         fired: Ints) -> int:  # fmt: skip
     """Look for crossings in the step at hand, and cut it at the first.
 
     Returns PAUSED where there is none, CROSSED where only switching surfaces were crossed, FIRED, NOT_FINITE, or
     REACHED where the step must be made again, shorter.
     """
     t, h = reals[TIME], reals[LENGTH]
-    if not sample(model, room, params, samples, sides, fired, t, h, reals[END]):
+    if not sample(code, table, work, params, room, q, v, out, samples, sides, fired, reals):
         return NOT_FINITE
     arm(params, sides, bands, samples, keep, counts)
     if counts[BLURRED] < PATIENT and unresolved(samples, keep, bands):
@@ -133,7 +136,9 @@ def meet(model: Any, room: Any, params: Floats, sides: Floats, bands: Floats, sa
     first, lead = NEVER, 0
     for i in range(keep.size):
         if keep[i] != 0.0:
-            keep[i] = crossing(model, (t, h), room, params, samples, i, keep[i], bands[i])
+            keep[i] = crossing(
+                code, table, work, params, room, q, v, out, t, h, samples, keep.size, i, keep[i], bands[i]
+            )  # fmt: skip
         else:
             keep[i] = NEVER
         if keep[i] < first:
@@ -142,13 +147,13 @@ def meet(model: Any, room: Any, params: Floats, sides: Floats, bands: Floats, sa
         return PAUSED
     if t + first * h == t:
         reals[END] = t
-    elif not locate(model, room, params, counts, reals, first, lead):
+    elif not locate(code, table, work, params, room, q, v, out, counts, reals, first, lead):
         counts[CAUSE] = IRREGULAR
         return shorten(counts, reals, 0.25)
     return fire(params, sides, keep, first + TOGETHER * max(1.0, abs(t) / h), counts, fired)
 
 
-@njit
+@njit(_nrt=False)
 def fire(params: Floats, sides: Floats, keep: Floats, until: float, counts: Ints, fired: Ints) -> int:
     """Note what has crossed up to that place; `keep` holds where each quantity crosses."""
     found = CROSSED

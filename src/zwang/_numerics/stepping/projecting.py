@@ -8,55 +8,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import coordinates, land, shift
+from zwang._numerics.stepping.calls import Y1, K, coordinates, land, shift, take, width
+from zwang._numerics.stepping.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 CLOSE = 1e-9  # a correction this small leaves an error of the order of its square
 ROUNDS = 6
 
 
-@njit
-def shifted(model: Any, positions: int, t: float, y: Floats, out: Floats, params: Floats, drift: Floats) -> int:
-    """Move the positions back; return 0, 1 (no way back) or 2 (not finite)."""
-    n = coordinates(model)
+@njit(_nrt=False)
+def shifted(code: Any, table: Ints, work: Floats, params: Floats, q: Floats, v: Floats, out: Floats, t: float,
+            counts: Ints, reals: Floats) -> int:  # fmt: skip
+    """Move the positions q back; return 0, 1 (no way back) or 2 (not finite)."""
+    n = coordinates(code)
     for attempt in range(ROUNDS):
-        if shift(model, t, y, params, out) != 0:
+        if shift(code, table, work, params, t, q, v, out) != 0:
             return 1
         change, size, off = 0.0, 0.0, 0.0
         for i in range(n):
-            y[i] += out[i]
-            change, size = max(change, abs(out[i])), max(size, abs(y[i]))
-        for j in range(positions):
+            q[i] += out[i]
+            change, size = max(change, abs(out[i])), max(size, abs(q[i]))
+        for j in range(counts[POSITIONS]):
             off = max(off, abs(out[n + j]))
         if not off < np.inf:
             return 2
         if attempt == 0:
-            drift[0] = max(drift[0], off)
+            reals[DRIFT] = max(reals[DRIFT], off)
         if change <= CLOSE * size or off == 0.0:
             return 0
     return 1
 
 
-@njit
-def settle(model: Any, positions: int, rows: int, t: float, y: Floats, slope: Floats, out: Floats, params: Floats,
-           drift: Floats) -> int:  # fmt: skip
-    """Project the state y, set `slope` to its derivative; return 0, 1 (irregular, no way back) or 2 (not finite).
+@njit(_nrt=False)
+def settle(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+           t: float, counts: Ints, reals: Floats) -> int:  # fmt: skip
+    """Project the state in Y1 and set stage 12 to its derivative.
 
-    `drift` keeps the largest violation found before projecting, of positions and of velocities.
+    Returns 0, 1 (irregular, or no way back) or 2 (not finite). The largest violation found before projecting is noted,
+    of positions and of velocities.
     """
-    n = coordinates(model)
-    if positions > 0:
-        status = shifted(model, positions, t, y, out, params, drift)
+    n, m = coordinates(code), width(code)
+    take(code, room, Y1)
+    if counts[POSITIONS] > 0:
+        status = shifted(code, table, work, params, q, v, out, t, counts, reals)
         if status != 0:
             return status
-    if land(model, t, y, params, out) != 0:
+    if land(code, table, work, params, t, q, v, out) != 0:
         return 1
-    total = 0.0
+    total, slope = 0.0, (K + 12) * m
     for i in range(n):
-        y[n + i] = out[i]
-        slope[i] = out[i]
-        slope[n + i] = out[n + i]
-        total += abs(out[i]) + abs(out[n + i]) + abs(y[i])
-    for j in range(rows):
-        drift[1] = max(drift[1], abs(out[2 * n + j]))
+        room[Y1 * m + i], room[Y1 * m + n + i] = q[i], out[i]
+        room[slope + i], room[slope + n + i] = out[i], out[n + i]
+        total += abs(out[i]) + abs(out[n + i]) + abs(q[i])
+    for j in range(counts[ROWS]):
+        reals[DRIFT_RATE] = max(reals[DRIFT_RATE], abs(out[2 * n + j]))
     return 0 if total < np.inf else 2

@@ -1,7 +1,4 @@
-"""One step of the method: the stages, the error, and the coefficients of the dense output.
-
-A state y holds the positions, then the velocities; row s of k is the derivative at stage s.
-"""
+"""One step of the method: the stages, the error, the coefficients of the dense output. For arguments see `calls`."""
 
 from __future__ import annotations
 
@@ -11,101 +8,109 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import BLOCK, coordinates, motion, width
+from zwang._numerics.stepping.calls import BLOCK, Y1, D, K, Y, Z, coordinates, motion, width
 from zwang._numerics.stepping.tableau import ALL_STAGES, DENSE, E3, E5, STAGES, A, B, C
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def _matrix(rows: tuple[dict[int, float], ...]) -> Floats:
+def _rows(rows: tuple[dict[int, float], ...]) -> Floats:
+    """Return the weights of each row, one after the other."""
     matrix = np.zeros((len(rows), ALL_STAGES))
     for i, row in enumerate(rows):
         for s, weight in row.items():
             matrix[i, s] = weight
-    return matrix
+    return matrix.ravel()
 
 
-STAGE = _matrix(A)
+STAGE = _rows(A)
 PLACE = np.array(C)
-RESULT = _matrix((B, E5, E3))
-OUTPUT = _matrix(DENSE)
+RESULT = _rows((B, E5, E3))
+OUTPUT = _rows(DENSE)
 
 
-@njit(fastmath={"contract"})
-def block(weights: Floats, k: Floats, count: int, i: int) -> Any:
-    """Return eight entries, from i on, of the weighted sum of the first rows of k: sums that stay in registers."""
+@njit(_nrt=False, fastmath={"contract"})
+def block(weights: Floats, row: int, room: Floats, count: int, step: int, i: int) -> Any:
+    """Return eight entries, from i on, of the weighted sum of the first stages: sums that stay in registers."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+    at = K * step + i
     for s in range(count):
-        w, row = weights[s], k[s]
-        a0 += w * row[i]
-        a1 += w * row[i + 1]
-        a2 += w * row[i + 2]
-        a3 += w * row[i + 3]
-        a4 += w * row[i + 4]
-        a5 += w * row[i + 5]
-        a6 += w * row[i + 6]
-        a7 += w * row[i + 7]
+        w = weights[ALL_STAGES * row + s]
+        a0 += w * room[at]
+        a1 += w * room[at + 1]
+        a2 += w * room[at + 2]
+        a3 += w * room[at + 3]
+        a4 += w * room[at + 4]
+        a5 += w * room[at + 5]
+        a6 += w * room[at + 6]
+        a7 += w * room[at + 7]
+        at += step
     return a0, a1, a2, a3, a4, a5, a6, a7
 
 
-@njit(fastmath={"contract"})
-def combine(model: Any, y: Floats, h: float, weights: Floats, k: Floats, count: int, z: Floats) -> None:
-    """Set z to y + h times the weighted sum of the first rows of k."""
-    for i in range(0, width(model), BLOCK):
-        a = block(weights, k, count, i)
+@njit(_nrt=False, fastmath={"contract"})
+def stage(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+          t: float, h: float, s: int) -> int:  # fmt: skip
+    """Evaluate stage s of a step from t with length h."""
+    n, m = coordinates(code), width(code)
+    for i in range(0, m, BLOCK):
+        a = block(STAGE, s, room, s, m, i)
         for j in range(BLOCK):
-            z[i + j] = y[i + j] + h * a[j]
-
-
-@njit(fastmath={"contract"})
-def stage(model: Any, t: float, h: float, y: Floats, k: Floats, s: int, z: Floats, params: Floats) -> int:
-    """Evaluate stage s."""
-    n = coordinates(model)
-    combine(model, y, h, STAGE[s], k, s, z)
-    status = motion(model, t + PLACE[s] * h, z, params, k[s, n : 2 * n])
+            room[Z * m + i + j] = room[Y * m + i + j] + h * a[j]
+    status = motion(code, table, work, params, t + PLACE[s] * h, q, v, out)
+    at = (K + s) * m
     for i in range(n):
-        k[s, i] = z[n + i]
+        room[at + i] = room[Z * m + n + i]
+        room[at + n + i] = out[i]
     return status
 
 
-@njit(fastmath={"contract"})
-def trial(model: Any, t: float, h: float, y: Floats, k: Floats, y1: Floats, tol: float, params: Floats) -> float:
-    """Make a step from y, whose derivative is k[0], to y1, and return its error relative to the tolerance.
+@njit(_nrt=False, fastmath={"contract"})
+def trial(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+          t: float, h: float, tol: float) -> float:  # fmt: skip
+    """Make a step from Y, whose derivative is stage 0, to Y1, and return its error relative to the tolerance.
 
     -1 where a stage was irregular, -2 where the result is not finite.
     """
+    m = width(code)
     for s in range(1, STAGES):
-        if stage(model, t, h, y, k, s, y1, params) != 0:
+        if stage(code, table, work, params, room, q, v, out, t, h, s) != 0:
             return -1.0
     sum5, sum3 = 0.0, 0.0
-    for i in range(0, width(model), BLOCK):
-        a, e5, e3 = block(RESULT[0], k, STAGES, i), block(RESULT[1], k, STAGES, i), block(RESULT[2], k, STAGES, i)
+    for i in range(0, m, BLOCK):
+        a, e5 = block(RESULT, 0, room, STAGES, m, i), block(RESULT, 1, room, STAGES, m, i)
+        e3 = block(RESULT, 2, room, STAGES, m, i)
         for j in range(BLOCK):
-            y1[i + j] = y[i + j] + h * a[j]
-            scale = h / (tol + tol * max(abs(y[i + j]), abs(y1[i + j])))
+            before = room[Y * m + i + j]
+            after = before + h * a[j]
+            room[Y1 * m + i + j] = after
+            scale = h / (tol + tol * max(abs(before), abs(after)))
             sum5 += (e5[j] * scale) ** 2
             sum3 += (e3[j] * scale) ** 2
     size = sum5 + 0.01 * sum3
     if not size < np.inf:
         return -2.0
-    return 0.0 if size == 0.0 else sum5 / np.sqrt(size * 2 * coordinates(model))
+    return 0.0 if size == 0.0 else sum5 / np.sqrt(size * 2 * coordinates(code))
 
 
-@njit(fastmath={"contract"})
-def extend(model: Any, t: float, h: float, y: Floats, k: Floats, y1: Floats, z: Floats, dense: Floats,
-           params: Floats) -> int:  # fmt: skip
-    """Make the coefficients of the dense output when k[12] is the derivative at y1; return 0, or 1 where irregular."""
+@njit(_nrt=False, fastmath={"contract"})
+def extend(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+           t: float, h: float) -> int:  # fmt: skip
+    """Make the coefficients of the dense output when stage 12 is the derivative at Y1; return 0, or 1: irregular."""
+    m = width(code)
     for s in range(STAGES + 1, ALL_STAGES):
-        if stage(model, t, h, y, k, s, z, params) != 0:
+        if stage(code, table, work, params, room, q, v, out, t, h, s) != 0:
             return 1
-    for i in range(2 * coordinates(model)):
-        change = y1[i] - y[i]
-        dense[0, i] = change
-        dense[1, i] = h * k[0, i] - change
-        dense[2, i] = 2.0 * change - h * (k[0, i] + k[STAGES, i])
+    for i in range(2 * coordinates(code)):
+        change = room[Y1 * m + i] - room[Y * m + i]
+        begin, end = h * room[K * m + i], h * room[(K + STAGES) * m + i]
+        room[D * m + i] = change
+        room[(D + 1) * m + i] = begin - change
+        room[(D + 2) * m + i] = 2.0 * change - begin - end
     for d in range(4):
-        for i in range(0, width(model), BLOCK):
-            a = block(OUTPUT[d], k, ALL_STAGES, i)
+        for i in range(0, m, BLOCK):
+            a = block(OUTPUT, d, room, ALL_STAGES, m, i)
             for j in range(BLOCK):
-                dense[3 + d, i + j] = h * a[j]
+                room[(D + 3 + d) * m + i + j] = h * a[j]
     return 0

@@ -8,7 +8,7 @@ foretell, the quantity is not resolved, and the step must be shorter.
 Quantities within their band of zero are on neither side: a quantity that starts at zero fires at the start only if it
 leaves on the wrong side.
 
-`span` is (t, h), `room` holds the arrays (y, y1, z, k, dense, out) of the step.
+For arguments see `calls`; the step at hand starts at t and has the length h.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from zwang._numerics.stepping.calls import watch
 from zwang._numerics.stepping.dense import interpolate
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 POINTS = (0.0, 0.08488805186071652, 0.2655756032646429, 0.5, 0.7344243967353571, 0.9151119481392835, 1.0)
 SAMPLES = 7
@@ -40,32 +41,32 @@ def _lagrange() -> tuple[float, ...]:
 FORETOLD = _lagrange()
 
 
-@njit
+@njit(_nrt=False)
 def unresolved(samples: Floats, keep: Floats, bands: Floats) -> bool:
     """Say whether some watched quantity is not foretold at the middle of the step by its other samples."""
     for i in range(keep.size):
         if keep[i] == 0.0:
             continue
-        low, high, guess = samples[0, i], samples[0, i], 0.0
+        low, high, guess = samples[i], samples[i], 0.0
         for j in range(SAMPLES):
-            value = samples[j, i]
+            value = samples[j * keep.size + i]
             low, high = min(low, value), max(high, value)
             guess += FORETOLD[j] * value
-        if abs(guess - samples[3, i]) > max(0.2 * (high - low), 100.0 * bands[i]):
+        if abs(guess - samples[3 * keep.size + i]) > max(0.2 * (high - low), 100.0 * bands[i]):
             return True
     return False
 
 
-@njit
-def value(model: Any, span: tuple[float, float], room: Any, params: Floats, x: float, i: int) -> float:
+@njit(_nrt=False)
+def value(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+          t: float, h: float, x: float, i: int) -> float:  # fmt: skip
     """Return quantity i at the part x of a step."""
-    y, _, z, _, dense, out = room
-    interpolate(model, y, dense, x, z)
-    watch(model, span[0] + x * span[1], z, params, out)
+    interpolate(code, room, x)
+    watch(code, table, work, params, t + x * h, q, v, out)
     return out[i]  # type: ignore[no-any-return]
 
 
-@njit
+@njit(_nrt=False)
 def bottom(x0: float, f0: float, x1: float, f1: float, x2: float, f2: float) -> tuple[float, float]:
     """Return place and value of the lowest point of the parabola through three points; (x1, f1) if it has none."""
     d01, d12 = (f1 - f0) / (x1 - x0), (f2 - f1) / (x2 - x1)
@@ -78,9 +79,10 @@ def bottom(x0: float, f0: float, x1: float, f1: float, x2: float, f2: float) -> 
     return x, f0 + d01 * (x - x0) + bend * (x - x0) * (x - x1)
 
 
-@njit
-def dip(model: Any, span: tuple[float, float], room: Any, params: Floats, i: int, side: float, band: float,
-        x0: float, f0: float, x1: float, f1: float, x2: float, f2: float) -> tuple[float, float]:  # fmt: skip
+@njit(_nrt=False)
+def dip(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+        t: float, h: float, i: int, side: float, band: float, x0: float, f0: float, x1: float, f1: float,
+        x2: float, f2: float) -> tuple[float, float]:  # fmt: skip
     """Return a place between x0 and x2 where the quantity is on the wrong side and its value; NEVER if none is found.
 
     The three points are kept with the lowest in the middle, where there is such a middle.
@@ -89,7 +91,7 @@ def dip(model: Any, span: tuple[float, float], room: Any, params: Floats, i: int
         x, f = bottom(x0, f0, x1, f1, x2, f2)
         if x == x1 or f > max(band, 0.5 * min(f0, f1, f2)):
             return NEVER, 0.0
-        f = side * value(model, span, room, params, x, i)
+        f = side * value(code, table, work, params, room, q, v, out, t, h, x, i)
         if f < -band:
             return x, f
         if x < x1 and f > f1:
@@ -103,55 +105,58 @@ def dip(model: Any, span: tuple[float, float], room: Any, params: Floats, i: int
     return NEVER, 0.0
 
 
-@njit
-def root(model: Any, span: tuple[float, float], room: Any, params: Floats, i: int, side: float, x0: float, f0: float,
-         x1: float, f1: float) -> float:  # fmt: skip
+@njit(_nrt=False)
+def root(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+         t: float, h: float, i: int, side: float, x0: float, f0: float, x1: float, f1: float) -> float:  # fmt: skip
     """Return where the quantity, positive at x0 and negative at x1, is zero (regula falsi with halving, bisection)."""
+    last = 0
     for count in range(100):
-        x = x1 - f1 * (x1 - x0) / (f1 - f0) if count % 4 != 3 else 0.5 * (x0 + x1)
+        x = x1 - f1 * (x1 - x0) / (f1 - f0) if count % 8 != 7 else 0.5 * (x0 + x1)
         if not x0 < x < x1:
             x = 0.5 * (x0 + x1)
         if x1 - x0 <= ROOT * x1 or not x0 < x < x1:
             break
-        f = side * value(model, span, room, params, x, i)
-        if f > 0.0:
-            x0, f0, f1 = x, f, 0.5 * f1
+        f = side * value(code, table, work, params, room, q, v, out, t, h, x, i)
+        if f > 0.0:  # the end that stays twice counts half: Illinois
+            x0, f0, f1, last = x, f, 0.5 * f1 if last == 1 else f1, 1
         elif f < 0.0:
-            x1, f1, f0 = x, f, 0.5 * f0
+            x1, f1, f0, last = x, f, 0.5 * f0 if last == -1 else f0, -1
         else:
             return x
     return 0.5 * (x0 + x1)
 
 
-@njit
-def risen(model: Any, span: tuple[float, float], room: Any, params: Floats, i: int, side: float, band: float,
-          start: float, end: float) -> tuple[float, float]:  # fmt: skip
+@njit(_nrt=False)
+def risen(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+          t: float, h: float, i: int, side: float, band: float, start: float,
+          end: float) -> tuple[float, float]:  # fmt: skip
     """Return a place between start and end where the quantity is above its band, and its value; else (start, 0)."""
     width = end - start
     for _ in range(40):
         width *= 0.5
-        f = side * value(model, span, room, params, start + width, i)
+        f = side * value(code, table, work, params, room, q, v, out, t, h, start + width, i)
         if f > band:
             return start + width, f
-        if width * abs(span[1]) <= 1e-15 * abs(span[0]):
+        if width * abs(h) <= 1e-15 * abs(t):
             break
     return start, 0.0
 
 
-@njit
-def crossing(model: Any, span: tuple[float, float], room: Any, params: Floats, samples: Floats, i: int, side: float,
-             band: float) -> float:  # fmt: skip
+@njit(_nrt=False)
+def crossing(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
+             t: float, h: float, samples: Floats, count: int, i: int, side: float, band: float) -> float:  # fmt: skip
     """Return the first place in a step where quantity i leaves its side; NEVER if it keeps it."""
-    before = side * samples[0, i]
+    before = side * samples[i]
     if before < -band:
         return 0.0
     for j in range(1, SAMPLES):
-        here = side * samples[j, i]
+        here = side * samples[j * count + i]
         x0, f0, x1, f1 = POINTS[j - 1], before, POINTS[j], here
         if here >= -band and j < SAMPLES - 1:
+            f2 = side * samples[(j + 1) * count + i]
             low, f_low = dip(
-                model, span, room, params, i, side, band, x0, f0, x1, f1, POINTS[j + 1], side * samples[j + 1, i]
-            )
+                code, table, work, params, room, q, v, out, t, h, i, side, band, x0, f0, x1, f1, POINTS[j + 1], f2
+            )  # fmt: skip
             if low <= POINTS[j]:
                 x1, f1 = low, f_low
             elif low < NEVER:
@@ -159,9 +164,9 @@ def crossing(model: Any, span: tuple[float, float], room: Any, params: Floats, s
         if f1 < -band:
             if f0 <= band:  # it may have risen and come back since: look for a place where it is positive
                 start = x0
-                x0, f0 = risen(model, span, room, params, i, side, band, x0, x1)
+                x0, f0 = risen(code, table, work, params, room, q, v, out, t, h, i, side, band, x0, x1)
                 if f0 <= 0.0:
                     return start
-            return root(model, span, room, params, i, side, x0, f0, x1, f1)
+            return root(code, table, work, params, room, q, v, out, t, h, i, side, x0, f0, x1, f1)
         before = here
     return NEVER
