@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from zwang._asymptotics.elimination import Undecided, dot, solve
+from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.formulas import Formulas, sign_of
-from zwang._asymptotics.geometry import Equations
 from zwang._asymptotics.laurent import Laurent
 from zwang._asymptotics.local_curves import HalfBranch
-from zwang._asymptotics.mechanics import Mechanics, directions, forces, vanishes
-from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
+from zwang._asymptotics.mechanics import Mechanics, directions, forces
+from zwang._asymptotics.precision import Number, mp
 
-SERIES = (8, 14, 24, 40)
-"""Numbers of terms of the series, in turn, until everything asked is known."""
 WITHOUT = "without"
 SIDES = {"before": -1, "after": 1}
 
@@ -146,40 +143,6 @@ def counts(mechanics: Mechanics, values: dict[tuple[Case, str], Any]) -> dict[tu
         key = (case.direction, case.side)
         found[key] = found.get(key, 0) + is_consistent(mechanics, case, values)
     return found
-
-
-def neighbour(
-    equations: Equations, mechanics: Mechanics, q: Sequence[Number], step: Number, side: Sequence[Number]
-) -> list[Number]:
-    """Return the point at a distance along the curve through q on which all equations keep their values."""
-    along = mechanics.tangent(q)
-    length = mp.sqrt(dot(along, along)) * (sign_of(dot(along, side)) or 1)
-    along = [item / length for item in along]
-    kept = equations.value(q)
-    here = [a + step * b for a, b in zip(q, along, strict=True)]
-    goal = dot(along, here)
-    for _ in range(60):
-        value = equations.value(here)
-        miss = [*(a - b for a, b in zip(value, kept, strict=True)), dot(along, here) - goal]
-        change = solve([*equations.jacobian(here), along], [miss])[0]
-        here = [a - b for a, b in zip(here, change, strict=True)]
-        if largest(change) <= ROUNDING * 1e4 * (1 + largest(here)):
-            break
-    return here
-
-
-def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> dict[str, int]:
-    """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
-    mechanics = approach.mechanics
-    terms = mechanics.terms(q, approach.velocity(q))
-    resting = [law for law in mechanics.laws if all(vanishes(terms.slips[k]) for k in law.slips)]
-    resting = [law for law in resting if len(law.slips) == 1]
-    if not resting:
-        return {}
-    step = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)]) * mp.mpf(10) ** -20
-    after = neighbour(equations, mechanics, q, step, approach.reference)
-    moved = mechanics.terms(after, approach.velocity(after))
-    return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}
 
 
 def known(values: dict[tuple[Case, str], Any]) -> bool:

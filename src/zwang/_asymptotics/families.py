@@ -9,14 +9,14 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._asymptotics.approaches import SERIES, Approach, limit_direction, turning_signs
+from zwang._asymptotics.approaches import Approach, limit_direction
 from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.formulas import Formulas
 from zwang._asymptotics.geometry import Equations, Subspaces
 from zwang._asymptotics.laurent import Laurent
-from zwang._asymptotics.local_curves import HalfBranch, NoCurve, curve_at
-from zwang._asymptotics.measuring import is_nearest
+from zwang._asymptotics.local_curves import TERMS, HalfBranch, NoCurve, curve_at
 from zwang._asymptotics.mechanics import Mechanics
+from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_signs
 from zwang._asymptotics.precision import Number, largest, mp
 from zwang._asymptotics.puiseux import EXACT, NearlyCritical
 
@@ -107,7 +107,7 @@ def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfBranch
     small = mechanics.formulas([square if distance is None else distance], centre)
     found = []
     for k, half in enumerate(halves):
-        q = half.series(SERIES[0])
+        q = half.shortest()
         offset = [item - start for item, start in zip(q, spot.point, strict=True)]
         away = _leading(offset)
         found.append(Approach(f"branch {k}", half, mechanics, small, distance is None, False, 0, away))
@@ -137,6 +137,7 @@ def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mappin
     level = sp.Dummy("level")
     small = mechanics.formulas([spot.equations.expressions[place] - level], {level: offset})
     found: list[Approach] = []
+    local_minima = None in sections.values()
     for wanted, section in sections.items():
         expression = _nearest_condition(spot, symbols) if section is None else section
         curve = others.joined(expression, centre)
@@ -144,12 +145,41 @@ def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mappin
             made = _approach(spot, mechanics, half, small, section is None)
             if made is not None and (wanted == 0 or made.sign == wanted):
                 found.append(made)
+    if local_minima:
+        found = [way for way in found if _is_nearest_on_its_curve(spot, way, found)]
     return sorted(found, key=lambda item: -item.sign)
+
+
+def _is_nearest_on_its_curve(spot: Spot, way: Approach, others: Sequence[Approach]) -> bool:
+    """Return whether no other point of the same perturbed curve is nearer than the points of this way.
+
+    That can only be where another way, of the same sign, has nearer points for the same eps.
+    """
+    tau = mp.mpf(10) ** -3
+    q = way.half.at(tau)
+    goal, here = way.size(q), _distance(spot, q)
+    for other in others:
+        if other is way or other.sign != way.sign:
+            continue
+        near = tau
+        for _ in range(60):
+            place = other.half.at(near)
+            if abs(other.size(place) / goal - 1) < mp.mpf("0.01"):
+                break
+            x = other.size(other.half.shortest())
+            near *= (goal / other.size(place)) ** (mp.mpf(1) / x.start)
+        if _distance(spot, place) < here * mp.mpf("0.98"):
+            return not meets_nearer(way, spot.equations, q)
+    return True
+
+
+def _distance(spot: Spot, q: Sequence[Number]) -> Number:
+    return mp.sqrt(sum((a - b) ** 2 for a, b in zip(q, spot.point, strict=True)))
 
 
 def _approach(spot: Spot, mechanics: Mechanics, half: HalfBranch, small: Formulas, nearest: bool) -> Approach | None:
     """Return the way along a half-branch of the points s_eps; None where eps stays zero or they are not nearest."""
-    for terms in SERIES:
+    for terms in TERMS:
         try:
             q = half.series(terms)
             eps = mechanics.value(small, q)

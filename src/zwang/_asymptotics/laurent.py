@@ -85,7 +85,9 @@ class Laurent:
 
     def cut(self, end: int) -> Laurent:
         """Return the series with nothing said about the powers from `end` on."""
-        return Laurent(self.start, self.coefficients[: max(end - self.start, 0)], self.noise)
+        if end <= self.start:
+            return Laurent(end, [])
+        return Laurent(self.start, self.coefficients[: end - self.start], self.noise)
 
     def _size(self) -> Number:
         if self._sum is None:

@@ -24,8 +24,8 @@ DEGREES = (3, 5, 8, 12)
 """Degrees to which the reduced equation is expanded, in turn, until its branches are told apart."""
 TURNS = (0.0, 0.5, 1.1, 0.2, 0.8, 1.4, 0.3)
 NEWTON = 60
-SHORT = 8
-"""Terms of the series that Newton's method starts from at a point."""
+TERMS = (8, 14, 24, 40)
+"""Numbers of terms of series, in turn, until everything asked is known."""
 
 
 class NoCurve(ArithmeticError):
@@ -107,6 +107,18 @@ class HalfBranch:
             trial = [_padded(a - b, terms, self.noise) for a, b in zip(trial, step, strict=True)]
         raise Undecided("Newton's method over series does not settle")
 
+    def shortest(self) -> list[Laurent]:
+        """Return the shortest series from which Newton's method finds this half-branch and no other.
+
+        Dividing by the rows loses as many orders as their smallest singular value has, which bounds how near other
+        branches come: the terms that are left must be more.
+        """
+        for terms in TERMS:
+            q = self.series(terms)
+            if 2 * min(item.end for item in q) > terms + self.ramification:
+                return q
+        raise Undecided("its branches stay together")
+
     def _place(self, x: Any, unknowns: Sequence[Any]) -> list[Any]:
         if self.y is None:
             return self.frame.place(x, None, unknowns)
@@ -136,7 +148,7 @@ class HalfBranch:
 
     def at(self, tau: Number) -> list[Number]:
         """Return the point of the half-branch at tau, to all digits: the series, then Newton's method."""
-        q = [item.at(tau) for item in self.series(SHORT)]
+        q = [item.at(tau) for item in self.shortest()]
         x = list(self.frame.along)
         goal = dot(x, self.frame.point) + self.side * self.frame.length * mp.mpf(tau) ** self.ramification
         last = mp.inf

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from zwang._asymptotics.approaches import Approach, Case, counts, is_consistent, neighbour
-from zwang._asymptotics.elimination import dot
+from zwang._asymptotics.approaches import Approach, Case, counts, is_consistent
 from zwang._asymptotics.geometry import Equations
 from zwang._asymptotics.growth import HALVINGS, Power, measured_power
-from zwang._asymptotics.precision import Number, largest, mp
+from zwang._asymptotics.neighbours import neighbour, reach_of
+from zwang._asymptotics.precision import Number, mp
 
 Values = dict[tuple[Case, str], Any]
 APART = mp.mpf("0.05")
 """Neighbouring points lie this part of the radius of curvature, or of the distance, away."""
+FARTHER = 1000
+"""Neighbours are looked at this many times as far out as exponents are measured: there the curve is resolved better."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,6 @@ class Measurement:
     powers: dict[tuple[Case, str], Power]
     solutions: dict[tuple[int, str], int]
     consistent: dict[Case, bool]
-    points: list[list[Number]]
     outer: list[tuple[Number, Values]]
 
 
@@ -37,16 +38,15 @@ def evaluate(approach: Approach, q: Sequence[Number]) -> Values:
 
 def measure(approach: Approach, tau: Number) -> Measurement:
     """Return the leading behaviour of every quantity as tau is halved again and again."""
-    x, samples, points = [], [], []
+    x, samples = [], []
     for k in range(HALVINGS + 1):
         q = approach.half.at(tau / 2**k)
-        points.append(q)
         x.append(approach.size(q))
         samples.append(evaluate(approach, q))
     powers = {key: measured_power(x, [item[key] for item in samples]) for key in samples[-1]}
     last = samples[-1]
     signs = {case: is_consistent(approach.mechanics, case, last) for case, _ in last}
-    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, points, _outer(approach, tau))
+    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, _outer(approach, tau))
 
 
 def _outer(approach: Approach, tau: Number) -> list[tuple[Number, Values]]:
@@ -62,7 +62,7 @@ def _outer(approach: Approach, tau: Number) -> list[tuple[Number, Values]]:
     return found
 
 
-def persistence(approach: Approach, equations: Equations, measured: Measurement) -> dict[Case, bool]:
+def persistence(approach: Approach, equations: Equations, measured: Measurement, tau: Number) -> dict[Case, bool]:
     """Return for each case whether exponents and numbers of solutions are the same at neighbouring points.
 
     The neighbours are as far along the perturbed curve as a twentieth of its radius of curvature, or of the distance to
@@ -71,27 +71,20 @@ def persistence(approach: Approach, equations: Equations, measured: Measurement)
     """
     mechanics = approach.mechanics
     found: dict[Case, bool] = dict.fromkeys(measured.consistent, True)
+    moving = replace(approach, turning={})  # at a neighbour no slip vanishes
+    points = [approach.half.at(FARTHER * tau / 2**k) for k in range(2)]
+    reaches = [reach_of(approach, equations, q) for q in points]
     for way in (1, -1):
         pair = []
-        for q in measured.points[-2:]:
-            step = APART * _reach(approach, equations, q) * way
-            near = neighbour(equations, mechanics, q, step, approach.reference)
-            pair.append((approach.size(near), _Neighbour(approach).values(near)))
+        for q, reach in zip(points, reaches, strict=True):
+            near = neighbour(equations, mechanics, q, APART * reach * way, approach.reference)
+            pair.append((approach.size(near), moving.values(near)))
         for case in measured.consistent:
             side = "" if not approach.turning else ("after" if way * case.direction > 0 else "before")
             if case.side and case.side != side:
                 continue
             found[case] = found[case] and _same(mechanics, case, measured, pair)
     return found
-
-
-class _Neighbour:
-    """An approach at points where no slip vanishes."""
-
-    def __init__(self, approach: Approach) -> None:
-        from dataclasses import replace
-
-        self.values = replace(approach, turning={}).values
 
 
 def _same(mechanics: Any, case: Case, measured: Measurement, pair: Sequence[tuple[Number, Values]]) -> bool:
@@ -109,33 +102,6 @@ def _same(mechanics: Any, case: Case, measured: Measurement, pair: Sequence[tupl
         if not above or not below:
             return False
         slope = mp.log(abs(below / above)) / mp.log(x2 / x1)
-        if abs(slope - power.exponent) > mp.mpf("0.01"):
+        if abs(slope - power.exponent) > mp.mpf("0.02"):
             return False
     return True
-
-
-def _reach(approach: Approach, equations: Equations, q: Sequence[Number]) -> Number:
-    """Return the radius of curvature of the perturbed curve at q, or the distance to the point where that is less."""
-    mechanics = approach.mechanics
-    away = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)])
-    step = away * mp.mpf(10) ** -25
-    ends = []
-    for way in (1, -1):
-        near = neighbour(equations, mechanics, q, way * step, approach.reference)
-        along = mechanics.tangent(near)
-        length = mp.sqrt(dot(along, along))
-        ends.append([item / length * (1 if dot(along, approach.reference) > 0 else -1) for item in along])
-    bend = largest([a - b for a, b in zip(*ends, strict=True)]) / (2 * step)
-    return min(away, 1 / bend) if bend else away
-
-
-def is_nearest(approach: Approach, equations: Equations, q: Sequence[Number]) -> bool:
-    """Return whether q is nearer to the singular point than its neighbours on the perturbed curve."""
-    point = approach.half.frame.point
-    step = _reach(approach, equations, q) * mp.mpf("0.01")
-
-    def distance(place: Sequence[Number]) -> Number:
-        return sum((a - b) ** 2 for a, b in zip(place, point, strict=True))
-
-    near = [neighbour(equations, approach.mechanics, q, way * step, approach.reference) for way in (1, -1)]
-    return all(distance(item) >= distance(q) for item in near)

@@ -14,10 +14,11 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from zwang._asymptotics.approaches import SERIES, Approach, Case, known, quantities
+from zwang._asymptotics.approaches import Approach, Case, known, quantities
 from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.growth import Power, power_of_series
 from zwang._asymptotics.laurent import Laurent
+from zwang._asymptotics.local_curves import TERMS
 from zwang._asymptotics.mechanics import Terms
 from zwang._asymptotics.precision import mp
 from zwang.errors import StateError
@@ -29,7 +30,7 @@ def predict(approach: Approach) -> tuple[Powers, dict[tuple[Case, str], Any]]:
     """Return the leading behaviour of every quantity, and the series it was read off; nothing where it can't be had."""
     found: dict[tuple[Case, str], Any] = {}
     size: Any = None
-    for terms in SERIES:
+    for terms in TERMS:
         try:
             q = approach.half.series(terms)
             size = approach.size(q)
@@ -46,7 +47,7 @@ def predict(approach: Approach) -> tuple[Powers, dict[tuple[Case, str], Any]]:
 def predict_generic(approach: Approach, seed: int = 0) -> Powers:
     """Return the leading behaviour that the local type alone gives, with everything else in general position."""
     source = random.Random(seed)
-    for terms in SERIES:
+    for terms in TERMS:
         try:
             q = approach.half.series(terms)
             size = approach.size(q)

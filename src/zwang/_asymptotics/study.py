@@ -139,18 +139,27 @@ class Study:
         measured = None
         persists: dict[Case, bool] = {}
         try:
-            measured = measuring.measure(way, self._tau(series))
-            if way.perturbed:
-                persists = measuring.persistence(way, self.spot.equations, measured)
-        except (ArithmeticError, ZeroDivisionError) as error:
+            tau = self._tau(series)
+            measured = measuring.measure(way, tau)
+        except ArithmeticError as error:
             self.notes.append(f"{way.label}: not measured ({error}).")
         if measured is not None:
+            persists = self._persistence(way, measured, tau)
             self._check_counts(way, crossover)
         size = mp.sqrt(sum(item * item for item in way.reference))
         unit = [_plain(item / size) for item in way.reference]
         velocity = dict(zip((item.name for item in self.system.coordinates), unit, strict=True))
         make = RowMaker(way, branch, way.perturbed, predicted, generic, measured, persists, crossover, velocity)
         return make.rows()
+
+    def _persistence(self, way: Approach, measured: measuring.Measurement, tau: Number) -> dict[Case, bool]:
+        if not way.perturbed:
+            return {}
+        try:
+            return measuring.persistence(way, self.spot.equations, measured, tau)
+        except ArithmeticError as error:
+            self.notes.append(f"{way.label}: neighbouring points were not reached ({error}).")
+            return {}
 
     def _tau(self, series: Mapping[Any, Any]) -> Number:
         if not self.spot.exact:
