@@ -73,26 +73,59 @@ def certify(
         The number of boxes after which the search gives up.
     """
     equations = _reduced_powers(exact_equations(system, params, t))
-    n, m = len(equations.coordinates), len(equations.values)
+    n = len(equations.coordinates)
     enclosure = Enclosure(equations)
-    places = [_position(point.state, equations) for point in space.singular_points]
-    domain = _domain(equations, space.box, places)
+    special = _special(space, equations)
+    domain = _domain(equations, space.box, [item.place for item in special])
     rows, redundant = _rows(space, equations)
     if n - len(rows) > 1:
         note = f"Exhaustive search covers curves and points; this space has dimension {n - len(rows)}."
         return Certificate(False, (note,), [], [], 0)
     prover = Prover(enclosure, rows)
-    types = [exact_type(equations, place) if m == n - 1 else None for place in places]
     widths = np.where(np.array(equations.angles, dtype=bool), 1.0, (domain.high - domain.low) / TURN)
     with prover.balls.working():
         for factor in (1.0, 0.2, 0.04):
-            balls = _balls(space, types, places, domain, equations, factor * widths)
+            balls = _balls(special, domain, equations, factor * widths)
             search = subdivide(prover, domain, balls, most)
             link(prover, search)
             match = _Match(space, equations, prover, search)
             if not match.swallowed:
                 break
-        return _verdict(space, equations, search, match, types, redundant)
+        return _verdict(equations, search, match, special, redundant)
+
+
+@dataclass(frozen=True, eq=False)
+class _Special:
+    """A point at which the constraints are dependent: what the trace says of it, and exact arithmetic if it can."""
+
+    place: Array
+    kind: str
+    half_branches: int
+    exact: ExactType | None
+
+    @property
+    def simple(self) -> bool:
+        """Whether different branches part at once."""
+        return self.exact.simple if self.exact is not None else self.kind == "crossing"
+
+
+def _special(space: Any, equations: ExactEquations) -> list[_Special]:
+    """Return the singular points of a space, and the isolated configurations that count twice."""
+    one = len(equations.values) == len(equations.coordinates) - 1
+    found = []
+    for point in space.singular_points:
+        place = _position(point.state, equations)
+        exact = exact_type(equations, place) if one else None
+        found.append(_Special(place, point.kind, len(point.branches), exact))
+    doubles = [_position(state, equations) for state in space.points]
+    return found + [_Special(place, "isolated", 0, None) for place in doubles if _dependent(equations, place)]
+
+
+def _dependent(equations: ExactEquations, place: Array) -> bool:
+    n, m = len(equations.coordinates), len(equations.values)
+    slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
+    sizes = np.linalg.svd(slope(place[:, None]).reshape(m, n), compute_uv=False)
+    return bool(m < n or sizes[n - 1] <= 1e-6 * max(float(sizes[0]), 1e-300))
 
 
 def _position(state: Mapping[str, float], equations: ExactEquations) -> Array:
@@ -186,18 +219,15 @@ def _rows(space: Any, equations: ExactEquations) -> tuple[list[int], bool]:
     return sorted(rows), True
 
 
-def _balls(
-    space: Any, types: Sequence[ExactType | None], places: Sequence[Array], domain: Domain, equations: Any, unit: Array
-) -> list[Ball]:
+def _balls(special: Sequence[_Special], domain: Domain, equations: ExactEquations, unit: Array) -> list[Ball]:
     """Return balls round the singular points: small ones where branches part at once, larger where they touch."""
     balls = []
-    for number, (point, kind, place) in enumerate(zip(space.singular_points, types, places, strict=True)):
-        simple = kind.simple if kind is not None else point.kind == "crossing"
-        radius = unit * (SMALL if simple else LARGE)
-        for other in (item for k, item in enumerate(places) if k != number):
-            gap = np.abs(domain.wrapped(other) - domain.wrapped(place)) / unit
+    for number, item in enumerate(special):
+        radius = unit * (SMALL if item.simple else LARGE)
+        for other in (one.place for k, one in enumerate(special) if k != number):
+            gap = np.abs(domain.wrapped(other) - domain.wrapped(item.place)) / unit
             radius = np.minimum(radius, 0.3 * float(gap.max()) * unit)
-        balls += [Ball(copy, radius, number) for copy in domain.copies(place, equations.angles, radius)]
+        balls += [Ball(copy, radius, number) for copy in domain.copies(item.place, equations.angles, radius)]
     return balls
 
 
@@ -207,13 +237,16 @@ class _Match:
     def __init__(self, space: Any, equations: ExactEquations, prover: Prover, search: Search) -> None:
         self.search, self.prover, self.equations = search, prover, equations
         self.chain_of = {piece: k for k, chain in enumerate(search.chains) for piece in chain.pieces}
+        self.samples = [arc.sampled(2000) for arc in space.branches] if equations.gaps else []
         self.lost: list[int] = []
         self.swallowed = False
         self.arcs: dict[int, list[int]] = {k: [] for k in range(len(search.chains))}
         for arc in space.branches:
             self._place(arc.number, [arc.position(share * arc.length) for share in (0.5, 0.37, 0.71, 0.05, 0.93)])
         for number, state in enumerate(space.points):
-            self._place(number, [_position(state, equations)])
+            place = _position(state, equations)
+            if not self._in_ball(search.domain.wrapped(place)):
+                self._place(number, [place])
 
     def _place(self, number: int, positions: Sequence[Array]) -> None:
         found = {chain for q in positions for chain in self._chains_at(self.search.domain.wrapped(q))}
@@ -243,21 +276,44 @@ class _Match:
         """Return a position on each chain that no arc covers."""
         starts = []
         for k, numbers in self.arcs.items():
-            if not numbers:
-                piece = self.search.pieces[self.search.chains[k].pieces[len(self.search.chains[k].pieces) // 2]]
-                at = None if piece.along is None else float(0.5 * (piece.low + piece.high)[piece.along])
-                low, high = self.prover.point(piece, at)
-                starts.append(0.5 * (low + high))
+            places = self.search.chains[k].pieces
+            if self.equations.gaps:
+                starts += self._bare(places)[:1]
+            elif not numbers:
+                starts.append(self._middle(places[len(places) // 2]))
         return starts
+
+    def _middle(self, number: int) -> Array:
+        """Return the point of the curve in the middle of a piece."""
+        piece = self.search.pieces[number]
+        at = None if piece.along is None else float(0.5 * (piece.low + piece.high)[piece.along])
+        low, high = self.prover.point(piece, at)
+        return np.asarray(0.5 * (low + high))
+
+    def _bare(self, places: Sequence[int]) -> list[Array]:
+        """Return points of pieces where all one-sided constraints are open but no arc passes: contacts cut chains."""
+        domain = self.search.domain
+        gaps = numeric(Formulas.of(self.equations.gaps, self.equations.coordinates))
+        bare = []
+        for q in (self._middle(number) for number in places):
+            inside = bool(((q >= domain.low) & (q <= domain.high) | domain.circles).all())
+            if inside and gaps(q[:, None]).min() > 0 and not self._passed(domain.wrapped(q)):
+                bare.append(q)
+        return bare
+
+    def _passed(self, q: Array) -> bool:
+        """Whether an arc comes as near to a point as its samples are apart."""
+        for rows in self.samples:
+            d = self.search.domain.wrapped(rows) - q
+            d = np.where(self.search.domain.circles, d - TURN * np.round(d / TURN), d)
+            apart = np.abs(np.diff(rows, axis=0)).max(initial=0.0)
+            if np.abs(d).max(axis=1).min() <= apart + NEAR:
+                return True
+        return False
 
 
 def _verdict(
-    space: Any,
-    equations: ExactEquations,
-    search: Search,
-    match: _Match,
-    types: Sequence[ExactType | None],
-    redundant: bool,
+    equations: ExactEquations, search: Search, match: _Match, special: Sequence[_Special], redundant: bool
 ) -> Certificate:
     """Return the certificate: every condition that fails is said in a note."""
     against = []
@@ -275,35 +331,39 @@ def _verdict(
         against.append("Some arcs are parts of one proved stretch.")
     if any(end[0] == "open" for chain in search.chains for end in chain.ends) and not equations.gaps:
         against.append("Some proved stretches could not be joined.")
-    against += _counted(space, search, types)
+    against += _counted(search, special)
     if redundant:
         against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
     if against:
         return Certificate(False, tuple(against), missing, suspects, search.boxes)
-    return Certificate(True, (_proof(search, types, bool(equations.gaps)),), [], [], search.boxes)
+    return Certificate(True, (_proof(search, special, bool(equations.gaps)),), [], [], search.boxes)
 
 
-def _counted(space: Any, search: Search, types: Sequence[ExactType | None]) -> list[str]:
+def _counted(search: Search, special: Sequence[_Special]) -> list[str]:
     """Compare the half-branches of each singular point with the chains that end at its ball."""
     against = []
-    for number, (point, kind) in enumerate(zip(space.singular_points, types, strict=True)):
+    for number, item in enumerate(special):
         ends = sum(end == ("singular", number) for chain in search.chains for end in chain.ends)
-        local = len(point.branches) if kind is None else kind.half_branches
-        if kind is not None and kind.kind != point.kind:
-            against.append(f"Singular point {number} is a {kind.kind} in exact arithmetic, not a {point.kind}.")
+        local = item.half_branches if item.exact is None else item.exact.half_branches
+        if item.exact is not None and item.exact.kind != item.kind:
+            against.append(
+                f"Singular point {number} is of kind {item.exact.kind} in exact arithmetic, not {item.kind}."
+            )
         if ends != local:
             against.append(f"Singular point {number} has {local} half-branches, but {ends} proved stretches end there.")
     return against
 
 
-def _proof(search: Search, types: Sequence[ExactType | None], cut: bool) -> str:
+def _proof(search: Search, special: Sequence[_Special], cut: bool) -> str:
+    if not search.chains and not special:
+        return f"Proved empty in the box, by {search.boxes} boxes of interval arithmetic."
     text = f"Complete in the box, by {search.boxes} boxes of interval arithmetic"
-    if types:
+    if special:
         radius = max((float(ball.radius.max()) for ball in search.balls), default=0.0)
-        exactly = sum(kind is not None for kind in types)
-        decided = "in exact rationals" if exactly == len(types) else "to tolerance"
-        if 0 < exactly < len(types):
-            decided = f"in exact rationals for {exactly} and to tolerance for {len(types) - exactly}"
+        exactly = sum(item.exact is not None for item in special)
+        decided = "in exact rationals" if exactly == len(special) else "to tolerance"
+        if 0 < exactly < len(special):
+            decided = f"in exact rationals for {exactly} and to tolerance for {len(special) - exactly}"
         text += (
             f" outside balls of radius up to {radius:.3g} round the singular points; their types are decided {decided}"
         )
@@ -348,9 +408,11 @@ def exhausted(
         found = again(np.array(extra))
         if (len(found.branches), len(found.singular_points), len(found.points)) == before:
             break
+    # What the sampled search says about its own limits is settled by a proof.
+    notes = [note for note in found.notes if not (certificate.complete and "no proof" in note)]
     return replace(
         found,
         search="exhaustive",
         complete=certificate.complete,
-        notes=(*found.notes, *certificate.notes),
+        notes=(*notes, *certificate.notes),
     )

@@ -75,8 +75,11 @@ class Balls(Arithmetic):
         return self.arb(0).union(result) if round_zero else result
 
     def root(self, x: Any) -> Any:
-        """Return the square root; not finite where the ball has negative numbers."""
-        return x.sqrt()
+        """Return the square root of those numbers in a ball that have one."""
+        if x > 0:
+            return x.sqrt()
+        top = x.upper()
+        return self.arb(0).union(top.sqrt()) if top >= 0 else x.sqrt()
 
     def power(self, x: Any, exponent: Fraction) -> Any:
         """Return a rational power of a positive ball."""

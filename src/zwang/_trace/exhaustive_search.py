@@ -108,8 +108,8 @@ class Search:
 
     def holding(self, low: Array, high: Array) -> list[tuple[int, Array]]:
         """Return (number, shift) of the pieces that contain a small box shifted by whole turns of circling angles."""
-        found = []
-        for shift in self.shifts:
+        found: list[tuple[int, Array]] = []
+        for shift in self.shifts if self.pieces else ():
             if (low + shift > self.reach[1]).any() or (high + shift < self.reach[0]).any():
                 continue
             slack = SEAM if shift.any() else 0.0
