@@ -55,6 +55,7 @@ def test_powers_of_ten_in_sentences_are_written_as_people_do() -> None:
 
 def test_sentences_have_greek_letters_low_indices_and_real_minus_signs() -> None:
     assert rich("mu m g, T3 = -2 and N_j") == "μ m g, <i>T</i><sub>3</sub> = −2 and <i>N</i><sub>j</sub>"
+    assert rich("mu; mu2 or -T") == "μ; μ<sub>2</sub> or −T"
     assert rich("much, mused, ex-1, 3-4, e1.5") == "much, mused, ex-1, 3-4, e1.5"
 
 

@@ -19,10 +19,10 @@ TOKEN = re.compile(
     r"|(?P<sign><=|>=|!=|->|\.\.\.|[-+*/^=<>≤≥≠→±∓,;:|()\[\]{}°·!~∈‖⟂∞]))"
 )
 POWER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([-+]?\d+)\b")
-MINUS = re.compile(r"(?<![\w)])-(?=[\d(|])")
+MINUS = re.compile(r"(?<![\w)-])-(?=[\d(|]|[A-Za-z](?![\w-]))")
 INDEX = re.compile(r"(?<![\w.&#-])([A-Za-z])_?(\d|(?<=_)[A-Za-z])(?![\w.-]|-\w)")
 LETTERS = {**mathml.GREEK, "mubar": "μ̄", "gamma_t": "γ<sub>t</sub>"}
-NAME = re.compile(r"(?<![\w&])(" + "|".join(sorted(LETTERS, key=len, reverse=True)) + r")(?![\w;])")
+NAME = re.compile(r"(?<![\w&])(" + "|".join(sorted(LETTERS, key=len, reverse=True)) + r")(\d?)(?!\w)")
 RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "~": "∼"}
 SIGNS = set("=<>≤≥≠→≈∼∈,;:") | set(RELATIONS)
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -57,7 +57,7 @@ def _words(text: str) -> str:
     text = POWER.sub(_power, escape(text, quote=False))
     text = MINUS.sub("−", text)
     text = INDEX.sub(r"<i>\1</i><sub>\2</sub>", text)
-    return NAME.sub(lambda match: LETTERS.get(match[0], match[0]), text)
+    return NAME.sub(lambda match: LETTERS[match[1]] + (f"<sub>{match[2]}</sub>" if match[2] else ""), text)
 
 
 def _power(match: re.Match[str]) -> str:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zwang import papers
+from zwang._plot import new_figure
+from zwang._report.drawings import pose_of
 from zwang._report.figures import png, svg
 from zwang._report.page import slug
 from zwang.papers import Chapter, Claim, Picture, Record, Workshop
 
-__all__ = ["Markup", "compute", "opening"]
+__all__ = ["Markup", "compute", "openings"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def drawn(picture: Picture, prefix: str) -> Picture:
     elif picture.raster:
         text = png(made, picture.caption, dpi=120)
     else:
-        text = svg(made, slug(f"{prefix}-{picture.name}"), picture.caption)
+        text = svg(made, slug(f"{prefix}-{picture.name}"), picture.caption, tight=picture.tight)
     return replace(picture, make=Markup(text))
 
 
@@ -46,11 +48,32 @@ def run_one(id: str, full: bool, pictures: bool) -> Record:
     return replace(record, finding=replace(record.finding, pictures=made))
 
 
-def opening(chapter: Chapter) -> Picture | None:
-    """Return the picture that a chapter begins with, as markup."""
-    if chapter.picture is None:
-        return None
-    return drawn(chapter.picture(Workshop()), f"opening-{chapter.paper}")
+def openings(chapter: Chapter) -> dict[str, Picture]:
+    """Return, as markup, the pictures that a chapter ('') and its sections (by module) begin with."""
+    found: dict[str, Picture] = {}
+    shop = Workshop()
+    if chapter.picture is not None:
+        found[""] = drawn(chapter.picture(shop), f"opening-{chapter.paper}")
+    for section in chapter.sections:
+        made = _drawing(section.system) if section.system else None
+        if section.picture is not None:
+            made = section.picture(shop)
+        if made is not None:
+            found[section.module] = drawn(made, f"opening-{chapter.paper}-{section.module}")
+    return found
+
+
+def _drawing(name: str) -> Picture:
+    """Return the drawing of a gallery system at its state."""
+    entry = papers.Workshop().entry(name)
+
+    def make() -> Any:
+        figure, ax = new_figure((3.4, 2.4))
+        assert entry.drawing is not None, name
+        pose_of(entry.drawing, entry.system, entry.state, entry.params).plot(ax=ax)
+        return figure
+
+    return Picture("drawing", f"{entry.title[:1].upper()}{entry.title[1:]}.", make, tight=True)
 
 
 def compute(

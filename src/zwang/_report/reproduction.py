@@ -28,7 +28,7 @@ SIDES = {"printed": "as printed", "corrected": "as corrected", "sound": "must ho
 
 
 def reproduction_body(
-    chapters: Sequence[Chapter], records: Sequence[Record], openings: Mapping[str, Picture | None], *, full: bool
+    chapters: Sequence[Chapter], records: Sequence[Record], openings: Mapping[str, Mapping[str, Picture]], *, full: bool
 ) -> str:
     """Return the body of the page.
 
@@ -37,13 +37,13 @@ def reproduction_body(
     chapters : sequence of Chapter
     records : sequence of Record
         Their pictures are markup already.
-    openings : mapping of str to Picture or None
-        Paper -> the picture that its chapter begins with.
+    openings : mapping of str to mapping of str to Picture
+        Paper -> the pictures that its chapter ('') and its sections (by module) begin with.
     full : bool
         Whether long searches were made.
     """
     by_id = {record.claim.id: record for record in records}
-    told = [_chapter(chapter, by_id, openings.get(chapter.paper)) for chapter in chapters]
+    told = [_chapter(chapter, by_id, openings.get(chapter.paper, {})) for chapter in chapters]
     return (
         f"<header><h1>{TITLE}</h1>{_lead(records, full)}{_contents(chapters, by_id)}</header>"
         f"<main>{''.join(told)}{_ledger(records)}{_new(records)}</main><footer>{_made_with(records)}</footer>"
@@ -89,7 +89,7 @@ def _records_of(chapter: Chapter, records: Mapping[str, Record]) -> list[Record]
     return [records[item.id] for item in items if item.id in records]
 
 
-def _chapter(chapter: Chapter, records: Mapping[str, Record], opening: Picture | None) -> str:
+def _chapter(chapter: Chapter, records: Mapping[str, Record], openings: Mapping[str, Picture]) -> str:
     mine = _records_of(chapter, records)
     if not mine:
         return ""
@@ -97,20 +97,21 @@ def _chapter(chapter: Chapter, records: Mapping[str, Record], opening: Picture |
     parts = [
         f'<section class="chapter"><h2 id="{_anchor(chapter)}">{escape(chapter.title)}</h2>'
         f'<p class="source">{rich(chapter.source)}</p><p class="question">{rich(chapter.question)}</p>',
-        _figure(opening) if opening is not None else "",
+        _figure(openings[""]) if "" in openings else "",
         f'<p class="answer">{rich(answer)}</p>',
-        *(_section(section, records) for section in chapter.sections),
+        *(_section(section, records, openings.get(section.module)) for section in chapter.sections),
         "</section>",
     ]
     return "".join(parts)
 
 
-def _section(section: Section, records: Mapping[str, Record]) -> str:
+def _section(section: Section, records: Mapping[str, Record], opening: Picture | None) -> str:
     mine = [records[item.id] for item in section_claims(section) if item.id in records]
     if not mine:
         return ""
     lead = f"<p>{rich(section.lead)}</p>" if section.lead else ""
-    return f"<h3>{escape(section.title)}</h3>{lead}{''.join(_article(record) for record in mine)}"
+    picture = _figure(opening) if opening is not None else ""
+    return f"<h3>{escape(section.title)}</h3>{lead}{picture}{''.join(_article(record) for record in mine)}"
 
 
 def _article(record: Record) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from zwang import papers
-from zwang._report.reproducing import compute, opening
+from zwang._report.reproducing import compute, openings
 from zwang.cli.models import NO_ANSWER, print_table, tell_mistakes
 from zwang.cli.progress import progress
 from zwang.errors import DeclarationError
@@ -76,8 +76,8 @@ def _write(out: Path, records: Sequence[Record], full: bool) -> None:
         for chapter in papers.chapters()
         if any(item.id in told for section in chapter.sections for item in papers.section_claims(section))
     ]
-    openings = {chapter.paper: opening(chapter) for chapter in chapters}
-    size = write_page(out, TITLE, reproduction_body(chapters, records, openings, full=full))
+    begun = {chapter.paper: openings(chapter) for chapter in chapters}
+    size = write_page(out, TITLE, reproduction_body(chapters, records, begun, full=full))
     click.echo(f"wrote {out}, {size / 1e6:.1f} MB", err=True)
 
 

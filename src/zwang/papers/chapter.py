@@ -23,11 +23,17 @@ class Section:
     title : str
     lead : str
         What a reader needs to know first.
+    system : str
+        The gallery system whose drawing the section begins with, if any.
+    picture : callable or None
+        Gets a `Workshop` and returns another picture to begin with.
     """
 
     module: str
     title: str
     lead: str = ""
+    system: str = ""
+    picture: Callable[[Workshop], Picture] | None = None
 
 
 @dataclass(frozen=True)

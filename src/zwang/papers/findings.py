@@ -118,12 +118,15 @@ class Picture:
         Returns a matplotlib Figure (of `zwang._plot.new_figure`), or markup of HTML, such as a player's.
     raster : bool
         Whether a Figure is put in as PNG: for maps and clouds of points, which would be long as SVG.
+    tight : bool
+        Whether what is empty around a drawing is cut away.
     """
 
     name: str
     caption: str
     make: Callable[[], Any]
     raster: bool = False
+    tight: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

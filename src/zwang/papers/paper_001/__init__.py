@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from zwang.gallery.sources import IVANOV
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
-from zwang.papers.paper_001.pictures import rod_map
+from zwang.papers.paper_001.pictures import pile_drawing, rod_map, string_drawing
 from zwang.papers.wording import num
 
 __all__ = ["CHAPTER"]
@@ -68,6 +68,7 @@ CHAPTER = Chapter(
             "Known normal forces: a pile of blocks",
             "Blocks lie on each other and are pushed sideways. Each contact rests or begins to slide to the left or to "
             "the right: `3^n` cases for n blocks. The weights fix the normal forces, so that only friction is unknown.",
+            picture=pile_drawing,
         ),
         Section(
             "paper_001.projections",
@@ -82,11 +83,13 @@ CHAPTER = Chapter(
             "Two particles joined by a light rod lie on a rough plane and are pulled. They rest, or the rod turns "
             "about "
             "one of them, or both slide.",
+            system="two_particles",
         ),
         Section(
             "paper_001.string",
             "Unknown normal forces: a string over a bar",
             "Now the tension, and with it the friction, depends on how the weights accelerate.",
+            picture=string_drawing,
         ),
         Section(
             "paper_001.theory",
@@ -106,12 +109,13 @@ CHAPTER = Chapter(
             "A rod slides with its foot on a rough floor, its centre at (a, h) from the foot. Friction turns the rod, "
             "and "
             "the turning changes the force that causes the friction.",
+            system="painleve_rod_tip",
         ),
         Section(
             "paper_001.ladder",
             "The ladder",
-            "A rod leans on a rough wall: two contacts with friction, which can hold each other by forces along the "
-            "rod.",
+            "A rod leans on a rough wall: two contacts with friction, which can hold each other by forces along it.",
+            system="ladder",
         ),
         Section(
             "paper_001.rest",

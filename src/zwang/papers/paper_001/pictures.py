@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import draw_counts, new_figure
+from zwang._plot import draw_contact_graph, draw_counts, new_figure
+from zwang._plot.style import INK, PALE, QUIET, SERIES
 from zwang._results.reactions import ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.papers.findings import Picture
 from zwang.papers.workshop import Workshop
 
-__all__ = ["counts_figure", "rod_map"]
+__all__ = ["counts_figure", "pile_drawing", "projection_paths", "reaction_graphs", "rod_map", "string_drawing"]
 
 GRID = 240
 
@@ -42,3 +43,77 @@ def rod_map(shop: Workshop) -> Picture:
         make,
         raster=True,
     )
+
+
+def _arrow(ax: Any, start: tuple[float, float], end: tuple[float, float], words: str, colour: str = SERIES[1]) -> None:
+    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.5})
+    ax.annotate(words, end, xytext=(0, 5), textcoords="offset points", ha="center", color=colour)
+
+
+def pile_drawing(shop: Workshop) -> Picture:
+    """Return the drawing of the pile, figure 2 of the paper."""
+
+    def make() -> Any:
+        figure, ax = new_figure((3.8, 2.4))
+        widths = (1.6, 2.4, 3.2)
+        for place, width in enumerate(widths):
+            ax.bar(0, 0.8, width, bottom=0.8 * (2 - place), color=PALE, edgecolor=INK)
+            ax.text(0, 0.8 * (2 - place) + 0.4, f"$m_{place + 1}$", ha="center", va="center")
+            right = width / 2
+            _arrow(ax, (right, 0.8 * (2 - place) + 0.4), (right + 0.8, 0.8 * (2 - place) + 0.4), f"$P_{place + 1}$")
+        ax.axhline(0, color=QUIET)
+        ax.set(xlim=(-2.3, 3.0), ylim=(-0.15, 2.75))
+        ax.set_aspect("equal")
+        ax.axis("off")
+        return figure
+
+    return Picture("pile", "Blocks on each other, pushed sideways (figure 2 of the paper).", make, tight=True)
+
+
+def string_drawing(shop: Workshop) -> Picture:
+    """Return the drawing of the two weights."""
+
+    def make() -> Any:
+        figure, ax = new_figure((2.6, 2.6))
+        angle = np.linspace(0, np.pi, 60)
+        ax.fill(0.5 * np.cos(2 * angle), 0.5 * np.sin(2 * angle), color=PALE, edgecolor=QUIET)
+        ax.plot(0.55 * np.cos(angle), 0.55 * np.sin(angle), color=INK)
+        for side, depth in ((-1, 1.6), (1, 1.1)):
+            ax.plot([0.55 * side] * 2, [0, -depth], color=INK)
+            ax.bar(0.55 * side, 0.45, 0.5, bottom=-depth - 0.45, color=PALE, edgecolor=INK)
+            ax.text(0.55 * side, -depth - 0.23, "$m_1$" if side < 0 else "$m_2$", ha="center", va="center")
+            ax.annotate("", (1.15 * side, -depth), (1.15 * side, 0), arrowprops={"arrowstyle": "-|>", "color": QUIET})
+            ax.text(1.32 * side, -depth / 2, "$q_1$" if side < 0 else "$q_2$", ha="center", va="center", color=QUIET)
+        ax.set(xlim=(-1.6, 1.6), ylim=(-2.2, 0.65))
+        ax.set_aspect("equal")
+        ax.axis("off")
+        return figure
+
+    return Picture(
+        "string", "Two weights on a string over a rough bar; positions are measured downwards.", make, tight=True
+    )
+
+
+def reaction_graphs(results: list[tuple[str, Any]]) -> Any:
+    """Draw the gap acceleration over the normal force, side by side for several states of one contact."""
+    figure, ax = new_figure((3.0 * len(results), 2.8))
+    ax.remove()
+    for place, (words, result) in enumerate(results):
+        part = figure.add_subplot(1, len(results), place + 1)
+        draw_contact_graph(result, ax=part, legend=False)
+        part.set_title(words, fontsize=10, loc="left")
+    return figure
+
+
+def projection_paths(F: Any, bound: Any, paths: dict[str, Any], target: Any) -> Any:
+    """Draw ways into a box in two dimensions, from the point F."""
+    figure, ax = new_figure((4.6, 3.6))
+    ax.fill([-bound[0], bound[0], bound[0], -bound[0]], [-bound[1], -bound[1], bound[1], bound[1]], color=PALE)
+    for (name, path), colour, style in zip(paths.items(), SERIES, ("o-", "s--"), strict=False):
+        ax.plot(*np.transpose(path), style, color=colour, markersize=4, linewidth=1.2, label=name)
+    ax.plot(*F, "k.", markersize=9)
+    ax.annotate("F", F, xytext=(6, 4), textcoords="offset points")
+    ax.plot(*target, "*", color=INK, markersize=12, label="reaction")
+    ax.set(xlabel="$R_1$", ylabel="$R_2$")
+    ax.legend()
+    return figure

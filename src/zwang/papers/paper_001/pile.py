@@ -204,8 +204,8 @@ def first_data(shop: Workshop) -> Finding:
     w = found.accelerations[0] / unit  # unit masses
     T = found.solutions[0].tangential / unit
     return Finding(
-        computed=f"w = {vec(w)}, T = {vec(T)}; the force left over, F + T + ... = A w, so the projection is "
-        f"-T = {vec(-T)}; modes {', '.join(found.solutions[0].modes)}.",
+        computed=f"w = {vec(w)}, T = {vec(T)}, so that the projection of F is {vec(-T)}; modes "
+        f"{', '.join(found.solutions[0].modes)}.",
         comparisons=(
             as_printed("w", w, [1, 0, 0]),
             as_printed("T", T, [-1, 1, -2]),

@@ -12,6 +12,7 @@ from zwang._plot import new_figure
 from zwang._reactions.verb import reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
+from zwang.papers.paper_001.pictures import projection_paths
 from zwang.papers.paper_001.pile import PILE, pushes, symbols, unit_of
 from zwang.papers.paper_001.projecting import SymbolAlgorithm, block, cyclic, dykstra, project, schur
 from zwang.papers.wording import num, share, vec
@@ -119,8 +120,35 @@ def cyclic_projections(shop: Workshop) -> Finding:
         "method, the same as descending along one acceleration after the other) converges to the solution.",
         residual=residual,
         data={"sizes": SIZES, "cases": count, **right},
-        pictures=(Picture("rates", "How often each way of projecting finds the motion of a random pile.", draw),),
+        pictures=(
+            Picture("rates", "How often each way of projecting finds the motion of a random pile.", draw),
+            Picture(
+                "paths",
+                "A pile of two blocks: cyclic projections walk into the box and stop at its first point they meet; "
+                "Dykstra's take their first steps back and end at the reaction.",
+                lambda: _paths(shop),
+            ),
+        ),
     )
+
+
+def _paths(shop: Workshop) -> Any:
+    rng = shop.rng(47)
+    while True:
+        F, A, bound = _pile(rng, 2)
+        true = motion(F, A, bound)[0]
+        if np.abs(cyclic(F, A, bound) - true).max() > 0.35 * np.abs(bound).max():
+            break
+    single, taken_back, R, back, steps = [F], [F], F, F, np.zeros(2)
+    for _ in range(6):
+        for i in (0, 1):
+            R = project(R, A, bound, i)
+            single.append(R)
+            start = back + steps[i] * A[i]
+            back = project(start, A, bound, i)
+            steps[i] = (start[i] - back[i]) / A[i, i]
+            taken_back.append(back)
+    return projection_paths(F, bound, {"Dykstra's": taken_back, "cyclic": single}, true)
 
 
 def _rates(rates: dict[str, list[float]]) -> Any:

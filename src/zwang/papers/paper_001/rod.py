@@ -12,6 +12,7 @@ from zwang._plot import new_figure
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.families import ask, omega
+from zwang.papers.paper_001.pictures import reaction_graphs
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
 
@@ -241,7 +242,14 @@ def reversed_one_sided(shop: Workshop) -> Finding:
         expected = np.where(steep, np.where(gap > 0, 2, 0), 1)
         wrong += int((counts != expected)[violated].sum())
         numbers += int((counts == 1)[violated].sum())
-    one = shop.ask(ROD, v_x=-1.0, mu=2.0, **{key: float(value) for key, value in posed(-0.8, 1.5).items()})
+    pose = {key: float(value) for key, value in posed(-0.8, 1.5).items()}
+    one = shop.ask(ROD, v_x=-1.0, mu=2.0, **pose)
+
+    def draw() -> Any:
+        cases = (("v < 0: one", -1.0, 0.0), ("v > 0: none", 1.0, 0.0), ("v > 0, turning fast: two", 1.0, 4.0))
+        told = [(words, shop.ask(ROD, v_x=slip, v_theta=spin, mu=2.0, **pose)) for words, slip, spin in cases]
+        return reaction_graphs(told)
+
     return Finding(
         computed=f"a = -0.8, h = 1.5, mu = 2, v = -1: (4.10) fails and there is {len(one.accelerations)} solution. Of "
         f"{2 * int(violated.sum())} random sliding rods that violate (4.10) {numbers} have one; the corrected rule is "
@@ -251,6 +259,16 @@ def reversed_one_sided(shop: Workshop) -> Finding:
             as_printed("solutions for v = -1", len(one.accelerations) in (0, 2)),
             as_corrected("disagreements with the rule", wrong, 0),
             sound("(4.10) fails there", 1 + 0.64 < 2 * 0.8 * 1.5),
+        ),
+        pictures=(
+            Picture(
+                "graphs",
+                "Acceleration of the gap over the normal force, a = -0.8, h = 1.5. Solutions lie where the line meets "
+                "the "
+                "pale L: pushing with a closed gap, or an opening gap without force. Friction against the slope tilts "
+                "the line down, and it meets the L twice or not at all.",
+                draw,
+            ),
         ),
         corrected="Only if `1 + a^2 + mu a h sgn(v) < 0`: none if the free acceleration of the gap is negative, two "
         "if it is "
@@ -312,7 +330,7 @@ def gravity(shop: Workshop) -> Finding:
     return Finding(
         computed=f"120°, mu = 3, sliding against its slope: no solution up to an angular velocity of {num(low)} "
         f"rad/s, where "
-        f"h omega^2/g = {num(h * low**2 / g, 8)}; beyond it {int(counts[-1])} solutions.",
+        f"`h omega^2/g` = {num(h * low**2 / g, 8)}; beyond it {int(counts[-1])} solutions.",
         comparisons=(
             as_printed("no solution at every angular velocity", bool((counts == 0).all())),
             as_corrected("h omega^2/g at the limit", h * low**2 / g, 1.0, tol=1e-7),
