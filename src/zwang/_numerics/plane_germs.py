@@ -2,7 +2,8 @@
 
 Newton's polygon and Puiseux's substitutions with real numbers: on the side x = s tau^Q, tau > 0, s = +-1, every simple
 real root of an edge polynomial is exactly one half-branch y = sum of c_e tau^e; a multiple root is substituted and the
-polygon of the rest is asked again. Coefficients below a tolerance count as zero. What the degree of the coefficients
+polygon of the rest is asked again. Coefficients below a tolerance, or without effect at a distance of 0.2, count as
+zero. What the degree of the coefficients
 leaves undecided is said, not guessed.
 """
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 DEEPEST = 12
 SAME = 1e-5
+RADIUS, ROUNDING = 0.2, 1e-13
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ def germ(coefficients: Array, tolerance: float = 1e-9) -> Germ:
     [(2, ((3, -1.0),)), (2, ((3, 1.0),))]
     """
     size = len(coefficients)
+    top = np.abs(coefficients).max()
+    # Rounding errors of high coefficients grow like powers of a radius of convergence, and matter as little.
+    degrees = np.add.outer(np.arange(size), np.arange(size))
+    least = np.maximum(tolerance, ROUNDING / RADIUS**degrees)
+    coefficients = np.where((np.abs(coefficients) > least * top) & (degrees < size), coefficients, 0.0)
     top = np.abs(coefficients).max()
     if top == 0:
         return Germ(size, np.eye(2), [], decided=False)

@@ -229,7 +229,7 @@ def _geometry(piece: Array, u: Array) -> tuple[Array, Array, Array]:
     size = np.linalg.norm(slope, axis=1)
     # At a cusp the first derivative vanishes, and the second is along the tangent.
     third = np.linalg.norm(change, axis=1)
-    flat = size <= 1e-9 * np.maximum(third, 1e-300)
+    flat = size <= 1e-6 * np.maximum(third, 1e-300)
     sign = np.where(u < 0, 1.0, -1.0)[:, None]
     slope = np.where(flat[:, None], sign * change, slope)
     tangent = slope / np.maximum(np.linalg.norm(slope, axis=1), 1e-300)[:, None]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED, TRANSFORM
+from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.following import follow
 from zwang._trace.local import HalfBranch
-from zwang._trace.local_series import piece_of
+from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.sampling import TURN, Solver
 from zwang._trace.searching import SingularPoints
 
@@ -74,7 +74,7 @@ class Follower:
         return nodes, np.concatenate(sigmas), status, int(report[1])
 
     def _coefficients(self, nodes: Array) -> Array:
-        return np.einsum("ki,pij->pkj", TRANSFORM, nodes) * self.solver.place.scale
+        return coefficients_of(nodes) * self.solver.place.scale
 
     def through(self, x: Array) -> RawArc | None:
         """Return the arc through a point of the set."""

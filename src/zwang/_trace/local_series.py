@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.curves.charts import DEGREE, NODES, TRANSFORM
 from zwang._numerics.power_series import Ring, ring
 from zwang._results.configuration_arc import _invert, chebyshev
 from zwang._trace.equations import Place
 from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
-PIECE = 20
 LARGEST = 0.25
 USED = 16
 UNIT = 0.25
@@ -141,17 +141,25 @@ class Piece:
 
 def piece_of(q: Array, scale: Array, x: Array, low: float, high: float) -> Piece:
     """Return the stretch low <= tau <= high of q + scale * x(tau) as a piece that starts at tau = low."""
-    nodes = np.cos(np.pi * np.arange(PIECE + 1) / PIECE)[::-1]
-    tau = low + (nodes + 1) * (high - low) / 2
+    tau = low + NODES * (high - low)
     values = q + scale * np.polynomial.polynomial.polyval(tau, x).T
-    position = np.polynomial.chebyshev.chebfit(nodes, values, PIECE)
+    position = coefficients_of(values[None])[0]
     slope = scale * np.polynomial.polynomial.polyval(tau, np.polynomial.polynomial.polyder(x)).T * (high - low) / 2
-    return Piece(position, lengths_of(nodes, np.linalg.norm(slope, axis=1)))
+    return Piece(position, lengths_of(np.linalg.norm(slope, axis=1)))
 
 
-def lengths_of(nodes: Array, speed: Array) -> Array:
-    """Return the Chebyshev coefficients of the integral of the speed |dq/du| from u = -1, of the same degree."""
-    degree = len(nodes) - 1
-    fitted = np.polynomial.chebyshev.chebfit(nodes, speed, degree)
-    found = np.polynomial.chebyshev.chebint(fitted[:degree], lbnd=-1)
-    return np.asarray(found)
+def coefficients_of(nodes: Array) -> Array:
+    """Return the Chebyshev coefficients (p, d + 1, n) of values at the nodes (p, d + 1, n).
+
+    Those that are rounding are left out: they would spoil derivatives.
+    """
+    first = nodes[:, :1]
+    found = np.einsum("ki,pij->pkj", TRANSFORM, nodes - first)
+    found[:, :1] += first
+    top = np.abs(nodes).max(axis=(1, 2), keepdims=True)
+    return np.asarray(np.where(np.abs(found) > 4e-16 * np.maximum(top, 1.0), found, 0.0))
+
+
+def lengths_of(speed: Array) -> Array:
+    """Return the Chebyshev coefficients of the integral of the speed |dq/du| at the nodes, from u = -1."""
+    return np.asarray(np.polynomial.chebyshev.chebint((TRANSFORM @ speed)[:DEGREE], lbnd=-1))

@@ -11,6 +11,7 @@ from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace import gathering
 from zwang._trace.arcs import Follower, RawArc
+from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
 from zwang._trace.equations import Equations
 from zwang._trace.local_reduction import frame, reduce
@@ -20,6 +21,7 @@ from zwang._trace.searching import SingularPoints
 Array = NDArray[np.float64]
 ROUNDS = 8
 SAME = 1e-6
+DOUBLE = 1e-4
 
 
 class Search:
@@ -88,11 +90,11 @@ class Search:
             fine[here] = not any(asked)
         return fine
 
-    def distinct(self, x: Array) -> Array:
+    def distinct(self, x: Array, near: float = SAME) -> Array:
         """Return points that differ, angles modulo a turn."""
         kept: list[Array] = []
         for row in x:
-            if all(self.points.distance(row, other) > SAME for other in kept):
+            if all(self.points.distance(row, other) > near for other in kept):
                 kept.append(row)
         return np.array(kept).reshape(len(kept), self.equations.n)
 
@@ -104,10 +106,22 @@ def traced(search: Search) -> ConfigurationSpace:
     on_curves = settled & (ranks == e.n - 1)
     rigid = settled & (ranks == e.n)
     wide = settled & (ranks < e.n - 1)
+    double = x[:0]
+    if e.m >= e.n and (ranks == e.n - 1).any():
+        # Distinct first: many starts end at one double assembly, each with the error of a double root.
+        looked = search.distinct(x[ranks == e.n - 1], DOUBLE)
+        moves = can_move(search.solver, looked)
+        if not moves.any():
+            double = search.distinct(polished(search.solver, looked), SAME)
+            on_curves = np.zeros_like(on_curves)
     if wide.any() and not on_curves.any():
         rank = int(ranks[wide].max())
         return _space(search, [], [], TraceStatus.SURFACE, e.n - rank, rank, x[wide][:1])
-    assemblies = search.distinct(x[rigid])
+    assemblies = search.distinct(np.concatenate([x[rigid], double]))
+    if len(double):
+        search.notes.append(
+            f"{len(double)} of the isolated configurations count twice: constraints are dependent there."
+        )
     if not on_curves.any() and len(assemblies):
         return _space(search, [], assemblies, TraceStatus.POINTS, 0, e.n, x[:0])
     if e.m >= e.n - 1:
@@ -132,6 +146,7 @@ def _followed(search: Search, x: Array) -> list[RawArc]:
     """Return all arcs: out of every singular point, then through every point that is on none."""
     points = search.points
     for _ in range(ROUNDS):
+        points.put_in_order()
         follower = Follower(search.solver, points)
         known = len(points.found)
         arcs: list[RawArc] = []

@@ -62,19 +62,19 @@ class SingularPoints:
         self._plain.append(is_plain(local.frame))
         return True
 
+    def put_in_order(self) -> None:
+        """Number the points by their coordinates, whatever order they were found in."""
+        keys = [tuple(float(value) + 0.0 for value in np.round(local.q, 6)) for local in self.found]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        self.found = [self.found[k] for k in order]
+        self._plain = [self._plain[k] for k in order]
+
     def _on_multiple(self, local: LocalStructure) -> bool:
         """Say whether the rank is as low at all nearby points: then it is a multiple component, no singular point."""
         place, rank = self.solver.place, self.solver.rank
-        if local.half_branches:
-            ends = [half.at(0.9 * half.reach) for half in local.half_branches]
-            sizes = [np.linalg.svd(place.values(q)[1], compute_uv=False)[rank - 1] for q in ends]
-            return max(sizes) < 1e-9
-        if local.kind != "isolated":
-            return False
-        moved = local.q / place.scale + 1e-2 * np.random.default_rng(5).normal(size=(6, len(local.q)))
-        near = self.solver.project(moved, every=True)
-        apart = [self.distance(row, local.q / place.scale) for row in near.x]
-        return any(1e-3 < value < 0.1 for value in apart)
+        ends = [half.at(0.9 * half.reach) for half in local.half_branches]
+        sizes = [np.linalg.svd(place.values(q)[1], compute_uv=False)[rank - 1] for q in ends]
+        return bool(sizes) and max(sizes) < 1e-9
 
     def _admissible(self, q: Array) -> bool:
         equations = self.solver.equations

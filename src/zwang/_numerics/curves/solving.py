@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.curves.rows import damped_step, load, rotate_rows, row_sizes, shortest_step
+from zwang._numerics.curves.rows import damped_step, load, rotate_rows, row_sizes
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 LONGEST = 0.5
@@ -33,15 +33,21 @@ def project_many(
     n, m, g = sizes[0], sizes[1], sizes[2]
     rows = mix.shape[0]
     q, out, step = np.empty(n), np.empty((m + g) * (n + 1)), np.empty(n)
-    W = np.empty((rows, n + 1))
+    W, N = np.empty((rows, n + 1)), np.empty((n, n))
     for s in range(x.shape[0]):
         length = math.inf
         for turn in range(most):
             if not load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, W):
                 length = math.inf
                 break
-            rotate_rows(W, rows, n)
-            shortest_step(W, rows, n, 1e-10, step)
+            # Damped by the square of the residual: quadratic also where dependent equations leave a curve of solutions,
+            # on which a plain Newton step would slide along.
+            square = 0.0
+            for i in range(rows):
+                square += W[i, n] * W[i, n]
+            if not damped_step(W, rows, n, 0.1 * min(square, 1.0) + 1e-16, N, step):
+                length = math.inf
+                break
             length, size = 0.0, 1.0
             for j in range(n):
                 length = max(length, abs(step[j]))
