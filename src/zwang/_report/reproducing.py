@@ -111,7 +111,10 @@ def _records(claims: Sequence[Claim], jobs: int, full: bool, pictures: bool) -> 
         return
     # Threads of the linear algebra inside several processes would only get in each other's way.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    try:
         waiting = [pool.submit(run_one, item.id, full, pictures) for item in claims]
         for done in as_completed(waiting):
             yield done.result()
+    finally:  # also when somebody presses Ctrl-C: what has not begun is not begun any more
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -103,7 +103,7 @@ class Claim:
         except Exception as error:  # the ledger goes on, says what happened, and the command ends with 1
             failure = traceback.format_exc()
             finding = Finding(computed="", reason=f"The computation ended with {type(error).__name__}: {error}")
-        return Record(self, finding, time.perf_counter() - start, failure)
+        return Record(self, finding, time.perf_counter() - start, failure, tuple(sorted(workshop.asked)))
 
     def __reduce__(self) -> tuple[Callable[[str], Claim], tuple[str]]:
         """Send a claim to another process by its id: a function that a decorator replaced can't be sent itself."""
@@ -126,12 +126,15 @@ class Record:
     seconds : float
     failure : str
         The traceback, where the computation raised.
+    asked : tuple of str
+        The gallery systems that it asked.
     """
 
     claim: Claim
     finding: Finding
     seconds: float
     failure: str = ""
+    asked: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

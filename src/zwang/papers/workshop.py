@@ -32,6 +32,11 @@ class Workshop:
     full : bool
         Whether there is time for long searches.
 
+    Attributes
+    ----------
+    asked : set of str
+        The gallery systems that were handed out.
+
     Examples
     --------
     >>> shop = Workshop()
@@ -41,6 +46,7 @@ class Workshop:
 
     def __init__(self, systems: Mapping[str, System] | None = None, *, full: bool = False) -> None:
         self.full = full
+        self.asked: set[str] = set()
         self._systems = dict(systems or {})
         for name in self._systems:
             if name not in gallery.names():
@@ -48,6 +54,7 @@ class Workshop:
 
     def entry(self, name: str) -> Entry:
         """Return an entry of the gallery, with its own system or the one that takes its place."""
+        self.asked.add(name)
         entry = gallery.get(name)
         if name not in self._systems:
             return entry

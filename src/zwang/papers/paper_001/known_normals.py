@@ -321,6 +321,9 @@ def tangential_offset(shop: Workshop) -> Finding:
     recorded="corrected",
     systems=("ladder",),
     errata=("ivanov-4",),
+    new="The factor is `|t|/|n|`, not its inverse: with it the range of the floor's force is that of the Jacobian "
+    "rows, and "
+    "it follows from `T' = |t| T`, `N' = |n| N`.",
 )
 def unit_normals(shop: Workshop) -> Finding:
     problem = shop.problem("ladder", g=1.0)
