@@ -67,7 +67,7 @@ class Extended:
     def starting(self, x: Array, s: Array) -> Array:
         """Return unknowns (b, n + 1 + r) with u the combination of rows that is shortest there."""
         J = self.terms(x, s)[1]
-        good = np.isfinite(J).all(axis=(1, 2))
+        good = np.asarray(np.isfinite(J).all(axis=(1, 2)))
         left = np.linalg.svd(np.where(good[:, None, None], J, 0.0))[0]
         return np.concatenate([x, s[:, None], left[:, :, -1]], axis=1)[good]
 

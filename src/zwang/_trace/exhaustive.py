@@ -18,9 +18,11 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._declare.system import System
+from zwang._results.configuration import ConfigurationSpace
 from zwang._trace.exhaustive_balls import Enclosure
 from zwang._trace.exhaustive_boxes import Prover
 from zwang._trace.exhaustive_local import ExactType, exact_type
+from zwang._trace.exhaustive_matching import Match, contacts, position
 from zwang._trace.exhaustive_search import TURN, Ball, Domain, Search, link, subdivide
 from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, numeric
 from zwang.errors import DeclarationError
@@ -28,7 +30,6 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 MOST_BOXES = 200_000
 SMALL, LARGE = 0.01, 0.1
-NEAR = 1e-7
 ROUNDS = 4
 
 
@@ -88,9 +89,11 @@ def certify(
             balls = _balls(special, domain, equations, factor * widths)
             search = subdivide(prover, domain, balls, most)
             link(prover, search)
-            match = _Match(space, equations, prover, search)
+            match = Match(space, equations, prover, search)
             if not match.swallowed:
                 break
+        if equations.gaps and search.proved:
+            match.cuts = len(contacts(prover, search))
         return _verdict(equations, search, match, special, redundant)
 
 
@@ -114,10 +117,10 @@ def _special(space: Any, equations: ExactEquations) -> list[_Special]:
     one = len(equations.values) == len(equations.coordinates) - 1
     found = []
     for point in space.singular_points:
-        place = _position(point.state, equations)
-        exact = exact_type(equations, place) if one else None
+        place = position(point.state, equations)
+        exact = exact_type(equations, place.tolist()) if one else None
         found.append(_Special(place, point.kind, len(point.branches), exact))
-    doubles = [_position(state, equations) for state in space.points]
+    doubles = [position(state, equations) for state in space.points]
     return found + [_Special(place, "isolated", 0, None) for place in doubles if _dependent(equations, place)]
 
 
@@ -126,10 +129,6 @@ def _dependent(equations: ExactEquations, place: Array) -> bool:
     slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
     sizes = np.linalg.svd(slope(place[:, None]).reshape(m, n), compute_uv=False)
     return bool(m < n or sizes[n - 1] <= 1e-6 * max(float(sizes[0]), 1e-300))
-
-
-def _position(state: Mapping[str, float], equations: ExactEquations) -> Array:
-    return np.array([float(state[item.name]) for item in equations.coordinates])
 
 
 def _reduced_powers(equations: ExactEquations) -> ExactEquations:
@@ -202,7 +201,7 @@ def _rows(space: Any, equations: ExactEquations) -> tuple[list[int], bool]:
         return list(range(m)), False
     slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
     places = [arc.position(share * arc.length) for arc in space.branches for share in (0.21, 0.57, 0.83)]
-    places += [_position(state, equations) for state in space.points]
+    places += [position(state, equations) for state in space.points]
     if not places:
         return list(range(min(m, n))), m > n
     jacobians = slope(np.array(places).T).reshape(m, n, -1)
@@ -231,89 +230,8 @@ def _balls(special: Sequence[_Special], domain: Domain, equations: ExactEquation
     return balls
 
 
-class _Match:
-    """Which arcs and isolated configurations lie on which chains."""
-
-    def __init__(self, space: Any, equations: ExactEquations, prover: Prover, search: Search) -> None:
-        self.search, self.prover, self.equations = search, prover, equations
-        self.chain_of = {piece: k for k, chain in enumerate(search.chains) for piece in chain.pieces}
-        self.samples = [arc.sampled(2000) for arc in space.branches] if equations.gaps else []
-        self.lost: list[int] = []
-        self.swallowed = False
-        self.arcs: dict[int, list[int]] = {k: [] for k in range(len(search.chains))}
-        for arc in space.branches:
-            self._place(arc.number, [arc.position(share * arc.length) for share in (0.5, 0.37, 0.71, 0.05, 0.93)])
-        for number, state in enumerate(space.points):
-            place = _position(state, equations)
-            if not self._in_ball(search.domain.wrapped(place)):
-                self._place(number, [place])
-
-    def _place(self, number: int, positions: Sequence[Array]) -> None:
-        found = {chain for q in positions for chain in self._chains_at(self.search.domain.wrapped(q))}
-        if len(found) == 1:
-            self.arcs[found.pop()].append(number)
-        elif not found and all(self._in_ball(self.search.domain.wrapped(q)) for q in positions):
-            self.swallowed = True
-        else:
-            self.lost.append(number)
-
-    def _in_ball(self, q: Array) -> bool:
-        return any(ball.holds(q, q) for ball in self.search.balls)
-
-    def _chains_at(self, q: Array) -> set[int]:
-        """Return the chains on which a position is proved to lie."""
-        found = set()
-        for number, shift in self.search.holding(q - NEAR, q + NEAR):
-            piece = self.search.pieces[number]
-            low, high = q + shift - NEAR, q + shift + NEAR
-            if piece.along is not None:
-                low[piece.along] = high[piece.along] = (q + shift)[piece.along]
-            if number in self.chain_of and self.prover.proves(low, high, piece.along):
-                found.add(self.chain_of[number])
-        return found
-
-    def missing(self) -> list[Array]:
-        """Return a position on each chain that no arc covers."""
-        starts = []
-        for k, numbers in self.arcs.items():
-            places = self.search.chains[k].pieces
-            if self.equations.gaps:
-                starts += self._bare(places)[:1]
-            elif not numbers:
-                starts.append(self._middle(places[len(places) // 2]))
-        return starts
-
-    def _middle(self, number: int) -> Array:
-        """Return the point of the curve in the middle of a piece."""
-        piece = self.search.pieces[number]
-        at = None if piece.along is None else float(0.5 * (piece.low + piece.high)[piece.along])
-        low, high = self.prover.point(piece, at)
-        return np.asarray(0.5 * (low + high))
-
-    def _bare(self, places: Sequence[int]) -> list[Array]:
-        """Return points of pieces where all one-sided constraints are open but no arc passes: contacts cut chains."""
-        domain = self.search.domain
-        gaps = numeric(Formulas.of(self.equations.gaps, self.equations.coordinates))
-        bare = []
-        for q in (self._middle(number) for number in places):
-            inside = bool(((q >= domain.low) & (q <= domain.high) | domain.circles).all())
-            if inside and gaps(q[:, None]).min() > 0 and not self._passed(domain.wrapped(q)):
-                bare.append(q)
-        return bare
-
-    def _passed(self, q: Array) -> bool:
-        """Whether an arc comes as near to a point as its samples are apart."""
-        for rows in self.samples:
-            d = self.search.domain.wrapped(rows) - q
-            d = np.where(self.search.domain.circles, d - TURN * np.round(d / TURN), d)
-            apart = np.abs(np.diff(rows, axis=0)).max(initial=0.0)
-            if np.abs(d).max(axis=1).min() <= apart + NEAR:
-                return True
-        return False
-
-
 def _verdict(
-    equations: ExactEquations, search: Search, match: _Match, special: Sequence[_Special], redundant: bool
+    equations: ExactEquations, search: Search, match: Match, special: Sequence[_Special], redundant: bool
 ) -> Certificate:
     """Return the certificate: every condition that fails is said in a note."""
     against = []
@@ -332,6 +250,10 @@ def _verdict(
     if any(end[0] == "open" for chain in search.chains for end in chain.ends) and not equations.gaps:
         against.append("Some proved stretches could not be joined.")
     against += _counted(search, special)
+    if match.cuts != match.contact_ends:
+        against.append(
+            f"Contacts cut the curve at {match.cuts} places, but {match.contact_ends} arcs end there."
+        )
     if redundant:
         against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
     if against:
@@ -377,11 +299,11 @@ def _told(q: Array) -> str:
 def exhausted(
     system: System,
     params: Mapping[Any, Any],
-    found: Any,
-    again: Callable[[Array], Any],
+    found: ConfigurationSpace,
+    again: Callable[[Array], ConfigurationSpace],
     *,
     most: int = MOST_BOXES,
-) -> Any:
+) -> ConfigurationSpace:
     """Return a traced space with the proof that it is complete, or with what stands in the way of one.
 
     Parameters

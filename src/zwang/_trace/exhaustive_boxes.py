@@ -155,7 +155,7 @@ class Prover:
             return None
         along = int(np.argmax(np.abs(right[-1]))) if self.n > self.m else None
         rest = [j for j in range(self.n) if j != along]
-        return along, np.linalg.inv(centre[:, rest])
+        return along, np.asarray(np.linalg.inv(centre[:, rest]), dtype=float)
 
     def _krawczyk(
         self, value: Any, J: Any, shifts: Any, middle: Array, along: int | None, Y: Array
@@ -174,7 +174,7 @@ class Prover:
                 image = image - slope * shifts[along]
             size = 0.0
             for place, j in enumerate(rest):
-                entry = 1 if place == i else 0
+                entry: Any = 1 if place == i else 0
                 for y, line in zip(row, J, strict=True):
                     entry = entry - y * line[j]
                 image = image + entry * shifts[j]
@@ -228,17 +228,21 @@ class Prover:
 
     def point(self, piece: Piece, at: float | None) -> tuple[Array, Array]:
         """Return a tight box around the curve's point in a piece, at a value of its coordinate `along`."""
+        return self.stretch(piece, 0.0 if at is None else at, 0.0 if at is None else at)
+
+    def stretch(self, piece: Piece, start: float, end: float) -> tuple[Array, Array]:
+        """Return a box around the curve in a piece, between two values of its coordinate `along`."""
         low, high = piece.low.copy(), piece.high.copy()
         if piece.along is not None:
-            assert at is not None
-            low[piece.along] = high[piece.along] = at
+            low[piece.along], high[piece.along] = start, end
         rest = [j for j in range(self.n) if j != piece.along]
         for _ in range(12):
             found = self._operator(low, high, piece.along)
             if found is None:
                 break
             a, b = np.maximum(low[rest], found[0]), np.minimum(high[rest], found[1])
+            settled = (b - a).sum() > 0.9 * (high - low)[rest].sum()
             low[rest], high[rest] = a, b
-            if (b - a <= TIGHT * (piece.high - piece.low)[rest] + 1e-14).all():
+            if settled or (b - a <= TIGHT * (piece.high - piece.low)[rest] + 1e-14).all():
                 break
         return low, high
