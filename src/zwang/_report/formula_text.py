@@ -63,7 +63,8 @@ def _words(text: str) -> str:
 def _power(match: re.Match[str]) -> str:
     """Return a number with a power of ten as people write it."""
     above = str(int(match[2])).replace("-", "−")
-    return f"{match[1].replace('-', '−')}·10<sup>{above}</sup>"
+    mantissa = "" if match[1] == "1" else f"{match[1].replace('-', '−')}·"
+    return f"{mantissa}10<sup>{above}</sup>"
 
 
 def text_formula(text: str) -> str:

@@ -37,6 +37,7 @@ figcaption{font-size:.9rem;color:var(--quiet);max-width:46rem;margin-top:.3rem}
 svg,img{display:block;max-width:100%;height:auto}
 .side{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start}
 .side>*{min-width:0;flex:0 1 auto}
+.side figcaption{width:0;min-width:100%}
 article{border-top:1px solid var(--line);margin-top:2rem;padding-top:1.4rem}
 .question{border-left:4px solid var(--blue);padding-left:1rem;font-size:1.12rem}
 .answer{border-left:4px solid var(--good);padding-left:1rem}

@@ -129,7 +129,7 @@ def _article(record: Record) -> str:
     return (
         f'<article id="{slug(item.id)}"><p class="place">{_pill(record.verdict)} {escape(item.place)} '
         f'<code class="quiet">{escape(item.id)}</code></p><p class="statement">{rich(item.statement)}</p>{warning}'
-        f'<dl class="facts">{told}</dl>{"".join(_figure(picture) for picture in record.pictures)}'
+        f'<dl class="facts">{told}</dl>{_figures(record.pictures)}'
         f"{_details(record)}</article>"
     )
 
@@ -144,6 +144,12 @@ def _pill(verdict: Verdict) -> str:
 
 def _figure(picture: Picture) -> str:
     return f"<figure>{picture.make()}<figcaption>{rich(picture.caption)}</figcaption></figure>"
+
+
+def _figures(pictures: Sequence[Picture]) -> str:
+    """Return the figures of a claim: side by side where there is room."""
+    told = "".join(_figure(picture) for picture in pictures)
+    return f'<div class="side">{told}</div>' if len(pictures) > 1 else told
 
 
 def _details(record: Record) -> str:

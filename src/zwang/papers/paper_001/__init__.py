@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from zwang.gallery.sources import IVANOV
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
-from zwang.papers.paper_001.pictures import pile_drawing, rod_map, string_drawing
+from zwang.papers.paper_001.pictures import pair_drawing, pile_drawing, rod_map, string_drawing
 from zwang.papers.wording import num
 
 __all__ = ["CHAPTER"]
@@ -83,7 +83,7 @@ CHAPTER = Chapter(
             "Two particles joined by a light rod lie on a rough plane and are pulled. They rest, or the rod turns "
             "about "
             "one of them, or both slide.",
-            system="two_particles",
+            picture=pair_drawing,
         ),
         Section(
             "paper_001.string",
@@ -108,7 +108,9 @@ CHAPTER = Chapter(
             "The rod of Painlevé",
             "A rod slides with its foot on a rough floor, its centre at (a, h) from the foot. Friction turns the rod, "
             "and "
-            "the turning changes the force that causes the friction.",
+            "the turning changes the force that causes the friction. In the graphs below, solutions lie where the line "
+            "(the acceleration of the gap over the normal force) meets the pale L: an opening gap without force, or a "
+            "force with a closed gap.",
             system="painleve_rod_tip",
         ),
         Section(

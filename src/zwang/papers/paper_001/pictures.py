@@ -13,7 +13,15 @@ from zwang._results.reactions_map import ReactionsMap
 from zwang.papers.findings import Picture
 from zwang.papers.workshop import Workshop
 
-__all__ = ["counts_figure", "pile_drawing", "projection_paths", "reaction_graphs", "rod_map", "string_drawing"]
+__all__ = [
+    "counts_figure",
+    "pair_drawing",
+    "pile_drawing",
+    "projection_paths",
+    "reaction_graph",
+    "rod_map",
+    "string_drawing",
+]
 
 GRID = 240
 
@@ -94,15 +102,35 @@ def string_drawing(shop: Workshop) -> Picture:
     )
 
 
-def reaction_graphs(results: list[tuple[str, Any]]) -> Any:
-    """Draw the gap acceleration over the normal force, side by side for several states of one contact."""
-    figure, ax = new_figure((3.0 * len(results), 2.8))
-    ax.remove()
-    for place, (words, result) in enumerate(results):
-        part = figure.add_subplot(1, len(results), place + 1)
-        draw_contact_graph(result, ax=part, legend=False)
-        part.set_title(words, fontsize=10, loc="left")
+def reaction_graph(result: Any) -> Any:
+    """Draw the gap acceleration over the normal force of one contact."""
+    figure, ax = new_figure((3.1, 2.7))
+    draw_contact_graph(result, ax=ax, legend=False)
+    ax.set_title("", loc="left")
     return figure
+
+
+def pair_drawing(shop: Workshop) -> Picture:
+    """Return the drawing of the two particles and the pull, figure 5 of the paper."""
+
+    def make() -> Any:
+        figure, ax = new_figure((4.6, 2.2))
+        ax.plot([-1, 1], [0, 0], "o-", color=INK, markersize=9, markerfacecolor=PALE, linewidth=2)
+        for place, words in ((-1, "1"), (1, "2")):
+            ax.annotate(words, (place, 0), xytext=(0, 9), textcoords="offset points", ha="center")
+        direction = np.array([np.cos(np.pi / 6), np.sin(np.pi / 6)])
+        start = 2 * np.array([np.sin(np.pi / 6), -np.cos(np.pi / 6)])  # at the distance 2 l from the centre
+        line = np.array([start - 0.6 * direction, start + 3.6 * direction])
+        ax.plot(*line.T, ":", color=QUIET)
+        _arrow(ax, tuple(start), tuple(start + 1.1 * direction), "$S$")
+        ax.plot(*np.array([[0.0, 0.0], start]).T, "--", color=QUIET, linewidth=1)
+        ax.annotate("$d$", start / 2, xytext=(6, 0), textcoords="offset points", color=QUIET)
+        ax.set_aspect("equal")
+        ax.axis("off")
+        return figure
+
+    words = "Two particles on a rod, pulled with S at 30° on a line at the distance d = 2 l from the middle (figure 5)."
+    return Picture("pair", words, make, tight=True)
 
 
 def projection_paths(F: Any, bound: Any, paths: dict[str, Any], target: Any) -> Any:

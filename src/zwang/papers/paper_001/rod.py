@@ -12,7 +12,7 @@ from zwang._plot import new_figure
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.families import ask, omega
-from zwang.papers.paper_001.pictures import reaction_graphs
+from zwang.papers.paper_001.pictures import reaction_graph
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
 
@@ -245,10 +245,17 @@ def reversed_one_sided(shop: Workshop) -> Finding:
     pose = {key: float(value) for key, value in posed(-0.8, 1.5).items()}
     one = shop.ask(ROD, v_x=-1.0, mu=2.0, **pose)
 
-    def draw() -> Any:
-        cases = (("v < 0: one", -1.0, 0.0), ("v > 0: none", 1.0, 0.0), ("v > 0, turning fast: two", 1.0, 4.0))
-        told = [(words, shop.ask(ROD, v_x=slip, v_theta=spin, mu=2.0, **pose)) for words, slip, spin in cases]
-        return reaction_graphs(told)
+    cases = (
+        ("v < 0: friction raises the line, one solution.", -1.0, 0.0),
+        ("v > 0: friction turns the line down, and it misses the L.", 1.0, 0.0),
+        ("v > 0, turning with 4 rad/s: it meets the L twice.", 1.0, 4.0),
+    )
+
+    def graph(words: str, slip: float, spin: float) -> Picture:
+        def make() -> Any:
+            return reaction_graph(shop.ask(ROD, v_x=slip, v_theta=spin, mu=2.0, **pose))
+
+        return Picture(f"graph-{cases.index((words, slip, spin))}", words, make)
 
     return Finding(
         computed=f"a = -0.8, h = 1.5, mu = 2, v = -1: (4.10) fails and there is {len(one.accelerations)} solution. Of "
@@ -260,16 +267,7 @@ def reversed_one_sided(shop: Workshop) -> Finding:
             as_corrected("disagreements with the rule", wrong, 0),
             sound("(4.10) fails there", 1 + 0.64 < 2 * 0.8 * 1.5),
         ),
-        pictures=(
-            Picture(
-                "graphs",
-                "Acceleration of the gap over the normal force, a = -0.8, h = 1.5. Solutions lie where the line meets "
-                "the "
-                "pale L: pushing with a closed gap, or an opening gap without force. Friction against the slope tilts "
-                "the line down, and it meets the L twice or not at all.",
-                draw,
-            ),
-        ),
+        pictures=tuple(graph(*case) for case in cases),
         corrected="Only if `1 + a^2 + mu a h sgn(v) < 0`: none if the free acceleration of the gap is negative, two "
         "if it is "
         "positive. In the other direction there is exactly one.",
