@@ -52,6 +52,16 @@ def sparse_kernels() -> None:
     zw.compile(system).evaluate(state)
 
 
+def stepping_kernels() -> None:
+    """Move a small system by tapes: the loop over steps is compiled once."""
+    from zwang._backends.native.moving import moving
+    from zwang._derive.modes import Mode
+
+    system = zw.gallery.get("ellipse_pendulum_cartesian").system
+    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow.advance(0.0, np.zeros(4), np.zeros(4), np.ones(9), 1.0, 1e-6, np.zeros(len(flow.watch_names)))
+
+
 def main() -> None:
     """Compile part after part and say how long each took."""
     parts: dict[str, Callable[[], object]] = {
@@ -60,6 +70,7 @@ def main() -> None:
         "friction in planes": lambda: zw.reactions(spatial_problem()),
         "friction with known bounds": two_particles,
         "sparse factorization": sparse_kernels,
+        "loop over steps": stepping_kernels,
     }
     for name in zw.gallery.names():
         entry = zw.gallery.get(name)

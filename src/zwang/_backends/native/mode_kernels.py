@@ -82,10 +82,11 @@ def taped_functions(program: Program, kernels: Sequence[straight.Kernel]) -> Fun
 
 @dataclass(frozen=True)
 class Watch:
-    """A watched quantity: its name, as in ('gap', 3), and its node."""
+    """A watched quantity: its name, as in ('gap', 3), its node, and a smoother one of the same sign for the loop."""
 
     name: tuple[str, int]
     node: Node
+    smooth: Node | None = None
 
 
 def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, extra: Sequence[Node]) -> list[Watch]:
@@ -107,15 +108,14 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
             node = program.slips[law.slips[0]].value if planar else equations.speed(law)
             found.append(Watch(("slip" if planar else "speed", f), node))
         elif set(law.slips) & set(mode.sticking):
-            forces = [equations.tangential[j] for j in law.slips]
-            size = g.call("abs", forces[0])
-            if len(forces) > 1:
-                size = g.call("sqrt", g.add(*(g.mul(force, force) for force in forces)))
+            square = g.add(*(g.mul(equations.tangential[j], equations.tangential[j]) for j in law.slips))
+            alone = g.call("abs", equations.tangential[law.slips[0]])
             bound = program.bounds[f]
             if law.normal is not None:
                 normal = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
                 bound = g.mul(bound, normal)
-            found.append(Watch(("reserve", f), g.sub(bound, size)))
+            reserve = g.sub(bound, alone if len(law.slips) == 1 else g.call("sqrt", square))
+            found.append(Watch(("reserve", f), reserve, g.sub(g.mul(bound, bound), square)))
     closeness = equations.closeness()
     if closeness is not None:
         found.append(Watch(("singular", 0), closeness))
@@ -151,7 +151,7 @@ def mode_kernels(
         "motion": straight.Kernel(a, equations.regular, sides),
         "shift": straight.Kernel([*change, *values], sound, sides),
         "land": straight.Kernel([*velocities, *accelerations, *rates], landed, sides),
-        "watch": straight.Kernel(nodes, None, sides),
+        "watch": straight.Kernel([item.node if item.smooth is None else item.smooth for item in watches], None, sides),
     }
     return ModeKernels(
         functions=straight_functions(f"a mode of {name}", program, kernels)

@@ -7,8 +7,9 @@ watched quantity changes its sign, or for a tenth of a second, and returns a `St
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
 
 PATIENCE = 0.1  # seconds until a call returns to Python
 STORED = 2_000_000  # numbers kept in one call
+FIRST_CHUNK = 16
 BAND = 1e-13
 NUDGE = 1e-7
+SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,31 @@ class Moving:
     n: int
     parameters: int
     slips: int
+    emit: bool = False
     watch_names: tuple[tuple[str, int], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.watch_names = self.kernels.watches
-        self._pace = 1e-4  # seconds that an attempt takes, measured as we go
+        self._pace = 0.0  # seconds that an attempt takes, measured as we go
+
+    @cached_property
+    def _loop(self) -> Callable[..., int]:
+        functions = self.kernels.functions
+        if self.emit and functions.module is not None:
+            from zwang._numerics.stepping.emitted import emitted
+
+            return emitted(self.n, functions.module).advance  # type: ignore[no-any-return]
+        from zwang._numerics.stepping.drivers import advance
+
+        return partial(advance, *functions.addresses())
+
+    def prepared(self, params: Array) -> Callable[..., int]:
+        """Return the compiled loop for parameters (with the sides of the surfaces): see `stepping.loop.run`.
+
+        It takes params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients.
+        """
+        functions = self.kernels.functions
+        return partial(self._loop, functions.table, functions.workspace(params))
 
     def branches(self, t: float, q: Array, v: Array, params: Array) -> Array:
         """Return the side of each switching surface at a state; on a surface the one that the motion enters."""
@@ -153,14 +176,23 @@ class Moving:
     def bands(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
         """Return what counts as zero for each watch: what rounding of the state does to it, with a margin."""
         signs = np.where(np.arange(self.n) % 2 == 0, 1.0, -1.0)
-        here = self.evaluate(t, q, v, params, branches)[3]
+        here = self.watched(t, q, v, params, branches)
         total = np.abs(here)
         for sign in (signs, np.roll(signs, 1) * np.where(np.arange(self.n) % 3 == 0, -1.0, 1.0)):
-            dq = NUDGE * sign * np.maximum(np.abs(q), 1e-3 * np.abs(q).max(initial=0.0))
-            dv = NUDGE * sign * np.maximum(np.abs(v), 1e-3 * np.abs(v).max(initial=0.0))
-            moved = self.evaluate(t * (1 + NUDGE), q + dq, v + dv, params, branches)[3]
+            dq = NUDGE * sign * np.maximum(np.abs(q), SMALL * np.abs(q).max(initial=0.0))
+            dv = NUDGE * sign * np.maximum(np.abs(v), SMALL * np.abs(v).max(initial=0.0))
+            moved = self.watched(t * (1 + NUDGE), q + dq + t * NUDGE * v, v + dv, params, branches)
             total = np.maximum(total, np.abs(moved - here) / NUDGE)
         return np.asarray(BAND * np.where(np.isfinite(total), total, 0.0) + 1e-300)
+
+    def watched(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
+        """Return what the loop watches: as `evaluate` says, but reserves of friction as a difference of squares."""
+        functions = self.kernels.functions
+        everything = np.concatenate([params, branches])
+        out = np.zeros(len(self.watch_names) + 1)
+        work = functions.workspace(everything)
+        functions.kernels[3](float(t), _vector(q), _vector(v), everything, functions.table, work, out)
+        return out[:-1]
 
     def advance(
         self,
@@ -221,7 +253,7 @@ class Moving:
         room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
         while True:
             left = patience - (clock.perf_counter() - began)
-            chunk = max(1, int(min(0.5 * left, patience) / self._pace))
+            chunk = max(1, int(min(0.5 * left, patience) / self._pace)) if self._pace else FIRST_CHUNK
             start = clock.perf_counter()
             status = call.run(min(chunk, 4096), room - call.steps)
             spent, tried = clock.perf_counter() - start, max(call.tried, 1)
@@ -240,8 +272,7 @@ class _Call:
 
         kernels = moving.kernels
         self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
-        functions = kernels.functions
-        self.functions = (*functions.addresses(), functions.table, functions.workspace(params))
+        self.loop = moving.prepared(params)
         self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
         self.counts = np.zeros(places.COUNTS, dtype=np.int64)
         self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces
@@ -267,15 +298,14 @@ class _Call:
     def run(self, attempts: int, room: int) -> str:
         """Make some attempts and keep the steps; return the status."""
         from zwang._numerics.stepping import places
-        from zwang._numerics.stepping.drivers import advance
 
         size = min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
         times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
         self.counts[places.ATTEMPTS] = attempts
-        ended = advance(
-            *self.functions, self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
+        ended = self.loop(
+            self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
             acc, coefficients,
         )  # fmt: skip
         steps, self.tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
@@ -311,7 +341,9 @@ class _Call:
         )
 
 
-def moving(model: Any, mode: Mode, extra: Sequence[Any] = (), *, compiled: bool | None = None) -> Moving:
+def moving(
+    model: Any, mode: Mode, extra: Sequence[Any] = (), *, compiled: bool | None = None, emit: bool = False
+) -> Moving:
     """Return the `Moving` of a mode, made once for each model.
 
     Parameters
@@ -323,17 +355,20 @@ def moving(model: Any, mode: Mode, extra: Sequence[Any] = (), *, compiled: bool 
     compiled : bool, optional
         Generated code (True) or tapes (False), which need no compilation; by default generated code where the system
         is small.
+    emit : bool
+        Write the loop into a module of the mode's own: some ten seconds of compilation, once for each mode and kept on
+        disk, for a third less time in long runs and ensembles.
     """
     kernels = getattr(model, "kernels", model)
     made = kernels.__dict__.setdefault("_moving", {})
-    key = (mode, tuple(extra), compiled)
+    key = (mode, tuple(extra), compiled, emit)
     if key not in made:
-        made[key] = _make(kernels, mode, extra, compiled)
+        made[key] = _make(kernels, mode, extra, compiled, emit)
     found: Moving = made[key]
     return found
 
 
-def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None) -> Moving:
+def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None, emit: bool) -> Moving:
     system: System = kernels.system
     source = kernels.__dict__.get("_frozen")
     if source is None:
@@ -344,7 +379,7 @@ def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None)
         compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
     nodes = _nodes(system, frozen, extra)
     made = mode_kernels(system.name, frozen, structure, mode, nodes, compiled)
-    return Moving(mode, made, len(frozen.program.q), len(system.parameters), len(frozen.program.slips))
+    return Moving(mode, made, len(frozen.program.q), len(system.parameters), len(frozen.program.slips), emit)
 
 
 def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:

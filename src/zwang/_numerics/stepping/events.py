@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TOGETHER = 1e-12  # events closer than this part of a step, or of the time, are simultaneous
-PATIENT = 4  # times in succession that a step is shortened to resolve a watched quantity
+PATIENT = 8  # times in succession that a step is shortened to resolve a watched quantity
 
 
 @njit(_nrt=False)

@@ -2,18 +2,17 @@
 
 Each quantity has a sign to keep. Seven samples of a step (Lobatto's points, so that nothing periodic in round numbers
 hides between them) show a crossing, also a double one; where three neighbours bend towards zero their parabola is
-followed to the bottom, so that a narrow dip is found too. Where the middle sample is far from what the other six
-foretell, the quantity is not resolved, and the step must be shorter.
+followed to the bottom, so that a narrow dip is found too. Where the polynomial through the samples has not settled in
+its last terms, the quantity is not resolved, and the step must be shorter.
 
 Quantities within their band of zero are on neither side: a quantity that starts at zero fires at the start only if it
-leaves on the wrong side.
+leaves on the wrong side. So is one that starts on the wrong side by next to nothing and goes over to the right one.
 
 For arguments see `calls`; the step at hand starts at t and has the length h.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -30,29 +29,35 @@ POINTS = (0.0, 0.08488805186071652, 0.2655756032646429, 0.5, 0.7344243967353571,
 SAMPLES = 7
 ROOT = 1e-16
 NEVER = 2.0
+NEAR = 0.3  # a parabola that comes this near to zero, relative to its ends, is followed
+NOTHING = 1e-9  # of the largest value in the step
 
 
-def _lagrange() -> tuple[float, ...]:
-    """Return the weights of all samples that foretell the middle one, whose own weight is zero."""
-    weights = [math.prod((0.5 - b) / (a - b) for b in POINTS if b not in (a, 0.5)) for a in POINTS]
-    return tuple(0.0 if a == 0.5 else w for a, w in zip(POINTS, weights, strict=True))
+def _highest() -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the weights of the samples that make the coefficients of Legendre's polynomials of degrees 5 and 6."""
+    x = 2.0 * np.array(POINTS) - 1.0
+    legendre = [np.polynomial.legendre.Legendre.basis(degree)(x) for degree in range(SAMPLES)]
+    quadrature = 2.0 / (SAMPLES * (SAMPLES - 1) * legendre[SAMPLES - 1] ** 2)
+    weights = [quadrature * p / (quadrature @ p**2) for p in legendre[SAMPLES - 2 :]]
+    return tuple(weights[0].tolist()), tuple(weights[1].tolist())
 
 
-FORETOLD = _lagrange()
+FIFTH, SIXTH = _highest()
 
 
 @njit(_nrt=False)
 def unresolved(samples: Floats, keep: Floats, bands: Floats) -> bool:
-    """Say whether some watched quantity is not foretold at the middle of the step by its other samples."""
+    """Say whether the polynomial through the samples of some watched quantity has not settled in its last terms."""
     for i in range(keep.size):
         if keep[i] == 0.0:
             continue
-        low, high, guess = samples[i], samples[i], 0.0
+        low, high, fifth, sixth = samples[i], samples[i], 0.0, 0.0
         for j in range(SAMPLES):
             value = samples[j * keep.size + i]
             low, high = min(low, value), max(high, value)
-            guess += FORETOLD[j] * value
-        if abs(guess - samples[3 * keep.size + i]) > max(0.2 * (high - low), 100.0 * bands[i]):
+            fifth += FIFTH[j] * value
+            sixth += SIXTH[j] * value
+        if abs(fifth) + abs(sixth) > max(0.1 * (high - low), 100.0 * bands[i]):
             return True
     return False
 
@@ -87,9 +92,9 @@ def dip(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: F
 
     The three points are kept with the lowest in the middle, where there is such a middle.
     """
-    for _ in range(16):
+    for count in range(16):
         x, f = bottom(x0, f0, x1, f1, x2, f2)
-        if x == x1 or f > max(band, 0.5 * min(f0, f1, f2)):
+        if x == x1 or (count == 0 and f > NEAR * max(f0, f1, f2)) or (count > 0 and f > band and f1 - f < 0.02 * f1):
             return NEVER, 0.0
         f = side * value(code, table, work, params, room, q, v, out, t, h, x, i)
         if f < -band:
@@ -111,7 +116,7 @@ def root(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: 
     """Return where the quantity, positive at x0 and negative at x1, is zero (regula falsi with halving, bisection)."""
     last = 0
     for count in range(100):
-        x = x1 - f1 * (x1 - x0) / (f1 - f0) if count % 8 != 7 else 0.5 * (x0 + x1)
+        x = x1 - f1 * (x1 - x0) / (f1 - f0) if count % 4 != 3 else 0.5 * (x0 + x1)
         if not x0 < x < x1:
             x = 0.5 * (x0 + x1)
         if x1 - x0 <= ROOT * x1 or not x0 < x < x1:
@@ -128,18 +133,23 @@ def root(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: 
 
 @njit(_nrt=False)
 def risen(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
-          t: float, h: float, i: int, side: float, band: float, start: float,
-          end: float) -> tuple[float, float]:  # fmt: skip
-    """Return a place between start and end where the quantity is above its band, and its value; else (start, 0)."""
+          t: float, h: float, i: int, side: float, band: float, start: float, end: float,
+          f_end: float) -> tuple[float, float, float, float]:  # fmt: skip
+    """Return a place between start and end where the quantity is above its band, and one after it where it is below.
+
+    Each with its value; where there is none the first place is the start, with the value 0.
+    """
     width = end - start
-    for _ in range(40):
+    for _ in range(50):
         width *= 0.5
         f = side * value(code, table, work, params, room, q, v, out, t, h, start + width, i)
         if f > band:
-            return start + width, f
+            return start + width, f, end, f_end
+        if f < -band:
+            end, f_end = start + width, f
         if width * abs(h) <= 1e-15 * abs(t):
             break
-    return start, 0.0
+    return start, 0.0, end, f_end
 
 
 @njit(_nrt=False)
@@ -148,7 +158,12 @@ def crossing(code: Any, table: Ints, work: Floats, params: Floats, room: Floats,
     """Return the first place in a step where quantity i leaves its side; NEVER if it keeps it."""
     before = side * samples[i]
     if before < -band:
-        return 0.0
+        largest = 0.0
+        for j in range(SAMPLES):
+            largest = max(largest, abs(samples[j * count + i]))
+        if before < -NOTHING * largest or side * samples[count + i] <= 0.0:
+            return 0.0
+        before = 0.0
     for j in range(1, SAMPLES):
         here = side * samples[j * count + i]
         x0, f0, x1, f1 = POINTS[j - 1], before, POINTS[j], here
@@ -164,7 +179,7 @@ def crossing(code: Any, table: Ints, work: Floats, params: Floats, room: Floats,
         if f1 < -band:
             if f0 <= band:  # it may have risen and come back since: look for a place where it is positive
                 start = x0
-                x0, f0 = risen(code, table, work, params, room, q, v, out, t, h, i, side, band, x0, x1)
+                x0, f0, x1, f1 = risen(code, table, work, params, room, q, v, out, t, h, i, side, band, x0, x1, f1)
                 if f0 <= 0.0:
                     return start
             return root(code, table, work, params, room, q, v, out, t, h, i, side, x0, f0, x1, f1)
