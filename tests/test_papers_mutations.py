@@ -12,7 +12,15 @@ import zwang as zw
 from zwang import papers
 
 # The systems whose mutations are tried here; each has claims that take well under a second.
-SYSTEMS = ("atwood", "atwood_changing_length", "ladder", "painleve_rod_tip", "pyramid", "two_particles")
+SYSTEMS = (
+    "atwood",
+    "atwood_changing_length",
+    "ladder",
+    "painleve_rod",
+    "painleve_rod_tip",
+    "pyramid",
+    "two_particles",
+)
 
 
 def mutants(system: zw.System) -> Iterator[tuple[str, zw.System]]:

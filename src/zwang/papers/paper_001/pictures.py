@@ -124,7 +124,9 @@ def pair_drawing(shop: Workshop) -> Picture:
         ax.plot(*line.T, ":", color=QUIET)
         _arrow(ax, tuple(start), tuple(start + 1.1 * direction), "$S$")
         ax.plot(*np.array([[0.0, 0.0], start]).T, "--", color=QUIET, linewidth=1)
-        ax.annotate("$d$", start / 2, xytext=(6, 0), textcoords="offset points", color=QUIET)
+        ax.annotate(
+            "$d$", (float(start[0]) / 2, float(start[1]) / 2), xytext=(6, 0), textcoords="offset points", color=QUIET
+        )
         ax.set_aspect("equal")
         ax.axis("off")
         return figure

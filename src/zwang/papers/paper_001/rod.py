@@ -16,7 +16,7 @@ from zwang.papers.paper_001.pictures import reaction_graph
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
 
-ROD = "painleve_rod_tip"
+ROD, CENTRED = "painleve_rod_tip", "painleve_rod"
 
 
 def posed(a: Any, h: Any) -> dict[str, Any]:
@@ -190,6 +190,43 @@ def paradox_friction(shop: Workshop) -> Finding:
         comparisons=(as_printed("friction at which one solution is lost", low, expected, tol=1e-7),),
         data={"friction": float(curve(angle)), "angle": degrees},
         pictures=(Picture("limit", "Where the rod loses its one solution under gravity.", draw),),
+    )
+
+
+@claim(
+    "001-ex5-centre",
+    place="example 5 and (4.10), in coordinates of the centre",
+    statement="What holds for the rod doesn't depend on the coordinates: described by its centre, the uniform rod of "
+    "half "
+    "length 1 loses its one solution where `1 + a^2 = mu |a| h` for `l^2 = 3`.",
+    printed="`1 + a^2 > mu |a| h`, with lengths in units of the radius of gyration",
+    recorded="confirmed",
+    systems=(CENTRED,),
+)
+def centre(shop: Workshop) -> Finding:
+    params = shop.entry(CENTRED).params
+    degrees = np.linspace(20.0, 85.0, 27)
+    theta, unit = np.radians(degrees), math.sqrt(params["J"] / params["m"])
+    a, h = params["l"] * np.cos(theta) / unit, params["l"] * np.sin(theta) / unit
+    state = shop.held(CENTRED, ["tip"], {"tip": -1.0}, theta=theta)
+    low, high = np.zeros(theta.shape), np.full(theta.shape, 60.0)
+    for _ in range(45):
+        middle = (low + high) / 2
+        one = shop.ask(CENTRED, mu=middle, **state).counts == 1
+        low, high = np.where(one, middle, low), np.where(one, high, middle)
+    expected = (1 + a**2) / (a * h)
+    found = shop.ask(CENTRED)
+    a0, h0 = (params["l"] * part(shop.entry(CENTRED).state["theta"]) / unit for part in (math.cos, math.sin))
+    force = params["m"] * params["g"] / (1 + a0**2 - params["mu"] * a0 * h0)
+    return Finding(
+        computed=f"By halving at {len(theta)} angles: the friction at which one solution is lost meets (4.10) to "
+        f"{num(float(np.abs(low / expected - 1).max()), 1)}. At 60° with mu = {num(params['mu'])} the normal force is "
+        f"{num(found.solutions[0].normal[0])}, from Omega of example 5 {num(force)}.",
+        comparisons=(
+            as_printed("friction at which one solution is lost", low, expected, tol=1e-7),
+            as_printed("normal force m g/Omega", found.solutions[0].normal[0], force),
+        ),
+        residual=found.residual,
     )
 
 
