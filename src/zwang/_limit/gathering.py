@@ -75,11 +75,7 @@ def gather(
         rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
     runs = [first, *reversed(rest)]
     good = tuple(run for run in runs if run.course.status == DONE)
-    failed = tuple(
-        f"The motion at strength {run.strength:.3g} {STATUS[run.course.status]} (t = {run.course.t[-1]:.6g})."
-        for run in runs
-        if run.course.status != DONE
-    )
+    failed = tuple(_failure(run) for run in runs if run.course.status != DONE)
     if not good:
         raise StateError(f"{runner.softened.soft.name}: no realized motion reaches the end. {failed[0]}")
     kept = np.array([run.strength for run in good])
@@ -87,6 +83,12 @@ def gather(
     size = 1e-300 + np.abs(finer.q).max()
     residual = float(np.abs(finer.q - good[0].course.q).max() / size)
     return Gathered(kept, edges, good, failed, _floors(runner, good, edges), residual, runner.method)
+
+
+def _failure(run: Run) -> str:
+    course = run.course
+    words = f"The motion at strength {run.strength:.3g} {STATUS[course.status]} (t = {course.t[-1]:.6g})."
+    return f"{words} {course.reason}".strip()
 
 
 def _floors(runner: Runner, runs: tuple[Run, ...], edges: Array) -> dict[str, Array]:

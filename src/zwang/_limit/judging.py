@@ -63,9 +63,10 @@ def judge(
 
 
 def _travel(gathered: Gathered) -> float:
-    """Return how far the motion goes."""
-    q = gathered.runs[-1].course.q
-    return float(np.linalg.norm(np.ptp(q, axis=0))) or float(np.abs(q).max()) or 1.0
+    """Return how far the motions go."""
+    paths = [run.course.q for run in gathered.runs]
+    far = max(float(np.linalg.norm(np.ptp(q, axis=0))) for q in paths)
+    return far or float(np.abs(paths[-1]).max()) or 1.0
 
 
 def _reached(errors: Array, order: Order, gathered: Gathered, scale: float) -> bool:
@@ -141,6 +142,9 @@ def _among_themselves(gathered: Gathered, ideal: Ideal | None, scale: float) -> 
     q = np.array([run.course.q for run in gathered.runs])
     apart = np.linalg.norm(np.diff(q, axis=0), axis=2).max(axis=1)
     order = fit_order(gathered.strengths[:-1], apart, gathered.floors["position"][:-1])
+    if len(apart) == 2 and apart.min() > 0:
+        slope = float(np.log(apart[1] / apart[0]) / np.log(gathered.strengths[1] / gathered.strengths[0]))
+        order = Order(slope, abs(slope) / 2)
     than = "There is no ideal motion to compare with" if ideal is None else "They don't converge to the ideal one"
     settled = apart[-1] <= 12 * gathered.floors["position"][-1]
     if len(apart) >= 2 and (

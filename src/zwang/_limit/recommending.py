@@ -90,7 +90,7 @@ def recommend(
     described = described_motion(model, motion, softened)
     if described is None:
         raise DeclarationError(f"{name}: the ideal motion stops at its start, so no strength can come near it.")
-    runner = Runner(softened, state, params or {}, tol)
+    runner = Runner(softened, state, params or {}, tol, ideal)
     edges = np.linspace(float(motion.t[0]), float(motion.t[-1]), CELLS + 1)
     first = default_strengths(softened, runner.mobility(start.mobility), float(edges[-1] - edges[0]))[0] / 10
     search = _Search(runner, edges, described, float(error), float(first))

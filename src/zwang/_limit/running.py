@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from zwang._backends.native.flow import Flow, compilable, flow
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Unilateral
+from zwang._declare.system import System
 from zwang._derive.convert import Converter
 from zwang._derive.graph import Node
 from zwang._derive.program import Program, Row, position_row, velocity_row
 from zwang._derive.solution import Factor, dot
+from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
 from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
@@ -30,6 +32,10 @@ PHASES = ((2e4, 0.2), (1e5, 0.35), (4e5, 0.5), (1e7, 0.7), (np.inf, 0.5))
 Few periods are sampled finely, since largest values are looked for among the steps. Of many a step takes 0.7, at which
 the amplitude falls by 5.9e-9 in a period; of so many that this would count, 0.5, at which it falls by 2.8e-10.
 """
+
+
+EVENTS_TOL = 1e-10
+"""What `simulate` is asked for: below, rounding of a stiff force times the time between its switches stops it."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,15 @@ class Runner:
     state, params : mappings
         The start and the values, as they were given.
     tol : float
+    options : mapping
+        Of `simulate`, where that runs it.
     """
 
     softened: Softened
     state: Mapping[Any, Any]
     params: Mapping[Any, Any]
     tol: float
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def method(self) -> str:
@@ -70,11 +79,20 @@ class Runner:
     @cached_property
     def flow(self) -> Flow:
         """The kernels, compiled when they are first needed."""
-        return flow(self.softened.soft, lambda program, convert: _measures(self.softened, program, convert))
+        return flow(self.bare, lambda program, convert: _measures(self.softened, program, convert))
+
+    @cached_property
+    def bare(self) -> System:
+        """The softened system; without the contacts it keeps where its flow only serves for the measures."""
+        soft = self.softened.soft
+        return soft.replace(constraints=()) if self.method == "events" else soft
 
     def inputs(self, strength: float) -> Inputs:
         """Return the start and the parameters as arrays."""
-        return resolve(self.softened.soft, self.state, {**self.params, self.softened.strength: strength})
+        known = {item.name for item in self.bare.parameters}
+        given = {getattr(key, "name", key): value for key, value in self.params.items()}
+        given = {key: value for key, value in given.items() if key in known or self.method != "events"}
+        return resolve(self.bare, self.state, {**given, self.softened.strength: strength})
 
     def problem(self, strength: float) -> Problem:
         """Return the initial value problem at one strength."""
@@ -82,16 +100,15 @@ class Runner:
         params = np.ascontiguousarray(inputs.params[:, 0])
         q, v, t = inputs.q[:, 0].copy(), inputs.v[:, 0].copy(), float(inputs.t[0])
         workspace = made.workspace(params)
-        held = self.method == "implicit"
         module = made.module
         return Problem(
-            rhs=module.held_rhs if held else module.rhs,
-            jacobian=module.held_jacobian if held else module.jacobian,
+            rhs=module.held_rhs,
+            jacobian=module.held_jacobian,
             surfaces=module.surfaces,
             n=made.n,
             measures=len(made.measures),
             ranged=len(self.softened.names),
-            switches=made.sides if held else 0,
+            switches=made.sides,
             params=params,
             workspace=workspace,
             sides=made.sides_at(t, q, v, params, workspace),
@@ -102,8 +119,11 @@ class Runner:
 
     def run(self, strength: float, edges: Array, reference: Reference | None, *, finer: float = 1.0) -> Run:
         """Return the motion at one strength; `finer` divides the share of the period and the tolerance."""
-        problem = self.problem(strength)
         began = time.perf_counter()
+        if self.method == "events":
+            course = run_events(self, strength, edges, reference, max(self.tol, EVENTS_TOL) / finer)
+            return Run(strength, course, time.perf_counter() - began)
+        problem = self.problem(strength)
         if self.method == "implicit":
             course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference)
         else:

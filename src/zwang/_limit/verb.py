@@ -101,7 +101,7 @@ def limit(
     described = described_motion(model, motion, softened)
     end = float(until) if described is None else float(motion.t[-1])
     span = end - float(inputs.t[0])
-    runner = Runner(softened, state, params or {}, tol)
+    runner = Runner(softened, state, params or {}, tol, ideal)
     if chosen is None:
         chosen = default_strengths(softened, runner.mobility(start.mobility), span)
     gathered = gather(runner, chosen, float(inputs.t[0]), end, cells, described, workers, progress)

@@ -167,7 +167,7 @@ class LimitStudy(Result):
     ideal : Motion or None
     verdict : Verdict
     windows : (w, 2)
-        Times round impacts of the ideal motion between which velocities were not compared.
+        Times round impacts of the ideal motion between which only positions were compared.
     costs : mapping
         'steps', 'evaluations', 'seconds' -> (s,).
     floor : (s,)

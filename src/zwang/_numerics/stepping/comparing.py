@@ -33,7 +33,7 @@ class Reference:
         For q, v, the force, its integral from the start, and the projector onto tangential velocities (row by row):
         powers of s in [-1, 1], the place in the piece, lowest power first.
     windows : (w, 2)
-        Times between which velocities are not compared.
+        Times between which only positions are compared: velocities and impulses jump there.
     """
 
     breaks: Array
@@ -123,11 +123,11 @@ def compare(t, n, y, forces, place, breaks, coefficients, windows, ideal, sup): 
         force += (forces[i] - ideal[2 * n + i]) ** 2
         integral += (y[2 * n + i] - ideal[3 * n + i]) ** 2
     sup[POSITION] = max(sup[POSITION], far)
-    sup[INTEGRAL] = max(sup[INTEGRAL], integral)
-    sup[FORCE] = max(sup[FORCE], force)
     for w in range(windows.shape[0]):
         if windows[w, 0] <= t <= windows[w, 1]:
             return
+    sup[INTEGRAL] = max(sup[INTEGRAL], integral)
+    sup[FORCE] = max(sup[FORCE], force)
     along, across = 0.0, 0.0
     for i in range(n):
         part = 0.0

@@ -75,6 +75,8 @@ class Course:
     steps, rejected, evaluations : int
     rate : float
         The fastest rate when it ended [rad/s].
+    reason : str
+        More about a status that is not DONE.
     status : int
         One of `STATUS`; where it is not DONE the arrays end with the last edge that was reached.
     crossings : (c, 2)
@@ -94,6 +96,7 @@ class Course:
     rate: float
     status: int
     crossings: Array
+    reason: str = ""
 
 
 def run_oscillatory(
@@ -110,8 +113,8 @@ def run_oscillatory(
 
     def advance(steps: int) -> int:
         return oscillatory.oscillate(
-            problem.rhs.compiled, problem.jacobian.compiled, problem.n, oscillatory.tableau(), *state.arrays,
-            *state.compared, phase, tol, steps,
+            problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
+            oscillatory.tableau(), *state.arrays, *state.compared, state.crossings, phase, tol, steps,
         )  # fmt: skip
 
     status = _drive(advance, state, stop)
@@ -148,7 +151,7 @@ class _State:
         self.y, self.carry = np.zeros(size), np.zeros(size)
         self.y[:n], self.y[n : 2 * n] = problem.q, problem.v
         span = float(edges[-1] - edges[0])
-        self.clock = np.array([edges[0], span / 100, 0.0, 1e-15 * max(span, abs(float(edges[-1]))), 0.0, 0.0])
+        self.clock = np.array([edges[0], span / 100, 0.0, 1e-15 * max(span, abs(float(edges[-1]))), 0, 0, 0, 0, 0])
         self.counts = np.zeros(8, dtype=np.int64)
         self.record = np.full((len(edges), size), np.nan)
         self.record[0] = self.y
@@ -177,7 +180,7 @@ class _State:
         """Return what was gathered."""
         n, kept = self.problem.n, int(self.counts[oscillatory.CELL]) + 1
         steps, rejected = int(self.counts[oscillatory.STEPS]), int(self.counts[oscillatory.REJECTED])
-        counted = evaluations * (steps + rejected) if evaluations else int(self.counts[implicit.EVALUATIONS])
+        counted = evaluations * (steps + rejected) if evaluations else int(self.counts[oscillatory.EVALUATIONS])
         return Course(
             t=self.edges[:kept],
             q=self.record[:kept, :n],
@@ -191,7 +194,7 @@ class _State:
             evaluations=counted,
             rate=float(self.clock[oscillatory.RATE]),
             status=status,
-            crossings=self.crossings[: int(self.counts[implicit.CROSSINGS])].copy(),
+            crossings=self.crossings[: int(self.counts[oscillatory.CROSSINGS])].copy(),
         )
 
 

@@ -17,7 +17,9 @@ from zwang._numerics.jit import EVAL_TYPE, njit
 from zwang._numerics.stepping.comparing import compare, piece_at, widen
 from zwang._numerics.stepping.oscillatory import (
     CELL,
+    CROSSINGS,
     DONE,
+    EVALUATIONS,
     IRREGULAR,
     LEAST,
     NOT_FINITE,
@@ -46,7 +48,6 @@ from zwang._numerics.stepping.radau_tableau import (
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
-EVALUATIONS, CROSSINGS = 4, 5
 LARGEST_Q, LARGEST_V = 4, 5
 ITERATIONS = 10
 LOCATING = 60

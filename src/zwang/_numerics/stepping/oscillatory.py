@@ -12,6 +12,10 @@ q'' = a(t, q, v), in which the stages of q need the accelerations alone: q_i = q
 are compensated (Kahan): a million additions of h v to q would cost three digits otherwise. What rounding is left comes
 from the force itself: N times the rounding of the constraint's expression, eps N |q|, which is the floor that the error
 estimate is not asked to go below.
+
+One-sided springs have kinks, and a contact may be shorter than a step of the flight before it. Kernels hold their
+comparisons (see `zwang._backends.native.flow`); where a stage or the end of a step contradicts one, the step is taken
+again, shorter, until it ends on the switching surface; then the comparison is turned over.
 """
 
 from __future__ import annotations
@@ -30,8 +34,8 @@ EPS = float(np.finfo(float).eps)
 
 DONE, PAUSED, TOO_SMALL, IRREGULAR, NOT_FINITE = range(5)
 # Places in the loop's own numbers, which survive a pause.
-TIME, STEP, RATE, LEAST, OFFSET = range(5)
-CELL, PIECE, STEPS, REJECTED = range(4)
+TIME, STEP, RATE, LEAST, OFFSET, SHORT, LONG, GAP_SHORT, GAP_LONG = range(9)
+CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH = range(7)
 
 
 @functools.cache
@@ -74,9 +78,24 @@ def spectral_rate(n, values, vector, other):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _stages(rhs, n, t, h, y, carry, params, sides, workspace, table, stages, q, v):  # type: ignore[no-untyped-def]
-    """Fill the stages 1 to 11; stage 0 is there. Return False where the kernel was not regular."""
-    sound = True
+def wrong_side(values, sides, sizes, switches):  # type: ignore[no-untyped-def]
+    """Return the number of the first surface whose value contradicts the side that is held (1: below zero), or -1."""
+    for k in range(switches):
+        sizes[k] = max(sizes[k], abs(values[k]))
+        band = 64.0 * EPS * sizes[k]
+        if (sides[k] != 0 and values[k] > band) or (sides[k] == 0 and values[k] < -band):
+            return k
+    return -1
+
+
+@njit
+def _stages(rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, stages, q, v, values, sizes):  # type: ignore[no-untyped-def]
+    """Fill the stages 1 to 11; stage 0 is there.
+
+    Return whether the kernel was regular at all of them, and the share of the step at which a stage first contradicts
+    a comparison that is held (2: none).
+    """
+    sound, first = True, 2.0
     for i in range(1, 12):
         for k in range(n):
             change, shift = 0.0, 0.0
@@ -86,7 +105,11 @@ def _stages(rhs, n, t, h, y, carry, params, sides, workspace, table, stages, q, 
             v[k] = y[n + k] + (carry[n + k] + h * change)
             q[k] = y[k] + (carry[k] + h * (table[26, i] * y[n + k] + h * shift))
         sound &= rhs(t + table[26, i] * h, q, v, params, sides, workspace, stages[i]) == 0
-    return sound
+        if switches > 0 and table[26, i] < first:
+            surfaces(t + table[26, i] * h, q, v, params, sides, workspace, values)
+            if wrong_side(values, sides, sizes, switches) >= 0:
+                first = table[26, i]
+    return sound, first
 
 
 @njit
@@ -142,16 +165,28 @@ def _take(n, h, y, carry, stages, table):  # type: ignore[no-untyped-def]
 
 
 _SIGNATURE = (
-    f"int64({EVAL_TYPE}, {EVAL_TYPE}, int64, float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1], "
+    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[:, ::1], "
+    "float64[::1], int64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64, float64, int64)"
+    "float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, int64)"
 )
+
+
+@njit
+def _between(clock, halve):  # type: ignore[no-untyped-def]
+    """Return the next length to try of a step that is to end on a switching surface: by secant and halving in turn."""
+    share = 0.5
+    if not halve and clock[GAP_SHORT] * clock[GAP_LONG] < 0.0:
+        share = clock[GAP_SHORT] / (clock[GAP_SHORT] - clock[GAP_LONG])
+        # A little beyond the secant's zero, so that the crossing is shut in from both sides.
+        share = min(max(share * 1.001, 1e-6), 1.0 - 1e-6)
+    return clock[SHORT] + (clock[LONG] - clock[SHORT]) * share
 
 
 @njit(_SIGNATURE)
 def oscillate(  # type: ignore[no-untyped-def]
-    rhs, jacobian, n, table, params, sides, workspace, y, carry, clock, counts, edges, record, low, high,
-    breaks, coefficients, windows, sup, phase, tol, max_steps,
+    rhs, jacobian, surfaces, n, switches, table, params, sides, workspace, y, carry, clock, counts, edges, record,
+    low, high, breaks, coefficients, windows, sup, crossings, phase, tol, max_steps,
 ):  # fmt: skip
     """Advance to the last edge, or pause after `max_steps` steps; what it returns is a status.
 
@@ -159,8 +194,9 @@ def oscillate(  # type: ignore[no-untyped-def]
     that is compared with the reference's; low and high get the ranges of those that follow, as many as they have
     columns, in every cell. sup gets the squares of the largest distances.
     """
-    stages = np.empty((12, y.size - n))
+    stages, trial, lost = np.empty((12, y.size - n)), np.empty(y.size), np.empty(y.size)
     q, v, derivatives = np.empty(n), np.empty(n), np.empty(2 * n * n)
+    values, sizes = np.zeros(max(switches, 1)), np.zeros(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
     compared, ranged = coefficients.shape[0] > 0, low.shape[1]
     for _ in range(max_steps):
@@ -169,7 +205,7 @@ def oscillate(  # type: ignore[no-untyped-def]
             return DONE
         t = clock[TIME]
         q[:], v[:] = y[:n], y[n : 2 * n]
-        if t == edges[cell] or clock[RATE] == 0.0:
+        if clock[OFFSET] == 0.0 or clock[RATE] < 0.0:
             if jacobian(t, q, v, params, sides, workspace, derivatives) != 0:
                 return IRREGULAR
             clock[RATE] = spectral_rate(n, derivatives, stages[1], stages[2])
@@ -182,32 +218,76 @@ def oscillate(  # type: ignore[no-untyped-def]
         # Time runs from the edge of the cell: adding h to a large t over and over is rounded the same way each time,
         # and a million steps would be off by 1e-10.
         left = (edges[cell + 1] - edges[cell]) - clock[OFFSET]
-        h = min(clock[STEP], phase / clock[RATE]) if clock[RATE] > 0.0 else clock[STEP]
+        bound = phase / clock[RATE] if clock[RATE] > 0.0 else np.inf
+        h = min(clock[STEP], bound)
         pieces = math.ceil(left / h * (1.0 - 1e-12))
         h = left / max(pieces, 1)
-        sound = _stages(rhs, n, t, h, y, carry, params, sides, workspace, table, stages, q, v)
+        if clock[LONG] > 0.0:  # a crossing is being located
+            h, pieces = min(clock[STEP], left), 2
+        sound, first = _stages(
+            rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, stages, q, v, values, sizes
+        )
         # Where the phase bounds the step far below what the error allows, every eighth estimate is enough.
-        idle = clock[STEP] > 2.5 * h and counts[STEPS] & 7 != 0 and math.isfinite(stages[11, 0])
+        idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(stages[11, 0])
         error = 0.0 if idle else _error(n, h, y, stages, table, tol, clock[RATE])
         if not (sound and math.isfinite(error)):
-            clock[STEP] = h / 4
+            clock[STEP], clock[LONG] = h / 4, 0.0
             if clock[STEP] < clock[LEAST]:
                 return NOT_FINITE if sound else IRREGULAR
             continue
         factor = 3.0 if error < 1e-4 else min(3.0, max(0.2, 0.9 * error**-0.125))
         if error > 1.0:
             counts[REJECTED] += 1
-            clock[STEP] = h * min(factor, 0.7)
+            clock[STEP], clock[LONG] = h * min(factor, 0.7), 0.0
             if clock[STEP] < clock[LEAST]:
                 return TOO_SMALL
             continue
+        crossed = -1
+        if switches > 0:
+            trial[:], lost[:] = y, carry
+            _take(n, h, trial, lost, stages, table)
+            q[:], v[:] = trial[:n], trial[n : 2 * n]
+            surfaces(t + h, q, v, params, sides, workspace, values)
+            crossed = wrong_side(values, sides, sizes, switches)
+            if crossed < 0 and clock[LONG] == 0.0 and first <= 1.0 and first * h > clock[LEAST]:
+                counts[REJECTED] += 1  # in and out again within the step
+                clock[STEP] = first * h
+                continue
+            if crossed >= 0 and clock[LONG] == 0.0:
+                clock[GAP_LONG], counts[WHICH] = values[crossed], crossed
+                q[:], v[:] = y[:n], y[n : 2 * n]
+                surfaces(t, q, v, params, sides, workspace, values)
+                clock[SHORT], clock[GAP_SHORT], clock[LONG] = 0.0, values[crossed], h
+            elif crossed >= 0:
+                if crossed != counts[WHICH]:
+                    clock[GAP_SHORT], counts[WHICH] = 0.0, crossed
+                clock[LONG], clock[GAP_LONG] = h, values[crossed]
+            elif clock[LONG] > 0.0:
+                clock[SHORT], clock[GAP_SHORT] = h, values[counts[WHICH]]
+            if clock[LONG] > 0.0:
+                size, close = sizes[counts[WHICH]], clock[LONG] - clock[SHORT] <= 4.0 * EPS * abs(t) + clock[LEAST]
+                if close or (crossed >= 0 and abs(clock[GAP_LONG]) <= 256.0 * EPS * size):
+                    crossed = counts[WHICH]
+                else:
+                    counts[REJECTED] += 1
+                    clock[STEP] = _between(clock, counts[REJECTED] & 1)
+                    continue
         _take(n, h, y, carry, stages, table)
         counts[STEPS] += 1
-        # A step cut short by the phase or by an edge tells nothing against the longer one.
-        clock[STEP] = max(clock[STEP], h * factor) if factor > 1.0 else h * factor
         clock[OFFSET] += h
         clock[TIME] = edges[cell] + clock[OFFSET]
-        if pieces <= 1:
+        if crossed >= 0:
+            sides[crossed] = 1 - sides[crossed]
+            if counts[CROSSINGS] < crossings.shape[0]:
+                crossings[counts[CROSSINGS], 0], crossings[counts[CROSSINGS], 1] = clock[TIME], crossed
+                counts[CROSSINGS] += 1
+            clock[RATE], clock[LONG] = -1.0, 0.0
+            # Beyond the kink the motion may be of another scale; the phase bounds the step there.
+            clock[STEP] = edges[cell + 1] - edges[cell]
+        else:
+            # A step cut short by the phase or by an edge tells nothing against the longer one.
+            clock[STEP] = max(clock[STEP], h * factor) if factor > 1.0 else h * factor
+        if pieces <= 1 or h >= left:
             counts[CELL] = cell + 1
             clock[TIME], clock[OFFSET] = edges[cell + 1], 0.0
             record[cell + 1] = y
