@@ -116,11 +116,11 @@ def test_paper_pages_have_every_claim_and_numbers_only_from_a_ledger(tmp_path: P
     spec.loader.exec_module(pages)
     pages.write(tmp_path, tmp_path / "ledger.json")
     told = (tmp_path / "001.md").read_text(encoding="utf-8")
-    assert all(f'id="{item.id}"' in told for item in papers.claims("001")) and "<th>computed</th>" not in told
+    assert all(f'id="{item.id}"' in told for item in papers.claims("001")) and "<em>Computed:</em>" not in told
     ledger = papers.ledger([papers.get("001-ex1-beta").run()])
     (tmp_path / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
     pages.write(tmp_path, tmp_path / "ledger.json")
-    assert (tmp_path / "001.md").read_text(encoding="utf-8").count("<th>computed</th>") == 1
+    assert (tmp_path / "001.md").read_text(encoding="utf-8").count("<em>Computed:</em>") == 1
 
 
 @pytest.mark.browser

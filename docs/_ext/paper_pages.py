@@ -14,6 +14,8 @@ from typing import Any
 from zwang import papers
 from zwang._report.formula_text import rich
 
+REMARKS = {"corrected": "Should read", "refuted": "Counterexample"}
+
 
 def write(folder: Path, ledger: Path) -> None:
     """Write the pages that differ from what is there: Sphinx rebuilds what is newer."""
@@ -59,17 +61,17 @@ def page(chapter: papers.Chapter, known: dict[str, dict[str, Any]], place: int =
 
 
 def _claim(item: papers.Claim, told: dict[str, Any] | None) -> str:
-    rows = [("statement", rich(item.statement)), ("printed", rich(item.printed))]
+    rows = [("Printed", rich(item.printed))]
     if told is not None:
-        rows.append(("computed", rich(told["computed"])))
+        rows.append(("Computed", rich(told["computed"])))
         if told["remark"]:
-            rows.append(("remark", rich(told["remark"])))
-        rows.append(("cost", f"{told['seconds']:.2f} s, residual {told['residual'] or 0.0:.0e}"))
-    cells = "".join(f"<tr><th>{escape(word)}</th><td>{text}</td></tr>" for word, text in rows)
+            rows.append((REMARKS.get(told["verdict"], "Reason"), rich(told["remark"])))
+        rows.append(("Cost", f"{told['seconds']:.2f} s, residual {told['residual'] or 0.0:.0e}"))
+    lines = "".join(f"<br><em>{escape(word)}:</em> {text}" for word, text in rows)
     verdict = (told or {}).get("verdict", item.recorded.value)
     return (
-        f'<section class="claim" id="{escape(item.id)}"><p><strong>{escape(verdict)}</strong> · {escape(item.place)} · '
-        f"<code>{escape(item.id)}</code></p><table>{cells}</table></section>"
+        f'<section class="claim" id="{escape(item.id)}"><p><strong>{escape(verdict)}</strong> · {rich(item.place)} · '
+        f"<code>{escape(item.id)}</code><br>{rich(item.statement)}{lines}</p></section>"
     )
 
 

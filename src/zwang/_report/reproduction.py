@@ -127,7 +127,7 @@ def _article(record: Record) -> str:
     told = "".join(f"<dt>{escape(word)}</dt><dd>{text}</dd>" for word, text in rows if text)
     warning = "" if record.agrees else f'<p class="warning">Recorded before: {item.recorded.value}.</p>'
     return (
-        f'<article id="{slug(item.id)}"><p class="place">{_pill(record.verdict)} {escape(item.place)} '
+        f'<article id="{slug(item.id)}"><p class="place">{_pill(record.verdict)} {rich(item.place)} '
         f'<code class="quiet">{escape(item.id)}</code></p><p class="statement">{rich(item.statement)}</p>{warning}'
         f'<dl class="facts">{told}</dl>{_figures(record.pictures)}'
         f"{_details(record)}</article>"
@@ -189,7 +189,7 @@ def _ledger(records: Sequence[Record]) -> str:
     rows = [
         (
             f'<a href="#{slug(record.claim.id)}"><code>{escape(record.claim.id)}</code></a>',
-            escape(record.claim.place),
+            rich(record.claim.place),
             _pill(record.verdict),
             number(record.residual, 2),
             f"{record.seconds:.2f}",
