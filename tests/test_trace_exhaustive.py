@@ -248,9 +248,9 @@ def test_a_missing_singular_point_leaves_a_place_where_nothing_is_proved() -> No
 
 
 def test_a_wrong_kind_is_contradicted_by_exact_arithmetic_and_by_the_count_of_stretches() -> None:
-    space = gallery_space("ellipse_pendulum")
+    space = gallery_space("curve_node")
     (point,) = space.singular_points
-    wrong = certificate("ellipse_pendulum", without(space, singular_points=(replace(point, kind="isolated"),)))
+    wrong = certificate("curve_node", without(space, singular_points=(replace(point, kind="isolated"),)))
     assert not wrong.complete
     assert any("of kind crossing in exact arithmetic, not isolated" in note for note in wrong.notes)
 

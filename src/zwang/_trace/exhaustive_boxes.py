@@ -12,6 +12,7 @@ and it is one point.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ REGULAR = 1e-10
 CONTRACTS = 0.95
 WIDEN_ALONG, WIDEN_ACROSS = 0.06, 0.15
 GAIN = 0.7
-TIGHT = 1e-5
+TIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,19 @@ class Verdict:
     low: Array | None = None
     high: Array | None = None
     where: int = 0
+
+
+def inverse(matrix: Array) -> Array | None:
+    """Return the inverse of a small matrix; None where it is singular to rounding or not finite."""
+    if matrix.shape == (1, 1):
+        pivot = float(matrix[0, 0])
+        return np.array([[1.0 / pivot]]) if math.isfinite(pivot) and abs(pivot) > 1e-150 else None
+    try:
+        found = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    size = float(np.abs(found).max()) * float(np.abs(matrix).max())
+    return np.asarray(found, dtype=float) if size < 1 / REGULAR else None
 
 
 class Prover:
@@ -148,14 +162,16 @@ class Prover:
 
     def _parameter(self, centre: Array) -> tuple[int | None, Array] | None:
         """Return the coordinate along which the curve runs and the inverse of the rest of the Jacobian."""
-        if not np.isfinite(centre).all():
-            return None
-        _, sizes, right = np.linalg.svd(centre)
-        if sizes[-1] <= REGULAR * max(sizes[0], 1e-300):
-            return None
-        along = int(np.argmax(np.abs(right[-1]))) if self.n > self.m else None
+        if self.n == self.m:
+            along = None
+        elif self.n == 2:
+            # The coordinate in which the equation is flatter.
+            along = 1 if abs(centre[0, 0]) > abs(centre[0, 1]) else 0
+        else:
+            along = int(np.argmax(np.abs(np.linalg.svd(centre)[2][-1])))
         rest = [j for j in range(self.n) if j != along]
-        return along, np.asarray(np.linalg.inv(centre[:, rest]), dtype=float)
+        Y = inverse(centre[:, rest])
+        return None if Y is None else (along, Y)
 
     def _krawczyk(
         self, value: Any, J: Any, shifts: Any, middle: Array, along: int | None, Y: Array
@@ -218,13 +234,14 @@ class Prover:
             return None
         rest = [j for j in range(self.n) if j != along]
         centre = np.array([[float(item.mid()) for item in row] for row in J]).reshape(self.m, self.n)[:, rest]
-        if np.linalg.cond(centre) > 1 / REGULAR:
+        Y = inverse(centre)
+        if Y is None:
             return None
         middle = 0.5 * (low + high)
         values = self.enclosure.values([self.balls.arb(item) for item in middle.tolist()])
         value = [values[i] for i in self.rows]
         shifts = [x - c for x, c in zip(X, middle.tolist(), strict=True)]
-        return self._krawczyk(value, J, shifts, middle, along, np.linalg.inv(centre))
+        return self._krawczyk(value, J, shifts, middle, along, Y)
 
     def point(self, piece: Piece, at: float | None) -> tuple[Array, Array]:
         """Return a tight box around the curve's point in a piece, at a value of its coordinate `along`."""

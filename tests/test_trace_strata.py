@@ -1,0 +1,137 @@
+"""Spaces of dimension two and more, and of dimension zero: strata of the rank, local types at given points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._results.configuration_strata import LocalType
+
+(X, Y, Z), V = zw.coordinates("x y z")
+ORIGIN = {"x": 0.0, "y": 0.0, "z": 0.0}
+BOX = dict.fromkeys("xyz", (-2.0, 2.0))
+
+
+def surface(*equations: Any) -> zw.System:
+    held = [zw.Bilateral(item, name=f"f{k}") for k, item in enumerate(equations)]
+    return zw.System(kinetic=sum(v**2 for v in V) / 2, constraints=held, coordinates=(X, Y, Z))
+
+
+def local(*equations: Any, at: Any = ORIGIN) -> LocalType:
+    (found,) = zw.trace(surface(*equations), {}, box=BOX, at=at).local_types
+    return found
+
+
+def test_the_cone_is_a_surface_with_one_singular_point() -> None:
+    entry = zw.gallery.get("surface_cone")
+    space = zw.trace(entry.system, {}, at=[ORIGIN, {"x": 1.0, "y": 0.0, "z": 1.0}])
+    assert (space.status.name, space.dimension) == ("SURFACE", 2)
+    assert [(item.rank, item.dimension) for item in space.strata] == [(1, 2), (0, 0)]
+    assert space.strata[1].points == pytest.approx(np.zeros((1, 3)), abs=1e-7)
+    apex, side = space.local_types
+    assert (apex.kind, apex.signature, apex.singular_dimension) == ("cone", (2, 1, 0), 0)
+    assert (apex.rank, apex.generic_rank) == (0, 1)
+    assert (side.kind, side.signature) == ("regular", ())
+    assert "at (0, 0, 0) cone" in repr(space)
+
+
+def test_whitneys_umbrella_has_a_pinch_a_crossing_and_a_handle() -> None:
+    entry = zw.gallery.get("surface_umbrella")
+    places = [ORIGIN, {**ORIGIN, "z": 1.0}, {**ORIGIN, "z": -1.0}]
+    space = zw.trace(entry.system, {}, at=places)
+    assert [item.kind for item in space.local_types] == ["umbrella", "crossing", "curve"]
+    assert [item.signature for item in space.local_types] == [(1, 0, 2), (1, 1, 1), (2, 0, 1)]
+    assert all(item.singular_dimension == 1 for item in space.local_types)
+    # The singular set is the z axis.
+    assert [(item.rank, item.dimension) for item in space.strata] == [(1, 2), (0, 1)]
+    assert np.abs(space.strata[1].points[:, :2]).max() < 1e-4
+
+
+def test_the_types_don_t_depend_on_the_coordinates() -> None:
+    # A change of coordinates that is curved to second order, so that the cubic terms have their corrections.
+    u, v, w = X + Y / 2 + Z**2, Y - Z / 3 + X * Z, Z + X / 5 - Y**2
+    assert local(u**2 - v**2 * w).kind == "umbrella"
+    assert local(u**2 + v**2 - w**2).kind == "cone"
+    assert local(u * v).kind == "crossing"
+
+
+# Arnold's list: D_5 and D_infinity have the same cubic; A_2, D_4 and three planes are none of the named types.
+@pytest.mark.parametrize(
+    ("equation", "kind"),
+    [
+        (X**2 - Y**2 * Z + Z**4, "higher"),
+        (X**2 + Y**2 - Z**3, "higher"),
+        (X**2 - Y**3 - Z**3, "higher"),
+        (X * Y * Z, "higher"),
+        (X * (X - Y**2 - Z**2), "higher"),
+        (X * Y + X**3, "crossing"),
+    ],
+)
+def test_degenerate_points_are_not_mistaken_for_named_types(equation: Any, kind: str) -> None:
+    assert local(equation).kind == kind
+
+
+def test_a_second_equation_does_not_change_the_type() -> None:
+    # In four coordinates, with w = x y as the second equation, the cone x^2 + y^2 = z^2 + w.
+    (x, y, z, w), velocities = zw.coordinates("x y z w")
+    held = [zw.Bilateral(x**2 + y**2 - z**2 + w, name="cone"), zw.Bilateral(w - x * y, name="graph")]
+    system = zw.System(kinetic=sum(v**2 for v in velocities) / 2, constraints=held)
+    space = zw.trace(system, {}, box=dict.fromkeys("xyzw", (-2.0, 2.0)), at={**ORIGIN, "w": 0.0})
+    (found,) = space.local_types
+    assert space.dimension == 2
+    # On the kernel w = 0: x^2 + x y + y^2 - z^2, two squares and one.
+    assert (found.kind, found.signature, found.rank) == ("cone", (2, 1, 0), 1)
+
+
+def test_a_free_five_bar_is_singular_where_all_bars_lie_on_one_line() -> None:
+    # Two cranks and two couplers over a base: a closed chain of five bars, two degrees of freedom.
+    (a, b, c), velocities = zw.coordinates("a b c", angles="a b c")
+    reach = sp.Matrix([sp.cos(a) + sp.cos(b) + sp.cos(c) - 2, sp.sin(a) + sp.sin(b) + sp.sin(c)])
+    system = zw.System(
+        kinetic=sum(v**2 for v in velocities) / 2, constraints=[zw.Bilateral(reach.dot(reach) - 1, name="last bar")]
+    )
+    flat = {"a": 0.0, "b": 0.0, "c": 0.0}
+    space = zw.trace(system, {}, at=flat)
+    assert space.dimension == 2
+    (found,) = space.local_types
+    # The distance of the end from its pivot is 3 - 2 = 1 there; second-order terms by hand.
+    hessian = sp.hessian(reach.dot(reach) - 1, (a, b, c)).subs({a: 0, b: 0, c: 0})
+    signs = [float(value) for value, times in hessian.eigenvals().items() for _ in range(times)]
+    plus, minus = sum(value > 0 for value in signs), sum(value < 0 for value in signs)
+    assert found.signature == (max(plus, minus), min(plus, minus), 0)
+    assert found.kind == "cone"
+
+
+def test_types_are_told_on_curves_too() -> None:
+    entry = zw.gallery.get("curve_cusp")
+    space = zw.trace(entry.system, {}, box={"x": (-2, 2), "y": (-2, 2)}, at={"x": 0, "y": 0})
+    assert [item.kind for item in space.local_types] == ["cusp"]
+
+
+def test_assemblies_of_dimension_zero_are_listed() -> None:
+    space = zw.trace(surface(X**2 + Y**2 + Z**2 - 3, X - Y, Y - Z), {}, box=BOX)
+    assert (space.status.name, space.dimension, space.components) == ("POINTS", 0, 2)
+    assert sorted(point["x"] for point in space.points) == pytest.approx([-1.0, 1.0])
+
+
+def test_strata_and_types_survive_their_file(tmp_path: Path) -> None:
+    entry = zw.gallery.get("surface_cone")
+    space = zw.trace(entry.system, {}, at=ORIGIN)
+    again: Any = zw.load_result(space.save(tmp_path / "cone.npz"))
+    assert again.local_types[0].kind == "cone"
+    assert again.strata[0].points == pytest.approx(space.strata[0].points)
+
+
+def test_mistakes_in_the_states_are_answered_with_the_cure() -> None:
+    cone = zw.gallery.get("surface_cone").system
+    with pytest.raises(zw.StateError, match=r"the state of at= is off constraint 'surface' by 1\.0e\+00"):
+        zw.trace(cone, {}, at={"x": 1.0, "y": 0.0, "z": 0.0})
+    with pytest.raises(zw.DeclarationError, match=r"at= has no value for 'z'"):
+        zw.trace(cone, {}, at={"x": 1.0, "y": 0.0})
+    with pytest.raises(zw.DeclarationError, match=r"at= takes a state .* it was given 3"):
+        zw.trace(cone, {}, at=[3])
