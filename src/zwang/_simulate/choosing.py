@@ -30,8 +30,10 @@ def keep_mode(found: Reactions, before: tuple[str, ...] | None, numbers: tuple[i
     return same[0] if len(same) == 1 else None
 
 
-RULES: dict[str, Callable[..., int | None]] = {"stop": stop, "keep mode": keep_mode}
-"""Name of a rule -> from the reactions, the labels so far and the numbers of the contacts to a solution or None."""
+RULES: dict[str, Callable[..., int | None]] = {"stop": stop, "keep mode": keep_mode, "realize": stop}
+"""Name of a rule -> from the reactions, the labels so far and the numbers of the contacts to a solution or None.
+
+'realize' stops here too: a stiff spring is asked afterwards, with all that is known of the moment."""
 
 
 def chooser(request: Request, record: Record) -> Chooser:

@@ -20,6 +20,8 @@ from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
 from zwang._simulate.resting import at_rest, stands
 from zwang._simulate.singular import Nearness, leave_singular, near_singular, pass_singular
+from zwang._simulate.slowing import started, stopped, turning
+from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
 from zwang._simulate.watching import bands_of, sides_of
@@ -28,6 +30,8 @@ from zwang.errors import StateError
 Array = NDArray[np.float64]
 CHUNK = 2000
 """Steps after which a stretch is handed over."""
+FEW = 200
+"""The same where slips in planes are looked at for coming to rest."""
 STRICTER = 0.02
 """What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
 SHARPEST = 1e-15
@@ -114,6 +118,8 @@ class Driver:
         assert held is not None  # a decision without a mode is a Stop
         self.moving = moving_for(self.ground.model, held.mode, self.request.events)
         sides = sides_of(self, decision, moment)
+        planes = turning(self.ground, decision.labels)
+        moment = started(self.ground, decision, moment, self.sizes[1], self.span) if planes else moment
         rest = stands(self.ground, decision, moment)
         if rest:
             moment = moment.but(v=np.zeros(len(moment.v)))
@@ -125,10 +131,12 @@ class Driver:
             self.request.until,
             max(STRICTER * self.request.tol, SHARPEST),
             sides,
-            max_steps=CHUNK,
+            max_steps=CHUNK if not planes else FEW,
             first_step=self.step,
             bands=bands_of(self, decision, moment),
         )
+        if planes:
+            found = stopped(self.ground, decision, found, self.moving.watch_names, self.sizes[1])
         if rest:
             found = at_rest(found)
         self.record.stretch(found, decision)
@@ -217,6 +225,10 @@ class Driver:
         if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "impact":
             self.record.event(moment.t, "paradox")
             return happen(self, moment, None, (), without_collision=True)
+        if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "realize":
+            return resolve_paradox(self, decision, moment)
+        if decision.stop is MotionStatus.CHOICE and self.request.at_choice == "realize":
+            return resolve_choice(self, decision, moment)
         return paradox(self, decision, moment)
 
 

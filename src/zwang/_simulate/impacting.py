@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,13 +55,27 @@ def collide(
         )
         closed = resolve_impact(problem, driver.request.impact)
         outcome, driver.ending = (closed, ending) if closed.choice is None else (outcome, {})
-    details = _details(driver, moment, outcome, numbers)
+    return strike(driver, moment, terms, problem, outcome, numbers, closing)
+
+
+def strike(
+    driver: Driver,
+    moment: Moment,
+    terms: Terms,
+    problem: ImpactProblem,
+    outcome: ImpactOutcome,
+    numbers: tuple[int, ...],
+    closing: tuple[int, ...],
+    more: Mapping[str, Any] | None = None,
+) -> Moment:
+    """Return the moment after an impact whose outcome is known, logged with what else is to be said of it."""
+    details = {**_details(driver, moment, outcome, numbers), **(more or {})}
     if not driver.ending:
         _log(driver, moment, outcome, numbers, closing, details)
     driver.record.jump(moment, details)
     driver.step = 0.0
     ahead = None if moment.ahead is None else (*moment.ahead[:2], outcome.velocity)
-    return _after(ground, moment.but(v=outcome.velocity, ahead=ahead), terms, problem, numbers)
+    return _after(driver.ground, moment.but(v=outcome.velocity, ahead=ahead), terms, problem, numbers)
 
 
 def _ending(

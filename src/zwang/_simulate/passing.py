@@ -102,6 +102,7 @@ class Crossing:
         rate = float(first @ moment.v / (first @ first))
         while True:
             passage = self._along(moment, way, u, rate)
+            self.entry = (float(passage.t[0]), passage.q[0].copy(), passage.v[0].copy())
             moment = self._recorded(moment, passage)
             ended = self._others(moment)
             if ended is not None:
@@ -184,13 +185,14 @@ class Crossing:
     def _at_point(self, moment: Moment, arriving: Way) -> Stop | tuple[Way, Moment]:
         driver, found = self.driver, self.found
         ways = self.continuations(moment)
+        chosen, why, details = self._choose(moment, arriving, ways)
         driver.record.event(
             moment.t,
             "singular",
             reason=f"{found.kind} of {len(found.tangents)} curves",
             point=dict(ways[0].state) if ways else None,
+            **details,
         )
-        chosen, why = self._choose(moment, arriving, ways)
         if chosen is None:
             reason = f"At t = {moment.t:.12g} the motion is at a singular point ({found.kind}): {why}"
             return Stop(MotionStatus.SINGULAR, reason, self._open(arriving, ways))
@@ -210,15 +212,21 @@ class Crossing:
         chosen = same if len(same) > 1 else [way for way in self.ways if way is not arriving]
         return tuple(ways[way.number] for way in chosen)
 
-    def _choose(self, moment: Moment, arriving: Way, ways: tuple[Continuation, ...]) -> tuple[int | None, str]:
+    def _choose(
+        self, moment: Moment, arriving: Way, ways: tuple[Continuation, ...]
+    ) -> tuple[int | None, str, dict[str, Any]]:
+        """Return the number of the way on, else None and why; and what goes with the event."""
         rule: Any = self.driver.request.at_singular
         if rule == "stop":
-            return None, f"{len(ways)} half-branches leave it. at_singular= says how to go on."
+            return None, f"{len(ways)} half-branches leave it. at_singular= says how to go on.", {}
         if rule == "straight":
-            return self._straight(moment, arriving)
+            return (*self._straight(moment, arriving), {})
         if callable(rule):
-            return _index(rule(ways), ways, self.driver.ground.name), "the rule in at_singular chose none of them."
-        return RESOLVERS[rule](self.driver, self, moment, arriving, ways)
+            answer = _index(rule(ways), ways, self.driver.ground.name)
+            return answer, "the rule in at_singular chose none of them.", {}
+        from zwang._simulate.stiff_branches import by_springs
+
+        return by_springs(self)
 
     def _straight(self, moment: Moment, arriving: Way) -> tuple[int | None, str]:
         same = self.along(-arriving.half.tangent)
@@ -226,10 +234,6 @@ class Crossing:
             many = "no half-branch leaves" if not same else f"{len(same)} half-branches leave"
             return None, f"{many} it in the direction of arrival, so that going straight on is not one continuation."
         return same[0].number, ""
-
-
-RESOLVERS: dict[str, Callable[..., tuple[int | None, str]]] = {}
-"""Rules by name that take more than geometry: (driver, crossing, moment, arriving, continuations) -> number, why."""
 
 
 def _curve_of(half: HalfBranch) -> Curve:

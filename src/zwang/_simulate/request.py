@@ -11,9 +11,9 @@ from zwang._simulate.user_events import Event
 from zwang.errors import DeclarationError
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")
-AT_PARADOX = ("stop", "impact")
+AT_PARADOX = ("stop", "impact", "realize")
 AT_CHOICE = ("stop", "keep mode", "realize")
-AT_SINGULAR = ("stop", "straight")
+AT_SINGULAR = ("stop", "straight", "realize")
 METHODS = ("events", "timestepping")
 
 
