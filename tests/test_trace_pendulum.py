@@ -161,6 +161,12 @@ def test_critical_parameters_with_rounding_errors_are_still_critical() -> None:
         assert "crossing" in [point.kind for point in found.singular_points]
 
 
+def test_a_singular_point_next_to_a_near_tangency_is_found() -> None:
+    # Curvature k = 1.015 at the vertex: an isolated point, while the least-squares search is drawn to both sides of it.
+    found = space("ellipse_pendulum", 2.398393500074384, 1.5370802112622028, -1.3983935000743841)
+    assert [point.kind for point in found.singular_points] == ["isolated"] and found.components == 3
+
+
 def test_next_to_a_critical_parameter_the_space_is_regular() -> None:
     for shift in (1e-3, 1e-5):
         apart = space("ellipse_pendulum", 1.5, 1.5, -0.5 + shift)

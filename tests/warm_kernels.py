@@ -70,6 +70,7 @@ def main() -> None:
         "friction in planes": lambda: zw.reactions(spatial_problem()),
         "friction with known bounds": two_particles,
         "sparse factorization": sparse_kernels,
+        "configuration spaces": lambda: zw.trace(zw.gallery.get("four_bar").system, zw.gallery.get("four_bar").params),
         "loop over steps": stepping_kernels,
     }
     for name in zw.gallery.names():

@@ -190,7 +190,8 @@ class Place:
         """Return what the kernels of a module prepare from the parameters alone."""
         if key not in self._cache:
             space = np.zeros(module.WORKSPACE)
-            module.prepare(self.params, space)
+            if len(self.params):
+                module.prepare(self.params, space)
             self._cache[key] = space
         found: Array = self._cache[key]
         return found

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, TRANSFORM
+from zwang._numerics.curves.solving import evaluate_many
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import RawArc
 from zwang._trace.equations import Equations, Place
@@ -167,17 +168,15 @@ def residual_of(place: Place, arcs: Sequence[RawArc], points: Sequence[Array]) -
     basis = np.polynomial.chebyshev.chebvander(u, DEGREE)
     rows = [np.einsum("ik,pkj->pij", basis, arc.pieces).reshape(-1, place.equations.n) for arc in arcs]
     rows += [np.asarray(points).reshape(-1, place.equations.n)]
-    q = np.ascontiguousarray(np.concatenate(rows).T)
-    if not q.shape[1]:
+    q = np.ascontiguousarray(np.concatenate(rows))
+    if not len(q):
         return 0.0
     e = place.equations
-    out, regular = np.empty(((e.m + e.g) * (e.n + 1), q.shape[1])), np.empty(q.shape[1], dtype=bool)
+    out = np.empty((len(q), (e.m + e.g) * (e.n + 1)))
+    sizes = np.array([e.n, e.m, e.g], dtype=np.int64)
     work = place.workspace(e.module, "plain")
-    nothing = np.zeros((0, q.shape[1]))
-    t = np.full(q.shape[1], place.t)
-    shared = np.ascontiguousarray(place.params[:, None])
-    e.module.shared(t, q, nothing, shared, place.params, work, out, regular)
-    rows = out[e.m + e.g : e.m + e.g + e.m * e.n].reshape(e.m, e.n, q.shape[1])
+    evaluate_many(e.module.one.compiled, place.t, q, sizes, place.params, work, out)
+    slopes = out[:, e.m + e.g : e.m + e.g + e.m * e.n].reshape(len(q), e.m, e.n)
     # Where an expression is steep its rounding errors are large, and mean little: they count as distances there.
-    size = np.maximum(1.0, np.linalg.norm(rows, axis=1))
-    return float((np.abs(out[: e.m]) / size).max(initial=0.0))
+    size = np.maximum(1.0, np.linalg.norm(slopes, axis=2))
+    return float((np.abs(out[:, : e.m]) / size).max(initial=0.0))

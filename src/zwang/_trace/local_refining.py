@@ -146,6 +146,26 @@ def _valley(found: Reduced) -> tuple[Array, tuple[Array, Array]]:
     return h, (axis, eta)
 
 
+def bottoms(place: Place, q: Array, rank: int) -> list[Array]:
+    """Return the points next to q where h(xi) is stationary: singular points are among them, h being zero there.
+
+    Next to a point where curves nearly touch, the least-squares search ends between the curves, where the equations
+    don't hold, and its basin covers that of a singular point not far away.
+    """
+    at = frame(place, q, rank)
+    if at.kernel.shape[1] != 2 or not np.isfinite(at.q).all() or _apart(place, at.q, q) > NEAR:
+        return []
+    found = reduce(at, 8)
+    if not len(found.coefficients):
+        return []
+    h, (axis, eta) = _valley(found)
+    polynomial = np.polynomial.polynomial
+    roots = polynomial.polyroots(np.trim_zeros(polynomial.polyder(h), "b"))
+    places = [float(root.real) for root in roots if abs(root.imag) < 1e-3 and abs(root) < 2 * NEAR]
+    along = np.array([axis[1], -axis[0]])
+    return [at.moved(xi * along + float(polynomial.polyval(xi, eta)) * axis) for xi in places]
+
+
 def _mixed(found: Reduced) -> Array:
     """Return one equation from several: every common zero is one of its zeros."""
     weights = np.random.default_rng(3).normal(size=len(found.coefficients))

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace.local import LocalStructure, analyse
-from zwang._trace.local_refining import is_plain
+from zwang._trace.local_refining import bottoms, is_plain
 from zwang._trace.sampling import Region, Solver
 
 Array = NDArray[np.float64]
 HOPEFUL = 1e-6
 SPREAD = 0.03
+NEARLY = 5e-3
 MOST = 40
 
 
@@ -24,6 +25,7 @@ class SingularPoints:
         self.multiple: list[LocalStructure] = []
         self._vain: list[Array] = []
         self._plain: list[bool] = []
+        self._nearly: list[Array] = []
 
     def search(self, starts: Array) -> int:
         """Look for singular points from starts (k, n), in x; return how many new ones there are."""
@@ -31,8 +33,24 @@ class SingularPoints:
             return 0
         x, steps, residuals = self.solver.singular(starts)
         good = np.isfinite(x).all(axis=1) & (residuals <= HOPEFUL)
-        new = 0
-        tried = 0
+        new = self._gather(x, steps, residuals, good)
+        near = self._between(x[(residuals > HOPEFUL) & (residuals <= NEARLY) & (steps <= 1e-8)])
+        if len(near):
+            x, steps, residuals = self.solver.singular(near)
+            new += self._gather(x, steps, residuals, np.isfinite(x).all(axis=1) & (residuals <= HOPEFUL))
+        return new
+
+    def _between(self, x: Array) -> Array:
+        """Return starts next to places where the equations nearly have a singular point, each such place once."""
+        place, starts = self.solver.place, []
+        for row in x:
+            if all(self.distance(row, other) > SPREAD for other in self._nearly) and len(self._nearly) < MOST:
+                self._nearly.append(row)
+                starts += [q / place.scale for q in bottoms(place, row * place.scale, self.solver.rank - 1)]
+        return np.array(starts).reshape(len(starts), x.shape[1])
+
+    def _gather(self, x: Array, steps: Array, residuals: Array, good: NDArray[np.bool_]) -> int:
+        new, tried = 0, 0
         for k in np.flatnonzero(good)[np.argsort(residuals[good], kind="stable")]:
             if self._known(x[k], converged=steps[k] <= 1e-8):
                 continue

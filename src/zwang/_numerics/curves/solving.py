@@ -130,6 +130,13 @@ def singular_many(
         report[s, 0], report[s, 1] = length, residual
 
 
+@njit(f"void({EVAL_TYPE}, float64, {MATRIX}, int64[::1], {VECTOR}, {VECTOR}, {MATRIX})")
+def evaluate_many(evaluate: Any, t: float, q: Any, sizes: Any, params: Any, work: Any, out: Any) -> None:
+    """Write what `evaluate` gives at every row of q to the rows of `out`."""
+    for s in range(q.shape[0]):
+        evaluate(t, q[s], q[s], params, sizes, work, out[s])
+
+
 @njit
 def _weakest(F: Any, r: int, n: int, u: Any) -> None:
     """Write the unit combination of rows whose gradient is shortest."""
