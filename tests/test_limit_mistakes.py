@@ -25,7 +25,7 @@ def study(**changes):
     [
         ({"constraint": "flor"}, "there is no constraint 'flor'"),
         ({"by": zw.Viscosity}, "'floor' is a constraint on positions, and Viscosity makes constraints on velocities"),
-        ({"by": zw.Stiffness(1e3)}, "was given the strength 1000.0; a limit study tries several"),
+        ({"by": zw.Stiffness(1e3)}, "was given the strength 1000; a limit study tries several"),
         ({"by": 7}, "by= must be Stiffness, Viscosity"),
         ({"strengths": [1e3, 1e4]}, "a limit needs at least 3 different strengths to fit an order; 2 given"),
         ({"strengths": [1e3, 1e3, 1e3]}, "1 given"),

@@ -80,7 +80,7 @@ def test_sleigh_by_friction_converges_with_order_minus_one_and_its_constants():
     assert study.status is LimitStatus.CONVERGES
     for name in ("position", "velocity", "tangential velocity", "normal velocity"):
         assert study.orders[name].value == pytest.approx(-1.0, abs=0.01), name
-    # Sup distances to the exact circle on [0, 10]: 11.682/N and sqrt(101)/N; errata of Salnikova et al. (2023), Table 1.
+    # Sup distances to the exact circle on [0, 10]: 11.682/N and sqrt(101)/N; the closed form of Salnikova et al.
     assert study.errors["position"][-1] * study.strengths[-1] == pytest.approx(11.682, abs=2e-3)
     assert study.errors["velocity"][-1] * study.strengths[-1] == pytest.approx(math.sqrt(101), abs=1e-3)
 

@@ -30,7 +30,7 @@ GAUSS = 5
 def run_events(runner: Runner, strength: float, edges: Array, reference: Reference | None, tol: float) -> Course:
     """Return the motion at one strength, run by `simulate`."""
     softened = runner.softened
-    params = {**runner.params, softened.strength: strength}
+    params = softened.values(runner.params, strength)
     motion = simulate(
         compile(softened.soft), runner.state, params, until=float(edges[-1]), tol=max(tol, 1e-13), **runner.options
     )

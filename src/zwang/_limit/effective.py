@@ -141,7 +141,7 @@ class _Field:
         self.n, self.m = len(softened.ideal.coordinates), len(softened.names)
         self.others = len(softened.soft.constraints)
         # The strength is 1: frequencies are in units of its root, and on the manifold the springs push nothing.
-        inputs = resolve(softened.soft, state, {**params, softened.strength: 1.0})
+        inputs = resolve(softened.soft, state, softened.values(params, 1.0))
         self.q, self.v = inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
         self.params = np.ascontiguousarray(inputs.params[:, 0])
         self.flow: Flow = flow(softened.soft, _nodes(softened))

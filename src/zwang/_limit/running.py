@@ -89,10 +89,7 @@ class Runner:
 
     def inputs(self, strength: float) -> Inputs:
         """Return the start and the parameters as arrays."""
-        known = {item.name for item in self.bare.parameters}
-        given = {getattr(key, "name", key): value for key, value in self.params.items()}
-        given = {key: value for key, value in given.items() if key in known or self.method != "events"}
-        return resolve(self.bare, self.state, {**given, self.softened.strength: strength})
+        return resolve(self.bare, self.state, self.softened.values(self.params, strength, self.bare))
 
     def problem(self, strength: float) -> Problem:
         """Return the initial value problem at one strength."""

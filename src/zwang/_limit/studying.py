@@ -49,6 +49,7 @@ def assemble(
         mean_force={name: smoothed(averages[name][-1], _width(gathered)) for name in names},
         ideal_force=_ideal_force(names, edges, ideal),
         energy=integrals[:, -1, n + len(names)] / span,
+        energy_over_time=np.diff(integrals[:, :, n + len(names)], axis=1) / widths,
         energy_removed=start.removed,
         ideal=motion,
         verdict=verdict,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model
@@ -48,6 +49,12 @@ class Softened:
         for name in self.names:
             kinds.setdefault(type(self.ways[name]).__name__, []).append(name)
         return "; ".join(f"{', '.join(found)} by {kind}" for kind, found in kinds.items())
+
+    def values(self, params: Mapping[Any, Any], strength: float, system: System | None = None) -> dict[str, Any]:
+        """Return the parameters that the softened system still has, a restitution is none, and the strength."""
+        known = {item.name for item in (system or self.soft).parameters}
+        given = {getattr(key, "name", key): value for key, value in params.items()}
+        return {**{key: value for key, value in given.items() if key in known}, self.strength: strength}
 
     @property
     def level(self) -> str:
@@ -91,8 +98,10 @@ def _with_strength(system: System, by: Any, symbol: Any) -> Realization:
             f"with a strength and a method soften(system, constraint, strength); it was given {by!r:.80}."
         )
     if by.strength is not None:
+        given = sp.sympify(by.strength)
+        words = f"{float(given):g}" if given.is_number else str(given)
         raise DeclarationError(
-            f"{system.name}: by={type(by).__name__} was given the strength {by.strength}; a limit study tries several. "
+            f"{system.name}: by={type(by).__name__} was given the strength {words}; a limit study tries several. "
             f"Leave it out here and give strengths=[...]."
         )
     if dataclasses.is_dataclass(by) and (first := dataclasses.fields(by)[0]).name in ("N", "rho", "strength"):

@@ -161,7 +161,9 @@ class LimitStudy(Result):
     ideal_force : mapping
         Constraint -> (k + 1,): the ideal reaction.
     energy : (s,)
-        Mean energy of the fast oscillation [J].
+        Mean energy of the fast oscillation: twice the kinetic energy across the constraints [J].
+    energy_over_time : (s, k)
+        The same in each cell of time.
     energy_removed : float
         Kinetic energy that projecting the start of the ideal motion took away [J].
     ideal : Motion or None
@@ -192,6 +194,7 @@ class LimitStudy(Result):
     mean_force: Mapping[str, Array]
     ideal_force: Mapping[str, Array]
     energy: Array
+    energy_over_time: Array
     energy_removed: float
     ideal: Motion | None
     verdict: Verdict
