@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from zwang._backends import Terms
 from zwang._reactions import reactions_of_problem
@@ -36,6 +37,8 @@ class Decision:
     stop : MotionStatus or None
     reactions : Reactions or None
         What was found, where it was asked.
+    pulls : mapping or None
+        Number of a friction law in a plane -> its force (2,) where a slip starts, which gives the direction.
     """
 
     labels: tuple[str, ...] = ()
@@ -44,6 +47,7 @@ class Decision:
     idle: frozenset[int] = frozenset()
     stop: MotionStatus | None = None
     reactions: Reactions | None = None
+    pulls: Mapping[int, Any] | None = None
 
 
 Chooser = Callable[[Reactions, tuple[str, ...] | None, tuple[int, ...]], int | None]
@@ -90,7 +94,12 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     labels = labels_of(ground, numbers, solution)
     labels, idle = settle_ties(ground, moment, terms, labels, before, span)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
-    return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found)
+    pulls = {
+        ground.table.places[number].law: solution.tangential[i]
+        for i, number in enumerate(numbers)
+        if len(ground.table.places[number].slips) > 1
+    }
+    return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
 
 
 def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ motion, decides ties, and checks the other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +61,13 @@ def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
     return np.asarray(slip / np.where(size > 0, size, 1.0))
 
 
-def solve_mode(table: ConstraintTable, terms: Terms, mode: Mode) -> ModeSolution:
-    """Return accelerations and reactions of a mode at states."""
+def solve_mode(
+    table: ConstraintTable, terms: Terms, mode: Mode, directions: Mapping[int, Array] | None = None
+) -> ModeSolution:
+    """Return accelerations and reactions of a mode at states.
+
+    `directions` gives the directions (2,) of slips in planes that have just started, by the number of their law.
+    """
     states = terms.force.shape[1]
     held, sticking = list(mode.held), list(mode.sticking)
     rows = np.concatenate([terms.rows[held], terms.slip_rows[sticking]])
@@ -70,7 +76,10 @@ def solve_mode(table: ConstraintTable, terms: Terms, mode: Mode) -> ModeSolution
     given: dict[int, tuple[Array, int]] = {}  # slip -> (force, or force per |N|; place of that N among the held)
     for law, sign in mode.sliding:
         place = table.places[table.of_law(law)]
-        pull = -terms.bounds[law] * slip_direction(terms, place.slips, sign)
+        along = slip_direction(terms, place.slips, sign)
+        if directions and law in directions:
+            along = np.asarray(directions[law])[:, None] * np.ones((1, states))
+        pull = -terms.bounds[law] * along
         for component, slip in enumerate(place.slips):
             if place.kind == "friction":
                 force += pull[component] * terms.slip_rows[slip]

@@ -41,8 +41,9 @@ def settle_ties(
     if before is not None and before not in candidates and _compatible(before, options):
         candidates.append(before)
     left = candidates
+    pulls = _pulls(ground, moment, solved)
     for look in LOOKS:
-        left = [one for one in left if _lasts(ground, moment, one, look * span)]
+        left = [one for one in left if _lasts(ground, moment, one, look * span, pulls)]
         if len(left) == 1:
             return left[0], frozenset()
         if not left:
@@ -78,7 +79,7 @@ def _options(
             found += _closed_labels(place, terms, resting)
     elif resting and (spent or tied):
         if len(place.slips) > 1:
-            found += ["stick"]
+            found += ["stick", "slip"]
         else:
             force = solved.tangential[place.slips[0], 0]
             found += ["stick", "slip-" if force > 0 else "slip+"]
@@ -141,13 +142,23 @@ def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> b
     return True
 
 
-def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float) -> bool:
+def _pulls(ground: Ground, moment: Moment, solved: ModeSolution) -> dict[int, Array]:
+    """Return the direction against the friction force of every law in a plane that is at rest."""
+    found = {}
+    for number, place in enumerate(ground.table.places):
+        force = solved.tangential[list(place.slips), 0]
+        if len(place.slips) > 1 and number in moment.resting and np.any(force):
+            found[place.law] = -force / np.linalg.norm(force)
+    return found
+
+
+def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, pulls: dict[int, Array]) -> bool:
     """Say whether a mode is still admissible a short while later, in forces and accelerations."""
     terms = ground.at(moment)
     mode = hold(ground.table, labels, terms).mode
 
     def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        return v, solve_mode(ground.table, ground.terms(t, q, v), mode).acceleration[:, 0]
+        return v, solve_mode(ground.table, ground.terms(t, q, v), mode, pulls).acceleration[:, 0]
 
     t, q, v = moment.t, moment.q, moment.v
     k1 = change(t, q, v)
@@ -156,7 +167,7 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float) ->
     k4 = change(t + h, q + h * k3[0], v + h * k3[1])
     q, v = (y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
     later = ground.terms(t + h, q, v)
-    solved = solve_mode(ground.table, later, mode)
+    solved = solve_mode(ground.table, later, mode, pulls)
     if not np.isfinite(solved.acceleration).all():
         return False
     return all(
@@ -184,4 +195,8 @@ def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: str, re
         row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])
         size = acceleration_scale(terms, row, bias, solved)
         return bool(sign_of(label) * (row @ solved.acceleration[:, 0] - bias) >= -NOISE * size)
+    if resting and what == "slip":
+        slips = list(place.slips)
+        change = terms.slip_rows[slips, :, 0] @ solved.acceleration[:, 0] - terms.slip_bias[slips, 0]
+        return bool(change @ solved.tangential[slips, 0] <= 0.0)
     return True
