@@ -20,6 +20,8 @@ from zwang._results.storage import storable
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
+MOST_RANGES = 2000
+"""Rows with undetermined reactions up to which their ranges go into a file; each takes some linear programs."""
 
 
 @storable
@@ -182,6 +184,8 @@ class Motion(Result):
     @property
     def reaction_range(self) -> Mapping[str, Array]:
         """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
+        if not self._all.reaction_range and "_computed_by" in self.__dict__:
+            object.__setattr__(self, "rows", replace(self._all, reaction_range=self._source.ranges(self)))
         return self._all.reaction_range
 
     @property
@@ -242,7 +246,8 @@ class Motion(Result):
         path : path
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
-        _ = self._all
+        if sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES:
+            _ = self.reaction_range
         return storage.save(self, Path(path))
 
     def __repr__(self) -> str:

@@ -184,9 +184,9 @@ class MotionRows:
 
     reactions: Mapping[str, Array]
     friction: Mapping[str, Array]
-    reaction_range: Mapping[str, Array]
     energy: Mapping[str, Array]
     work: Mapping[str, Array]
     drift: float
     residual: float
     declaration: Mapping[str, Any] = field(default_factory=dict)
+    reaction_range: Mapping[str, Array] = field(default_factory=dict)

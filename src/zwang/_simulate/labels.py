@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from zwang._backends import Terms
 from zwang._derive.modes import Mode
 from zwang._simulate.constraint_table import ConstraintTable
-from zwang._simulate.mode_equations import solve_mode
 from zwang._simulate.vertices import basic_forces
 
 Array = NDArray[np.float64]
@@ -110,13 +109,15 @@ def _independent(metric: Array, order: list[int], rank: int) -> list[int]:
 
 
 def _undetermined(table: ConstraintTable, mode: Mode, metric: Array, rank: int) -> tuple[str, ...]:
-    """Return the names of the constraints that have a share in a self-stress."""
+    """Return the forces that have a share in a self-stress: names of constraints, and of their friction."""
     left = np.linalg.svd(metric)[0][:, rank:]
-    numbers = [table.of_normal(j) for j in mode.held]
-    of_slip = {slip: i for i, place in enumerate(table.places) for slip in place.slips}
-    numbers += [of_slip[j] for j in mode.sticking]
+    of_slip = {slip: place.name for place in table.places for slip in place.slips}
+    names = [table.places[table.of_normal(j)].name for j in mode.held]
+    names += [friction_of(of_slip[j]) for j in mode.sticking]
     taking = np.abs(left).max(axis=1) > 1e-7
-    return tuple(dict.fromkeys(table.places[numbers[i]].name for i in np.flatnonzero(taking)))
+    return tuple(dict.fromkeys(names[i] for i in np.flatnonzero(taking)))
 
 
-__all__ = ["PULLS", "Held", "full_mode", "hold", "plain", "sign_of", "solve_mode"]
+def friction_of(name: str) -> str:
+    """Return what the friction force of a constraint is called among the undetermined forces."""
+    return f"friction of {name}"

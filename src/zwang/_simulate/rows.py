@@ -11,8 +11,10 @@ from zwang._backends import Terms
 from zwang._derive.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
+from zwang._simulate.labels import friction_of, full_mode
 from zwang._simulate.mode_equations import ModeSolution, dense_terms, solve_mode
 from zwang._simulate.moment import Ground
+from zwang._simulate.vertices import force_ranges
 from zwang._simulate.working import works
 
 Array = NDArray[np.float64]
@@ -54,7 +56,6 @@ class RowSource:
         return MotionRows(
             reactions=reactions,
             friction=friction,
-            reaction_range={name: np.stack([reactions[name]] * 2, axis=1) for name in reactions},
             energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
             work=works(self, motion),
             drift=drift,
@@ -62,25 +63,64 @@ class RowSource:
             declaration=to_dict(self.ground.model.system),
         )
 
+    def ranges(self, motion: Motion) -> dict[str, Array]:
+        """Return name -> (rows, 2) the least and greatest value of each multiplier."""
+        table = self.ground.table
+        found = {
+            name: np.stack([values, values], axis=1) for name, values in motion.reactions.items() if values.ndim == 1
+        }
+        row = 0
+        for piece, kept in _kept_rows(motion.pieces):
+            times = _times(piece, kept)
+            if piece.undetermined and len(piece.dense):
+                mode = full_mode(table, piece.labels)
+                for k in range(len(times)):
+                    terms = self.terms(times[[k]], piece.q[[k]], piece.v[[k]])
+                    spans = force_ranges(table, terms, mode, piece.a[k])
+                    for j, span in zip(mode.held, spans, strict=True):
+                        name = table.places[table.of_normal(j)].name
+                        if name in piece.undetermined:
+                            found[name][row + k] = span
+            row += len(times)
+        return found
+
     def _forces(
         self, parts: list[tuple[MotionPiece, Terms, ModeSolution]]
     ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return multipliers and friction forces by constraint; what is undetermined is nan, or of least norm."""
+        least = [self._least_norm(*part) for part in parts]
         reactions: dict[str, Array] = {}
         friction: dict[str, Array] = {}
         for place in self.ground.table.places:
             normal, tangential = [], []
-            for piece, terms, solved in parts:
-                unknown = place.name in piece.undetermined
+            for (piece, terms, _), solved in zip(parts, least, strict=True):
                 size = terms.force.shape[1]
                 lam = solved.normal[place.normal] if place.normal >= 0 else np.zeros(size)
                 rub = solved.tangential[list(place.slips)].T
-                normal.append(np.full(size, np.nan) if unknown else lam)
-                tangential.append(np.full(rub.shape, np.nan) if unknown else rub)
+                hidden = self.redundant is None or not len(piece.dense)
+                normal.append(np.full(size, np.nan) if hidden and place.name in piece.undetermined else lam)
+                loose = {place.name, friction_of(place.name)} if not len(piece.dense) else {friction_of(place.name)}
+                tangential.append(np.full(rub.shape, np.nan) if hidden and loose & set(piece.undetermined) else rub)
             if place.slips:
                 both = np.concatenate(tangential)
                 friction[place.name] = both[:, 0] if len(place.slips) == 1 else both
             reactions[place.name] = np.concatenate(normal) if place.normal >= 0 else friction[place.name]
         return reactions, friction
+
+    def _least_norm(self, piece: MotionPiece, terms: Terms, solved: ModeSolution) -> ModeSolution:
+        """Return the forces of least norm where the equations leave some free and they were asked for."""
+        if self.redundant is None or not piece.undetermined or not len(piece.dense):
+            return solved
+        full = full_mode(self.ground.table, piece.labels)
+        held, sticking = list(full.held), list(full.sticking)
+        push = np.einsum("jib,jb->ib", terms.rows, solved.normal)
+        push += np.einsum("jib,jb->ib", terms.slip_rows[sticking], solved.tangential[sticking])
+        normal, tangential = solved.normal.copy(), solved.tangential.copy()
+        for k in range(push.shape[1]):
+            rows = np.concatenate([terms.rows[held, :, k], terms.slip_rows[sticking, :, k]])
+            forces = np.linalg.lstsq(rows.T, push[:, k], rcond=1e-10)[0]
+            normal[held, k], tangential[sticking, k] = forces[: len(held)], forces[len(held) :]
+        return ModeSolution(solved.acceleration, normal, tangential)
 
     def _drift(self, piece: MotionPiece, terms: Terms) -> float:
         """Return the largest violation of a constraint: held ones both ways, open ones below zero."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zwang._backends import Terms
 from zwang._simulate.constraint_table import Place
-from zwang._simulate.labels import hold, plain, sign_of
+from zwang._simulate.labels import PULLS, hold, plain, sign_of
 from zwang._simulate.mode_equations import ModeSolution, solve_mode
 from zwang._simulate.moment import Ground, Moment, acts
 
@@ -77,6 +77,11 @@ def _options(
         found.append("open")
         if plain(label) == "open":
             found += _closed_labels(place, terms, resting)
+    elif place.kind == "bilateral" and place.law >= 0 and not resting and (tied or no_force(terms, solved, place)):
+        what = _sliding_label(place, terms)
+        found += [what, f"{what} {PULLS}"]
+        if plain(label) == "open":
+            found.remove(label)
     elif resting and (spent or tied):
         if len(place.slips) > 1:
             found += ["stick", "slip"]
@@ -86,14 +91,18 @@ def _options(
     return tuple(dict.fromkeys(found))
 
 
+def _sliding_label(place: Place, terms: Terms) -> str:
+    if len(place.slips) > 1:
+        return "slip"
+    return "slip+" if terms.slip[place.slips[0], 0] > 0 else "slip-"
+
+
 def _closed_labels(place: Place, terms: Terms, resting: bool) -> list[str]:
     if not place.slips:
         return ["closed"]
-    if len(place.slips) > 1:
-        return ["stick"] if resting else ["slip"]
     if resting:
-        return ["stick", "slip+", "slip-"]
-    return ["slip+" if terms.slip[place.slips[0], 0] > 0 else "slip-"]
+        return ["stick"] if len(place.slips) > 1 else ["stick", "slip+", "slip-"]
+    return [_sliding_label(place, terms)]
 
 
 def force_scale(terms: Terms, row: Array) -> float:
@@ -185,6 +194,10 @@ def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: str, re
             size = acceleration_scale(terms, row, bias, solved)
             return bool(row @ solved.acceleration[:, 0] - bias >= -NOISE * size)
         if solved.normal[place.normal, 0] < -NOISE * force_scale(terms, row):
+            return False
+    elif place.kind == "bilateral" and place.law >= 0:
+        sign = -1.0 if label.endswith(PULLS) else 1.0
+        if sign * solved.normal[place.normal, 0] < -NOISE * force_scale(terms, terms.rows[place.normal, :, 0]):
             return False
     if what == "stick":
         bound = _load(terms, solved, place)

@@ -9,6 +9,7 @@ from zwang._backends import Terms
 from zwang._derive.modes import Mode
 from zwang._numerics.rank_revealing import solve_kkt
 from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.mode_equations import slip_direction
 
 Array = NDArray[np.float64]
 
@@ -83,3 +84,47 @@ def _cones(table: ConstraintTable, terms: Terms, mode: Mode, size: int) -> tuple
             row[len(mode.held) + i] = sign
             rows.append(row)
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))
+
+
+def force_ranges(table: ConstraintTable, terms: Terms, mode: Mode, acceleration: Array) -> Array:
+    """Return the least and greatest normal force (held, 2) with which a mode has an acceleration; nan if unknown.
+
+    All rows that the labels hold stand in `mode`, dependent or not.
+    """
+    from scipy.optimize import linprog
+
+    count = len(mode.held)
+    if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
+        return np.full((count, 2), np.nan)
+    rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0]
+    for law, sign in mode.sliding:
+        place = table.places[table.of_law(law)]
+        pull = -float(terms.bounds[law, 0]) * slip_direction(terms, place.slips, sign)[:, 0]
+        push = pull @ terms.slip_rows[list(place.slips), :, 0]
+        if place.normal in mode.held:
+            rows[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
+        elif place.kind == "friction":
+            needed = needed - push
+    low, high = _bounds(table, terms, mode)
+    above, limit = _cones(table, terms, mode, len(rows))
+    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
+    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
+    kept = values > 1e-10 * values[0]
+    found = np.empty((count, 2))
+    for j in range(count):
+        for side, sign in enumerate((1.0, -1.0)):
+            cost = np.zeros(len(rows))
+            cost[j] = sign
+            answer = linprog(
+                cost,
+                A_ub=above if len(above) else None,
+                b_ub=limit / scale if len(above) else None,
+                A_eq=values[kept, None] * right[kept],
+                b_eq=(left.T @ needed)[kept] / scale,
+                bounds=list(zip(low / scale, high / scale, strict=True)),
+                method="highs",
+            )
+            bound = {0: float(answer.x[j]) * scale if answer.x is not None else np.nan, 3: -sign * np.inf}
+            found[j, side] = bound.get(answer.status, np.nan)
+    return found
