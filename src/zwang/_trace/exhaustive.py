@@ -174,7 +174,7 @@ def _domain(equations: ExactEquations, box: Mapping[str, tuple[float, float]], p
         circle = symbol.angle and (given is None or given[1] - given[0] >= TURN * (1 - 1e-12))
         if circle:
             seam = _seam(np.array([place[j] for place in places]))
-            given = (seam, float(np.nextafter(seam + TURN, np.inf)))
+            given = (seam, seam + TURN + 1e-14)  # a hair more than a turn: no float is one
         assert given is not None
         circles.append(circle)
         low.append(float(given[0]))
@@ -251,9 +251,7 @@ def _verdict(
         against.append("Some proved stretches could not be joined.")
     against += _counted(search, special)
     if match.cuts != match.contact_ends:
-        against.append(
-            f"Contacts cut the curve at {match.cuts} places, but {match.contact_ends} arcs end there."
-        )
+        against.append(f"Contacts cut the curve at {match.cuts} places, but {match.contact_ends} arcs end there.")
     if redundant:
         against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
     if against:

@@ -129,7 +129,8 @@ class Prover:
                     if l != j:
                         others = others + term
                 least, most = corners(-others / slope)
-                a[j], b[j] = max(a[j], middle[j] + least - 1e-15), min(b[j], middle[j] + most + 1e-15)
+                slack = 4e-16 * abs(middle[j])
+                a[j], b[j] = max(a[j], middle[j] + least - slack), min(b[j], middle[j] + most + slack)
                 if a[j] > b[j]:
                     return None
         return a, b
@@ -224,7 +225,7 @@ class Prover:
             return False
         least, most, strength = found
         rest = [j for j in range(self.n) if j != along]
-        return bool(strength < 1 and (least > low[rest]).all() and (most < high[rest]).all())
+        return bool(strength < 0.999 and (least > low[rest]).all() and (most < high[rest]).all())
 
     def _operator(self, low: Array, high: Array, along: int | None) -> tuple[Array, Array, float] | None:
         X = self.balls.box(low.tolist(), high.tolist())
