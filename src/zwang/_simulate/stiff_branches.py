@@ -17,13 +17,13 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._backends.native.moving import moving
 from zwang._compile import Model, compile
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
 from zwang._derive.modes import Mode
 from zwang._realize import Stiffness, realize
 from zwang._simulate.passing import Crossing
+from zwang._simulate.stretches import moving_for
 
 Array = NDArray[np.float64]
 TURNS = tuple(float(value) for value in 10.0 ** np.arange(2.0, 4.01, 0.5))
@@ -147,11 +147,11 @@ def _followed(
     radius: float,
 ) -> tuple[float, Array, Array] | None:
     """Return the first state of a realized motion outside a ball round the point, None where it stays inside."""
-    steps = moving(model, Mode(held=()))
     t, q, v = start
     step, inside = 0.0, False
-    sides = np.zeros(len(steps.watch_names))
     while t < until:
+        steps = moving_for(model, Mode(held=()))
+        sides = np.zeros(len(steps.watch_names))
         found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, first_step=step, dense=False)
         away = np.linalg.norm((found.q - centre) / scale, axis=1) > radius
         entered = np.flatnonzero(~away)

@@ -101,7 +101,9 @@ class Moving:
     mode : Mode
     watch_names : tuple
         One for each watched quantity: ('gap', j), ('value', j), ('normal', j), ('slip', f), ('speed', f),
-        ('reserve', f), ('extra', k), ('surface', k).
+        ('reserve', f), ('singular', 0), ('extra', k), ('surface', k).
+    tried : int
+        Steps tried so far, in all calls.
     """
 
     mode: Mode
@@ -111,6 +113,7 @@ class Moving:
     slips: int
     emit: bool = False
     watch_names: tuple[tuple[str, int], ...] = field(init=False)
+    tried: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.watch_names = self.kernels.watches
@@ -260,6 +263,7 @@ class Moving:
             self._pace = max(1e-8, spent / tried)
             full = call.steps >= room or clock.perf_counter() - began > 0.8 * patience
             if status != PAUSED or full:
+                self.tried += call.attempts
                 return call.stretch(status)
 
 
