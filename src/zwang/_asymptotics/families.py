@@ -20,6 +20,8 @@ from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_sign
 from zwang._asymptotics.precision import Number, largest, mp
 from zwang._asymptotics.puiseux import EXACT, NearlyCritical
 
+LEAST_NOISE = mp.mpf(10) ** -60
+"""What rounding in eighty digits can leave of a zero after some cancellation."""
 LOOSENED = mp.mpf(10) ** -15
 """The error of the point where the parameters are not exactly critical."""
 
@@ -52,7 +54,7 @@ class Spot:
     @property
     def noise(self) -> Number:
         """What counts as zero among coefficients at the point."""
-        return max(self.error, self.defect)
+        return max(self.error, self.defect, LEAST_NOISE)
 
     @property
     def exact(self) -> bool:

@@ -36,8 +36,8 @@ class Formulas:
         places: dict[Any, int] = {}
         self._steps: list[Step] = []
         for expr in expressions:
-            self._flatten(sp.sympify(expr), places)
-        self._outputs = [places[sp.sympify(expr)] for expr in expressions]
+            self._flatten(expr, places)
+        self._outputs = [places[expr] for expr in expressions]
 
     def _flatten(self, expr: Any, places: dict[Any, int]) -> None:
         stack = [expr]

@@ -34,7 +34,7 @@ class Equations:
     """
 
     def __init__(self, expressions: Sequence[Any], coordinates: Sequence[Any], values: Mapping[Any, Number]) -> None:
-        self.expressions = [sp.sympify(item) for item in expressions]
+        self.expressions = list(expressions)
         self.coordinates = list(coordinates)
         self.values = dict(values)
         self._value = Formulas(self.expressions).bound(self.values)

@@ -10,6 +10,8 @@ from typing import Any
 from zwang._asymptotics.laurent import Laurent
 from zwang._asymptotics.precision import Number, mp
 
+NOTHING = mp.mpf(10) ** -45
+"""What is smaller at the largest distance of a measurement is rounding: else its exponent would be above seven."""
 HALVINGS = 9
 """Times that tau is halved."""
 
@@ -54,7 +56,7 @@ def measured_power(x: Sequence[Number], y: Sequence[Number]) -> Power:
     >>> mp.nstr(found.exponent, 8), mp.nstr(found.coefficient, 8)
     ('-2.0', '3.0')
     """
-    if any(not item for item in y):
+    if any(not item for item in y) or abs(y[0]) < NOTHING:
         return Power(None, mp.mpf(0))
     slopes = [mp.log(abs(y[k + 1] / y[k])) / mp.log(x[k + 1] / x[k]) for k in range(len(x) - 1)]
     exponent, error = _limit(slopes)

@@ -86,7 +86,7 @@ class Laurent:
     def cut(self, end: int) -> Laurent:
         """Return the series with nothing said about the powers from `end` on."""
         if end <= self.start:
-            return Laurent(end, [])
+            return Laurent(end, [], self.noise)
         return Laurent(self.start, self.coefficients[: end - self.start], self.noise)
 
     def _size(self) -> Number:
@@ -113,10 +113,10 @@ class Laurent:
             noise = self.noise * factor + ROUNDING * factor * largest(self.coefficients)
             return Laurent(self.start, [item * other for item in self.coefficients], noise)
         size = min(len(self.coefficients), len(other.coefficients))
-        if size == 0:
-            return Laurent(min(self.start + other.end, other.start + self.end), [])
         a, b = self._size(), other._size()
-        noise = self.noise * b + other.noise * a + ROUNDING * a * b
+        noise = self.noise * (b + other.noise) + other.noise * a + ROUNDING * a * b
+        if size == 0:
+            return Laurent(min(self.start + other.end, other.start + self.end), [], noise)
         return Laurent(self.start + other.start, product(self.coefficients, other.coefficients, size), noise)
 
     def inverse(self) -> Laurent:
@@ -192,8 +192,10 @@ class Laurent:
             places = [i for i in range(1, k + 1) if slopes[i]]
             sine.append(sum((slopes[i] * cosine[k - i] for i in places), mp.mpf(0)) / k)
             cosine.append(-sum((slopes[i] * sine[k - i] for i in places), mp.mpf(0)) / k)
-        grown = mp.exp(min(self._size() if self.start > 0 else self._size() - abs(self.leading), 200))
-        return Laurent(0, sine if name == "sin" else cosine, (self.noise + ROUNDING) * grown)
+        # An error dx of the argument changes the sine by cos(x) dx, and the cosine likewise.
+        size = sum(map(abs, sine), mp.mpf(0)) + sum(map(abs, cosine), mp.mpf(0))
+        noise = (self.noise + ROUNDING * (1 + self._size())) * size
+        return Laurent(0, sine if name == "sin" else cosine, noise)
 
     def _split(self, name: str) -> tuple[Number, Laurent]:
         if self.start < 0:

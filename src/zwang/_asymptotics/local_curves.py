@@ -281,12 +281,17 @@ def _turn(terms: dict[tuple[int, int], Number], lowest: int) -> Number:
     """Return the angle by which to turn the plane so that no branch is tangent to the new y axis."""
     form = {(i, j): item for (i, j), item in terms.items() if i + j == lowest}
     size = largest(form.values())
+    best, steepest = mp.mpf(0), mp.mpf(0)
     for turn in TURNS:
         c, s = mp.cos(turn), mp.sin(turn)
-        value = sum(item * (-s) ** i * c**j for (i, j), item in form.items())
-        if abs(value) > size / 20:
-            return mp.mpf(turn)
-    raise StateError("The tangent cone at the point fills the plane.")
+        value = abs(sum(item * (-s) ** i * c**j for (i, j), item in form.items()))
+        if value > steepest:
+            best, steepest = mp.mpf(turn), value
+        if steepest > size / 3:
+            return best
+    if steepest < size / 50:
+        raise StateError("The tangent cone at the point fills the plane.")
+    return best
 
 
 def _turned(terms: dict[tuple[int, int], Number], degree: int, turn: Number) -> dict[tuple[int, int], Number]:

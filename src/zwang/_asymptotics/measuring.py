@@ -15,8 +15,6 @@ from zwang._asymptotics.precision import Number, mp
 Values = dict[tuple[Case, str], Any]
 APART = mp.mpf("0.05")
 """Neighbouring points lie this part of the radius of curvature, or of the distance, away."""
-FARTHER = 1000
-"""Neighbours are looked at this many times as far out as exponents are measured: there the curve is resolved better."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ def persistence(approach: Approach, equations: Equations, measured: Measurement,
     mechanics = approach.mechanics
     found: dict[Case, bool] = dict.fromkeys(measured.consistent, True)
     moving = replace(approach, turning={})  # at a neighbour no slip vanishes
-    points = [approach.half.at(FARTHER * tau / 2**k) for k in range(2)]
+    points = [approach.half.at(tau / 2**k) for k in range(2)]
     reaches = [reach_of(approach, equations, q) for q in points]
     for way in (1, -1):
         pair = []

@@ -144,7 +144,8 @@ class Study:
         except ArithmeticError as error:
             self.notes.append(f"{way.label}: not measured ({error}).")
         if measured is not None:
-            persists = self._persistence(way, measured, tau)
+            # Farther out than exponents are measured: there the perturbed curve is resolved better.
+            persists = self._persistence(way, measured, min(scale_of(series), mp.mpf(1)) / 1000)
             self._check_counts(way, crossover)
         size = mp.sqrt(sum(item * item for item in way.reference))
         unit = [_plain(item / size) for item in way.reference]

@@ -161,5 +161,6 @@ def _spot(system: System, values: dict[Any, Number], at: Any) -> Spot:
         )
     point, error, defect = refine_singular_point(equations, q, split.rank)
     if largest([a - b for a, b in zip(point, q, strict=True)]) > mp.mpf(10) ** -3:
-        raise StateError(f"{system.name}: no singular point lies next to the given one.")
+        # More conditions than the rank alone hold at the point, or fewer: it is taken as it was given.
+        point, error, defect = q, LOOSE, LOOSE
     return Spot(equations, names, point, error, defect)
