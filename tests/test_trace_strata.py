@@ -119,6 +119,15 @@ def test_assemblies_of_dimension_zero_are_listed() -> None:
     assert sorted(point["x"] for point in space.points) == pytest.approx([-1.0, 1.0])
 
 
+def test_a_sum_of_squares_is_a_list_of_points() -> None:
+    one = zw.trace(surface(X**2 + Y**2 + Z**2), {}, box=BOX, at=ORIGIN)
+    assert (one.status.name, one.dimension, one.components) == ("POINTS", 0, 1)
+    assert [point.kind for point in one.singular_points] == ["isolated"]
+    assert (one.local_types[0].kind, one.local_types[0].signature) == ("isolated", (3, 0, 0))
+    two = zw.trace(surface((X**2 + Y**2 + Z**2) * (X**2 + Y**2 + (Z - 1) ** 2)), {}, box=BOX)
+    assert sorted(point.state["z"] for point in two.singular_points) == pytest.approx([0.0, 1.0], abs=1e-9)
+
+
 def test_strata_and_types_survive_their_file(tmp_path: Path) -> None:
     entry = zw.gallery.get("surface_cone")
     space = zw.trace(entry.system, {}, at=ORIGIN)

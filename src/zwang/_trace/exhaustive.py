@@ -80,7 +80,7 @@ def certify(
     domain = _domain(equations, space.box, [item.place for item in special])
     rows, redundant = _rows(space, equations)
     if n - len(rows) > 1:
-        note = f"Exhaustive search covers curves and points; this space has dimension {n - len(rows)}."
+        note = f"Exhaustive search covers curves and points; here {len(rows)} constraints hold {n} coordinates."
         return Certificate(False, (note,), [], [], 0)
     prover = Prover(enclosure, rows)
     widths = np.where(np.array(equations.angles, dtype=bool), 1.0, (domain.high - domain.low) / TURN)

@@ -57,11 +57,14 @@ class Match:
     def _chains_at(self, q: Array) -> set[int]:
         """Return the chains on which a position is proved to lie."""
         found = set()
-        for number, shift in self.search.holding(q - NEAR, q + NEAR):
+        for number, shift in self.search.holding(q, q):
             piece = self.search.pieces[number]
-            low, high = q + shift - NEAR, q + shift + NEAR
+            place = q + shift
+            # Pieces are thin in coordinates that the constraints fix: the small box must lie inside all the same.
+            half = np.minimum(NEAR, np.minimum(place - piece.low, piece.high - place))
+            low, high = place - half, place + half
             if piece.along is not None:
-                low[piece.along] = high[piece.along] = (q + shift)[piece.along]
+                low[piece.along] = high[piece.along] = place[piece.along]
             if number in self.chain_of and self.prover.proves(low, high, piece.along):
                 found.add(self.chain_of[number])
         return found

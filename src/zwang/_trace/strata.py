@@ -17,7 +17,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._declare.symbols import t as time
-from zwang._results.configuration import ConfigurationSpace, TraceStatus
+from zwang._results.configuration import ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._trace.equations import Equations, Place
 from zwang._trace.gathering import state_of
@@ -34,7 +34,12 @@ MOST_SAMPLES = 200
 
 def with_strata(search: Search, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:
     """Return a space with the local types at given states, and with its rank strata if its dimension is two or more."""
-    rank = search.equations.n - max(space.dimension, 0)
+    if space.status is TraceStatus.UNFINISHED and not space.branches and not space.singular_points:
+        space = _lone_points(search, space)
+    if space.dimension == 0 and search.equations.m < search.equations.n:
+        rank = search.equations.m
+    else:
+        rank = search.equations.n - max(space.dimension, 0)
     if at is not None:
         if space.status is not TraceStatus.SURFACE and search.equations.m:
             search.solver.randomized(min(rank, search.equations.m), search.source)
@@ -48,6 +53,40 @@ def with_strata(search: Search, space: ConfigurationSpace, at: Any = None) -> Co
         parts = [f"dimension {item.dimension} where the rank is {item.rank}" for item in strata[1:]]
         notes.append(f"Singular set: {', '.join(parts)}; the rank is {rank} elsewhere.")
     return replace(space, strata=tuple(strata), notes=tuple(notes))
+
+
+def _lone_points(search: Search, space: ConfigurationSpace) -> ConfigurationSpace:
+    """Return a space of isolated points, where fewer constraints hold the mechanism than it has freedoms.
+
+    A sum of squares does that: x^2 + y^2 + z^2 = 0 is one equation for one point, and no point near it is regular.
+    """
+    e, place = search.equations, search.place
+    x, _, _ = search.sample()
+    if e.m >= e.n - 1 or not len(x):
+        return space
+    search.solver.randomized(e.m, search.source)
+    found = _singular(search, x, e.m, 1e-3)
+    kinds = [_local_type(search, e.m, q).kind for q in found]
+    reached = [min(search.points.distance(row, q / place.scale) for q in found) for row in x] if found else [1.0]
+    if set(kinds) != {"isolated"} or max(reached) > 0.05:
+        return space
+    points = tuple(
+        SingularPoint(
+            number=k,
+            state=state_of(e, q, place.t),
+            kind="isolated",
+            tangents=np.zeros((0, e.n)),
+            rank=_rank(place, q),
+            generic_rank=e.m,
+            tolerance=ZERO,
+            component=k,
+        )
+        for k, q in enumerate(found)
+    )
+    # What was said of curves that could not be followed does not hold: there are none.
+    return replace(
+        space, status=TraceStatus.POINTS, dimension=0, singular_points=points, components=len(points), notes=()
+    )
 
 
 def _strata(search: Search, space: ConfigurationSpace, rank: int) -> list[Stratum]:
@@ -144,7 +183,7 @@ def _local_type(search: Search, rank: int, q: Array) -> LocalType:
     state = state_of(e, q, place.t)
     if here >= rank:
         return LocalType(state, "regular", here, rank, (), -1, f"a smooth set of dimension {e.n - rank}.")
-    if e.n - rank == 1:
+    if e.n - rank == 1 and e.m >= e.n - 1:
         local = analyse(place, q)
         if local is not None:
             ways = len(local.half_branches)
