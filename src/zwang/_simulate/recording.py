@@ -26,7 +26,7 @@ class Record:
     def stretch(self, found: Any, decision: Decision) -> None:
         """Add the steps of a stretch; one that goes on in the same mode lengthens the last piece."""
         self.drift = max(self.drift, float(found.drift))
-        if len(found.t) < 2 and self.pieces and not self._jumps:
+        if len(found.t) < 2:
             return
         held = decision.held
         assert held is not None  # a decision without a mode stops the motion before

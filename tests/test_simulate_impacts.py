@@ -1,0 +1,211 @@
+"""Impacts, accumulation, paradoxes and choices on the way of a motion."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+
+TIGHT = 1e-12
+
+
+def balance(motion: Any) -> float:
+    total = motion.energy["total"]
+    return float(np.abs(total - total[0] - sum(motion.work.values())).max())
+
+
+def test_bouncing_ball_comes_to_rest_when_its_impacts_accumulate() -> None:
+    entry = zw.gallery.get("bouncing_ball")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=6.0)
+    assert motion.status.name == "REACHED"
+    assert motion.events[0].kind == "impact"
+    assert motion.events[0].time == pytest.approx(entry.facts["first_impact"].value, abs=1e-12)
+    (ended,) = motion.events.of("accumulation")
+    assert (ended.constraint, ended.time) == ("floor", pytest.approx(entry.facts["rest_time"].value, abs=1e-9))
+    assert motion.events[-1].kind == "contact"
+    assert motion.end["v_y"] == 0.0
+    assert motion.drift < 1e-14
+    assert balance(motion) < 1e-11
+    # The ball rises to e^2 of its height in the middle of the first flight.
+    first, second = motion.events[0].time, motion.events[1].time
+    assert motion.at((first + second) / 2)["y"] == pytest.approx(entry.facts["second_height"].value, abs=1e-11)
+
+
+def test_impact_gives_two_rows_of_equal_time() -> None:
+    entry = zw.gallery.get("bouncing_ball")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=1.0)
+    (impact,) = motion.events
+    before, after = np.flatnonzero(motion.t == impact.time)
+    assert motion.v[after, 0] == pytest.approx(-0.8 * motion.v[before, 0], abs=1e-12)
+    assert motion.at(impact.time)["v_y"] == motion.v[after, 0]
+    assert impact.details["impulses"]["floor"] == pytest.approx(1.8 * -motion.v[before, 0], abs=1e-12)
+    drop = impact.details["energy_change"]
+    assert drop == pytest.approx(motion.energy["total"][after] - motion.energy["total"][before], abs=1e-12)
+
+
+def test_impact_without_a_declared_restitution_is_a_choice() -> None:
+    (y,), (vy,) = zw.coordinates("y")
+    ball = zw.System(name="ball", kinetic=vy**2 / 2, potential=y, constraints=[zw.Unilateral(y, name="floor")])
+    motion = zw.simulate(ball, {"y": 1, "v_y": 0}, {}, until=3.0)
+    assert motion.status.name == "CHOICE"
+    assert [event.kind for event in motion.events] == ["choice"]
+    assert motion.t[-1] == pytest.approx(math.sqrt(2), abs=1e-11)
+    assert "no restitution was declared" in motion.reason
+
+
+def test_impact_that_is_due_at_the_start_happens_there() -> None:
+    entry = zw.gallery.get("bouncing_ball")
+    motion = zw.simulate(entry.system, {"y": 0.0, "v_y": -1.0}, entry.params, until=0.1)
+    assert (motion.events[0].kind, motion.events[0].time) == ("impact", 0.0)
+    assert list(motion.t[:2]) == [0.0, 0.0]
+    assert list(motion.v[:2, 0]) == [-1.0, pytest.approx(0.8)]
+    assert balance(motion) < 1e-12
+
+
+def test_falling_rod_with_friction_needs_a_law_of_impact() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    start = {"y": 1.0, "v_x": 0.2}  # the slip turns round during the impact
+    params = {**rod.params, "mu": 0.3, "e": 0.5}
+    stopped = zw.simulate(rod.system, {**rod.state, **start}, params, until=0.5)
+    assert stopped.status.name == "CHOICE"
+    assert "none was named" in stopped.reason
+    assert len(stopped.continuations) >= 2
+    speeds = set()
+    for law in ("newton", "poisson", "energetic"):
+        motion = zw.simulate(rod.system, {**rod.state, **start}, params, until=0.2, impact=law)
+        assert motion.events[0].details["law"] == law
+        speeds.add(round(float(motion.events[0].details["after"][1]), 6))
+        assert balance(motion) < 1e-9
+    assert len(speeds) >= 2
+
+
+# Normal impulses of the impact without collision at 60 degrees, mu = 1.4, tip speed 1, uniform rod of unit mass and
+# half length: momentum balance for the plastic one, (sqrt(3)/4) and 7/16; independent integration for the other two.
+@pytest.mark.parametrize(
+    ("law", "e", "normal", "tangential"),
+    [
+        ("newton", 0.0, 0.3247595264, 7 / 16),
+        ("energetic", 0.5, 0.3620834731, None),
+        ("poisson", 0.5, 0.4871392896, None),
+    ],
+)
+def test_painleve_rod_goes_on_through_an_impact_without_collision(
+    law: str, e: float, normal: float, tangential: float | None
+) -> None:
+    rod = zw.gallery.get("painleve_rod")
+    params = {**rod.params, "mu": 1.4, "e": e}
+    motion = zw.simulate(rod.system, rod.state, params, until=0.05, impact=law, at_paradox="impact")
+    assert [event.kind for event in motion.events[:2]] == ["paradox", "impact"]
+    details = motion.events[1].details
+    assert details["impulses"]["tip"] == pytest.approx(normal, abs=1e-9)
+    if tangential is not None:
+        assert details["friction_impulses"]["tip"] == pytest.approx([tangential], abs=1e-9)
+    assert details["energy_change"] < 0
+    assert balance(motion) < 1e-9
+
+
+def test_painleve_rod_stops_in_the_paradox_and_says_why() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    motion = zw.simulate(rod.system, rod.state, {**rod.params, "mu": 1.4}, until=1.0)
+    assert motion.status.name == "PARADOX"
+    assert [(event.kind, event.constraint) for event in motion.events] == [("paradox", "tip")]
+    assert motion.t.tolist() == [0.0]
+    assert np.isnan(motion.reactions["tip"]).all()
+    assert "No reaction" in repr(motion)
+
+
+def spinning() -> dict[str, float]:
+    """The rod that turns with 4 rad/s about its sliding tip: two answers at mu = 1.4."""
+    rod = zw.gallery.get("painleve_rod")
+    theta, w = math.pi / 3, 4.0
+    return {**rod.state, "v_x": -1.0 - w * math.sin(theta), "v_y": w * math.cos(theta), "v_theta": w}
+
+
+def test_painleve_rod_with_two_answers_stops_with_both_continuations() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    motion = zw.simulate(rod.system, spinning(), {**rod.params, "mu": 1.4}, until=0.1)
+    assert motion.status.name == "CHOICE"
+    assert [item.labels["tip"] for item in motion.continuations] == ["open", "slip-"]
+    assert motion.continuations[0].acceleration == pytest.approx([0.0, -9.81, 0.0])
+
+
+def test_callable_takes_one_of_two_answers() -> None:
+    rod = zw.gallery.get("painleve_rod")
+
+    def open_contact(found: Any) -> int:
+        return next(i for i, one in enumerate(found.solutions) if one.modes["tip"] == "open")
+
+    params = {**rod.params, "mu": 1.4}
+    motion = zw.simulate(rod.system, spinning(), params, until=0.05, at_choice=open_contact)
+    assert motion.status.name == "REACHED"
+    assert motion.modes[0]["tip"] == "open"
+    assert motion.a[0] == pytest.approx([0.0, -9.81, 0.0], abs=1e-12)
+    with pytest.raises(zw.DeclarationError, match="at_choice= returned 7; needed the index of one of 2 solutions"):
+        zw.simulate(rod.system, spinning(), params, until=0.05, at_choice=lambda found: 7)
+
+
+def test_sliding_rod_lifts_off_where_its_normal_force_vanishes() -> None:
+    # Below the paradox (mu = 0.3) the rod that turns fast is thrown off: N falls to zero when l w^2 sin(theta) = g.
+    rod = zw.gallery.get("painleve_rod")
+    params = {**rod.params, "mu": 0.3}
+    theta, w = math.pi / 3, 3.3
+    start = {**rod.state, "v_x": -1.0 - w * math.sin(theta), "v_y": w * math.cos(theta), "v_theta": w}
+    motion = zw.simulate(rod.system, start, params, until=0.3, tol=TIGHT)
+    assert "lift-off" in [event.kind for event in motion.events]
+    lift = motion.events.of("lift-off")[0].time
+    at = motion.at(lift)
+    assert at["v_theta"] ** 2 * math.sin(at["theta"]) == pytest.approx(9.81, abs=1e-8)
+    after = motion.at(np.linspace(lift, min(lift + 0.05, 0.3), 10))
+    assert np.all(after["y"] - np.sin(after["theta"]) >= -1e-13)
+    assert balance(motion) < 1e-9
+
+
+def test_block_on_a_floor_that_falls_away_lifts_off_and_lands() -> None:
+    # The floor z = sin(t) accelerates by -sin(t): with g = 1/2 the block leaves it at sin(t) = 1/2.
+    (y,), (vy,) = zw.coordinates("y")
+    floor = zw.Unilateral(y - sp.sin(zw.t), restitution=0, name="floor")
+    system = zw.System(kinetic=vy**2 / 2, potential=y / 2, constraints=[floor])
+    motion = zw.simulate(system, {"y": 0, "v_y": 1}, {}, until=8.0, tol=TIGHT)
+    leave = math.pi / 6
+    assert motion.events[0].kind == "lift-off"
+    assert motion.events[0].time == pytest.approx(leave, abs=1e-10)
+    from scipy.optimize import brentq
+
+    def gap(t: float) -> float:
+        s = t - leave
+        return math.sin(leave) + math.cos(leave) * s - s**2 / 4 - math.sin(t)
+
+    land = brentq(gap, leave + 1.0, 8.0, xtol=1e-14)
+    assert [event.kind for event in motion.events[1:3]] == ["impact", "contact"]
+    assert motion.events[1].time == pytest.approx(land, abs=1e-10)
+    assert motion.work["floor"][-1] != 0.0
+    assert balance(motion) < 1e-10
+
+
+def test_two_contacts_that_close_together_need_a_law() -> None:
+    (y, phi), (vy, w) = zw.coordinates("y phi")
+    feet = [zw.Unilateral(y + s * phi, restitution=sp.Rational(1, 2), name=name) for name, s in (("a", 1), ("b", -1))]
+    plank = zw.System(name="plank", kinetic=vy**2 / 2 + w**2 / 4, potential=y, constraints=feet)
+    start = {"y": 1, "phi": 0, "v_y": 0, "v_phi": 0}
+    stopped = zw.simulate(plank, start, {}, until=2.0)
+    if stopped.status.name == "CHOICE":  # the laws may agree where everything is symmetric
+        assert "impact=" in stopped.reason
+    motion = zw.simulate(plank, start, {}, until=1.6, impact="newton")
+    assert [(event.kind, event.constraint) for event in motion.events] == [("impact", "a"), ("impact", "b")]
+    assert motion.end["v_phi"] == pytest.approx(0.0, abs=1e-12)
+    assert balance(motion) < 1e-12
+
+
+def test_grazing_contact_is_not_logged() -> None:
+    # A parabola that touches the floor from above: gap (t - 1)^2.
+    (y,), (vy,) = zw.coordinates("y")
+    system = zw.System(kinetic=vy**2 / 2, forces={y: 2}, constraints=[zw.Unilateral(y, restitution=0, name="floor")])
+    motion = zw.simulate(system, {"y": 1, "v_y": -2}, {}, until=2.0)
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events if event.kind in ("contact", "lift-off")] == []
+    assert motion.end["y"] == pytest.approx(1.0, abs=1e-9)

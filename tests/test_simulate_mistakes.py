@@ -1,0 +1,94 @@
+"""What simulate refuses, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+import zwang as zw
+
+
+def pendulum() -> zw.System:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    rod = zw.Bilateral(sp.sqrt(x**2 + y**2) - 1, name="rod")
+    return zw.System(name="pendulum", kinetic=(vx**2 + vy**2) / 2, potential=y, constraints=[rod])
+
+
+HANGING = {"x": 0, "y": -1, "v_x": 0.5, "v_y": 0}
+
+
+def ask(state: Any = HANGING, **options: Any) -> Any:
+    return zw.simulate(pendulum(), state, {}, **{"until": 1.0, **options})
+
+
+def test_state_off_its_constraint_is_refused_with_the_figure() -> None:
+    with pytest.raises(zw.StateError, match=r"pendulum: the state is off constraint 'rod' by 1\.0e-01 .*project"):
+        ask({**HANGING, "y": -1.1})
+
+
+def test_velocity_that_leaves_a_constraint_is_refused() -> None:
+    with pytest.raises(zw.StateError, match=r"the velocity leaves constraint 'rod' with -2\.0e-01"):
+        ask({**HANGING, "v_y": 0.2})
+
+
+def test_state_off_by_rounding_is_moved_onto_its_constraints() -> None:
+    motion = ask({**HANGING, "y": -1 - 1e-11})
+    assert motion.drift < 1e-14
+
+
+def test_penetrating_start_is_refused() -> None:
+    ball = zw.gallery.get("bouncing_ball")
+    with pytest.raises(zw.StateError, match=r"violates constraint 'floor' by 1\.0e-01 .* is not negative"):
+        zw.simulate(ball.system, {"y": -0.1, "v_y": 0}, ball.params, until=1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"until": -1.0}, r"until= -1 lies before the start of the motion, t = 0"),
+        ({"until": float("inf")}, r"until= must be finite"),
+        ({"until": "soon"}, r"until= must be a time; it was given 'soon'"),
+        ({"tol": 0}, r"tol= must be a number between 1e-15 and 1e-2; it was given 0"),
+        ({"tol": 1.0}, r"tol= must be a number between"),
+        ({"method": "magic"}, r"method= must be one of 'events', 'timestepping'; it was given 'magic'"),
+        ({"impact": "hertz"}, r"impact= must be one of 'newton', 'poisson', 'energetic'"),
+        ({"at_paradox": "pray"}, r"at_paradox= must be one of 'stop', 'impact'"),
+        ({"at_choice": "best"}, r"at_choice= must be one of .* or a callable"),
+        ({"at_singular": "left"}, r"at_singular= must be one of .* or a callable"),
+        ({"redundant": "any"}, r"redundant= must be one of 'minimum norm'"),
+        ({"events": [3]}, r"events= holds Event\(expression, ...\) and nothing else; entry 1 is 3"),
+    ],
+)
+def test_option_that_means_nothing_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(zw.DeclarationError, match=words):
+        ask(**options)
+
+
+def test_missing_state_and_strange_systems_are_refused() -> None:
+    with pytest.raises(zw.DeclarationError, match="a system needs a state"):
+        zw.simulate(pendulum(), until=1.0)
+    with pytest.raises(zw.DeclarationError, match="needs a System, a Model or a Motion"):
+        zw.simulate("pendulum", HANGING, {}, until=1.0)  # type: ignore[arg-type]
+
+
+def test_event_with_a_foreign_symbol_or_a_strange_direction_is_refused() -> None:
+    with pytest.raises(zw.DeclarationError, match=r"event 'z - 1' uses 'z', which is no parameter of the system"):
+        ask(events=[zw.Event(sp.Symbol("z") - 1)])
+    with pytest.raises(zw.DeclarationError, match=r"direction= must be -1, 0 or 1; it was given 2"):
+        zw.Event(sp.Symbol("x"), direction=2)
+
+
+def test_event_that_is_not_a_number_is_named() -> None:
+    x, y = pendulum().coordinates
+    with pytest.raises(zw.StateError, match=r"expression of event 'bad' is not a finite number at t ="):
+        ask(events=[zw.Event(sp.log(y), name="bad")])
+    with pytest.raises(zw.StateError, match=r"event 'later' is not a finite number"):
+        ask(events=[zw.Event(sp.sqrt(sp.Rational(1, 10) - x) - 5, name="later")])
+
+
+def test_motion_asked_outside_its_times_says_what_they_are() -> None:
+    motion = ask()
+    with pytest.raises(zw.DeclarationError, match=r"runs from t = 0 to 1; it was asked at 1\.5"):
+        motion.at([0.5, 1.5])
