@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from zwang._backends.contract import Array
 from zwang._backends.native.kernels import DenseKernels, StraightKernels
+from zwang._backends.native.large import TableKernels
 from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
+from zwang._backends.native.mode_tables import suits, table_kernels
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
@@ -374,16 +376,19 @@ def moving(
 
 def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None, emit: bool) -> Moving:
     system: System = kernels.system
-    source = kernels.__dict__.get("_frozen")
-    if source is None:
+    structure = Structure.of(system)
+    slips = sum(len(law.slips) for law in structure.laws)
+    if isinstance(kernels, TableKernels) and suits(system, mode):
+        made = table_kernels(kernels, mode, structure, extra)
+        return Moving(mode, made, len(system.coordinates), len(system.parameters), slips)
+    frozen = kernels.__dict__.get("_frozen")
+    if frozen is None:
         program: Program = getattr(kernels, "program", None) or derive_program(system)
-        source = kernels.__dict__["_frozen"] = freeze(program), Structure.of(system)
-    frozen, structure = source
+        frozen = kernels.__dict__["_frozen"] = freeze(program)
     if compiled is None:
         compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
-    nodes = _nodes(system, frozen, extra)
-    made = mode_kernels(system.name, frozen, structure, mode, nodes, compiled)
-    return Moving(mode, made, len(frozen.program.q), len(system.parameters), len(frozen.program.slips), emit)
+    made = mode_kernels(system.name, frozen, structure, mode, _nodes(system, frozen, extra), compiled)
+    return Moving(mode, made, len(system.coordinates), len(system.parameters), slips, emit)
 
 
 def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:

@@ -1,0 +1,193 @@
+"""The functions of a mode of a large system: loops over tables, one sparse factorization for each evaluation.
+
+Only what is held and frictionless has this form; modes with sticking or sliding friction, and forces with switching
+surfaces, are written out as tapes. Behind the table of the system stand: for each held normal its number and whether it
+is on positions, for each watched quantity its kind and number, then where all this starts, how many are held, how many
+are watched, and whether a watched one is a multiplier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from zwang._backends.contract import Array
+from zwang._backends.native.kind_source import kind_loop
+from zwang._backends.native.large import TableKernels
+from zwang._backends.native.mode_kernels import Functions, ModeKernels
+from zwang._backends.native.tables import module_source
+from zwang._backends.source import SCALAR, Emitter
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._derive.convert import Converter
+from zwang._derive.graph import Graph, Node
+from zwang._derive.kinds import sort_into_kinds
+from zwang._derive.modes import Mode, Structure
+from zwang._numerics.jit import load_generated
+
+GAP, NORMAL, EXTRA = 0, 1, 2
+SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
+
+SOURCE = """
+
+@njit
+def factored(t, q, v, params, table, work):
+    fill(t, q, v, params, table, work)
+    ldl = table[table[3] :].view(np.uint32)
+    return ldl_factor(ldl, work[table[4] : table[5]], work[table[5] : table[6]], work[table[11] :])
+
+
+@njit
+def solved(table, work, x):
+    ldl_solve(table[table[3] :].view(np.uint32), work[table[11] :], x)
+
+
+@njit(EVAL_SIGNATURE)
+def motion(t, q, v, params, table, work, out):
+    return one(t, q, v, params, table, work, out)
+
+
+@njit(EVAL_SIGNATURE)
+def shift(t, q, v, params, table, work, out):
+    n, m, head = table[0], table[1], table[table.size - 4]
+    ratio = factored(t, q, v, params, table, work)
+    x = out[: n + m]
+    for i in range(n):
+        x[i] = 0.0
+    for j in range(m):
+        x[n + j] = -work[table[7] + table[head + 2 * j]] if table[head + 2 * j + 1] != 0 else 0.0
+    solved(table, work, x)
+    place = n
+    for j in range(m):
+        if table[head + 2 * j + 1] != 0:
+            out[place] = work[table[7] + table[head + 2 * j]]
+            place += 1
+    return 0 if ratio > PIVOT else 1
+
+
+@njit(EVAL_SIGNATURE)
+def land(t, q, v, params, table, work, out):
+    n, m, head = table[0], table[1], table[table.size - 4]
+    ratio = factored(t, q, v, params, table, work)
+    x = out[: n + m]
+    off = 0.0
+    for i in range(n):
+        x[i] = 0.0
+    for j in range(m):
+        section = table[8] if table[head + 2 * j + 1] != 0 else table[7]
+        rate = work[section + table[head + 2 * j]]
+        off = max(off, abs(rate))
+        x[n + j] = -rate
+    solved(table, work, x)
+    for i in range(n):
+        x[i] += v[i]
+    fill(t, q, out[:n], params, table, work)
+    y = out[n : 2 * n + m]
+    for i in range(n + m):
+        y[i] = work[table[6] + i]
+    solved(table, work, y)
+    for j in range(m):
+        out[2 * n + j] = off
+    return 0 if ratio > PIVOT else 1
+
+
+@njit(EVAL_SIGNATURE)
+def watch(t, q, v, params, table, work, out):
+    n, m, head, last = table[0], table[1], table[table.size - 4], table.size
+    kinds = head + 2 * table[last - 3]
+    x = work[work.size - n - m :]
+    if table[last - 1] != 0:
+        one(t, q, v, params, table, work, x)
+    elif table[last - 2] > 0:
+        fill(t, q, v, params, table, work)
+    for i in range(table[last - 2]):
+        kind, number = table[kinds + 2 * i], table[kinds + 2 * i + 1]
+        if kind == 0:
+            out[i] = work[table[7] + number]
+        elif kind == 1:
+            out[i] = x[n + number]
+    extras(t, q, v, params, out)
+    return 0
+
+
+@njit(EVAL_SIGNATURE)
+def report(t, q, v, params, table, work, out):
+    n, m = table[0], table[1]
+    status = one(t, q, v, params, table, work, out)
+    watch(t, q, v, params, table, work, out[n + m + table[table.size - 5] :])
+    for i in range(table[table.size - 5]):
+        out[n + m + i] = 0.0
+    return status
+"""
+
+
+def suits(system: System, mode: Mode) -> bool:
+    """Say whether a mode has this form."""
+    parts = [system.kinetic, system.potential, *system.forces.values(), *(item.expr for item in system.constraints)]
+    return not (mode.sticking or mode.sliding or any(part.has(*SWITCHES) for part in parts))
+
+
+def table_kernels(kernels: TableKernels, mode: Mode, structure: Structure, extra: Sequence[Any]) -> ModeKernels:
+    """Return the functions of a mode."""
+    system, model = kernels.system, kernels.model(mode.held)
+    loops = [kind_loop(kind, number) for number, kind in enumerate(sort_into_kinds(system, mode.held))]
+    watches = _watches(structure, mode, len(extra))
+    source = module_source(loops) + _extras(system, extra, len(watches) - len(extra)) + SOURCE
+    module = load_generated(source, "kinds_moving")
+    table = np.concatenate([model.table, _tail(kernels, model.table.size, mode, structure, watches)])
+    room = len(system.coordinates) + len(mode.held)
+
+    def workspace(_: Array) -> Array:
+        return np.concatenate([model.workspace, np.zeros(room)])
+
+    functions = (module.motion, module.shift, module.land, module.watch)
+    return ModeKernels(
+        functions=Functions(functions, table, workspace),
+        report=Functions((module.report,), table, workspace),
+        watches=tuple(item[0] for item in watches),
+        positions=sum(structure.positions[j] for j in mode.held),
+        rows=len(mode.held),
+        surfaces=0,
+    )
+
+
+def _watches(structure: Structure, mode: Mode, extra: int) -> list[tuple[tuple[str, int], int, int]]:
+    """Return name, kind and number of each watched quantity."""
+    found: list[tuple[tuple[str, int], int, int]] = []
+    rough = {law.normal for law in structure.laws}
+    for j, one_sided in enumerate(structure.unilateral):
+        if j in mode.held and (one_sided or j in rough):
+            found.append((("normal", j), NORMAL, mode.held.index(j)))
+        elif j not in mode.held and one_sided:
+            found.append((("gap" if structure.positions[j] else "value", j), GAP, j))
+    return found + [(("extra", k), EXTRA, k) for k in range(extra)]
+
+
+def _tail(kernels: TableKernels, start: int, mode: Mode, structure: Structure, watches: Sequence[Any]) -> Any:
+    held = [number for j in mode.held for number in (j, int(structure.positions[j]))]
+    watched = [number for _, kind, place in watches for number in (kind, place)]
+    solve = int(any(kind == NORMAL for _, kind, _ in watches))
+    count = sum(kind != EXTRA for _, kind, _ in watches)
+    # What the kernels read from the end: slips, start of this part, held, watched by table, whether a multiplier is.
+    tail = [*held, *watched, kernels.slips, start, len(mode.held), count, solve]
+    return np.array(tail, dtype=np.int64)
+
+
+def _extras(system: System, extra: Sequence[Any], first: int) -> str:
+    """Return the source of `extras`, which writes the user's quantities."""
+    graph = Graph()
+    names: dict[Node, str] = {graph.input("t"): "t"}
+    symbols: dict[Any, Node] = {time: graph.input("t")}
+    for letter, items in (("q", system.coordinates), ("v", system.velocities), ("params", system.parameters)):
+        for i, item in enumerate(items):
+            symbols[item] = graph.input(f"{letter}{i}")
+            names[symbols[item]] = f"{letter}[{i}]"
+    convert = Converter(graph, symbols)
+    nodes = [convert(item) for item in extra]
+    emitter = Emitter(graph, SCALAR, names)
+    lines = emitter.lines(nodes)
+    lines += [f"out[{first + k}] = {emitter[node]}" for k, node in enumerate(nodes)] or ["pass"]
+    return "\n\n@njit\ndef extras(t, q, v, params, out):\n" + "".join(f"    {line}\n" for line in lines)
