@@ -62,6 +62,13 @@ def stepping_kernels() -> None:
     flow.advance(0.0, np.zeros(4), np.zeros(4), np.ones(9), 1.0, 1e-6, np.zeros(len(flow.watch_names)))
 
 
+def time_stepping() -> None:
+    """Let a ball fall and a tower stand by steps of fixed length."""
+    for name in ("bouncing_ball", "stack"):
+        entry = zw.gallery.get(name)
+        zw.simulate(entry.system, entry.state, entry.params, until=0.01, method="timestepping", step=1e-3)
+
+
 def main() -> None:
     """Compile part after part and say how long each took."""
     parts: dict[str, Callable[[], object]] = {
@@ -72,6 +79,7 @@ def main() -> None:
         "sparse factorization": sparse_kernels,
         "configuration spaces": lambda: zw.trace(zw.gallery.get("four_bar").system, zw.gallery.get("four_bar").params),
         "loop over steps": stepping_kernels,
+        "time stepping": time_stepping,
     }
     for name in zw.gallery.names():
         entry = zw.gallery.get(name)

@@ -42,7 +42,7 @@ def _of_layout(kernels: StraightKernels, params: Array) -> StepTerms:
     start = {name: part.start for name, part in layout.slices.items()}
     names = ("force", "value", "rate", "slip", "bounds")
     head = [0, start["mass"], start["rows"], len(layout.row_places), start["slip_rows"]]
-    place = np.array([*head, *(start[name] for name in names), m], dtype=np.int64)
+    place = np.array([*head, *(start[name] for name in names), m, start["gamma"], start["slip_bias"]], dtype=np.int64)
     size = len(layout.nodes)
     if isinstance(kernels, DenseKernels):
         tape = kernels.tape
@@ -58,9 +58,14 @@ def _of_layout(kernels: StraightKernels, params: Array) -> StepTerms:
 def _of_tables(kernels: TableKernels) -> StepTerms:
     model = kernels.model(())
     m, s, n = kernels.normals, kernels.slips, len(kernels.system.coordinates)
-    at = {name: int(model.table[name]) for name in (tables.MASS, tables.JAC, tables.RIGHT, tables.VALUE, tables.RATE)}
+    at = {
+        name: int(model.table[name])
+        for name in (tables.MASS, tables.JAC, tables.RIGHT, tables.VALUE, tables.RATE, tables.GAMMA)
+    }
     value = at[tables.VALUE]
     head = [1, at[tables.MASS], at[tables.JAC], len(model.jac_places), 0, at[tables.RIGHT]]
-    place = np.array([*head, value, at[tables.RATE], value + m, value + m + s, m], dtype=np.int64)
+    gamma = at[tables.GAMMA]
+    tail = [value, at[tables.RATE], value + m, value + m + s, m, gamma, gamma + m]
+    place = np.array([*head, *tail], dtype=np.int64)
     terms = Terms(model.module.one.compiled, model.table, model.workspace.copy(), n, place)
     return StepTerms(terms, model.mass_places, model.jac_places)

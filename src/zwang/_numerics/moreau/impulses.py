@@ -89,16 +89,16 @@ def stick(t: Any, f: Any, held: Any, tol: float, limit: int) -> None:
     """Change r so that W r + b = 0 on the held rows, by conjugate gradients scaled by contact."""
     m = held.size
     x = f[X]
-    rest, d, moved = x[:m], x[m : 2 * m], x[2 * m : 3 * m]
-    scale = x[3 * m : 4 * m]
+    rest, d, moved, scale = x[:m], x[m : 2 * m], x[2 * m : 3 * m], x[3 * m : 4 * m]
     for c in range(t[FIRST].size):
         for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
-            scale[a] = 1.0 / f[SCALE][c]
+            scale[a] = 1.0 / f[SCALE][c] if held[a] else 0.0
     square = 0.0
     for a in range(m):
-        rest[a] = -f[U][a] * scale[a] if held[a] else 0.0
-        d[a] = rest[a]
+        rest[a] = -f[U][a] * scale[a]
+        d[a] = rest[a] * scale[a]  # the direction times the scale: what r changes by
         square += rest[a] * rest[a]
+    start, columns, values = t[W_START], t[W_COLUMN], f[W]
     for _ in range(limit):
         if not square > tol * tol:
             return
@@ -106,23 +106,21 @@ def stick(t: Any, f: Any, held: Any, tol: float, limit: int) -> None:
         for a in range(m):
             if held[a]:
                 total = 0.0
-                for q in range(t[W_START][a], t[W_START][a + 1]):
-                    b = t[W_COLUMN][q]
-                    if held[b]:
-                        total += f[W][q] * d[b] * scale[b]
-                moved[a] = total * scale[a]
-                curvature += moved[a] * d[a]
+                for q in range(start[a], start[a + 1]):
+                    total += values[q] * d[columns[q]]
+                moved[a] = total
+                curvature += total * d[a]
         if not curvature > 0.0:
             return
         step, after = square / curvature, 0.0
         for a in range(m):
             if held[a]:
-                f[R][a] += step * d[a] * scale[a]
-                rest[a] -= step * moved[a]
+                f[R][a] += step * d[a]
+                rest[a] -= step * moved[a] * scale[a]
                 after += rest[a] * rest[a]
         turn = after / square
         for a in range(m):
-            d[a] = rest[a] + turn * d[a]
+            d[a] = rest[a] * scale[a] + turn * d[a]
         square = after
 
 
@@ -244,7 +242,7 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
     for _ in range(rounds):
         _set_modes(t, f, mode, held, zero)
         velocities(t, f, t[ACTIVE])
-        stick(t, f, held, 0.01 * tol * cause, gradients)
+        stick(t, f, held, max(0.01 * tol, min(0.02 * error, 1e-3)) * cause, gradients)
         velocities(t, f, t[ACTIVE])
         error = law_error(t, f, t[ACTIVE], f[LAW]) / cause
         if error <= tol:

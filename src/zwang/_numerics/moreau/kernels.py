@@ -25,16 +25,17 @@ NORMAL, LEVEL, LAW_OF, SOURCE, ACTIVE, LAST, CARRIED = range(14, TABLES)
 """Beside the layout: the number of each contact's normal and friction law; POSITION or not; the declared row of each
 row; which contacts are active, those for which W was made, and those that carried an impulse in the last step."""
 
-WORK = 21
+WORK = 22
 (MASS, INVERSE, JAC, W, B, R, U, X, FREE, NEXT, SCALE, PUSH) = range(12)
-REST, LAW, RESTITUTION, OUT, MIDDLE, GUESS, KEPT, GAP, SHIFT = range(12, WORK)
+REST, LAW, RESTITUTION, OUT, MIDDLE, GUESS, KEPT, GAP, SHIFT, TURN = range(12, WORK)
 """Mass blocks and their inverses, J, W, b, r, u, room, v without impulses, v+, scales, impulses on coordinates;
-rates at v = 0, laws, coefficients of restitution, what the model computes, q and v of the middle, room, gaps, room."""
+rates at v = 0, laws, coefficients of restitution, what the model computes, q and v of the middle, room, gaps, room,
+what the rates change by in half a step because rows and walls move."""
 
 IN_WORKSPACE, MASS_PLACE, ROW_PLACE, ROW_COUNT, SLIP_ROW_PLACE, FORCE_PLACE, VALUE_PLACE, RATE_PLACE, SLIP_PLACE = (
     range(9)
 )
-BOUND_PLACE, NORMAL_COUNT, PLACES = 9, 10, 11
+BOUND_PLACE, NORMAL_COUNT, GAMMA_PLACE, SLIP_BIAS_PLACE, PLACES = 9, 10, 11, 12, 13
 """Where the terms stand in what the model computes: in its workspace or its output, and from which entry on."""
 
 FREE_LEVEL, POSITION = 0, 1
@@ -161,13 +162,19 @@ def delassus(t: Any, f: Any, active: Any) -> None:
         f[SCALE][c] = math.sqrt(largest) if largest > 0.0 else 1.0
 
 
-@njit(f"void({INTS}, {FLOATS}, float64[::1], int64[::1], float64[::1])", separate=True)
-def rates_at_rest(t: Any, f: Any, terms: Any, place: Any, v: Any) -> None:
-    """Set REST to the rates without their part J v; what is rounding of that part is zero."""
+@njit(f"void({INTS}, {FLOATS}, float64, float64[::1], int64[::1], float64[::1])", separate=True)
+def rates_at_rest(t: Any, f: Any, h: float, terms: Any, place: Any, v: Any) -> None:
+    """Set REST to the rates without their part J v, rounding of that part to zero, and TURN.
+
+    From the middle of a step to its end a rate J v + rest changes by -h/2 gamma beside J dv: rows turn, walls move.
+    With that the rates are those at the end of the step, and the scheme is of second order between events.
+    """
     m = place[NORMAL_COUNT]
     for c in range(t[FIRST].size):
         for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
             row = t[SOURCE][a]
+            turn = terms[place[GAMMA_PLACE] + row] if row < m else terms[place[SLIP_BIAS_PLACE] + row - m]
+            f[TURN][a] = -0.5 * h * turn
             if row >= m:
                 total = terms[place[SLIP_PLACE] + row - m]
             elif t[LEVEL][c] == POSITION:
@@ -197,9 +204,9 @@ def prepare(t: Any, f: Any, h: float, terms: Any, force: int, v: Any) -> float:
             continue
         a = t[FIRST][c]
         for k in range(t[SIZE][c]):
-            f[B][a + k] = row_times(t, f, a + k, f[FREE]) + rest[a + k] + f[GAP][a + k]
+            f[B][a + k] = row_times(t, f, a + k, f[FREE]) + rest[a + k] + f[TURN][a + k] + f[GAP][a + k]
             if k == 0 and t[KIND][c] == UNILATERAL:
-                back = row_times(t, f, a, v) + rest[a]
+                back = row_times(t, f, a, v) + rest[a] - f[TURN][a]  # at the start of the step
                 if back < 0.0 and e[c] > 0.0:  # nan, not declared, counts as zero: no impact gets here with it
                     f[B][a] += e[c] * back
             cause = max(cause, abs(f[B][a + k]) / f[SCALE][c])
@@ -223,8 +230,8 @@ def finish(t: Any, f: Any, h: float, terms: Any, force: int, v: Any) -> None:
         f[NEXT][i] += v[i]
 
 
-@njit(f"int64({INTS}, {FLOATS}, float64)", separate=True)
-def settle(t: Any, f: Any, tol: float) -> int:
+@njit(f"int64({INTS}, {FLOATS}, float64, float64)", separate=True)
+def settle(t: Any, f: Any, cause: float, tol: float) -> int:
     """Put the velocity of every group of bodies at rest to exactly zero; return how many there are.
 
     A group is what active contacts with impulses join. It is at rest if zero velocity satisfies its constraints and
@@ -235,8 +242,8 @@ def settle(t: Any, f: Any, tol: float) -> int:
     for c in range(active.size):
         if not active[c]:
             continue
+        root = -1
         for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
-            root = -1
             for q in range(t[BLOCKS_START][a], t[BLOCKS_START][a + 1]):
                 k = t[BLOCKS][q]
                 while parent[k] != k:
@@ -245,10 +252,10 @@ def settle(t: Any, f: Any, tol: float) -> int:
                 if root < 0:
                     root = k
                     fits[root] |= 1
-                else:
+                elif k != root:
                     parent[k] = root
                     fits[root] |= fits[k]
-            if root >= 0 and rest[a] != 0.0:
+            if root >= 0 and abs(rest[a]) + abs(f[TURN][a]) > 1e-3 * tol * cause * f[SCALE][c]:
                 fits[root] |= 2
     own, would = np.zeros(blocks), np.zeros(blocks)
     for k in range(blocks):

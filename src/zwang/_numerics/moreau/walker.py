@@ -31,7 +31,7 @@ class Terms:
         Its tables.
     size : int
         Length of its output.
-    place : (11,) int array
+    place : (13,) int array
         Where each term stands: see `kernels.IN_WORKSPACE` and the names after it.
     """
 
@@ -80,7 +80,7 @@ class Walker:
         self.tables = (*layout.tables, *own, layout.source, *state)
         z, w = len(layout.j_column), len(layout.w_column)
         sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
-        sizes += [m, 2 * k, k, terms.size, n, n, m, m, n]
+        sizes += [m, 2 * k, k, terms.size, n, n, m, m, n, m]
         self.work = tuple(np.zeros(size) for size in sizes)
         self.work[kernels.MASS][:] = np.nan  # nothing equals it: the first load counts as a change
         self.work[kernels.RESTITUTION][:] = np.nan

@@ -38,6 +38,7 @@ from zwang._numerics.moreau.kernels import (
     RESTITUTION,
     SHIFT,
     SIZE,
+    TURN,
     VALUE_PLACE,
     R,
     U,
@@ -94,9 +95,8 @@ def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
 def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: Any) -> int:
     """Find the active contacts; return 1 if one meets an impact whose restitution nobody declared.
 
-    Active is all but open gaps; a contact that carried an impulse may do so once more. One that goes on along a curved
-    surface is off it at the middle of the step by the square of the step: it is asked to be back at the end of the
-    step, not to keep off.
+    Active is all but open gaps; a contact that carried an impulse may do so once more: one that goes on along a curved
+    surface is off it at the middle of the step by the square of the step.
     """
     near, fast, undeclared = CLOSED * (1.0 + _size(f[MIDDLE])), APPROACH * (1.0 + _size(v)), 0
     for c in range(t[FIRST].size):
@@ -110,9 +110,10 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
         if gap > near and not t[CARRIED][c]:
             t[ACTIVE][c] = 0
         elif gap > near:
-            f[GAP][a] = gap / (0.5 * h)
+            # What half a step along the tangent leaves of a curved surface comes back by itself.
+            f[GAP][a] = max(gap - 0.25 * h * f[TURN][a], 0.0) / (0.5 * h)
         elif not t[CARRIED][c]:
-            rate = f[REST][a]
+            rate = f[REST][a] - f[TURN][a]
             for e in range(t[J_START][a], t[J_START][a + 1]):
                 rate += f[JAC][e] * v[t[J_COLUMN][e]]
             if rate < -fast:
@@ -200,7 +201,7 @@ def walk(
         eval_terms(time[k] + 0.5 * h, f[MIDDLE], f[GUESS], params, table, workspace, f[OUT])
         terms = workspace if place[IN_WORKSPACE] else f[OUT]
         changed = load(t, f, terms, place)
-        rates_at_rest(t, f, terms, place, f[GUESS])
+        rates_at_rest(t, f, h, terms, place, f[GUESS])
         _take_laws(t, f, terms, place, h)
         if _close(t, f, terms, place, h, speed, closing[k]):
             return UNDECLARED, k, worst, drift
@@ -223,7 +224,7 @@ def walk(
                 return UNSOLVED, k, worst, drift
         worst = max(worst, residual)
         finish(t, f, h, terms, place[FORCE_PLACE], speed)
-        settle(t, f, AT_REST)
+        settle(t, f, cause, AT_REST)
         moved, still = 0.0, True
         for i in range(n):
             v[k + 1, i] = f[NEXT][i]
@@ -233,7 +234,7 @@ def walk(
         if not moved <= 1e300:
             return NOT_FINITE, k, worst, drift
         for a in range(f[R].size):
-            f[U][a] = row_times(t, f, a, f[NEXT]) + f[REST][a]
+            f[U][a] = row_times(t, f, a, f[NEXT]) + f[REST][a] + f[TURN][a]
             impulses[k, a], rates[k, a] = f[R][a], f[U][a]
             still = still and k > 0 and impulses[k, a] == impulses[k - 1, a]
         for c in range(t[FIRST].size):

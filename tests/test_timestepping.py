@@ -1,0 +1,249 @@
+"""Time stepping: exact rest, convergence to closed forms and to the event-driven path, the laws in each step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._compile import compile
+from zwang._compile.values import resolve
+from zwang._simulate.admission import admit
+from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.moment import Ground
+from zwang._simulate.timestepping import Walk
+from zwang.errors import DeclarationError
+from zwang.gallery.tower_of_blocks import stack
+
+
+def stepped(entry, until, step, **changes):
+    state = {**entry.state, **changes}
+    return zw.simulate(entry.system, state, entry.params, until=until, method="timestepping", step=step)
+
+
+def walked(entry, until, step, **changes):
+    """The steps themselves, every one computed."""
+    model = compile(entry.system)
+    inputs = resolve(model.system, {**entry.state, **changes}, entry.params)
+    ground = Ground(model, ConstraintTable.of(model.system), inputs.params[:, 0].copy())
+    walk = Walk(ground, admit(ground, inputs), until, step, shortcut=False)
+    return ground, walk, *walk.run()
+
+
+def block_on_floor(**options):
+    """A particle (x, y, z) on the floor z = 0 with friction in two directions, pushed by the force (p, 0)."""
+    (x, _, z), (vx, vy, _) = zw.coordinates("x y z")
+    m, g, mu, p = zw.parameters("m g mu p")
+    floor = zw.Unilateral(z, friction=zw.Coulomb(mu, slip=(vx, vy)), name="floor", **options)
+    return zw.System(
+        name="block",
+        kinetic=m * (vx**2 + vy**2 + zw.rate(z) ** 2) / 2,
+        potential=m * g * z,
+        forces={x: p},
+        constraints=[floor],
+    )
+
+
+AT_REST = dict.fromkeys(("x", "y", "z", "v_x", "v_y", "v_z"), 0.0)
+BLOCK = {"m": 2.0, "g": 9.81, "mu": 0.5, "p": 0.0}
+
+
+# Rest
+
+
+def test_block_on_an_incline_below_the_friction_angle_moves_exactly_nothing():
+    motion = stepped(zw.gallery.get("incline_block"), 1.0, 1e-3)
+    assert not motion.v.any()
+    assert (motion.q == motion.q[0]).all()
+
+
+def test_tower_of_ten_blocks_stands_for_ten_seconds_without_any_drift():
+    entry = stack(10)
+    motion = stepped(entry, 10.0, 1e-3)
+    assert len(motion.t) == 10_001
+    assert not motion.v.any()
+    assert (motion.q == motion.q[0]).all()
+    assert motion.drift == 0.0
+    assert motion.residual < 1e-12
+    for i, weight in enumerate(entry.facts["pair_forces"].value):
+        pair = motion.reactions[f"block{i + 1} left"] + motion.reactions[f"block{i + 1} right"]
+        assert pair == pytest.approx(np.full(10_001, weight), rel=1e-11)
+
+
+def test_steps_at_rest_are_the_same_whether_computed_or_copied():
+    _, _, steps, _ = walked(stack(4), 0.05, 1e-3)
+    motion = stepped(stack(4), 0.05, 1e-3)
+    assert not steps.v.any()
+    assert (motion.q == steps.q).all()
+
+
+def test_a_tower_that_was_pushed_comes_to_rest_exactly():
+    motion = stepped(stack(2), 1.0, 1e-3, v_x2=0.3)
+    assert not motion.v[-1].any()
+    assert motion.events.of("stick")
+    # It slides v^2 / (2 mu g) on the block below, which it does not take along.
+    end = dict(zip(motion.coordinates, motion.q[-1], strict=True))
+    assert end["x2"] - end["x1"] == pytest.approx(0.09 / (2 * 0.5 * 9.81), abs=1e-3)
+    assert (np.diff(motion.energy["total"]) < 1e-6).all()
+
+
+# Closed forms
+
+
+def test_bouncing_ball_converges_with_first_order():
+    entry = zw.gallery.get("bouncing_ball")
+    g, e, first = 9.81, 0.8, entry.facts["first_impact"].value
+    exact = e * g * first * (1 - first) - g / 2 * (1 - first) ** 2  # free flight between the first two impacts
+    errors = [abs(stepped(entry, 1.0, h).q[-1, 0] - exact) for h in (4e-3, 1e-3, 2.5e-4)]
+    assert errors[-1] < 2e-3
+    assert errors[-1] < errors[0] / 4
+
+
+def test_accumulating_impacts_end_at_rest():
+    entry = zw.gallery.get("bouncing_ball")
+    motion = stepped(entry, 1.5 * entry.facts["rest_time"].value, 1e-3)
+    assert motion.v[-1].tolist() == [0.0]
+    assert abs(motion.q[-1, 0]) < 1e-9
+    assert (np.diff(motion.energy["total"]) < 1e-9 * 9.81 + 9.81 * 1e-3).all()
+    settled = motion.t[np.flatnonzero(np.abs(motion.v[:, 0]) > 0)[-1]]
+    assert settled == pytest.approx(entry.facts["rest_time"].value, abs=0.05)
+
+
+def test_block_slides_to_rest_along_a_line_in_the_plane():
+    start = {**AT_REST, "v_x": 0.6, "v_y": 0.8}
+    motion = zw.simulate(block_on_floor(), start, BLOCK, until=0.5, method="timestepping", step=1e-3)
+    # Stops after 1 / (mu g) s, v^2 / (2 mu g) from the start, in the direction of the velocity; is not lifted.
+    distance = 1 / (2 * 0.5 * 9.81)
+    assert motion.q[-1] == pytest.approx([0.6 * distance, 0.8 * distance, 0.0], abs=1e-5)
+    assert np.abs(motion.q[:, 2]).max() == 0.0
+    assert motion.v[-1].tolist() == [0.0, 0.0, 0.0]
+    (stop,) = motion.events
+    assert (stop.kind, stop.constraint) == ("stick", "floor")
+    assert stop.time == pytest.approx(1 / (0.5 * 9.81), abs=2e-3)
+    assert motion.work["floor"][-1] == pytest.approx(-0.5 * 2.0, rel=1e-9)
+
+
+def test_push_below_the_bound_moves_nothing_and_shows_its_friction():
+    motion = zw.simulate(block_on_floor(), AT_REST, {**BLOCK, "p": 9.0}, until=0.1, method="timestepping", step=1e-3)
+    assert not motion.v.any()
+    assert motion.friction["floor"][-1] == pytest.approx([-9.0, 0.0], abs=1e-9)
+    assert motion.reactions["floor"][-1] == pytest.approx(2 * 9.81)
+
+
+def test_pendulum_keeps_its_length_and_its_energy():
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    pendulum = zw.System(
+        name="pendulum",
+        kinetic=(vx**2 + vy**2) / 2,
+        potential=sp.Rational(981, 100) * y,
+        constraints=[zw.Bilateral((x**2 + y**2 - 1) / 2, name="rod")],
+    )
+    start = {"x": 1.0, "y": 0.0, "v_x": 0.0, "v_y": 0.0}
+    errors = []
+    for h in (2e-3, 1e-3):
+        motion = zw.simulate(pendulum, start, {}, until=10.0, method="timestepping", step=h)
+        assert motion.drift < 1e-12
+        errors.append(np.abs(motion.energy["total"]).max())
+    assert errors[1] < 2e-3
+    assert errors[1] < 0.3 * errors[0]  # of second order: nothing switches
+    # Quarter period of the pendulum released horizontally: K(1/2) sqrt(l/g)
+    period = 1.8540746773013719 / math.sqrt(9.81)
+    crossing = motion.t[np.flatnonzero(motion.q[:, 0] < 0)[0]]
+    assert crossing == pytest.approx(period, abs=5e-3)
+
+
+def test_moving_floor_carries_what_lies_on_it():
+    (y,), (vy,) = zw.coordinates("y")
+    lift = zw.System(
+        name="lift", kinetic=vy**2 / 2, potential=10 * y, constraints=[zw.Unilateral(y - zw.t**2 / 2, name="floor")]
+    )
+    motion = zw.simulate(lift, {"y": 0.0, "v_y": 0.0}, {}, until=1.0, method="timestepping", step=1e-3)
+    assert motion.q[-1] == pytest.approx([0.5], abs=2e-3)
+    assert motion.reactions["floor"][500] == pytest.approx(11.0, rel=1e-2)  # weight and inertia
+
+
+# Beside the event-driven path
+
+
+@pytest.mark.parametrize(
+    ("name", "until", "kind"),
+    [("sleigh_ahead", 3.0, "release"), ("ratchet", 2.0, "capture"), ("belt_block", 1.5, "stick")],
+)
+def test_converges_to_the_event_driven_path(name, until, kind):
+    entry = zw.gallery.get(name)
+    ideal = zw.simulate(entry.system, entry.state, entry.params, until=until, tol=1e-12)
+    motions = [stepped(entry, until, h) for h in (1e-2, 5e-3, 2.5e-3, 1.25e-3)]
+    errors = [np.abs(motion.q[-1] - ideal.q[-1]).max() for motion in motions]
+    assert errors[-1] < 0.01
+    assert math.log2(errors[0] / errors[-1]) / 3 > 0.8  # first order at least, over three halvings
+    first, ideal_first = motions[-1].events.of(kind)[0], ideal.events.of(kind)[0]
+    assert first.constraint == ideal_first.constraint
+    assert first.time == pytest.approx(ideal_first.time, abs=5e-3)
+
+
+# The laws, step by step
+
+
+def test_every_step_of_a_rocking_tower_obeys_the_laws():
+    ground, walk, steps, stop = walked(stack(4), 0.3, 1e-3, v_x4=0.5, v_x2=-0.3)
+    assert stop.status.name == "REACHED"
+    assert steps.residual < 1e-9
+    size = np.abs(steps.impulses).max()
+    for c in range(len(ground.table.places)):
+        a = int(walk.layout.first[c])
+        push, rub = steps.impulses[:, a], steps.impulses[:, a + 1]
+        rate, slip = steps.rates[:, a], steps.rates[:, a + 1]
+        carries = push > 0
+        assert push.min() >= 0
+        assert (np.abs(rub) <= 0.5 * push + 1e-9 * size).all()
+        assert rate[carries].max() < 1e-9  # restitution 0
+        slides = carries & (np.abs(slip) > 1e-8)
+        assert rub[slides] == pytest.approx(-0.5 * push[slides] * np.sign(slip[slides]), abs=1e-8 * size)
+
+
+def test_motion_reads_like_any_other(tmp_path):
+    entry = zw.gallery.get("bouncing_ball")
+    motion = stepped(entry, 1.0, 1e-3)
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["impact"]
+    assert motion.at(0.2)["y"] == pytest.approx(1 - 9.81 * 0.04 / 2, abs=1e-9)
+    lost = motion.energy["total"][-1] - motion.energy["total"][0]
+    assert lost == pytest.approx(motion.work["floor"][-1], abs=0.03)
+    again = zw.simulate(motion, until=1.1, method="timestepping", step=1e-3)
+    assert again.t[0] == 1.0
+    assert zw.load_result(motion.save(tmp_path / "ball.npz")).q == pytest.approx(motion.q)
+
+
+# What stops, and mistakes
+
+
+def test_an_impact_without_restitution_is_a_choice():
+    motion = zw.simulate(block_on_floor(), {**AT_REST, "z": 0.1}, BLOCK, until=1.0, method="timestepping", step=1e-3)
+    assert motion.status.name == "CHOICE"
+    assert "'floor'" in motion.reason
+    assert motion.t[-1] == pytest.approx(math.sqrt(0.2 / 9.81), abs=2e-3)
+
+
+def test_a_motion_that_blows_up_says_when():
+    (x,), (v,) = zw.coordinates("x")
+    system = zw.System(name="flight", kinetic=v**2 / 2, forces={x: v**2})
+    motion = zw.simulate(system, {"x": 0.0, "v_x": 1.0}, {}, until=2.0, method="timestepping", step=1e-3)
+    # x = -log(1 - t)
+    assert motion.status.name == "BLOW_UP"
+    assert 0.9 < motion.t[-1] < 1.3
+
+
+def test_mistakes_are_named():
+    entry = zw.gallery.get("bouncing_ball")
+    for step in (0, -1.0, "1 ms", math.nan):
+        with pytest.raises(DeclarationError, match="step= must be a time greater than 0"):
+            stepped(entry, 1.0, step)
+    with pytest.raises(DeclarationError, match="time stepping has Newton's restitution"):
+        zw.simulate(entry.system, entry.state, entry.params, until=1.0, method="timestepping", impact="poisson")
+    with pytest.raises(DeclarationError, match="time stepping locates no events"):
+        zw.simulate(
+            entry.system, entry.state, entry.params, until=1.0, method="timestepping", events=[zw.Event("y - 1/2")]
+        )
