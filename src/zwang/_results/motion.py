@@ -238,6 +238,12 @@ class Motion(Result):
         """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""
         return motion_pictures.dataset(self)
 
+    def complete(self) -> None:
+        """Compute all that follows from the states, so that it goes into a file."""
+        _ = self._all
+        if sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES:
+            _ = self.reaction_range
+
     def save(self, path: str | Path) -> Path:
         """Write the motion with its dense output and all that follows from it; `load_result` reads it back.
 
@@ -246,8 +252,7 @@ class Motion(Result):
         path : path
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
-        if sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES:
-            _ = self.reaction_range
+        self.complete()
         return storage.save(self, Path(path))
 
     def __repr__(self) -> str:
@@ -266,4 +271,4 @@ def _ignore(self: Motion, value: Any) -> None:
 
 
 # A property in place of the field of `Result`: recomputing it eagerly would cost more than a short motion itself.
-Motion.residual = property(_residual, _ignore)  # type: ignore[assignment]
+Motion.residual = property(_residual, _ignore)

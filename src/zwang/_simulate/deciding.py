@@ -85,11 +85,9 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     )
     if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):
         return Decision(stop=MotionStatus.PARADOX, reactions=found)
-    chosen: int | None = 0
-    if found.status is ReactionsStatus.MULTIPLE:
-        chosen = choose(found, before, numbers)
-        if chosen is None:
-            return Decision(stop=MotionStatus.CHOICE, reactions=found)
+    chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE else 0
+    if chosen is None:
+        return Decision(stop=MotionStatus.CHOICE, reactions=found)
     solution = found.solutions[chosen]
     labels = labels_of(ground, numbers, solution)
     labels, idle = settle_ties(ground, moment, terms, labels, before, span)

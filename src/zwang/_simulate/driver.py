@@ -142,7 +142,7 @@ class Driver:
         self.record.stretch(found, decision)
         if not self.ground.table.smooth:
             rows = (found.q, found.v, found.a)
-            self.sizes = tuple(  # type: ignore[assignment]
+            self.sizes = tuple(
                 np.maximum(size, np.abs(row).max(axis=0)) for size, row in zip(self.sizes, rows, strict=True)
             )
         if found.next_step > 0:
@@ -204,7 +204,7 @@ class Driver:
     def beyond(self, moment: Moment, surfaces: list[int]) -> Moment:
         """Return the moment just beyond switching surfaces: on the other side of each, at a distance of rounding."""
         places = [self.moving.watch_names.index(("surface", k)) for k in surfaces]
-        a = self.record.pieces[-1].a[-1]
+        a = self.record.pieces[-1].a[-1] if self.record.pieces else np.zeros(len(moment.q))
 
         def at(h: float) -> tuple[float, Array, Array]:
             return moment.t + h, moment.q + h * moment.v, moment.v + h * a

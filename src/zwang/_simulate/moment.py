@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactPro
         if not acts(ground, moment, number):
             continue
         numbers.append(number)
-        along = {}
+        along: dict[str, Any] = {}
         if place.slips:
             slips = list(place.slips)
             speed = terms.slip[slips, 0]

@@ -98,7 +98,7 @@ def _same(first: MotionPiece, second: MotionPiece) -> bool:
 def _merge(group: list[MotionPiece]) -> MotionPiece:
     if len(group) == 1:
         return group[0]
-    rows = {
+    rows: dict[str, Any] = {
         name: np.concatenate([*(getattr(piece, name)[:-1] for piece in group[:-1]), getattr(group[-1], name)])
         for name in ("t", "q", "v", "a")
     }

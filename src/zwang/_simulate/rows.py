@@ -35,8 +35,8 @@ class RowSource:
     def terms(self, t: Array, q: Array, v: Array) -> Terms:
         """Return the terms at many states (rows first)."""
         params = self.ground.params[:, None]
-        arrays = [np.ascontiguousarray(array.T) for array in (q, v)]
-        return dense_terms(self.ground.model.kernels.terms(np.ascontiguousarray(t), *arrays, params))
+        places, speeds = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
+        return dense_terms(self.ground.model.kernels.terms(np.ascontiguousarray(t), places, speeds, params))
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from zwang._compile import Model, compile
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._results import Provenance
-from zwang._results.motion import Motion
+from zwang._results.ensemble import Ensemble, EnsembleStatus
+from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_parts import Events
 from zwang._simulate.admission import admit
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.driver import Driver
@@ -28,7 +32,49 @@ from zwang._simulate.request import (
 from zwang._simulate.rows import RowSource
 from zwang._simulate.step_motion import motion_by_steps
 from zwang._simulate.user_events import Event, read_events
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, StateError
+
+
+@overload
+def simulate(
+    system: System | Model | Motion,
+    state: Mapping[Any, float] | None = ...,
+    params: Mapping[Any, float] | None = ...,
+    *,
+    until: float,
+    tol: float = ...,
+    method: str = ...,
+    step: float | None = ...,
+    events: Iterable[Event] = ...,
+    impact: str | None = ...,
+    at_paradox: str = ...,
+    at_choice: str | Callable[[Any], int | None] = ...,
+    at_singular: Any = ...,
+    redundant: str | None = ...,
+    progress: Callable[[float], None] | None = ...,
+    backend: str = ...,
+) -> Motion: ...
+
+
+@overload
+def simulate(
+    system: System | Model | Motion,
+    state: Mapping[Any, Any] | None = ...,
+    params: Mapping[Any, Any] | None = ...,
+    *,
+    until: float,
+    tol: float = ...,
+    method: str = ...,
+    step: float | None = ...,
+    events: Iterable[Event] = ...,
+    impact: str | None = ...,
+    at_paradox: str = ...,
+    at_choice: str | Callable[[Any], int | None] = ...,
+    at_singular: Any = ...,
+    redundant: str | None = ...,
+    progress: Callable[[float], None] | None = ...,
+    backend: str = ...,
+) -> Motion | Ensemble: ...
 
 
 def simulate(
@@ -48,7 +94,7 @@ def simulate(
     redundant: str | None = None,
     progress: Callable[[float], None] | None = None,
     backend: str = "native",
-) -> Motion:
+) -> Motion | Ensemble:
     """Return the motion of a system from a state, with its events.
 
     In each mode (which constraints hold, which frictions stick) the motion is smooth: steps of order 8 with dense
@@ -61,7 +107,7 @@ def simulate(
     system : System, Model or Motion
         A Motion is carried on from its end, with its own parameters.
     state, params : mapping
-        Symbol or name -> number. The time ``t`` of the state is 0 unless given.
+        Symbol or name -> number, or array for many motions at once. The time ``t`` of the state is 0 unless given.
     until : float
         When to stop [s]; the last row has exactly this time.
     tol : float
@@ -93,6 +139,8 @@ def simulate(
     -------
     Motion
         Its status says how it ended; a state that violates a constraint is a StateError.
+    Ensemble
+        Of motions, where the state or the parameters hold arrays.
 
     Examples
     --------
@@ -100,7 +148,7 @@ def simulate(
     >>> sleigh = zw.gallery.get("sleigh_ahead")
     >>> motion = zw.simulate(sleigh.system, sleigh.state, sleigh.params, until=3.0, tol=1e-12)
     >>> motion.events
-    release of 'blade' at t = 1.636204366502
+    release of 'blade' at t = 1.636204366503
     """
     if isinstance(system, Motion):
         system, state, params = _carried_on(system, state, params)
@@ -124,7 +172,32 @@ def simulate(
     )
     if check_word(name, "method", method, METHODS) == "timestepping":
         return motion_by_steps(model, inputs, request, step)
-    return _one(model, inputs, request)
+    return _many(model, inputs, request) if inputs.shape else _one(model, inputs, request)
+
+
+def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
+    """Return the motions from each state of a batch."""
+    motions = []
+    for k in range(inputs.q.shape[1]):
+        params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
+        single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
+        try:
+            motions.append(_one(model, single, request))
+        except StateError as error:
+            place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
+            raise StateError(f"{error} (entry [{place}] of the arrays)") from None
+        if motions[-1].status is MotionStatus.INTERRUPTED:
+            break
+    reached = all(motion.status is MotionStatus.REACHED for motion in motions)
+    complete = len(motions) == inputs.q.shape[1]
+    return Ensemble(
+        status=EnsembleStatus.REACHED if reached and complete else EnsembleStatus.MIXED,
+        residual=None,
+        provenance=motions[0].provenance,
+        name=model.system.name,
+        shape=inputs.shape if complete else (len(motions),),
+        motions=tuple(motions),
+    )
 
 
 def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
@@ -143,7 +216,7 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
         pieces=driver.record.closed(ground, driver.moment),
-        events=tuple(driver.record.events),
+        events=Events(sorted(driver.record.events, key=lambda event: event.time)),
         continuations=stop.continuations,
         reason=stop.reason,
         until=request.until,

@@ -113,9 +113,9 @@ def force_ranges(table: ConstraintTable, terms: Terms, mode: Mode, acceleration:
     kept = values > 1e-10 * values[0]
     found = np.empty((count, 2))
     for j in range(count):
-        for side, sign in enumerate((1.0, -1.0)):
+        for side, least in enumerate((1.0, -1.0)):
             cost = np.zeros(len(rows))
-            cost[j] = sign
+            cost[j] = least
             answer = linprog(
                 cost,
                 A_ub=above if len(above) else None,
@@ -125,6 +125,6 @@ def force_ranges(table: ConstraintTable, terms: Terms, mode: Mode, acceleration:
                 bounds=list(zip(low / scale, high / scale, strict=True)),
                 method="highs",
             )
-            bound = {0: float(answer.x[j]) * scale if answer.x is not None else np.nan, 3: -sign * np.inf}
+            bound = {0: float(answer.x[j]) * scale if answer.x is not None else np.nan, 3: -least * np.inf}
             found[j, side] = bound.get(answer.status, np.nan)
     return found
