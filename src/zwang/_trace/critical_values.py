@@ -17,7 +17,7 @@ from zwang._results.configuration import ConfigurationSpace
 from zwang._results.critical import CriticalStatus, CriticalValue, Shape
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
 from zwang._trace.equations import Equations, equations_of, parameter_vector
-from zwang._trace.formulas import exact_equations
+from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
 from zwang._trace.sampling import TURN, Region, placed, region_of, starts_in
@@ -162,6 +162,7 @@ class _Search:
         if not exact.values:
             return []
         extended = Extended(exact, self.symbol, self.scale, self.unit)
+        self.gaps = numeric(Formulas.of(exact.gaps, (*exact.coordinates, self.symbol), exact.name))
         x = starts_in(self.region, e.angles, self.count, self.source) / self.scale
         s = self.source.uniform(self.low, self.high, size=len(x)) / self.unit
         extended.prepare(x, s)
@@ -187,6 +188,9 @@ class _Search:
         region: Region = self.region
         q = region.shifted(q, self.equations.angles)
         if not bool(region.holds(q[None], self.equations.angles)[0]):
+            return False
+        open_gaps = self.gaps(np.append(q, value)[:, None])
+        if open_gaps.size and open_gaps.min() < -1e-9:
             return False
         mix, extended.mix = extended.mix, np.eye(extended.m)
         F, J, *_ = extended.terms(row[None, : extended.n], row[None, extended.n])

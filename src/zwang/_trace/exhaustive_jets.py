@@ -95,7 +95,6 @@ class Jet:
 
 
 def _rational(value: Any) -> Fraction:
-    value = sp.nsimplify(value) if value.is_Float else value
     if not value.is_Rational:
         raise NotRationalError
     return Fraction(int(value.p), int(value.q))

@@ -99,7 +99,7 @@ class Formulas:
     def of(cls, expressions: Sequence[Any], variables: Sequence[Any], where: str = "a formula") -> Formulas:
         """Return the formulas of SymPy expressions."""
         made = cls(tuple(variables), where=where)
-        made.outputs = [made._node(sp.sympify(item)) for item in expressions]
+        made.outputs = [made._node(item) for item in expressions]
         return made
 
     def __call__(self, values: Sequence[Any], arithmetic: Arithmetic) -> list[Any]:
