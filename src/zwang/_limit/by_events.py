@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from zwang._backends.native.flow import Flow
 from zwang._compile import compile
+from zwang._limit.single import one_motion
 from zwang._numerics.stepping.comparing import DISTANCES, Reference
 from zwang._numerics.stepping.courses import Course
 from zwang._numerics.stepping.oscillatory import DONE, PAUSED
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
-from zwang._simulate import simulate
 
 if TYPE_CHECKING:
     from zwang._limit.running import Runner
@@ -31,7 +31,7 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
     """Return the motion at one strength, run by `simulate`."""
     softened = runner.softened
     params = softened.values(runner.params, strength)
-    motion = simulate(
+    motion = one_motion(
         compile(softened.soft), runner.state, params, until=float(edges[-1]), tol=max(tol, 1e-13), **runner.options
     )
     times, widths, states, measures = _samples(runner.flow, motion, runner.inputs(strength).params[:, 0])

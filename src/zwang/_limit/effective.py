@@ -168,7 +168,7 @@ class _Field:
         frequencies = np.sqrt(np.maximum(values, 1e-300))
         slope = np.einsum("ai,kab,bi->ik", vectors, slopes.reshape(n, m, m), vectors) / (2 * frequencies[:, None])
         # Normal modes: what moves the constraint functions along K^-1/2 e_i and nothing of the other constraints.
-        carried = np.linalg.solve(mass, rows.T)
+        carried = np.asarray(np.linalg.solve(mass, rows.T), dtype=float)
         target = np.vstack([self._root_weights(entries, rows, carried) @ vectors, np.zeros((self.others, m))])
         shapes = carried @ np.linalg.lstsq(rows @ carried, target, rcond=None)[0]
         shapes = shapes / np.sqrt(np.einsum("ai,ab,bi->i", shapes, mass, shapes))

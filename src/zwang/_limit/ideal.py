@@ -120,7 +120,9 @@ def describe(model: Model, motion: Motion, names: tuple[str, ...]) -> Ideal:
     """Return the motion as polynomials: positions, velocities, forces of the realized constraints, their projector."""
     span = float(motion.t[-1] - motion.t[0])
     params = resolve(model.system, motion.end, motion.params).params
-    breaks, coefficients, multipliers, jumps = [float(motion.t[0])], [], [], []
+    breaks, jumps = [float(motion.t[0])], []
+    coefficients: list[Array] = []
+    multipliers: list[Array] = []
     impulse = np.zeros(len(motion.coordinates))
     for piece in motion.pieces:
         if piece.jump:

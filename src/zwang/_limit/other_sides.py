@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 from zwang._compile import compile
 from zwang._declare.constraints import Unilateral
 from zwang._limit.ideal import Start
+from zwang._limit.single import one_motion
 from zwang._limit.ways import Softened
 from zwang._realize import amounts
 from zwang._realize.sides import by_side
-from zwang._simulate import simulate
 
 Array = NDArray[np.float64]
 
@@ -34,10 +35,10 @@ def other_side_limit(
         if amounts.is_zero(amount) or not isinstance(item, Unilateral):
             continue
         found.append(f"{name}: {float(amount):g}" if amount.is_number else f"{name}: {amount}")
-        drag = by_side(item.expr, lambda _: sp.Integer(0), lambda value, k=amount: -k * value)
-        for v in system.velocities:
-            if v in item.expr.free_symbols:
-                forces[v.coordinate] = forces.get(v.coordinate, 0) + drag * sp.diff(item.expr, v)
+        drag = amount * by_side(item.expr, _nothing, operator.neg)
+        for speed in system.velocities:
+            if speed in item.expr.free_symbols:
+                forces[speed.coordinate] = forces.get(speed.coordinate, 0) + drag * sp.diff(item.expr, speed)
     if not found:
         return None
     if system.mass is not None:
@@ -45,10 +46,14 @@ def other_side_limit(
         slowed = system.replace(force=sp.Matrix(rows))
     else:
         slowed = system.replace(forces=forces)
-    motion = simulate(compile(slowed), start.state, params, until=float(edges[-1]), tol=1e-12)
+    motion = one_motion(compile(slowed), start.state, params, until=float(edges[-1]), tol=1e-12)
     if motion.t[-1] < edges[-1]:
         return None
     at = motion.at(edges)
     q = np.stack([np.asarray(at[item.name]) for item in system.coordinates], axis=1)
     v = np.stack([np.asarray(at[item.name]) for item in system.velocities], axis=1)
     return f"the ideal motion with the friction of the permitted side left in ({', '.join(found)})", q, v
+
+
+def _nothing(_: Any) -> Any:
+    return sp.Integer(0)

@@ -103,10 +103,8 @@ def _default_way(system: System | Model, constraint: Any) -> Any:
         raise DeclarationError(f"recommend needs a System; it was given {system!r:.80}.")
     names = [constraint] if isinstance(constraint, str) else list(constraint)
     known = declared.constraints.names
-    return {
-        name: Viscosity if name in known and declared.constraints[name].level == "velocity" else Stiffness
-        for name in names
-    }
+    levels = {name: getattr(declared.constraints[name], "level", "") for name in names if name in known}
+    return {name: Viscosity if levels.get(name) == "velocity" else Stiffness for name in names}
 
 
 class _Search:

@@ -26,7 +26,7 @@ from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
 
 Array = NDArray[np.float64]
-PHASES = ((2e4, 0.2), (1e5, 0.35), (4e5, 0.5), (1e7, 0.7), (np.inf, 0.5))
+PHASES = ((2e4, 0.2), (5e4, 0.4), (1e7, 0.7), (np.inf, 0.5))
 """Radians of the fastest oscillation up to which a step takes that share of one.
 
 Few periods are sampled finely, since largest values are looked for among the steps. Of many a step takes 0.7, at which
@@ -178,7 +178,7 @@ def _measures(softened: Softened, program: Program, convert: Converter) -> dict[
     rows = [row_of(softened, name, program, convert) for name in softened.names]
     made |= {name: _stand_in(softened, name, convert, rows, program, added) for name in softened.names}
     speeds = [
-        row.rate if system.constraints[name].level == "position" else row.value
+        row.rate if softened.constraint(name).level == "position" else row.value
         for name, row in zip(softened.names, rows, strict=True)
     ]
     one_sided = [isinstance(system.constraints[name], Unilateral) for name in softened.names]
@@ -197,7 +197,7 @@ def _measures(softened: Softened, program: Program, convert: Converter) -> dict[
 
 def row_of(softened: Softened, name: str, program: Program, convert: Converter) -> Row:
     """Return value, rate and row of a constraint that is no longer one."""
-    item = softened.ideal.constraints[name]
+    item = softened.constraint(name)
     flow_of = {**dict(zip(program.q, program.v, strict=True)), program.t: convert.graph.one}
     if item.level == "position":
         return position_row(convert(item.expr), convert.graph, program.q, flow_of)

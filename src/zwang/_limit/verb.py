@@ -12,12 +12,12 @@ from zwang._limit.gathering import gather
 from zwang._limit.ideal import Ideal, Start, describe, project_start
 from zwang._limit.judging import judge
 from zwang._limit.running import Runner
+from zwang._limit.single import one_motion
 from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
 from zwang._realize import Realization
 from zwang._results.limit import LimitStudy
 from zwang._results.motion import Motion, MotionStatus
-from zwang._simulate import simulate
 from zwang.errors import DeclarationError
 
 IDEAL_TOL = 1e-14
@@ -113,7 +113,7 @@ def ideal_motion(
     model: Model, start: Start, params: Mapping[Any, Any], until: float, options: Mapping[str, Any]
 ) -> Motion:
     """Return the ideal motion, as exact as dense output can be."""
-    return simulate(model, start.state, params, until=until, tol=IDEAL_TOL, **options)
+    return one_motion(model, start.state, params, until=until, tol=IDEAL_TOL, **options)
 
 
 def described_motion(model: Model, motion: Motion, softened: Softened) -> Ideal | None:

@@ -12,6 +12,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._declare.constraints import Bilateral, Unilateral
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
 from zwang._realize import Realization, realize
@@ -56,10 +57,16 @@ class Softened:
         given = {getattr(key, "name", key): value for key, value in params.items()}
         return {**{key: value for key, value in given.items() if key in known}, self.strength: strength}
 
+    def constraint(self, name: str) -> Bilateral | Unilateral:
+        """Return a realized constraint as it was declared."""
+        item = self.ideal.constraints[name]
+        assert isinstance(item, (Bilateral, Unilateral))  # realize has refused Friction
+        return item
+
     @property
     def level(self) -> str:
         """'position' if a constraint on positions is among them: then there are fast oscillations."""
-        levels = {self.ideal.constraints[name].level for name in self.names}
+        levels = {self.constraint(name).level for name in self.names}
         return "position" if "position" in levels else "velocity"
 
 
@@ -105,7 +112,8 @@ def _with_strength(system: System, by: Any, symbol: Any) -> Realization:
             f"Leave it out here and give strengths=[...]."
         )
     if dataclasses.is_dataclass(by) and (first := dataclasses.fields(by)[0]).name in ("N", "rho", "strength"):
-        replaced: Realization = dataclasses.replace(by, **{first.name: symbol})  # type: ignore[type-var]
+        instance: Any = by
+        replaced: Realization = dataclasses.replace(instance, **{first.name: symbol})
         return replaced
     return _carrying(by, symbol)
 

@@ -50,7 +50,8 @@ class Reference:
         place = np.clip(np.searchsorted(self.breaks, times, side="right") - 1, 0, len(self.coefficients) - 1)
         left, right = self.breaks[place], self.breaks[place + 1]
         s = (2 * times - left - right) / (right - left)
-        return np.einsum("tqd,td->tq", self.coefficients[place], s[:, None] ** np.arange(DEGREE + 1))
+        powers = s[:, None] ** np.arange(DEGREE + 1)
+        return np.asarray(np.einsum("tqd,td->tq", self.coefficients[place], powers))
 
 
 def nodes() -> Array:
@@ -92,15 +93,6 @@ def antiderivative(coefficients: Array, breaks: Array) -> Array:
 
 
 @njit
-def polynomial(row, s):  # type: ignore[no-untyped-def]
-    """Return the value of a polynomial, lowest power first."""
-    value = row[row.size - 1]
-    for k in range(row.size - 2, -1, -1):
-        value = value * s + row[k]
-    return value
-
-
-@njit
 def piece_at(t, breaks, start):  # type: ignore[no-untyped-def]
     """Return the number of the piece that holds t, looking on from `start`."""
     place = start
@@ -110,17 +102,23 @@ def piece_at(t, breaks, start):  # type: ignore[no-untyped-def]
 
 
 @njit
-def compare(t, n, y, forces, place, breaks, coefficients, windows, ideal, sup):  # type: ignore[no-untyped-def]
-    """Raise `sup` to the distances at one time; y holds q, v, integrals, of which the first n belong to `forces`."""
+def compare(t, n, y, measured, place, breaks, coefficients, windows, ideal, sup):  # type: ignore[no-untyped-def]
+    """Raise `sup` to the distances at one time.
+
+    y holds q, v, integrals; `measured` the accelerations and then the measures, of which the first n are the force.
+    Arrays are never cut here: each part cut from an array costs more than a polynomial.
+    """
     s = (2.0 * t - breaks[place] - breaks[place + 1]) / (breaks[place + 1] - breaks[place])
-    rows = coefficients[place]
-    for k in range(rows.shape[0]):
-        ideal[k] = polynomial(rows[k], s)
+    for k in range(coefficients.shape[1]):
+        value = coefficients[place, k, DEGREE]
+        for power in range(DEGREE - 1, -1, -1):
+            value = value * s + coefficients[place, k, power]
+        ideal[k] = value
     far, off, integral, force = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         far += (y[i] - ideal[i]) ** 2
         off += (y[n + i] - ideal[n + i]) ** 2
-        force += (forces[i] - ideal[2 * n + i]) ** 2
+        force += (measured[n + i] - ideal[2 * n + i]) ** 2
         integral += (y[2 * n + i] - ideal[3 * n + i]) ** 2
     sup[POSITION] = max(sup[POSITION], far)
     for w in range(windows.shape[0]):
@@ -141,8 +139,8 @@ def compare(t, n, y, forces, place, breaks, coefficients, windows, ideal, sup): 
 
 
 @njit
-def widen(values, low, high, count):  # type: ignore[no-untyped-def]
-    """Widen the ranges to hold the first `count` values."""
-    for k in range(count):
-        low[k] = min(low[k], values[k])
-        high[k] = max(high[k], values[k])
+def widen(n, measured, cell, low, high):  # type: ignore[no-untyped-def]
+    """Widen the ranges of a cell to hold the measures after the first n."""
+    for k in range(low.shape[1]):
+        low[cell, k] = min(low[cell, k], measured[2 * n + k])
+        high[cell, k] = max(high[cell, k], measured[2 * n + k])

@@ -112,10 +112,11 @@ def run_oscillatory(
     state = _State(problem, edges, reference)
 
     def advance(steps: int) -> int:
-        return oscillatory.oscillate(
+        loop: Any = oscillatory.oscillate
+        return int(loop(
             problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
             oscillatory.tableau(), *state.arrays, *state.compared, state.crossings, phase, tol, steps,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     status = _drive(advance, state, stop)
     return state.course(status, 12)
@@ -133,10 +134,11 @@ def run_implicit(
     state = _State(problem, edges, reference)
 
     def advance(steps: int) -> int:
-        return implicit.radau(
+        loop: Any = implicit.radau
+        return int(loop(
             problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
             *state.arrays, *state.compared, state.crossings, tol, steps,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     status = _drive(advance, state, stop)
     return state.course(status, 0)

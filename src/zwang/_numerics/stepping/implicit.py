@@ -179,7 +179,7 @@ def radau(  # type: ignore[no-untyped-def]
     z = np.zeros((3, d))
     values, sizes = np.empty(max(switches, 1)), np.zeros(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
-    compared, ranged = coefficients.shape[0] > 0, low.shape[1]
+    compared = coefficients.shape[0] > 0
     fresh, locating = True, 0
     for _ in range(max_steps):
         cell = counts[CELL]
@@ -193,10 +193,10 @@ def radau(  # type: ignore[no-untyped-def]
             if jacobian(t, q, v, params, sides, workspace, derivatives) != 0:
                 return IRREGULAR
             counts[EVALUATIONS] += 2
-            widen(start[d:], low[cell], high[cell], ranged)
+            widen(n, start, cell, low, high)
             if compared:
                 counts[PIECE] = piece_at(t, breaks, counts[PIECE])
-                compare(t, n, y, start[n:], counts[PIECE], breaks, coefficients, windows, ideal, sup)
+                compare(t, n, y, start, counts[PIECE], breaks, coefficients, windows, ideal, sup)
         left = edges[cell + 1] - t
         h = min(clock[STEP], left)
         pieces = math.ceil(left / h * (1.0 - 1e-12))
@@ -262,5 +262,5 @@ def radau(  # type: ignore[no-untyped-def]
                 q[:], v[:] = y[:n], y[n:d]
                 rhs(clock[TIME], q, v, params, sides, workspace, start)
                 place = piece_at(clock[TIME], breaks, counts[PIECE])
-                compare(clock[TIME], n, y, start[n:], place, breaks, coefficients, windows, ideal, sup)
+                compare(clock[TIME], n, y, start, place, breaks, coefficients, windows, ideal, sup)
     return PAUSED

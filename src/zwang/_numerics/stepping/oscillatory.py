@@ -38,17 +38,24 @@ TIME, STEP, RATE, LEAST, OFFSET, SHORT, LONG, GAP_SHORT, GAP_LONG = range(9)
 CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH = range(7)
 
 
+STEP_ROW, FIFTH, THIRD, WIDTH = 12, 13, 14, 16
+
+
 @functools.cache
 def tableau() -> Array:
-    """Return the coefficients as one array (12 + 12 + 7, 12).
+    """Return the coefficients, column by column: (13, 32).
 
-    Rows 0 to 11: A; 12 to 23: A A; then b, b A, c, the two error weights and these times A.
+    Row j: what the acceleration of stage j adds to the velocity of each later stage (places 0 to 11), to the step (12)
+    and to the two estimates of its error (13, 14); from place 16 on the same for positions, where A stands for A A.
+    Row 12: the nodes c.
     """
     from scipy.integrate import DOP853
 
-    a, b, c = DOP853.A[:12, :12], DOP853.B, DOP853.C[:12]
-    fifth, third = DOP853.E5[:12], DOP853.E3[:12]
-    return np.ascontiguousarray(np.vstack([a, a @ a, b, b @ a, c, fifth, third, fifth @ a, third @ a]))
+    a, b = DOP853.A[:12, :12], DOP853.B
+    rows = np.vstack([a, b, DOP853.E5[:12], DOP853.E3[:12], np.zeros(12)])
+    table = np.zeros((13, 2 * WIDTH))
+    table[:12, :WIDTH], table[:12, WIDTH:], table[12, :12] = rows.T, (rows @ a).T, DOP853.C[:12]
+    return table
 
 
 @njit
@@ -89,50 +96,62 @@ def wrong_side(values, sides, sizes, switches):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _stages(rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, stages, q, v, values, sizes):  # type: ignore[no-untyped-def]
-    """Fill the stages 1 to 11; stage 0 is there.
+def _gather(n, table, j, out, sums, totals):  # type: ignore[no-untyped-def]
+    """Add the acceleration of stage j to the sums (n, 32) of all later stages: one loop, long enough for vectors."""
+    for k in range(n):
+        push = out[k]
+        for i in range(2 * WIDTH):
+            sums[k, i] += table[j, i] * push
+    for k in range(totals.size):
+        totals[k] += table[j, STEP_ROW] * out[n + k]
+
+
+@njit
+def _stages(  # type: ignore[no-untyped-def]
+    rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, start, out, sums, totals, q, v,
+    values, sizes,
+):  # fmt: skip
+    """Gather the sums over all stages; `start` is the first of them, `out` gets the last.
 
     Return whether the kernel was regular at all of them, and the share of the step at which a stage first contradicts
-    a comparison that is held (2: none).
+    a comparison that is held (2: none). No array is cut in this loop: that would cost more than the kernel.
     """
     sound, first = True, 2.0
+    for k in range(n):
+        for i in range(2 * WIDTH):
+            sums[k, i] = 0.0
+    for k in range(totals.size):
+        totals[k] = 0.0
+    _gather(n, table, 0, start, sums, totals)
     for i in range(1, 12):
+        node = table[12, i]
         for k in range(n):
-            change, shift = 0.0, 0.0
-            for j in range(i):
-                change += table[i, j] * stages[j, k]
-                shift += table[12 + i, j] * stages[j, k]
-            v[k] = y[n + k] + (carry[n + k] + h * change)
-            q[k] = y[k] + (carry[k] + h * (table[26, i] * y[n + k] + h * shift))
-        sound &= rhs(t + table[26, i] * h, q, v, params, sides, workspace, stages[i]) == 0
-        if switches > 0 and table[26, i] < first:
-            surfaces(t + table[26, i] * h, q, v, params, sides, workspace, values)
+            v[k] = y[n + k] + (carry[n + k] + h * sums[k, i])
+            q[k] = y[k] + (carry[k] + h * (node * y[n + k] + h * sums[k, WIDTH + i]))
+        sound &= rhs(t + node * h, q, v, params, sides, workspace, out) == 0
+        _gather(n, table, i, out, sums, totals)
+        if switches > 0 and node < first:
+            surfaces(t + node * h, q, v, params, sides, workspace, values)
             if wrong_side(values, sides, sizes, switches) >= 0:
-                first = table[26, i]
+                first = node
     return sound, first
 
 
 @njit
-def _error(n, h, y, stages, table, tol, rate):  # type: ignore[no-untyped-def]
+def _error(n, h, y, out, sums, tol, rate):  # type: ignore[no-untyped-def]
     """Return the error of the step over the tolerance, by the pair of estimates of orders 5 and 3."""
     largest_q, largest_v = 0.0, 0.0
     for k in range(n):
         largest_q = max(largest_q, abs(y[k]))
-        largest_v = max(largest_v, abs(y[n + k]) + h * abs(stages[11, k]))
+        largest_v = max(largest_v, abs(y[n + k]) + h * abs(out[k]))
     # Rounding of q times the square of the rate is what the force is uncertain by.
     floor = 8.0 * EPS * largest_q
     size_q = tol * (largest_q + h * largest_v) + floor
     size_v = tol * largest_v + floor * (rate * rate * h + 1.0)
     fifth, third = 0.0, 0.0
     for k in range(n):
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for j in range(12):
-            a += table[27, j] * stages[j, k]
-            b += table[28, j] * stages[j, k]
-            c += table[29, j] * stages[j, k]
-            d += table[30, j] * stages[j, k]
-        fifth += (h * a / size_v) ** 2 + (h * h * c / size_q) ** 2
-        third += (h * b / size_v) ** 2 + (h * h * d / size_q) ** 2
+        fifth += (h * sums[k, FIFTH] / size_v) ** 2 + (h * h * sums[k, WIDTH + FIFTH] / size_q) ** 2
+        third += (h * sums[k, THIRD] / size_v) ** 2 + (h * h * sums[k, WIDTH + THIRD] / size_q) ** 2
     if fifth == 0.0 and third == 0.0:
         return 0.0
     return fifth / math.sqrt((fifth + 0.01 * third) * 2 * n)
@@ -148,20 +167,20 @@ def _add(y, carry, k, change):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _take(n, h, y, carry, stages, table):  # type: ignore[no-untyped-def]
+def _take(n, h, y, carry, sums, totals):  # type: ignore[no-untyped-def]
     """Add one step to the state and to the integrals."""
     for k in range(n):
-        change, shift = 0.0, 0.0
-        for j in range(12):
-            change += table[24, j] * stages[j, k]
-            shift += table[25, j] * stages[j, k]
-        _add(y, carry, k, h * (y[n + k] + carry[n + k] + h * shift))
-        _add(y, carry, n + k, h * change)
-    for k in range(n, stages.shape[1]):
-        change = 0.0
-        for j in range(12):
-            change += table[24, j] * stages[j, k]
-        _add(y, carry, n + k, h * change)
+        _add(y, carry, k, h * (y[n + k] + carry[n + k] + h * sums[k, WIDTH + STEP_ROW]))
+        _add(y, carry, n + k, h * sums[k, STEP_ROW])
+    for k in range(totals.size):
+        _add(y, carry, 2 * n + k, h * totals[k])
+
+
+@njit
+def _state(n, y, q, v):  # type: ignore[no-untyped-def]
+    """Copy positions and velocities."""
+    for k in range(n):
+        q[k], v[k] = y[k], y[n + k]
 
 
 _SIGNATURE = (
@@ -194,27 +213,28 @@ def oscillate(  # type: ignore[no-untyped-def]
     that is compared with the reference's; low and high get the ranges of those that follow, as many as they have
     columns, in every cell. sup gets the squares of the largest distances.
     """
-    stages, trial, lost = np.empty((12, y.size - n)), np.empty(y.size), np.empty(y.size)
+    start, out, trial, lost = np.empty(y.size - n), np.empty(y.size - n), np.empty(y.size), np.empty(y.size)
+    sums, totals = np.empty((n, 2 * WIDTH)), np.empty(y.size - 2 * n)
     q, v, derivatives = np.empty(n), np.empty(n), np.empty(2 * n * n)
     values, sizes = np.zeros(max(switches, 1)), np.zeros(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
-    compared, ranged = coefficients.shape[0] > 0, low.shape[1]
+    compared = coefficients.shape[0] > 0
     for _ in range(max_steps):
         cell = counts[CELL]
         if cell >= edges.size - 1:
             return DONE
         t = clock[TIME]
-        q[:], v[:] = y[:n], y[n : 2 * n]
+        _state(n, y, q, v)
         if clock[OFFSET] == 0.0 or clock[RATE] < 0.0:
             if jacobian(t, q, v, params, sides, workspace, derivatives) != 0:
                 return IRREGULAR
-            clock[RATE] = spectral_rate(n, derivatives, stages[1], stages[2])
-        if rhs(t, q, v, params, sides, workspace, stages[0]) != 0:
+            clock[RATE] = spectral_rate(n, derivatives, trial, lost)
+        if rhs(t, q, v, params, sides, workspace, start) != 0:
             return IRREGULAR
-        widen(stages[0, 2 * n :], low[cell], high[cell], ranged)
+        widen(n, start, cell, low, high)
         if compared:
             counts[PIECE] = piece_at(t, breaks, counts[PIECE])
-            compare(t, n, y, stages[0, n:], counts[PIECE], breaks, coefficients, windows, ideal, sup)
+            compare(t, n, y, start, counts[PIECE], breaks, coefficients, windows, ideal, sup)
         # Time runs from the edge of the cell: adding h to a large t over and over is rounded the same way each time,
         # and a million steps would be off by 1e-10.
         left = (edges[cell + 1] - edges[cell]) - clock[OFFSET]
@@ -225,11 +245,12 @@ def oscillate(  # type: ignore[no-untyped-def]
         if clock[LONG] > 0.0:  # a crossing is being located
             h, pieces = min(clock[STEP], left), 2
         sound, first = _stages(
-            rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, stages, q, v, values, sizes
-        )
+            rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, start, out, sums, totals, q, v,
+            values, sizes,
+        )  # fmt: skip
         # Where the phase bounds the step far below what the error allows, every eighth estimate is enough.
-        idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(stages[11, 0])
-        error = 0.0 if idle else _error(n, h, y, stages, table, tol, clock[RATE])
+        idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(out[0])
+        error = 0.0 if idle else _error(n, h, y, out, sums, tol, clock[RATE])
         if not (sound and math.isfinite(error)):
             clock[STEP], clock[LONG] = h / 4, 0.0
             if clock[STEP] < clock[LEAST]:
@@ -245,8 +266,8 @@ def oscillate(  # type: ignore[no-untyped-def]
         crossed = -1
         if switches > 0:
             trial[:], lost[:] = y, carry
-            _take(n, h, trial, lost, stages, table)
-            q[:], v[:] = trial[:n], trial[n : 2 * n]
+            _take(n, h, trial, lost, sums, totals)
+            _state(n, trial, q, v)
             surfaces(t + h, q, v, params, sides, workspace, values)
             crossed = wrong_side(values, sides, sizes, switches)
             if crossed < 0 and clock[LONG] == 0.0 and first <= 1.0 and first * h > clock[LEAST]:
@@ -255,7 +276,7 @@ def oscillate(  # type: ignore[no-untyped-def]
                 continue
             if crossed >= 0 and clock[LONG] == 0.0:
                 clock[GAP_LONG], counts[WHICH] = values[crossed], crossed
-                q[:], v[:] = y[:n], y[n : 2 * n]
+                _state(n, y, q, v)
                 surfaces(t, q, v, params, sides, workspace, values)
                 clock[SHORT], clock[GAP_SHORT], clock[LONG] = 0.0, values[crossed], h
             elif crossed >= 0:
@@ -272,7 +293,7 @@ def oscillate(  # type: ignore[no-untyped-def]
                     counts[REJECTED] += 1
                     clock[STEP] = _between(clock, counts[REJECTED] & 1)
                     continue
-        _take(n, h, y, carry, stages, table)
+        _take(n, h, y, carry, sums, totals)
         counts[STEPS] += 1
         clock[OFFSET] += h
         clock[TIME] = edges[cell] + clock[OFFSET]
@@ -292,8 +313,8 @@ def oscillate(  # type: ignore[no-untyped-def]
             clock[TIME], clock[OFFSET] = edges[cell + 1], 0.0
             record[cell + 1] = y
             if compared and cell + 2 == edges.size:
-                q[:], v[:] = y[:n], y[n : 2 * n]
-                rhs(clock[TIME], q, v, params, sides, workspace, stages[0])
+                _state(n, y, q, v)
+                rhs(clock[TIME], q, v, params, sides, workspace, start)
                 last = piece_at(clock[TIME], breaks, counts[PIECE])
-                compare(clock[TIME], n, y, stages[0, n:], last, breaks, coefficients, windows, ideal, sup)
+                compare(clock[TIME], n, y, start, last, breaks, coefficients, windows, ideal, sup)
     return PAUSED
