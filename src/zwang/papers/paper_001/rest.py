@@ -52,7 +52,7 @@ def no_self_stress(shop: Workshop) -> Finding:
     errata=("ivanov-29",),
 )
 def fixed(shop: Workshop) -> Finding:
-    rng, count = shop.rng(98), shop.many(50, 1500)
+    rng, count = shop.rng(98), shop.many(50, 500)
     stressed = failed = moving = lost = 0
     for _ in range(count):
         # Rough contacts all around a body: they can jam.
