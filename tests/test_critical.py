@@ -69,6 +69,15 @@ def test_the_pendulum_on_a_circle_is_singular_where_it_reaches_the_folded_or_str
     assert all(item.status.name == "FOUND" and item.before is None for item in items)
 
 
+def test_a_flatter_ellipse_is_critical_off_its_axis_too() -> None:
+    # |AC|^2 is stationary off the axis at x = -a k/(1 - k), k = (r2/r1)^2, with the value r2^2 - a^2 k/(1 - k) = 1.
+    k = (1.2 / 1.5) ** 2
+    off = math.sqrt((1.2**2 - 1) * (1 - k) / k)
+    items = found("ellipse_pendulum", "a", (-0.8, 0.8), (("r2", 1.2),), compare=False)
+    assert values(items) == pytest.approx([-0.5, -off, off, 0.5], abs=1e-11)
+    assert [len(item.points) for item in items] == [1, 2, 2, 1]  # mirror images
+
+
 @pytest.mark.parametrize("name", ["ellipse_pendulum", "ellipse_pendulum_cartesian"])
 def test_two_circles_join_at_the_critical_pendulum_in_either_coordinates(name: str) -> None:
     (item,) = found(name, "a", (-0.8, -0.2))
@@ -143,7 +152,9 @@ def test_mistakes_are_answered_with_the_cure() -> None:
         zw.DeclarationError, match=r"vary= must be one of its parameters; it was given 'r3'\. Known: 'a'"
     ):
         ask(vary="r3", within=(0, 1))
-    with pytest.raises(zw.DeclarationError, match=r"no constraint on positions depends on 'g'.*They depend on: 'a', 'l1'"):
+    with pytest.raises(
+        zw.DeclarationError, match=r"no constraint on positions depends on 'g'.*They depend on: 'a', 'l1'"
+    ):
         ask(vary="g", within=(0, 1))
     with pytest.raises(zw.DeclarationError, match=r"within= needs finite low < high; it was given \(1, 0\)"):
         ask(vary="a", within=(1, 0))

@@ -273,6 +273,15 @@ def test_an_oval_that_random_starts_miss_is_found_by_the_boxes() -> None:
     assert space.components == 2
 
 
+@pytest.mark.parametrize("starts", [1, 3])
+def test_an_isolated_point_that_random_starts_miss_is_found_by_the_boxes(starts: int) -> None:
+    system = curve((X**2 + Y**2 - 1) * ((X - sp.Rational(17, 10)) ** 2 + (Y - sp.Rational(17, 10)) ** 2))
+    assert not zw.trace(system, {}, box=SQUARE, starts=starts, seed=3).singular_points  # else this shows nothing
+    space = zw.trace(system, {}, box=SQUARE, starts=starts, seed=3, search="exhaustive")
+    assert space.complete
+    assert (space.components, [point.kind for point in space.singular_points]) == (2, ["isolated"])
+
+
 def test_constraints_that_repeat_others_are_known_to_tolerance_only() -> None:
     space = zw.trace(curve(X**2 + Y**2 - 1, 2 * X**2 + 2 * Y**2 - 2), {}, box=SQUARE, search="exhaustive")
     assert (len(space.branches), space.components) == (1, 1)

@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 MOST_BOXES = 200_000
 SMALL, LARGE = 0.01, 0.1
 ROUNDS = 4
+HEAP = 1e-4
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,10 @@ def exhausted(
         new = [*certificate.missing, *certificate.suspects]
         if not new:
             break
-        extra += new
+        # Boxes that resist lie in heaps: one start for each heap.
+        for q in new:
+            if all(np.abs(q - other).max() > HEAP for other in extra):
+                extra.append(q)
         before = (len(found.branches), len(found.singular_points), len(found.points))
         found = again(np.array(extra))
         if (len(found.branches), len(found.singular_points), len(found.points)) == before:

@@ -42,10 +42,11 @@ class Search:
         self.source = np.random.default_rng(seed)
         self.count = starts or min(100 + 50 * equations.n, 1000)
         self.starts = starts_in(region, equations.angles, self.count, self.source)
+        # Typical places say what is large; those of `extra` are not typical.
+        self.place = placed(equations, params, t, scale, self.starts)
         # Where an exhaustive search found something that random starts had missed.
         self.extra = np.zeros((0, equations.n)) if extra is None else extra
         self.starts = np.concatenate([self.extra, self.starts])
-        self.place = placed(equations, params, t, scale, self.starts)
         self.solver = Solver(self.place)
         self.points = SingularPoints(self.solver, region)
         self.outside = 0
