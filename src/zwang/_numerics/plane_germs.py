@@ -66,7 +66,7 @@ def germ(coefficients: Array, tolerance: float = 1e-9) -> Germ:
     >>> cusp = np.zeros((5, 5))
     >>> cusp[0, 2], cusp[3, 0] = 1, -1
     >>> [(twig.root, twig.terms) for twig in germ(cusp).twigs]
-    [(2, ((3, -1.0),)), (2, ((3, 1.0),))]
+    [(2, ((2, 0.0), (3, -1.0))), (2, ((2, 0.0), (3, 1.0)))]
     """
     size = len(coefficients)
     top = np.abs(coefficients).max()
@@ -92,9 +92,15 @@ def germ(coefficients: Array, tolerance: float = 1e-9) -> Germ:
     decided = True
     for side in (1, -1):
         signs = np.where(np.arange(size) % 2, side, 1)[:, None]
-        found, sure = _solve(turned * signs, size - 1, degree, tolerance, 0)
-        twigs += [Twig(side, root, terms, count) for root, terms, count in found]
-        decided = decided and sure
+        h = turned * signs
+        # The lowest form as it is: each of its real roots is a direction, however near to the x axis.
+        for slope, times in _real_roots(np.array([h[degree - j, j] for j in range(degree + 1)]), zero=True):
+            inner, reach = _step(h, size - 1, (0, degree), 1, 1, slope, total=True)
+            found, sure = _solve(inner, reach, times, tolerance, 1)
+            decided = decided and sure
+            for root, terms, count in found:
+                shifted = tuple((root + e, value) for e, value in terms)
+                twigs.append(Twig(side, root, ((root, slope), *shifted), count))
     return Germ(degree, rotation, twigs, decided)
 
 
@@ -130,14 +136,14 @@ Found = list[tuple[int, tuple[tuple[int, float], ...], int]]
 def _solve(h: Array, valid: int, count: int, tolerance: float, depth: int) -> tuple[Found, bool]:
     """Return (root, terms, number) of the half-branches z(tau) -> 0 of h(tau, z) = 0, tau > 0.
 
-    h is known for powers of tau up to `valid` (in the first call: for i + j up to it), and z^count is its first power
-    with a coefficient that does not vanish at tau = 0.
+    h is known for powers of tau up to `valid`, and z^count is its first power with a coefficient that does not vanish
+    at tau = 0.
     """
     if count == 1:
         return [(1, (), 1)], True
     if depth > DEEPEST:
         return [(1, (), count)], False
-    corners, lowest = _polygon(h, valid, count, tolerance, total=depth == 0)
+    corners, lowest = _polygon(h, valid, count, tolerance)
     found: Found = []
     decided = True
     if lowest == 1:
@@ -153,7 +159,7 @@ def _solve(h: Array, valid: int, count: int, tolerance: float, depth: int) -> tu
             if (p * (j1 - j)) % q == 0:
                 edge[j - j2] = h[i1 + p * (j1 - j) // q, j]
         for c, times in _real_roots(edge):
-            inner, reach = _step(h, valid, (i1, j1), p, q, c, total=depth == 0)
+            inner, reach = _step(h, valid, (i1, j1), p, q, c)
             twigs, sure = _solve(inner, reach, times, tolerance, depth + 1)
             decided = decided and sure
             for root, terms, number in twigs:
@@ -162,12 +168,12 @@ def _solve(h: Array, valid: int, count: int, tolerance: float, depth: int) -> tu
     return found, decided
 
 
-def _polygon(h: Array, valid: int, count: int, tolerance: float, *, total: bool) -> tuple[list[tuple[int, int]], int]:
+def _polygon(h: Array, valid: int, count: int, tolerance: float) -> tuple[list[tuple[int, int]], int]:
     """Return the corners of the lower hull from (0, count) down, and the least power of z that occurs at all."""
     first: dict[int, int] = {}
     top = np.abs(h[:, : count + 1]).max()
     for j in range(count + 1):
-        reach = min(valid - j if total else valid, len(h) - 1)
+        reach = min(valid, len(h) - 1)
         rows = np.flatnonzero(np.abs(h[: reach + 1, j]) > tolerance * top)
         if len(rows):
             first[j] = int(rows[0])
@@ -183,7 +189,9 @@ def _polygon(h: Array, valid: int, count: int, tolerance: float, *, total: bool)
         corners.append((row, column))
 
 
-def _step(h: Array, valid: int, corner: tuple[int, int], p: int, q: int, c: float, *, total: bool) -> tuple[Array, int]:
+def _step(
+    h: Array, valid: int, corner: tuple[int, int], p: int, q: int, c: float, *, total: bool = False
+) -> tuple[Array, int]:
     """Return h(tau^q, tau^p (c + z)) / tau^(q i + p j) and up to which power of tau it is known."""
     away = q * corner[0] + p * corner[1]
     # What is unknown starts at tau^(valid + 1), in the first call at total degree valid + 1, where p >= q.
@@ -201,8 +209,8 @@ def _step(h: Array, valid: int, corner: tuple[int, int], p: int, q: int, c: floa
     return out, reach
 
 
-def _real_roots(edge: Array) -> list[tuple[float, int]]:
-    """Return the real nonzero roots of sum edge[j] c^j with their multiplicities."""
+def _real_roots(edge: Array, *, zero: bool = False) -> list[tuple[float, int]]:
+    """Return the real roots of sum edge[j] c^j with their multiplicities; that at zero only if asked for."""
     coefficients = edge[::-1]
     roots = np.roots(coefficients)
     # Clusters: a root of multiplicity r is found with an error like the r-th root of rounding.
@@ -224,7 +232,7 @@ def _real_roots(edge: Array) -> list[tuple[float, int]]:
             if left[i] in members:
                 used[i] = True
         found.append((c, len(members)))
-    return sorted(item for item in found if abs(item[0]) > 1e-12)
+    return sorted(item for item in found if zero or abs(item[0]) > 1e-12)
 
 
 def _width(count: int, root: Any) -> float:
@@ -244,9 +252,9 @@ def _tightest(coefficients: Array, members: list[Any], root: Any) -> tuple[float
             if rate == 0:
                 break
             centre -= float(np.polyval(slope, centre) / rate)
-        size = np.polyval(np.abs(coefficients), abs(centre))
+        size = np.abs(coefficients).max() * max(1.0, abs(centre)) ** (len(coefficients) - 1)
         lower = [abs(np.polyval(np.polyder(coefficients, k), centre)) for k in range(count)]
-        if max(lower) <= 1e-8 * size:
+        if max(lower) <= 1e-9 * size:
             return centre, kept
     return None
 

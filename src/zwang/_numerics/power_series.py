@@ -264,7 +264,7 @@ class _Functions:
     @staticmethod
     def sign(a: Any) -> Any:
         value = a.c[0] if isinstance(a, Series) else a
-        return float((value > 0) - (value < 0))
+        return float(value > 0) - float(value < 0)
 
     def power(self, a: Any, b: Any) -> Any:
         if isinstance(b, Series):

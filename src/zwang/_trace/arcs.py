@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
@@ -103,7 +104,7 @@ class Follower:
         if bound is not None:
             return RawArc(first, start, bound)
         x = branch.at(tau) / place.scale
-        slope = np.polynomial.polynomial.polyval(tau, np.polynomial.polynomial.polyder(branch.series))
+        slope: Array = np.asarray(polynomial.polyval(tau, polynomial.polyder(branch.series)), dtype=float)
         nodes, sigma, status, which = self._charts(x, slope / np.linalg.norm(slope), closing=False)
         end, tail = self._end(nodes, status, which, x)
         pieces = np.concatenate([first, self._coefficients(nodes), tail])
@@ -172,7 +173,7 @@ class Follower:
         flat, where = sigma.ravel(), nodes.reshape(-1, nodes.shape[2])
         typical = np.median(flat)
         low = (flat[1:-1] <= flat[:-2]) & (flat[1:-1] <= flat[2:]) & (flat[1:-1] < DIP * typical)
-        kept = list(1 + np.flatnonzero(low))
+        kept = [int(place) for place in 1 + np.flatnonzero(low)]
         for end in (0, len(flat) - 1):
             if flat[end] < DIP * typical:
                 kept.append(end)
@@ -194,7 +195,6 @@ def _reversed(pieces: Array) -> Array:
 
 def _nearest(half: HalfBranch, q: Array, scale: Array) -> tuple[float, float]:
     """Return the parameter at which a half-branch is nearest to q, and how far it is, in x."""
-    polynomial = np.polynomial.polynomial
     target = (q - half.q) / scale
     grid = np.linspace(0, half.reach, 201)
     values = polynomial.polyval(grid, half.series)
@@ -202,7 +202,7 @@ def _nearest(half: HalfBranch, q: Array, scale: Array) -> tuple[float, float]:
     first = polynomial.polyder(half.series)
     for _ in range(20):
         miss = target - polynomial.polyval(tau, half.series)
-        slope = polynomial.polyval(tau, first)
+        slope: Array = np.asarray(polynomial.polyval(tau, first), dtype=float)
         square = float(slope @ slope)
         if square == 0:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,14 @@ from zwang._trace.local import LocalStructure
 Array = NDArray[np.float64]
 
 
-def _derivative() -> Array:
+def _derivative() -> Any:
     """Return the matrix from Chebyshev coefficients to values of the derivative at the nodes."""
     nodes = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
     eye = np.eye(DEGREE + 1)
     columns = [
         np.polynomial.chebyshev.chebval(nodes, np.polynomial.chebyshev.chebder(eye[k])) for k in range(DEGREE + 1)
     ]
-    return np.array(columns).T
+    return np.array(columns, dtype=float).T
 
 
 SLOPES = _derivative()
@@ -78,21 +79,28 @@ def state_of(equations: Equations, q: Array, t: float) -> dict[str, float]:
     return found | {f"v_{name}": 0.0 for name in equations.names} | {"t": t}
 
 
-def points_of(
-    place: Place, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
-) -> list[SingularPoint]:
-    """Return the singular points of the result, with the arc and end of each half-branch."""
+def _owners(arcs: Sequence[RawArc]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return (singular point, half-branch) -> (arc, end)."""
     owners: dict[tuple[int, int], tuple[int, int]] = {}
     for number, arc in enumerate(arcs):
         for which, (kind, point, half) in enumerate((arc.start, arc.end)):
             if kind == "singular":
                 owners[point, half] = (number, which)
+    return owners
+
+
+def points_of(
+    place: Place, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
+) -> list[SingularPoint]:
+    """Return the singular points of the result, with the arc and end of each half-branch."""
+    owners = _owners(arcs)
     result = []
     for number, local in enumerate(found):
         halves = []
-        for k, half in enumerate(local.half_branches):
-            arc_number, end = owners.get((number, k), (None, 0))
-            halves.append(HalfBranch(arc=arc_number, end=end, tangent=half.tangent, curve=half.curve))
+        for k, branch in enumerate(local.half_branches):
+            owner = owners.get((number, k))
+            arc_number, end = (None, 0) if owner is None else owner
+            halves.append(HalfBranch(arc=arc_number, end=end, tangent=branch.tangent, curve=branch.curve))
         result.append(
             SingularPoint(
                 number=number,
@@ -113,11 +121,7 @@ def points_of(
 
 def paths_of(found: Sequence[LocalStructure], arcs: Sequence[RawArc]) -> list[tuple[int, ...]]:
     """Return maximal smooth paths: arcs joined where two half-branches are halves of one smooth curve."""
-    owners: dict[tuple[int, int], tuple[int, int]] = {}
-    for number, arc in enumerate(arcs):
-        for which, (kind, point, half) in enumerate((arc.start, arc.end)):
-            if kind == "singular":
-                owners[point, half] = (number, which)
+    owners = _owners(arcs)
     joints: dict[tuple[int, int], tuple[int, int]] = {}
     for (point, half), owner in owners.items():
         branch = found[point].half_branches[half]
@@ -125,20 +129,21 @@ def paths_of(found: Sequence[LocalStructure], arcs: Sequence[RawArc]) -> list[tu
         if branch.root == 1 and branch.partner != half and other is not None:
             joints[owner] = other
     left = set(range(len(arcs)))
-    paths = []
+    paths: list[tuple[int, ...]] = []
     # First those that start at a loose end, then rings.
     starts = [(k, e) for k in range(len(arcs)) for e in (0, 1) if (k, e) not in joints]
     for start in [*starts, *((k, 0) for k in range(len(arcs)))]:
         if start[0] not in left:
             continue
-        path, (arc, entry) = [], start
-        while arc in left:
-            left.discard(arc)
-            path.append(arc)
-            step = joints.get((arc, 1 - entry))
+        path: list[int] = []
+        here, entry = start
+        while here in left:
+            left.discard(here)
+            path.append(here)
+            step = joints.get((here, 1 - entry))
             if step is None:
                 break
-            arc, entry = step
+            here, entry = step
         paths.append(tuple(path))
     return sorted(paths)
 

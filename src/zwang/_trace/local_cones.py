@@ -39,14 +39,14 @@ def cone_structure(at: Frame) -> LocalStructure:
     halves: list[HalfBranch] = []
     lost = 0
     for line in lines:
-        pair = [grow(at, Start(sign * np.outer(line, (0.0, 1.0)), line, 1, 1)) for sign in (1.0, -1.0)]
+        pair = [grow(at, Start(sign * np.outer(line, (0.0, 1.0)), line, 1, 1, 1)) for sign in (1.0, -1.0)]
         kept = [series for series in pair if series is not None]
         lost += 2 - len(kept)
         curve = halves[-1].curve + 1 if halves else 0
         for place, series in enumerate(kept):
             other = len(halves) + (1 - 2 * place if len(kept) == 2 else 0)
             halves.append(_half(at, series, curve, other))
-    return _gathered(at, halves, lost, all_simple=bool(simple.all()))
+    return _gathered(at, halves, lost, bool(simple.all()))
 
 
 def _half(at: Frame, series: Array, curve: int, other: int) -> HalfBranch:
@@ -55,18 +55,26 @@ def _half(at: Frame, series: Array, curve: int, other: int) -> HalfBranch:
     return HalfBranch(at.q, at.place.scale, tangent, series, 1, reach(at.place, at.q, series), curve, other)
 
 
-def _gathered(at: Frame, halves: list[HalfBranch], lost: int, *, all_simple: bool) -> LocalStructure:
+def _gathered(at: Frame, halves: list[HalfBranch], lost: int, simple: bool) -> LocalStructure:
     curves = halves[-1].curve + 1 if halves else 0
     firsts = [next(half for half in halves if half.curve == c) for c in range(curves)]
     tangents = np.array([half.tangent for half in firsts]).reshape(curves, len(at.q))
     orders = np.zeros((curves, curves))
     np.fill_diagonal(orders, np.inf)
-    plain = all_simple and not lost and curves > 1
+    # A multiple line may be the tangent of one multiple curve, along which the rank is low, or of several that touch.
+    doubled = [half for half in halves if _rank_along(half, at) < len(at.q) - 1]
+    plain = (simple or bool(doubled)) and not lost and curves > 1
     kind = "crossing" if plain else "higher"
     order = None if not plain else 0 if curves == 2 else orders
-    notes = [] if all_simple else ["some lines of its tangent cone are multiple"]
+    notes = [f"{len(doubled)} of its half-branches belong to multiple curves"] if doubled else []
+    notes += [] if simple or doubled else ["some lines of its tangent cone are multiple"]
     notes += [f"{lost} half-branches could not be followed"] if lost else []
     return LocalStructure(at.place, at, kind, tuple(halves), tangents, order, note="; ".join(notes))
+
+
+def _rank_along(half: HalfBranch, at: Frame) -> int:
+    _, rows = at.place.values(half.at(0.9 * half.reach))
+    return int(np.count_nonzero(np.linalg.svd(rows, compute_uv=False) > 1e-9))
 
 
 def _forms(reduced: Reduced) -> Array:

@@ -35,7 +35,7 @@ def refine(place: Place, q: Array, tolerance: float = ZERO) -> Frame | None:
         Up to which size, in units of the equations, the singular values and the equations count as zero there.
     """
     _, rows = place.values(q)
-    values = np.linalg.svd(rows, compute_uv=False)
+    values: Array = np.asarray(np.linalg.svd(rows, compute_uv=False), dtype=float)
     for rank in _ranks(values):
         for found in _candidates(place, q, rank):
             if _is_singular(found, tolerance):
@@ -98,7 +98,7 @@ def _by_derivatives(start: Frame, order: int) -> Frame | None:
         sizes = np.linalg.svd(slopes, compute_uv=False)
         if sizes[-1] <= REGULAR * max(sizes[0], 1e-300) or sizes[0] <= 1e-6:
             return None
-        step = -np.linalg.lstsq(slopes, values, rcond=None)[0]
+        step: Array = np.asarray(-np.linalg.lstsq(slopes, values, rcond=None)[0], dtype=float)
         length = np.linalg.norm(step)
         if length > NEAR:
             return None
@@ -119,11 +119,12 @@ def _by_cluster(start: Frame, degree: int) -> Iterator[Frame]:
     for p in range(degree, 1, -1):
         if _cluster_size(h, p) > NEAR / 2:
             continue
-        at: Frame | None = start
+        at = start
         for _ in range(8):
-            at, length = _shift(at, p, degree)
-            if at is None:
+            shifted, length = _shift(at, p, degree)
+            if shifted is None:
                 break
+            at = shifted
             if length <= CONVERGED * (1 + np.abs(at.q / at.place.scale).max()):
                 if _vanishes(at, p, degree):
                     yield at

@@ -37,12 +37,15 @@ class Start:
     root : int
     vanishing : int
         The largest power of tau with which the reduced Jacobian may vanish along it.
+    exact : int or None
+        From which degree on coefficients are corrected; by default those given are exact.
     """
 
     z: Array
     gauge: Array
     root: int
     vanishing: int
+    exact: int | None = None
 
 
 def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
@@ -58,7 +61,7 @@ def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
     used = degree * start.root + 1
     before = np.inf
     for _ in range(12):
-        step = _newton(at, R, x, at.kernel @ start.gauge, width)
+        step = _newton(at, R, x, at.kernel @ start.gauge, width if start.exact is None else start.exact)
         if step is None:
             return None
         x = _settle(at, R, x + step)

@@ -58,7 +58,9 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
         abs(float(atom)) for item in equations.held for atom in item.expr.atoms(sp.Number) if atom.is_finite and atom
     ]
     unit = max(values) if values else 1.0
-    wide = sum(values) if values else max([5.0, *(3 * value for value in numbers)])
+    # Lengths may occur several times over, as the pivots of a row of equal bars do.
+    times = min(max([1.0, *numbers]), 1000.0)
+    wide = sum(values) * times if values else max(5.0, 3 * times)
     n = equations.n
     low = np.where(equations.angles, -np.pi, -wide)
     high = np.where(equations.angles, np.pi, wide)

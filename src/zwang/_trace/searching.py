@@ -66,18 +66,22 @@ class SingularPoints:
     def _add(self, x: Array) -> bool:
         place = self.solver.place
         q = self.region.shifted(x * place.scale, place.equations.angles)
+        if self.multiple and self._on_multiple(q):
+            return False
         local = analyse(place, q)
         if local is None:
             return False
         local = local.shifted_to(self.region.shifted(local.q, place.equations.angles))
-        if local.kind in ("regular", "multiple") or self._on_multiple(local):
-            if local.kind != "regular":
-                self.multiple.append(local)
+        plain = is_plain(local.frame)
+        if local.kind == "multiple" or (not plain and local.kernel.shape[1] == 2 and self._on_multiple(local.q)):
+            self.multiple.append(local)
+            return False
+        if local.kind == "regular":
             return False
         if self.number_of(local.q) is not None or not self._admissible(local.q):
             return False
         self.found.append(local)
-        self._plain.append(is_plain(local.frame))
+        self._plain.append(plain)
         return True
 
     def put_in_order(self) -> None:
@@ -87,16 +91,26 @@ class SingularPoints:
         self.found = [self.found[k] for k in order]
         self._plain = [self._plain[k] for k in order]
 
-    def _on_multiple(self, local: LocalStructure) -> bool:
-        """Say whether the rank is as low at all nearby points: then it is a multiple component, no singular point."""
-        place, rank = self.solver.place, self.solver.rank
-        ends = [half.at(0.9 * half.reach) for half in local.half_branches]
-        sizes = [np.linalg.svd(place.values(q)[1], compute_uv=False)[rank - 1] for q in ends]
-        return bool(sizes) and max(sizes) < 1e-9
+    def _on_multiple(self, q: Array) -> bool:
+        """Say whether the rank is as low at many points around: then it is a multiple component, no singular point.
+
+        Places around it lead to several others at a distance at which even a contact of high order is no longer small.
+        """
+        scale = self.solver.place.scale
+        around = q / scale + 0.15 * np.random.default_rng(5).normal(size=(40, len(q)))
+        x, _, residuals = self.solver.singular(around)
+        others: list[Array] = []
+        for row in x[(residuals <= 1e-10) & np.isfinite(x).all(axis=1)]:
+            if 0.1 < self.distance(row, q / scale) < 0.6:
+                others += [row] if all(self.distance(row, other) > 0.01 for other in others) else []
+        return len(others) >= 3
 
     def _admissible(self, q: Array) -> bool:
         equations = self.solver.equations
         if not bool(self.region.holds(q[None], equations.angles)[0]):
+            return False
+        low, high = self.region.limits(self.solver.place.scale) * self.solver.place.scale
+        if not (((q >= low - 1e-9) & (q <= high + 1e-9)) | equations.angles).all():
             return False
         gaps, _ = self.solver.place.gaps(q)
         return bool((gaps >= -1e-10).all())

@@ -222,7 +222,7 @@ def _interpolate(nodes: Any, j: int, at: float) -> float:
     for i in range(DEGREE + 1):
         d = at - NODES[i]
         if abs(d) < 1e-15:
-            return nodes[i, j]
+            return float(nodes[i, j])
         w = (1.0 if i % 2 == 0 else -1.0) / d
         if i == 0 or i == DEGREE:
             w *= 0.5
