@@ -213,3 +213,28 @@ def test_a_surface_has_no_branches_to_follow() -> None:
     cone = zw.gallery.get("surface_cone")
     with pytest.raises(zw.DeclarationError, match="leave 2 degrees of freedom"):
         zw.asymptotics(cone.system, cone.params, at={item.name: 0 for item in cone.system.coordinates})
+
+
+def test_branches_that_cross_in_space_are_followed_from_their_tangents() -> None:
+    # x (y - z) = y (z - x) = 0 to second order: four lines through the origin, each a simple solution; exponent -1
+    (x, y, z), _ = zw.coordinates("x y z")
+    system = zw.System(
+        name="lines",
+        mass=sp.eye(3) + sp.ones(3) / 5,
+        force=[sp.Rational(1, 3), -1, sp.Rational(1, 2)],
+        constraints=[zw.Bilateral(x * (y - z) + x**3, name="one"), zw.Bilateral(y * (z - x), name="two")],
+        coordinates=(x, y, z),
+    )
+    found = zw.asymptotics(system, {}, at={"x": 0, "y": 0, "z": 0})
+    assert found.kind == "crossing of 4 branches" and found.status.name == "CONFIRMED"
+    assert len(found.rows) == 16 and {row.predicted for row in found.rows} == {-1.0}
+
+
+def test_friction_with_a_known_bound_does_not_change_the_number_of_solutions() -> None:
+    curve = zw.Bilateral(Y**2 - X**2, friction=zw.Coulomb(0.3, slip=VX + VY / 2), name="curve")
+    brake = zw.Friction(0.5, slip=VX - VY / 3, name="brake")
+    system = plane_curve(Y**2 - X**2).replace(constraints=[curve, brake])
+    found = zw.asymptotics(system, {}, at=ORIGIN, perturb="curve", section="x")
+    assert not [note for note in found.notes if "counts otherwise" in note]
+    assert {tuple(row.solutions.values()) for row in found.select(friction="+")} == {(0, 2), (2, 0)}
+    assert {abs(row.coefficient) for row in found.select(quantity="friction at brake")} == {0.5}

@@ -14,8 +14,8 @@ from typing import Any
 
 from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.formulas import Formulas, sign_of
+from zwang._asymptotics.half_branch import HalfBranch
 from zwang._asymptotics.laurent import Laurent
-from zwang._asymptotics.local_curves import HalfBranch
 from zwang._asymptotics.mechanics import Mechanics, directions, forces
 from zwang._asymptotics.precision import Number, mp
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zwang._asymptotics.approaches import Approach, sides, signs_on
-from zwang._asymptotics.mechanics import directions
+from zwang._asymptotics.mechanics import Law, Terms, directions
 from zwang._asymptotics.precision import Number
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._reactions.problem import reactions_of_problem
@@ -27,15 +27,11 @@ def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str],
                 continue
             laws = {law.normal: (law, direction) for law, direction in zip(mechanics.laws, along, strict=True)}
             contacts = []
+            for law, direction in zip(mechanics.laws, along, strict=True):
+                if law.normal is None:
+                    contacts.append(Contact(None, friction=1.0, **_rough(terms, law, direction, given=True)))
             for k, row in enumerate(terms.rows):
-                rough: dict[str, Any] = {}
-                if k in laws:
-                    law, direction = laws[k]
-                    rough = {
-                        "tangent": np.array([[float(x) for x in terms.slip_rows[j]] for j in law.slips]),
-                        "friction": float(terms.bounds[law.place]),
-                        "slip": np.array([float(x) for x in direction]),
-                    }
+                rough = _rough(terms, *laws[k]) if k in laws else {}
                 normal = np.array([float(x) for x in row])
                 contacts.append(Contact(normal, bias=float(terms.gamma[k]), bilateral=True, **rough))
             mass = np.array([[float(x) for x in row] for row in terms.mass])
@@ -43,3 +39,12 @@ def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str],
             result = reactions_of_problem(problem, certify=False)
             found[way, side] = len(result.solutions)
     return found
+
+
+def _rough(terms: Terms, law: Law, direction: Sequence[Any], *, given: bool = False) -> dict[str, Any]:
+    """Return what a contact says of its friction; `given`: the bound is a force and no coefficient."""
+    return {
+        "tangent": np.array([[float(x) for x in terms.slip_rows[j]] for j in law.slips]),
+        "normal_force" if given else "friction": float(terms.bounds[law.place]),
+        "slip": np.array([float(x) for x in direction]),
+    }

@@ -13,8 +13,9 @@ from zwang._asymptotics.approaches import Approach, limit_direction
 from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.formulas import Formulas
 from zwang._asymptotics.geometry import Equations, Subspaces
+from zwang._asymptotics.half_branch import TERMS, HalfBranch, NoCurve
 from zwang._asymptotics.laurent import Laurent
-from zwang._asymptotics.local_curves import TERMS, HalfBranch, NoCurve, curve_at
+from zwang._asymptotics.local_curves import curve_at
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_signs
 from zwang._asymptotics.precision import Number, largest, mp
@@ -38,6 +39,8 @@ class Spot:
     point : list of mpf
     error, defect : mpf
         Of the point, and how far the parameters are from critical.
+    tangents : tuple of vectors
+        Of its half-branches, in double precision.
     """
 
     equations: Equations
@@ -45,6 +48,7 @@ class Spot:
     point: list[Number]
     error: Number
     defect: Number
+    tangents: tuple[Any, ...] = ()
 
     @property
     def rank_tol(self) -> Number:
@@ -86,7 +90,7 @@ def _branches(spot: Spot) -> tuple[tuple[str, ...], list[HalfBranch]]:
     for places in combinations(range(len(spot.names)), n - 1):
         chosen = spot.equations if len(places) == len(spot.names) else spot.equations.chosen(places)
         try:
-            halves = curve_at(chosen, spot.point, spot.noise, spot.rank_tol)
+            halves = curve_at(chosen, spot.point, spot.noise, spot.rank_tol, spot.tangents)
         except NoCurve as error:
             last = error
             continue

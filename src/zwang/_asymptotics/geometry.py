@@ -87,12 +87,12 @@ class Subspaces:
         bound = tol * max(*self.sizes, 1)
         self.rank = sum(1 for item in self.sizes if item > bound) if rank is None else rank
         self.across = [[v[k, j] for j in range(n)] for k in range(self.rank)]
-        self.kernel = _orthonormal_rest(self.across, n)
+        self.kernel = orthonormal_rest(self.across, n)
         self.left = [[u[i, k] for i in range(m)] for k in range(self.rank)]
-        self.left_null = _orthonormal_rest(self.left, m)
+        self.left_null = orthonormal_rest(self.left, m)
 
 
-def _orthonormal_rest(basis: Sequence[Sequence[Number]], n: int) -> list[list[Number]]:
+def orthonormal_rest(basis: Sequence[Sequence[Number]], n: int) -> list[list[Number]]:
     """Return an orthonormal basis of the orthogonal complement, along coordinate axes where it can be."""
     found: list[list[Number]] = []
     while len(basis) + len(found) < n:

@@ -9,12 +9,12 @@ q(tau) = point + (a series in tau > 0), with x = +-length * tau^ramification.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from zwang._asymptotics.bivariate import Bivariate
 from zwang._asymptotics.elimination import Undecided, dot, solve
-from zwang._asymptotics.geometry import Equations, Subspaces
+from zwang._asymptotics.geometry import Equations, Subspaces, orthonormal_rest
+from zwang._asymptotics.half_branch import NEWTON, TERMS, Frame, HalfBranch, NoCurve
 from zwang._asymptotics.laurent import Laurent
 from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
 from zwang._asymptotics.puiseux import Sector, half_branches
@@ -23,164 +23,11 @@ from zwang.errors import StateError
 DEGREES = (3, 5, 8, 12)
 """Degrees to which the reduced equation is expanded, in turn, until its branches are told apart."""
 TURNS = (0.0, 0.5, 1.1, 0.2, 0.8, 1.4, 0.3)
-NEWTON = 60
-TERMS = (8, 14, 24, 40)
-"""Numbers of terms of series, in turn, until everything asked is known."""
 
 
-class NoCurve(ArithmeticError):
-    """The curve can't be told near the point: too many directions, or branches that stay together."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Coordinates near a point: q = point + length (x along + y aside) + z across, and combinations of equations."""
-
-    point: list[Number]
-    along: list[Number]
-    aside: list[Number]
-    across: list[list[Number]]
-    left: list[list[Number]]
-    length: Number
-    offset: list[Number]
-
-    def place(self, x: Any, y: Any, z: Sequence[Any]) -> list[Any]:
-        """Return q of x, y, z."""
-        found = []
-        for j, start in enumerate(self.point):
-            total = x * (self.along[j] * self.length) + start
-            if y is not None:
-                total = total + y * (self.aside[j] * self.length)
-            for amount, direction in zip(z, self.across, strict=True):
-                total = total + amount * direction[j]
-            found.append(total)
-        return found
-
-
-@dataclass(frozen=True)
-class HalfBranch:
-    """One half-branch of a curve.
-
-    Attributes
-    ----------
-    equations : Equations
-        n - 1 of them.
-    frame : Frame
-    side : int
-        Sign of x along it.
-    ramification : int
-        x grows like tau to this power.
-    y, z : series in tau
-        To a certain order; `series` carries them further.
-    """
-
-    equations: Equations
-    frame: Frame
-    side: int
-    ramification: int
-    y: Laurent | None
-    z: list[Laurent]
-    noise: Number
-    _kept: dict[int, list[Laurent]] = field(default_factory=dict, compare=False, repr=False)
-
-    def series(self, terms: int) -> list[Laurent]:
-        """Return q(tau) up to the power tau^terms."""
-        if terms not in self._kept:
-            self._kept[terms] = self._series(terms)
-        return self._kept[terms]
-
-    def _series(self, terms: int) -> list[Laurent]:
-        head = [mp.mpf(self.side), *[mp.mpf(0)] * (terms - self.ramification - 1)]
-        x = Laurent(self.ramification, head, self.noise)
-        unknowns = [*([] if self.y is None else [self.y]), *self.z]
-        # Polynomials from here on: what is not known yet is zero until it is found.
-        trial = [_padded(item, terms, self.noise) for item in unknowns]
-        for _ in range(NEWTON):
-            q = self._place(x, trial)
-            miss = self._combined(q)
-            matrix = self._slopes(q)
-            if all(item.is_zero for item in miss):
-                return self._certain(x, trial, matrix, terms)
-            step = solve(matrix, [miss])[0]
-            if all(item.is_zero for item in step):
-                return self._certain(x, trial, matrix, terms)
-            trial = [_padded(a - b, terms, self.noise) for a, b in zip(trial, step, strict=True)]
-        raise Undecided("Newton's method over series does not settle")
-
-    def shortest(self) -> list[Laurent]:
-        """Return the shortest series from which Newton's method finds this half-branch and no other.
-
-        Dividing by the rows loses as many orders as their smallest singular value has, which bounds how near other
-        branches come: the terms that are left must be more.
-        """
-        for terms in TERMS:
-            q = self.series(terms)
-            if 2 * min(item.end for item in q) > terms + self.ramification:
-                return q
-        raise Undecided("its branches stay together")
-
-    def _place(self, x: Any, unknowns: Sequence[Any]) -> list[Any]:
-        if self.y is None:
-            return self.frame.place(x, None, unknowns)
-        return self.frame.place(x, unknowns[0], unknowns[1:])
-
-    def _combined(self, q: Sequence[Any]) -> list[Any]:
-        value = [a - b for a, b in zip(self.equations.value(q), self.frame.offset, strict=True)]
-        return [_as_series(dot(u, value), q) for u in self.frame.left]
-
-    def _slopes(self, q: Sequence[Any]) -> list[list[Any]]:
-        rows = self.equations.jacobian(q)
-        mixed = [[dot(u, column) for column in zip(*rows, strict=True)] for u in self.frame.left]
-        directions = [
-            *([] if self.y is None else [[self.frame.length * a for a in self.frame.aside]]),
-            *self.frame.across,
-        ]
-        return [[_as_series(dot(row, direction), q) for direction in directions] for row in mixed]
-
-    def _certain(self, x: Any, trial: list[Laurent], matrix: Any, terms: int) -> list[Laurent]:
-        """Return q with the terms dropped that an error of order tau^terms in the equations leaves open."""
-        units = [[mp.mpf(int(i == k)) for i in range(len(trial))] for k in range(len(trial))]
-        inverse = solve(matrix, units)
-        lost = max(max(0, -item.start) for side in inverse for item in side)
-        noise = self.noise + ROUNDING * sum(largest(item.coefficients) for side in inverse for item in side)
-        known = [Laurent(item.start, item.coefficients, max(item.noise, noise)).cut(terms - lost) for item in trial]
-        return self._place(x, known)
-
-    def at(self, tau: Number) -> list[Number]:
-        """Return the point of the half-branch at tau, to all digits: the series, then Newton's method."""
-        q = [item.at(tau) for item in self.shortest()]
-        x = list(self.frame.along)
-        goal = dot(x, self.frame.point) + self.side * self.frame.length * mp.mpf(tau) ** self.ramification
-        last = mp.inf
-        for _ in range(NEWTON):
-            value = [a - b for a, b in zip(self.equations.value(q), self.frame.offset, strict=True)]
-            miss = [*value, dot(x, q) - goal]
-            step = solve([*self.equations.jacobian(q), x], [miss])[0]
-            q = [a - b for a, b in zip(q, step, strict=True)]
-            length = largest(step)
-            if length <= ROUNDING * 1e3 * (1 + largest(q)) or length >= last < 1e-30:
-                break
-            last = length
-        return q
-
-
-def _padded(item: Laurent, terms: int, noise: Number) -> Laurent:
-    """Return a series as a polynomial known up to tau^terms."""
-    cut = item.cut(terms)
-    if cut.is_zero:
-        return Laurent(0, [mp.mpf(0)] * terms, noise)
-    return Laurent(cut.start, [*cut.coefficients, *[mp.mpf(0)] * (terms - cut.end)], noise)
-
-
-def _as_series(value: Any, q: Sequence[Any]) -> Laurent:
-    """Return a value as a series: an expression that does not depend on q is a number."""
-    if isinstance(value, Laurent):
-        return value
-    end = min(item.end for item in q if isinstance(item, Laurent))
-    return Laurent(0, [mp.mpf(value), *[mp.mpf(0)] * (end - 1)])
-
-
-def curve_at(equations: Equations, point: Sequence[Number], error: Number, tol: Number) -> list[HalfBranch]:
+def curve_at(
+    equations: Equations, point: Sequence[Number], error: Number, tol: Number, tangents: Sequence[Any] = ()
+) -> list[HalfBranch]:
     """Return the half-branches of n - 1 equations at a point.
 
     Parameters
@@ -191,6 +38,8 @@ def curve_at(equations: Equations, point: Sequence[Number], error: Number, tol: 
         How far the point may be from where it should be.
     tol : mpf
         Singular values of the rows below it count as zero.
+    tangents : sequence of vectors
+        Of the half-branches, as far as they are known: they are needed where more than two directions are free.
     """
     n = len(point)
     if len(equations) != n - 1:
@@ -201,6 +50,8 @@ def curve_at(equations: Equations, point: Sequence[Number], error: Number, tol: 
         frame = Frame(list(point), split.kernel[0], [], split.across, split.left, mp.mpf(1), offset)
         start = [Laurent(1, []) for _ in split.across]
         return [HalfBranch(equations, frame, side, 1, None, start, error) for side in (1, -1)]
+    if split.rank < n - 2 and len(tangents):
+        return smooth_branches(equations, list(point), split, error, tangents)
     if split.rank < n - 2:
         raise NoCurve(f"the rank of {n - 1} rows is {split.rank} there: more than two directions are free")
     for degree in DEGREES:
@@ -320,3 +171,59 @@ def _length(terms: dict[tuple[int, int], Number], lowest: int, degree: int) -> N
             rates.append((base / size) ** (mp.mpf(1) / (order - lowest)))
     found = min(rates, default=mp.mpf(1))
     return min(max(found, mp.mpf(10) ** -6), mp.mpf(10) ** 6)
+
+
+def smooth_branches(
+    equations: Equations, point: list[Number], split: Subspaces, error: Number, tangents: Sequence[Any]
+) -> list[HalfBranch]:
+    """Return the half-branches that leave with the given tangents, any number of directions being free.
+
+    Each tangent must be a simple solution of the quadratic equations of the tangent cone; it is refined to all digits.
+    """
+    offset = equations.value(point)
+    lefts = [*split.left, *split.left_null]
+    found = []
+    for tangent in tangents:
+        try:
+            parts = _refined_tangent(equations, point, split, tangent)
+            aside = orthonormal_rest([parts], len(parts))
+            along, *others = [_combined(item, split.kernel) for item in [parts, *aside]]
+            frame = Frame(point, along, [], [*others, *split.across], lefts, mp.mpf(1), offset)
+            unknowns = [Laurent(2, []) for _ in frame.across]
+            branch = HalfBranch(equations, frame, 1, 1, None, unknowns, error)
+            branch.series(TERMS[0])
+        except (Undecided, ZeroDivisionError):
+            raise NoCurve("the tangent cone does not tell its branches apart") from None
+        found.append(branch)
+    return found
+
+
+def _combined(parts: Sequence[Number], basis: Sequence[Sequence[Number]]) -> list[Number]:
+    return [dot(parts, column) for column in zip(*basis, strict=True)]
+
+
+def _refined_tangent(equations: Equations, point: list[Number], split: Subspaces, tangent: Any) -> list[Number]:
+    """Return the components, in the kernel, of the unit tangent next to the given one."""
+    parts = [dot(direction, [mp.mpf(float(item)) for item in tangent]) for direction in split.kernel]
+
+    def cone(c: Sequence[Number]) -> list[Number]:
+        along = _combined(c, split.kernel)
+        q = [Laurent(0, [start, item, mp.mpf(0)]) for start, item in zip(point, along, strict=True)]
+        value = equations.value(q)
+        series = [item if isinstance(item, Laurent) else Laurent(0, [item, mp.mpf(0), mp.mpf(0)]) for item in value]
+        quadratic = [item.coefficient(2) for item in series]
+        return [dot(u, quadratic) for u in split.left_null]
+
+    for _ in range(NEWTON):
+        miss = [*cone(parts), (dot(parts, parts) - 1) / 2]
+        rows = []
+        for j in range(len(parts)):
+            up = cone([item + (k == j) for k, item in enumerate(parts)])
+            down = cone([item - (k == j) for k, item in enumerate(parts)])
+            rows.append([(a - b) / 2 for a, b in zip(up, down, strict=True)])  # exact: the equations are quadratic
+        matrix = [*(list(column) for column in zip(*rows, strict=True)), list(parts)]
+        step = solve(matrix, [miss])[0]
+        parts = [a - b for a, b in zip(parts, step, strict=True)]
+        if largest(step) <= ROUNDING * 1e3:
+            return parts
+    raise Undecided("the tangent is a multiple one")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._asymptotics.local_curves import HalfBranch
+from zwang._asymptotics.half_branch import HalfBranch
 from zwang._asymptotics.precision import Number, mp
 from zwang._declare.system import System
 from zwang._trace.equations import Place, equations_of
@@ -21,11 +21,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LocalType:
-    """Kind of a point in words, and points of its half-branches at a small distance, in the order of `trace`."""
+    """Kind of a point in words, points of its half-branches at a small distance, and their tangents, as in `trace`."""
 
     words: str
     marks: list[Array]
-    away: float
+    tangents: tuple[Array, ...] = ()
 
 
 def local_type(system: System, params: Array, q: Array) -> LocalType:
@@ -35,10 +35,10 @@ def local_type(system: System, params: Array, q: Array) -> LocalType:
     place = Place(equations, params, 0.0, scale, np.ones(equations.m))
     found = analyse(place, q)
     if found is None:
-        return LocalType("singular point", [], 0.0)
+        return LocalType("singular point", [])
     halves = found.half_branches
     away = min((half.length for half in halves), default=0.0) / 4
-    return LocalType(_words(found), [half.point(away) for half in halves], away)
+    return LocalType(_words(found), [half.point(away) for half in halves], tuple(half.tangent for half in halves))
 
 
 def _words(found: Any) -> str:

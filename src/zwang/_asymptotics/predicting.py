@@ -17,8 +17,8 @@ from typing import Any
 from zwang._asymptotics.approaches import Approach, Case, known, quantities
 from zwang._asymptotics.elimination import Undecided
 from zwang._asymptotics.growth import Power, power_of_series
+from zwang._asymptotics.half_branch import TERMS
 from zwang._asymptotics.laurent import Laurent
-from zwang._asymptotics.local_curves import TERMS
 from zwang._asymptotics.mechanics import Terms
 from zwang._asymptotics.precision import mp
 from zwang.errors import StateError

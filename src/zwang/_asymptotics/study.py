@@ -18,8 +18,8 @@ from zwang._asymptotics.families import (
     left_null,
     through_family,
 )
+from zwang._asymptotics.half_branch import HalfBranch, NoCurve
 from zwang._asymptotics.inputs import set_aside
-from zwang._asymptotics.local_curves import HalfBranch, NoCurve
 from zwang._asymptotics.local_type import LocalType, in_order
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.precision import Number, largest, mp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def asymptotics(
         )
     numbers = np.array([float(values[item]) for item in declared.parameters])
     local = local_type(declared, numbers, np.array([float(item) for item in spot.point]))
-    study = Study(declared, spot, local, values, rate, pace)
+    study = Study(declared, replace(spot, tangents=local.tangents), local, values, rate, pace)
     if perturb is None:
         if section is not None:
             raise DeclarationError("asymptotics: section= goes with perturb=, which names the perturbed constraint.")

@@ -1,0 +1,139 @@
+"""Points next to s_eps on its perturbed curve: where they lie, how the curve bends, and which s_eps is nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zwang._asymptotics.approaches import Approach
+from zwang._asymptotics.elimination import dot, solve
+from zwang._asymptotics.formulas import sign_of
+from zwang._asymptotics.geometry import Equations
+from zwang._asymptotics.mechanics import Mechanics, vanishes
+from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
+
+STRAIGHT = mp.mpf("0.01")
+"""A turn of the tangent over which the curvature can be taken for constant."""
+SETTLED = mp.mpf(10) ** -12
+"""Corrections that no longer shrink are rounding errors if they are this part of the step."""
+WALK = 400
+WIDE = 30
+
+
+def neighbour(
+    equations: Equations, mechanics: Mechanics, q: Sequence[Number], step: Number, side: Sequence[Number]
+) -> list[Number]:
+    """Return the point at a distance along the curve through q on which all equations keep their values."""
+    along = mechanics.tangent(q)
+    length = mp.sqrt(dot(along, along)) * (sign_of(dot(along, side)) or 1)
+    along = [item / length for item in along]
+    kept = equations.value(q)
+    here = [a + step * b for a, b in zip(q, along, strict=True)]
+    goal, last = dot(along, here), mp.inf
+    for _ in range(60):
+        value = equations.value(here)
+        miss = [*(a - b for a, b in zip(value, kept, strict=True)), dot(along, here) - goal]
+        change = solve([*equations.jacobian(here), along], [miss])[0]
+        here = [a - b for a, b in zip(here, change, strict=True)]
+        length = largest(change)
+        if length <= ROUNDING * 1e4 * (1 + largest(here)) or last <= length <= abs(step) * SETTLED:
+            return here
+        last = length
+    raise ZeroDivisionError("the curve has no point at that distance")
+
+
+def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> dict[str, int]:
+    """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
+    mechanics = approach.mechanics
+    terms = mechanics.terms(q, approach.velocity(q))
+    resting = [law for law in mechanics.laws if all(vanishes(terms.slips[k]) for k in law.slips)]
+    resting = [law for law in resting if len(law.slips) == 1]
+    if not resting:
+        return {}
+    step = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)]) * mp.mpf(10) ** -20
+    after = neighbour(equations, mechanics, q, step, approach.reference)
+    moved = mechanics.terms(after, approach.velocity(after))
+    return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}
+
+
+def reach_of(approach: Approach, equations: Equations, q: Sequence[Number]) -> Number:
+    """Return the radius of curvature of the perturbed curve at q, or the distance to the point where that is less."""
+    away = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)])
+    step = away / 100
+    for _ in range(25):
+        turn = _turn(approach, equations, q, step)
+        if turn < STRAIGHT:
+            return min(away, step / turn) if turn else away
+        # Where the tangent turns much, nothing is known of the radius but that it is far less than the step.
+        step *= STRAIGHT / (3 * turn) if turn < mp.mpf("0.3") else mp.mpf("0.003")
+    return step
+
+
+def _turn(approach: Approach, equations: Equations, q: Sequence[Number], step: Number) -> Number:
+    """Return by how much the tangent turns over a step along the perturbed curve to either side."""
+    ends = []
+    for way in (1, -1):
+        try:
+            near = neighbour(equations, approach.mechanics, q, way * step, approach.reference)
+            along = approach.mechanics.tangent(near)
+        except ZeroDivisionError:
+            return mp.mpf(1)
+        length = mp.sqrt(dot(along, along))
+        ends.append([item / length * (1 if dot(along, approach.reference) > 0 else -1) for item in along])
+    return largest([a - b for a, b in zip(*ends, strict=True)]) / 2
+
+
+def is_nearest(approach: Approach, equations: Equations, q: Sequence[Number]) -> bool:
+    """Return whether q is nearer to the singular point than its neighbours on the perturbed curve."""
+    point = approach.half.frame.point
+    step = reach_of(approach, equations, q) * mp.mpf("0.01")
+
+    def distance(place: Sequence[Number]) -> Number:
+        return sum((a - b) ** 2 for a, b in zip(place, point, strict=True))
+
+    near = [neighbour(equations, approach.mechanics, q, way * step, approach.reference) for way in (1, -1)]
+    return all(distance(item) >= distance(q) for item in near)
+
+
+def meets_nearer(approach: Approach, equations: Equations, q: Sequence[Number]) -> bool:
+    """Return whether the perturbed curve through q comes nearer to the singular point elsewhere.
+
+    It is followed to both sides until it has gone far away, in steps over which its tangent turns little.
+    """
+    point = approach.half.frame.point
+
+    def distance(place: Sequence[Number]) -> Number:
+        return mp.sqrt(sum((a - b) ** 2 for a, b in zip(place, point, strict=True)))
+
+    start = distance(q)
+    first = reach_of(approach, equations, q) / 10
+    with mp.workdps(40):
+        for way in (1, -1):
+            here, step = list(q), first
+            ahead = [item * way for item in approach.reference]
+            for _ in range(WALK):
+                here, ahead, step = _onward(approach, equations, here, ahead, step)
+                away = distance(here)
+                if away < start * mp.mpf("0.99"):
+                    return True
+                if away > WIDE * start:
+                    break
+    return False
+
+
+def _onward(
+    approach: Approach, equations: Equations, q: list[Number], ahead: Sequence[Number], step: Number
+) -> tuple[list[Number], list[Number], Number]:
+    """Return the next point, the direction there, and the length of the next step."""
+    for _ in range(60):
+        try:
+            near = neighbour(equations, approach.mechanics, q, step, ahead)
+        except ZeroDivisionError:
+            step /= 4
+            continue
+        chord = [a - b for a, b in zip(near, q, strict=True)]
+        ends = [approach.mechanics.tangent(place) for place in (q, near)]
+        turned = min(abs(dot(along, chord)) / mp.sqrt(dot(along, along) * dot(chord, chord)) for along in ends)
+        if turned > mp.mpf("0.98"):
+            return near, chord, step * (2 if turned > mp.mpf("0.999") else 1)
+        step /= 2
+    raise ZeroDivisionError("the perturbed curve can't be followed")
