@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.motion import MotionStatus
-from zwang._results.motion_parts import Continuation
 from zwang._simulate.accumulating import Flights
-from zwang._simulate.admission import admit
 from zwang._simulate.choosing import chooser
 from zwang._simulate.deciding import Decision, decide, held_again
 from zwang._simulate.happenings import happen
@@ -48,6 +46,7 @@ class Driver:
         self.choose = chooser(request, self.record)
         self.step = 0.0
         self.moment: Moment
+        self.before: tuple[str, ...] | None = None
         self.flights: dict[int, Flights] = {}
         self.ending: dict[int, float] = {}
         self.sizes: tuple[Array, Array, Array]
@@ -223,18 +222,12 @@ class Driver:
     def no_mode(self, decision: Decision, moment: Moment) -> Stop | tuple[Moment, Decision]:
         """Return what follows where no mode was decided: a paradox or a choice."""
         if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "impact":
-            self.record.event(moment.t, "paradox")
+            found = decision.reactions
+            whose = found.contacts[0] if found is not None and len(found.contacts) == 1 else None
+            self.record.event(moment.t, "paradox", whose)
             return happen(self, moment, None, (), without_collision=True)
         if decision.stop is MotionStatus.PARADOX and self.request.at_paradox == "realize":
             return resolve_paradox(self, decision, moment)
         if decision.stop is MotionStatus.CHOICE and self.request.at_choice == "realize":
             return resolve_choice(self, decision, moment)
         return paradox(self, decision, moment)
-
-
-def start(ground: Ground, inputs: Any) -> Moment:
-    """Return the admitted start of a motion."""
-    return admit(ground, inputs)
-
-
-__all__ = ["Continuation", "Driver", "start"]

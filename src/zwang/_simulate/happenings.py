@@ -50,7 +50,9 @@ def happen(
     ended = _user_events(driver, moment, tuple(name for name in names if name[0] == "extra"))
     if ended is not None:
         return ended
-    before = None if decision is None else decision.labels
+    if not without_collision:
+        driver.before = None if decision is None else decision.labels
+    before = driver.before
     if any(name[0] == "surface" for name in names):
         moment = _across(driver, moment, names)
     terms = driver.ground.at(moment)
