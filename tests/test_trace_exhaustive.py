@@ -175,6 +175,13 @@ def test_the_spaces_of_the_gallery_are_proved_complete(name: str, changes: tuple
         assert "types are decided in exact rationals" in space.notes[-1]
 
 
+def test_in_the_plane_it_is_proved_that_regular_balls_hold_nothing_else() -> None:
+    assert "and nothing else is in the balls" in gallery_space("four_bar").notes[-1]
+    assert "and nothing else is in the balls" in gallery_space("curve_isolated_point").notes[-1]
+    # Touching branches have degenerate second derivatives: nothing is claimed.
+    assert "nothing else" not in gallery_space("touching_curves").notes[-1]
+
+
 def test_the_cartesian_pendulum_of_four_coordinates_is_proved_complete() -> None:
     entry = zw.gallery.get("ellipse_pendulum_cartesian")
     box = dict.fromkeys(("x_B", "y_B", "x_C", "y_C"), (-3.0, 3.1))

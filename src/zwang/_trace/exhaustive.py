@@ -95,7 +95,9 @@ def certify(
                 break
         if equations.gaps and search.proved:
             match.cuts = len(contacts(prover, search))
-        return _verdict(equations, search, match, special, redundant)
+        known = bool(special) and all(item.exact is not None for item in special)
+        filled = known and all(_alone(prover, equations, ball) for ball in balls)
+        return _verdict(equations, search, match, special, redundant, filled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +125,22 @@ def _special(space: Any, equations: ExactEquations) -> list[_Special]:
         found.append(_Special(place, point.kind, len(point.branches), exact))
     doubles = [position(state, equations) for state in space.points]
     return found + [_Special(place, "isolated", 0, None) for place in doubles if _dependent(equations, place)]
+
+
+def _alone(prover: Prover, equations: ExactEquations, ball: Ball) -> bool:
+    """Whether a ball in the plane holds nothing but the branches of its crossing or isolated point.
+
+    Where the second derivatives of the one equation are regular all over the ball, its gradient vanishes once. A closed
+    curve in the ball would have an extremum inside, a second zero of the gradient; so every branch leaves the ball, and
+    the stretches that end at it, which are counted, are all that is in it.
+    """
+    if len(equations.coordinates) != 2 or len(equations.values) != 1:
+        return False
+    (x, y), (f,) = equations.coordinates, equations.values
+    formulas = Formulas.of([sp.diff(f, x, x), sp.diff(f, x, y), sp.diff(f, y, y)], (x, y), equations.name)
+    box = prover.balls.box((ball.centre - ball.radius).tolist(), (ball.centre + ball.radius).tolist())
+    a, b, c = formulas(box, prover.balls)
+    return not (a * c - b * b).contains(0)
 
 
 def _dependent(equations: ExactEquations, place: Array) -> bool:
@@ -232,7 +250,12 @@ def _balls(special: Sequence[_Special], domain: Domain, equations: ExactEquation
 
 
 def _verdict(
-    equations: ExactEquations, search: Search, match: Match, special: Sequence[_Special], redundant: bool
+    equations: ExactEquations,
+    search: Search,
+    match: Match,
+    special: Sequence[_Special],
+    redundant: bool,
+    filled: bool,
 ) -> Certificate:
     """Return the certificate: every condition that fails is said in a note."""
     against = []
@@ -257,7 +280,7 @@ def _verdict(
         against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
     if against:
         return Certificate(False, tuple(against), missing, suspects, search.boxes)
-    return Certificate(True, (_proof(search, special, bool(equations.gaps)),), [], [], search.boxes)
+    return Certificate(True, (_proof(search, special, bool(equations.gaps), filled),), [], [], search.boxes)
 
 
 def _counted(search: Search, special: Sequence[_Special]) -> list[str]:
@@ -275,7 +298,7 @@ def _counted(search: Search, special: Sequence[_Special]) -> list[str]:
     return against
 
 
-def _proof(search: Search, special: Sequence[_Special], cut: bool) -> str:
+def _proof(search: Search, special: Sequence[_Special], cut: bool, filled: bool) -> str:
     if not search.chains and not special:
         return f"Proved empty in the box, by {search.boxes} boxes of interval arithmetic."
     text = f"Complete in the box, by {search.boxes} boxes of interval arithmetic"
@@ -288,6 +311,7 @@ def _proof(search: Search, special: Sequence[_Special], cut: bool) -> str:
         text += (
             f" outside balls of radius up to {radius:.3g} round the singular points; their types are decided {decided}"
         )
+        text += ", and nothing else is in the balls" if filled else ""
     return text + (", and the ends at contacts to tolerance." if cut else ".")
 
 
