@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.friction_cones.anderson import accelerate
 from zwang._numerics.friction_cones.local_contact import (
     COS,
     L1,
@@ -52,7 +53,7 @@ from zwang._numerics.moreau.kernels import (
 )
 
 OPEN, STICKS, SLIDES = range(3)
-ROUNDS = 40
+ROUNDS, MEMORY = 40, 8
 
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
@@ -176,33 +177,42 @@ def _local_tables(t: Any, f: Any, active: Any) -> Any:
 
 
 @njit
-def _sort(t: Any, f: Any, mode: Any, zero: float, first: bool) -> None:
-    """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed."""
+def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
+    """Return the mode of one contact."""
+    s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
+    if not t[ACTIVE][c] or s == 0:
+        return OPEN
+    o = 0 if kind == PRESCRIBED else 1
+    if kind == UNILATERAL and not f[R][a] > 0.0:
+        return STICKS if f[U][a] < -zero * f[SCALE][c] else OPEN
+    if s == o:
+        return STICKS
+    pull, slip, against = 0.0, 0.0, 0.0
+    for k in range(a + o, a + s):
+        pull += f[R][k] * f[R][k]
+        slip += f[U][k] * f[U][k]
+        against += f[R][k] * f[U][k]
+    bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
+    pull, slip = math.sqrt(pull), math.sqrt(slip)
+    if first:
+        return SLIDES if pull >= (1.0 - 1e-6) * bound and slip > zero * f[SCALE][c] else STICKS
+    if old == SLIDES:
+        return STICKS if against > 0.0 else SLIDES
+    return SLIDES if pull > bound * (1.0 + 1e-12) else STICKS
+
+
+@njit
+def _sort(t: Any, f: Any, mode: Any, zero: float, first: bool) -> bool:
+    """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed.
+
+    Return whether a mode changed.
+    """
+    changed = False
     for c in range(mode.size):
-        s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
-        if not t[ACTIVE][c] or s == 0:
-            mode[c] = OPEN
-            continue
-        o = 0 if kind == PRESCRIBED else 1
-        if kind == UNILATERAL and not f[R][a] > 0.0:
-            mode[c] = STICKS if f[U][a] < -zero * f[SCALE][c] else OPEN
-            continue
-        if s == o:
-            mode[c] = STICKS
-            continue
-        pull, slip, against = 0.0, 0.0, 0.0
-        for k in range(a + o, a + s):
-            pull += f[R][k] * f[R][k]
-            slip += f[U][k] * f[U][k]
-            against += f[R][k] * f[U][k]
-        bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
-        pull, slip = math.sqrt(pull), math.sqrt(slip)
-        if first:
-            mode[c] = SLIDES if pull >= (1.0 - 1e-6) * bound and slip > zero * f[SCALE][c] else STICKS
-        elif mode[c] == SLIDES:
-            mode[c] = STICKS if against > 0.0 else SLIDES
-        else:
-            mode[c] = SLIDES if pull > bound * (1.0 + 1e-12) else STICKS
+        new = _mode_of(t, f, c, mode[c], zero, first)
+        changed = changed or new != mode[c]
+        mode[c] = new
+    return changed
 
 
 @njit
@@ -234,20 +244,38 @@ def _set_modes(t: Any, f: Any, mode: Any, held: Any, zero: float) -> None:
 def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int) -> float:
     """Sliding contacts get the friction of the last known normal impulse and slip, the others are held; in turn.
 
-    What one round gets wrong shrinks by about the part of the friction that comes back as normal impulse.
+    What one round gets wrong shrinks by the part of the friction that comes back as normal impulse, a half for cubes;
+    mixing the last rounds (Anderson) makes that a few rounds.
     """
-    mode, held = np.zeros(t[ACTIVE].size, np.int64), np.zeros(f[R].size, np.int64)
+    m = f[R].size
+    mode, held, friction = np.zeros(t[ACTIVE].size, np.int64), np.zeros(m, np.int64), np.zeros(m)
+    work = np.zeros((MEMORY + 2) * 2 * m + MEMORY * (2 * MEMORY + 1))
     zero, error = 1e-13 * cause, np.inf
+    count, slot, last = -1, 0, np.inf
     _sort(t, f, mode, zero, True)
+    _set_modes(t, f, mode, held, zero)
     for _ in range(rounds):
-        _set_modes(t, f, mode, held, zero)
+        for a in range(m):
+            friction[a] = f[R][a]
         velocities(t, f, t[ACTIVE])
-        stick(t, f, held, max(0.01 * tol, min(0.02 * error, 1e-3)) * cause, gradients)
+        stick(t, f, held, max(0.01 * tol, min(0.01 * error, 1e-4)) * cause, gradients)
         velocities(t, f, t[ACTIVE])
         error = law_error(t, f, t[ACTIVE], f[LAW]) / cause
         if error <= tol:
             break
-        _sort(t, f, mode, zero, False)
+        changed = _sort(t, f, mode, zero, False)
+        _set_modes(t, f, mode, held, zero)
+        if changed:
+            count, slot, last = -1, 0, np.inf
+            continue
+        for a in range(m):
+            own = held[a] == 0
+            work[a] = f[R][a] if own else 0.0
+            work[m + a] = f[R][a] - friction[a] if own else 0.0
+        count, slot, last = accelerate(m, 2 * m, MEMORY, count, slot, last, work)
+        for a in range(m):
+            if held[a] == 0:
+                f[R][a] = work[a]
     return error
 
 
