@@ -39,7 +39,7 @@ def cone_structure(at: Frame) -> LocalStructure:
     halves: list[HalfBranch] = []
     lost = 0
     for line in lines:
-        pair = [grow(at, Start(sign * np.outer(line, (0.0, 1.0)), line, 1, 1, 1)) for sign in (1.0, -1.0)]
+        pair = [_grown(at, line, sign) for sign in (1.0, -1.0)]
         kept = [series for series in pair if series is not None]
         lost += 2 - len(kept)
         curve = halves[-1].curve + 1 if halves else 0
@@ -47,6 +47,13 @@ def cone_structure(at: Frame) -> LocalStructure:
             other = len(halves) + (1 - 2 * place if len(kept) == 2 else 0)
             halves.append(_half(at, series, curve, other))
     return _gathered(at, halves, lost, bool(simple.all()))
+
+
+def _grown(at: Frame, line: Array, sign: float) -> Array | None:
+    """Return the series of the curve along a line of the cone, whose direction is corrected as well if that goes."""
+    path = sign * np.outer(line, (0.0, 1.0))
+    found = grow(at, Start(path, line, 1, 1, 1))
+    return grow(at, Start(path, line, 1, 1)) if found is None else found
 
 
 def _half(at: Frame, series: Array, curve: int, other: int) -> HalfBranch:

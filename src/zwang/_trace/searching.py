@@ -66,7 +66,7 @@ class SingularPoints:
     def _add(self, x: Array) -> bool:
         place = self.solver.place
         q = self.region.shifted(x * place.scale, place.equations.angles)
-        if self.multiple and self._on_multiple(q):
+        if self.multiple and not self._drops_twice(q) and self._on_multiple(q):
             return False
         local = analyse(place, q)
         if local is None:
@@ -90,6 +90,12 @@ class SingularPoints:
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self.found = [self.found[k] for k in order]
         self._plain = [self._plain[k] for k in order]
+
+    def _drops_twice(self, q: Array) -> bool:
+        """Say whether the rank is lower by two: such a point stands out on a multiple curve too."""
+        sizes = np.linalg.svd(self.solver.place.values(q)[1], compute_uv=False)
+        rank = self.solver.rank
+        return rank >= 2 and bool(sizes[rank - 2] < 1e-2)
 
     def _on_multiple(self, q: Array) -> bool:
         """Say whether the rank is as low at many points around: then it is a multiple component, no singular point.

@@ -47,6 +47,133 @@ def _bound(x: Any, out: Any, limits: Any, sizes: Any) -> tuple[float, int]:
     return least, which
 
 
+@njit
+def _fill(
+    evaluate: Any,
+    t: float,
+    x0: Any,
+    t0: Any,
+    h: float,
+    rank: int,
+    sizes: Any,
+    scale: Any,
+    mix: Any,
+    params: Any,
+    work: Any,
+    limits: Any,
+    nodes: Any,
+    x: Any,
+    q: Any,
+    out: Any,
+    W: Any,
+    step: Any,
+) -> tuple[bool, int]:
+    """Write the nodes of a chart of width h, each predicted from those before.
+
+    Return whether all were reached, and the first one that is beyond a bound, -1 for none.
+    """
+    n = sizes[0]
+    stop = -1
+    for j in range(n):
+        nodes[0, j] = x0[j]
+    for i in range(1, DEGREE + 1):
+        gap = (NODES[i] - NODES[i - 1]) * h
+        for j in range(n):
+            slope = t0[j]
+            if i > 1:
+                slope = (nodes[i - 1, j] - nodes[i - 2, j]) / ((NODES[i - 1] - NODES[i - 2]) * h)
+            x[j] = nodes[i - 1, j] + gap * slope
+        u = NODES[i] * h
+        if not on_plane(evaluate, t, x, x0, t0, u, rank, sizes, scale, mix, params, work, q, out, W, step):
+            return False, -1
+        for j in range(n):
+            nodes[i, j] = x[j]
+        if stop < 0:
+            load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
+            if _bound(x, out, limits, sizes)[0] < 0.0:
+                stop = i
+    return True, stop
+
+
+@njit
+def _cut(
+    evaluate: Any,
+    t: float,
+    x0: Any,
+    t0: Any,
+    h: float,
+    stop: int,
+    rank: int,
+    sizes: Any,
+    scale: Any,
+    mix: Any,
+    params: Any,
+    work: Any,
+    limits: Any,
+    nodes: Any,
+    x: Any,
+    q: Any,
+    out: Any,
+    W: Any,
+    step: Any,
+) -> tuple[float, int]:
+    """Return where on the chart a bound is met before the node `stop`, by bisection, and the number of the bound."""
+    low, high = NODES[stop - 1] * h, NODES[stop] * h
+    which = -1
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        part = (middle - NODES[stop] * h) / ((NODES[stop] - NODES[stop - 1]) * h)
+        for j in range(sizes[0]):
+            x[j] = nodes[stop, j] + part * (nodes[stop, j] - nodes[stop - 1, j])
+        on_plane(evaluate, t, x, x0, t0, middle, rank, sizes, scale, mix, params, work, q, out, W, step)
+        load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
+        margin, number = _bound(x, out, limits, sizes)
+        if margin < 0.0:
+            high, which = middle, number
+        else:
+            low = middle
+    return low, which
+
+
+@njit
+def _passes(start: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, image: Any) -> float:
+    """Return where on the chart the start of the arc is met again (modulo full turns), 0 if it is not.
+
+    The chart is a graph over t0, so there is one place to look at; its polynomial is exact to rounding.
+    """
+    u = 0.0
+    for j in range(start.size):
+        d = start[j] - x0[j]
+        if periods[j] > 0.0:
+            d -= periods[j] * math.floor((d - 0.5 * h * t0[j]) / periods[j] + 0.5)
+        image[j] = x0[j] + d
+        u += t0[j] * d
+    if not 1e-9 < u <= h:
+        return 0.0
+    away = 0.0
+    for j in range(start.size):
+        away = max(away, abs(_interpolate(nodes, j, u / h) - image[j]))
+    return u if away <= 1e-9 else 0.0
+
+
+@njit
+def _room(x0: Any, centres: Any, periods: Any) -> float:
+    """Return the distance to the nearest singular point."""
+    near = math.inf
+    for k in range(centres.shape[0]):
+        near = min(near, shifted_distance(x0, centres[k], periods))
+    return near
+
+
+@njit
+def _inside(x0: Any, centres: Any, radii: Any, periods: Any) -> int:
+    """Return the number of the ball that a point is in, -1 for none."""
+    for k in range(radii.size):
+        if shifted_distance(x0, centres[k], periods) <= radii[k]:
+            return k
+    return -1
+
+
 @njit(
     f"int64({EVAL_TYPE}, float64, {VECTOR}, {VECTOR}, int64, int64[::1], {VECTOR}, {MATRIX}, {VECTOR}, {VECTOR}, "
     f"{MATRIX}, {VECTOR}, {VECTOR}, {MATRIX}, float64[::1], int64, {CUBE}, {MATRIX}, int64[::1])"
@@ -101,36 +228,14 @@ def follow(
     count, h, end = 0, steps[0], 0
     report[0], report[1] = FULL, -1
     while count < pieces.shape[0]:
-        h = min(h, steps[1])
-        near = math.inf
-        for k in range(radii.size):
-            near = min(near, shifted_distance(x0, centres[k], periods))
-        h = min(h, 0.6 * near)
-        if end == 0 and h < SMALLEST:
-            report[0] = STUCK
-            return count
-        # The nodes of the chart, each predicted from the one before.
-        fine, stop = True, -1
-        for j in range(n):
-            x[j] = x0[j]
-        for i in range(DEGREE + 1):
-            u = NODES[i] * h
-            if i > 0:
-                gap = u - NODES[i - 1] * h
-                for j in range(n):
-                    slope = t0[j]
-                    if i > 1:
-                        slope = (nodes[i - 1, j] - nodes[i - 2, j]) / ((NODES[i - 1] - NODES[i - 2]) * h)
-                    x[j] = nodes[i - 1, j] + gap * slope
-                if not on_plane(evaluate, t, x, x0, t0, u, rank, sizes, scale, mix, params, work, q, out, W, step):
-                    fine = False
-                    break
-            for j in range(n):
-                nodes[i, j] = x[j]
-            if i > 0 and end == 0 and stop < 0:
-                load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
-                if _bound(x, out, limits, sizes)[0] < 0.0:
-                    stop = i
+        if end == 0:
+            h = min(h, steps[1], 0.6 * _room(x0, centres, periods))
+            if h < SMALLEST:
+                report[0] = STUCK
+                return count
+        fine, stop = _fill(
+            evaluate, t, x0, t0, h, rank, sizes, scale, mix, params, work, limits, nodes, x, q, out, W, step
+        )
         size = 1.0
         for j in range(n):
             size = max(size, abs(x0[j]))
@@ -142,75 +247,36 @@ def follow(
             h *= 0.5 if rest > 1e3 * EXACT * size else 0.75
             continue
         if end == 0 and stop >= 0:
-            # Cut where the bound is met, by bisection on the plane.
-            low, high = NODES[stop - 1] * h, NODES[stop] * h
-            which = -1
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                for j in range(n):
-                    x[j] = nodes[stop, j] + (middle - NODES[stop] * h) * (nodes[stop, j] - nodes[stop - 1, j]) / (
-                        (NODES[stop] - NODES[stop - 1]) * h
-                    )
-                on_plane(evaluate, t, x, x0, t0, middle, rank, sizes, scale, mix, params, work, q, out, W, step)
-                load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
-                margin, number = _bound(x, out, limits, sizes)
-                if margin < 0.0:
-                    high, which = middle, number
-                else:
-                    low = middle
-            report[1] = which
+            h, which = _cut(
+                evaluate, t, x0, t0, h, stop, rank, sizes, scale, mix, params, work, limits, nodes, x, q, out, W, step
+            )
             end = TOUCHED if which >= 2 * n else LEFT
-            h = low
-            if h <= 1e-12:
-                report[0] = end
-                return count
-            continue
+            report[1] = which
+            if h > 1e-12:
+                continue
+            report[0] = end
+            return count
         if end == 0 and closing == 1 and count > 0:
-            # Does the chart pass the start again? It is a graph over t0, so there is one place to look at.
-            u = 0.0
-            for j in range(n):
-                d = start[j] - x0[j]
-                if periods[j] > 0.0:
-                    middle = d - 0.5 * h * t0[j]
-                    d -= periods[j] * math.floor(middle / periods[j] + 0.5)
-                image[j] = x0[j] + d
-                u += t0[j] * d
-            if 1e-9 < u <= h:
-                for j in range(n):
-                    x[j] = image[j]
-                away = 0.0
-                if on_plane(evaluate, t, x, x0, t0, u, rank, sizes, scale, mix, params, work, q, out, W, step):
-                    for j in range(n):
-                        away = max(away, abs(x[j] - image[j]))
-                    # On this chart, not on another sheet: the polynomial must say so too.
-                    total = 0.0
-                    for j in range(n):
-                        total = max(total, abs(_interpolate(nodes, j, u / h) - image[j]))
-                    if away <= 1e-9 and total <= 1e-9:
-                        end, h = CLOSED, u
-                        continue
+            met = _passes(start, x0, t0, h, periods, nodes, image)
+            if met > 0.0:
+                end, h = CLOSED, met
+                continue
         for i in range(DEGREE + 1):
             for j in range(n):
                 pieces[count, i, j] = nodes[i, j]
-            if i > 0:
-                weakest[count, i] = tangent_at(
-                    evaluate, t, nodes[i], t0, rank, sizes, scale, mix, params, work, q, out, W, values, t1
-                )
-        if count > 0:
-            weakest[count, 0] = weakest[count - 1, DEGREE]
-        else:
-            weakest[0, 0] = weakest[0, 1]
+            weakest[count, i] = tangent_at(
+                evaluate, t, nodes[i], t0, rank, sizes, scale, mix, params, work, q, out, W, values, t1
+            )
         count += 1
         if end != 0:
             report[0] = end
             return count
         for j in range(n):
-            x0[j] = nodes[DEGREE, j]
-        tangent_at(evaluate, t, x0, t1, rank, sizes, scale, mix, params, work, q, out, W, values, t0)
-        for k in range(radii.size):
-            if shifted_distance(x0, centres[k], periods) <= radii[k]:
-                report[0], report[1] = ARRIVED, k
-                return count
+            x0[j], t0[j] = nodes[DEGREE, j], t1[j]
+        ball = _inside(x0, centres, radii, periods)
+        if ball >= 0:
+            report[0], report[1] = ARRIVED, ball
+            return count
         h *= 1.7 if rest < 1e-2 * EXACT * size else 1.15
     return count
 
