@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang.gallery.pendulum_on_ellipse import linkage
 
 CARTESIAN = zw.gallery.get("ellipse_pendulum_cartesian")
 ROUGH = zw.gallery.get("ellipse_pendulum_friction")
@@ -105,3 +106,13 @@ def test_two_solutions_exist_where_c_moves_up_with_the_fold_open_and_none_where_
         up = 2 * row.velocity["phi"] - row.velocity["psi"] > 0  # y_C' = 2 phi' - psi' at the singular point
         with_two = next(key for key, count in row.solutions.items() if count == 2)
         assert (with_two == "+") == (up == (fold > 0))
+
+
+def test_cartesian_and_joint_coordinates_have_the_same_threshold_at_the_same_section() -> None:
+    # a and b of a lam + b |lam| = c don't depend on the coordinates (Burian 2024, corollary 2)
+    cartesian = linkage("rough", "rough").system(coordinates="cartesian")
+    found = zw.asymptotics(cartesian, ROUGH.params, at=FOLDED, perturb="ellipse", section="y_C")
+    joint = zw.asymptotics(ROUGH.system, ROUGH.params, at=ANGLES, perturb="ellipse", section=SECTIONS[1])
+    assert found.threshold == pytest.approx(joint.threshold, rel=1e-9)
+    assert {row.predicted for row in found.rows if row.friction == "without"} == {-1.0}
+    assert {row.predicted for row in found.rows if row.friction != "without"} == {-0.5}
