@@ -69,6 +69,14 @@ def time_stepping() -> None:
         zw.simulate(entry.system, entry.state, entry.params, until=0.01, method="timestepping", step=1e-3)
 
 
+def limits() -> None:
+    """Follow a fast oscillation and a stiff friction, each with its loop."""
+    held, sleigh = zw.gallery.get("kozlov_neishtadt"), zw.gallery.get("sleigh")
+    strengths = [1e3, 1e4, 1e5]
+    zw.limit(held.system, "floor", held.state, by=zw.Stiffness, until=0.1, strengths=strengths)
+    zw.limit(sleigh.system, "blade", sleigh.state, sleigh.params, by=zw.Viscosity, until=0.1, strengths=strengths)
+
+
 def main() -> None:
     """Compile part after part and say how long each took."""
     parts: dict[str, Callable[[], object]] = {
@@ -80,6 +88,7 @@ def main() -> None:
         "configuration spaces": lambda: zw.trace(zw.gallery.get("four_bar").system, zw.gallery.get("four_bar").params),
         "loop over steps": stepping_kernels,
         "time stepping": time_stepping,
+        "limits": limits,
     }
     for name in zw.gallery.names():
         entry = zw.gallery.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -61,10 +62,11 @@ def gather(
     edges = np.linspace(start, end, cells + 1)
     reference = None if ideal is None else ideal.reference
     done = 0
+    given_up = threading.Event()
 
     def one(strength: float) -> Run:
         nonlocal done
-        made = runner.run(strength, edges, reference)
+        made = runner.run(strength, edges, reference, stop=given_up.is_set)
         done += 1
         if progress is not None:
             progress(done / len(strengths))
@@ -72,7 +74,12 @@ def gather(
 
     first = one(float(strengths[0]))  # compiles what is not compiled yet, once
     with ThreadPoolExecutor(max(1, int(workers))) as pool:
-        rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
+        try:
+            rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
+        except BaseException:  # Ctrl-C reaches this thread alone: the others are told
+            given_up.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
     runs = [first, *reversed(rest)]
     good = tuple(run for run in runs if run.course.status == DONE)
     failed = tuple(_failure(run) for run in runs if run.course.status != DONE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -114,18 +114,29 @@ class Runner:
             v=v,
         )
 
-    def run(self, strength: float, edges: Array, reference: Reference | None, *, finer: float = 1.0) -> Run:
-        """Return the motion at one strength; `finer` divides the share of the period and the tolerance."""
+    def run(
+        self,
+        strength: float,
+        edges: Array,
+        reference: Reference | None,
+        *,
+        finer: float = 1.0,
+        stop: Callable[[], bool] | None = None,
+    ) -> Run:
+        """Return the motion at one strength; `finer` divides the share of the period and the tolerance.
+
+        `stop` is asked many times a second whether to give up.
+        """
         began = time.perf_counter()
         if self.method == "events":
             course = run_events(self, strength, edges, reference, max(self.tol, EVENTS_TOL) / finer)
             return Run(strength, course, time.perf_counter() - began)
         problem = self.problem(strength)
         if self.method == "implicit":
-            course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference)
+            course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference, stop=stop)
         else:
             phase = self._phase(problem, float(edges[-1] - edges[0])) / finer
-            course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference)
+            course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference, stop=stop)
         return Run(strength, course, time.perf_counter() - began)
 
     def mobility(self, otherwise: float) -> float:
