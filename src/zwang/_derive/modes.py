@@ -177,7 +177,7 @@ class ModeEquations:
         g, mode = self.g, self.mode
         force, columns, acting = self._sliding()
         free = self.mass.solve(force)
-        order = [k for k in range(len(self.rows)) if not self._rough(k, columns)]
+        order = self.elimination([k for k in range(len(self.rows)) if not self._rough(k, columns)])
         first = len(order)
         order += [k for k in range(len(self.rows)) if self._rough(k, columns)]
         entries = [self.rows[k].entries for k in order]
@@ -251,19 +251,43 @@ class ModeEquations:
                 forces[j] = g.neg(g.mul(size, direction))
         return forces
 
+    def elimination(self, chosen: Sequence[int]) -> list[int]:
+        """Return rows in an order of elimination with little fill and short chains: few neighbours first, then depth.
+
+        Rows that don't touch each other are eliminated side by side, which a processor does at once.
+        """
+        reach = {k: self._reach(self.rows[k]) for k in chosen}
+        near = {k: {j for j in chosen if j != k and reach[j] & reach[k]} for k in chosen}
+        depth = dict.fromkeys(chosen, 0)
+        order: list[int] = []
+        while near:
+            k = min(near, key=lambda item: (len(near[item]), depth[item], item))
+            around = near.pop(k)
+            for j in around:
+                near[j] = (near[j] | around) - {j, k}
+                depth[j] = max(depth[j], depth[k] + 1)
+            order.append(k)
+        return order
+
+    def _reach(self, row: Row) -> set[int]:
+        """Return the coordinates that a row moves."""
+        return {i for i, node in enumerate(self.carried(row)) if node != self.g.zero}
+
     # Projection in the mass metric.
     @cached_property
     def positions(self) -> list[int]:
         """The places, among the rows held, of constraints on positions."""
         return [k for k, j in enumerate(self.mode.held) if self.structure.positions[j]]
 
-    def corrected(self, rows: Sequence[Row], values: Sequence[Node]) -> tuple[list[Node], Node]:
-        """Return the shortest change that takes the values to zero by the rows, and the truth that it is sound."""
+    def corrected(self, chosen: Sequence[int], values: Sequence[Node]) -> tuple[list[Node], Node]:
+        """Return the shortest change that takes the values of rows to zero, and the truth that it is sound."""
         g = self.g
+        order = self.elimination(chosen)
+        rows = [self.rows[k] for k in order]
         carried = [self.carried(row) for row in rows]
         gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
         factor = Factor(g, len(rows), gram)
-        lengths = factor.solve(values)
+        lengths = factor.solve([values[list(chosen).index(k)] for k in order])
         change = [
             g.neg(g.add(*(g.mul(column[i], x) for column, x in zip(carried, lengths, strict=True))))
             for i in range(self.n)
@@ -272,9 +296,8 @@ class ModeEquations:
 
     def shift(self) -> tuple[list[Node], list[Node], Node]:
         """Return the change of the positions, the values of the held rows on positions, and whether it is sound."""
-        rows = [self.rows[k] for k in self.positions]
-        values = [row.value for row in rows]
-        change, sound = self.corrected(rows, values)
+        values = [self.rows[k].value for k in self.positions]
+        change, sound = self.corrected(self.positions, values)
         return change, values, sound
 
     def closeness(self) -> Node | None:
@@ -283,7 +306,7 @@ class ModeEquations:
         None where no position is held.
         """
         g = self.g
-        rows = [self.rows[k] for k in self.positions]
+        rows = [self.rows[k] for k in self.elimination(self.positions)]
         if not rows:
             return None
         carried = [self.carried(row) for row in rows]
@@ -295,7 +318,7 @@ class ModeEquations:
         g = self.g
         positions = set(self.positions)
         rates = [row.rate if k in positions else row.value for k, row in enumerate(self.rows)]
-        change, sound = self.corrected(self.rows, rates)
+        change, sound = self.corrected(range(len(self.rows)), rates)
         velocities = [g.add(a, b) for a, b in zip(self.program.v, change, strict=True)]
         replaced = dict(zip(self.program.v, velocities, strict=True))
         *accelerations, regular = substitute(g, [*self.accelerations, self.regular], replaced)

@@ -214,4 +214,10 @@ def tape_3(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Fl
     return _run_numbered(3, t, q, v, params, table, work, out)
 
 
-TAPES = (tape_0, tape_1, tape_2, tape_3)
+@njit(EVAL_SIGNATURE)
+def tape_4(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 4 at one state."""
+    return _run_numbered(4, t, q, v, params, table, work, out)
+
+
+TAPES = (tape_0, tape_1, tape_2, tape_3, tape_4)

@@ -8,6 +8,7 @@ motion    accelerations
 shift     change of the positions, then values of the held constraints on positions
 land      velocities on the manifold, accelerations with them, then the rates found
 watch     watched quantities
+glance    those of them that need no solution of the equations, zero for the others
 ========  =============================================================================================
 
 A fifth, `report`, writes accelerations, multipliers of the held normals, the friction of every slip component and the
@@ -48,9 +49,10 @@ class Functions:
     workspace: Callable[[Array], Array]
     module: ModuleType | None = None
 
-    def addresses(self) -> tuple[Any, ...]:
-        """Return the addresses of the functions, compiled now."""
-        return tuple(address(kernel) for kernel in self.kernels)
+    def addresses(self, glance: bool = False) -> tuple[Any, ...]:
+        """Return the addresses of the four functions that the loop calls, compiled now."""
+        chosen = [*self.kernels[:3], self.kernels[4 if glance else 3]]
+        return tuple(address(kernel) for kernel in chosen)
 
 
 def straight_functions(title: str, program: Program, kernels: Mapping[str, straight.Kernel]) -> Functions:
@@ -134,6 +136,15 @@ class ModeKernels:
     rows: int
     surfaces: int
 
+    def glance(self, sides: Array) -> bool:
+        """Say whether what is watched needs no solution of the equations."""
+        if len(self.functions.kernels) < 5:
+            return False
+        return not any(side != 0.0 and name[0] in SOLVED for side, name in zip(sides, self.watches, strict=True))
+
+
+SOLVED = ("normal", "reserve", "singular")
+
 
 def mode_kernels(
     name: str, frozen: Frozen, structure: Structure, mode: Mode, extra: Sequence[Node], compiled: bool
@@ -143,6 +154,7 @@ def mode_kernels(
     equations = ModeEquations(program, mode, structure)
     watches = watches_of(equations, frozen, structure, extra)
     nodes = [item.node for item in watches]
+    seen = [item.node if item.smooth is None else item.smooth for item in watches]
     sides = program.params[len(program.params) - len(frozen.surfaces) :]
     change, values, sound = equations.shift()
     velocities, accelerations, rates, landed = equations.land()
@@ -151,7 +163,10 @@ def mode_kernels(
         "motion": straight.Kernel(a, equations.regular, sides),
         "shift": straight.Kernel([*change, *values], sound, sides),
         "land": straight.Kernel([*velocities, *accelerations, *rates], landed, sides),
-        "watch": straight.Kernel([item.node if item.smooth is None else item.smooth for item in watches], None, sides),
+        "watch": straight.Kernel(seen, None, sides),
+        "glance": straight.Kernel(
+            [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches], None, sides
+        ),
     }
     return ModeKernels(
         functions=straight_functions(f"a mode of {name}", program, kernels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,26 +119,31 @@ class Moving:
 
     def __post_init__(self) -> None:
         self.watch_names = self.kernels.watches
+        self._loops: dict[bool, Callable[..., int]] = {}
         self._pace = 0.0  # seconds that an attempt takes, measured as we go
 
-    @cached_property
-    def _loop(self) -> Callable[..., int]:
-        functions = self.kernels.functions
-        if self.emit and functions.module is not None:
-            from zwang._numerics.stepping.emitted import emitted
+    def _loop(self, glance: bool) -> Callable[..., int]:
+        if glance not in self._loops:
+            functions = self.kernels.functions
+            if self.emit and functions.module is not None:
+                from zwang._numerics.stepping.emitted import emitted
 
-            return emitted(self.n, functions.module).advance  # type: ignore[no-any-return]
-        from zwang._numerics.stepping.drivers import advance
+                self._loops[glance] = emitted(self.n, functions.module, glance).advance
+            else:
+                from zwang._numerics.stepping.drivers import advance
 
-        return partial(advance, *functions.addresses())
+                self._loops[glance] = partial(advance, *functions.addresses(glance))
+        return self._loops[glance]
 
-    def prepared(self, params: Array) -> Callable[..., int]:
+    def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
         """Return the compiled loop for parameters (with the sides of the surfaces): see `stepping.loop.run`.
 
-        It takes params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients.
+        It takes params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients. `sides` says
+        what will be watched: where that needs no solution of the equations, less is computed.
         """
         functions = self.kernels.functions
-        return partial(self._loop, functions.table, functions.workspace(params))
+        loop = self._loop(self.kernels.glance(sides))
+        return partial(loop, functions.table, functions.workspace(params))
 
     def branches(self, t: float, q: Array, v: Array, params: Array) -> Array:
         """Return the side of each switching surface at a state; on a surface the one that the motion enters."""
@@ -278,7 +283,7 @@ class _Call:
 
         kernels = moving.kernels
         self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
-        self.loop = moving.prepared(params)
+        self.loop = moving.prepared(params, sides)
         self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
         self.counts = np.zeros(places.COUNTS, dtype=np.int64)
         self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
 from zwang._numerics.stepping.calls import BLOCK, Y1, D, K, Y, Z
-from {module} import land as model_land, motion as model_motion, shift as model_shift, watch as model_watch
+from {module} import land as model_land, motion as model_motion, shift as model_shift, {watch} as model_watch
 
 Floats = NDArray[np.float64]
 
@@ -79,12 +79,15 @@ def _take() -> str:
     return text[text.index("@njit(_nrt=False)\ndef take") :]
 
 
-def emitted(n: int, module: ModuleType) -> ModuleType:
+def emitted(n: int, module: ModuleType, glance: bool = False) -> ModuleType:
     """Return the module whose `advance(table, work, params, ...)` moves one model of n coordinates.
 
-    `module` is the generated module with its `motion`, `shift`, `land` and `watch`.
+    `module` is the generated module with its `motion`, `shift`, `land` and `watch`; with `glance` that one is
+    called in place of `watch`.
     """
-    source = HEAD.format(module=module.__name__, n=n, width=-(-2 * n // BLOCK) * BLOCK)
+    source = HEAD.format(
+        module=module.__name__, watch="glance" if glance else "watch", n=n, width=-(-2 * n // BLOCK) * BLOCK
+    )
     source += "".join(CALL.format(name=name) for name in ("motion", "shift", "land", "watch"))
     source += "\n" + _take() + "\n".join(_body(part) for part in PARTS) + DRIVER.format(data=DATA)
     return load_generated(source, "motion_loop")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import Y1, K, coordinates, land, shift, take, width
+from zwang._numerics.stepping.calls import Y1, K, coordinates, land, motion, shift, take, width
 from zwang._numerics.stepping.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
 
 Floats = NDArray[np.float64]
@@ -50,13 +50,20 @@ def settle(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q
     """
     n, m = coordinates(code), width(code)
     take(code, room, Y1)
+    total, slope = 0.0, (K + 12) * m
+    if counts[ROWS] == 0:  # nothing is held
+        if motion(code, table, work, params, t, q, v, out) != 0:
+            return 1
+        for i in range(n):
+            room[slope + i], room[slope + n + i] = v[i], out[i]
+            total += abs(q[i]) + abs(v[i]) + abs(out[i])
+        return 0 if total < np.inf else 2
     if counts[POSITIONS] > 0:
         status = shifted(code, table, work, params, q, v, out, t, counts, reals)
         if status != 0:
             return status
     if land(code, table, work, params, t, q, v, out) != 0:
         return 1
-    total, slope = 0.0, (K + 12) * m
     for i in range(n):
         room[Y1 * m + i], room[Y1 * m + n + i] = q[i], out[i]
         room[slope + i], room[slope + n + i] = out[i], out[n + i]

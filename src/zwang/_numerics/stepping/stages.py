@@ -31,22 +31,35 @@ OUTPUT = _rows(DENSE)
 
 
 @njit(_nrt=False, fastmath={"contract"})
-def block(weights: Floats, row: int, room: Floats, count: int, step: int, i: int) -> Any:
-    """Return eight entries, from i on, of the weighted sum of the first stages: sums that stay in registers."""
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    at = K * step + i
-    for s in range(count):
-        w = weights[ALL_STAGES * row + s]
-        a0 += w * room[at]
-        a1 += w * room[at + 1]
-        a2 += w * room[at + 2]
-        a3 += w * room[at + 3]
-        a4 += w * room[at + 4]
-        a5 += w * room[at + 5]
-        a6 += w * room[at + 6]
-        a7 += w * room[at + 7]
-        at += step
-    return a0, a1, a2, a3, a4, a5, a6, a7
+def blend(code: Any, room: Floats, weights: Floats, row: int, count: int, base: float, h: float, target: int) -> None:
+    """Set a row of `room` to base times Y plus h times a weighted sum of the first stages.
+
+    Eight sums at a time stay in registers; written out, since a tuple of them would be taken apart by branches.
+    """
+    m = width(code)
+    for i in range(0, m, BLOCK):
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        at = K * m + i
+        for s in range(count):
+            w = weights[ALL_STAGES * row + s]
+            a0 += w * room[at]
+            a1 += w * room[at + 1]
+            a2 += w * room[at + 2]
+            a3 += w * room[at + 3]
+            a4 += w * room[at + 4]
+            a5 += w * room[at + 5]
+            a6 += w * room[at + 6]
+            a7 += w * room[at + 7]
+            at += m
+        to, y = target * m + i, Y * m + i
+        room[to] = base * room[y] + h * a0
+        room[to + 1] = base * room[y + 1] + h * a1
+        room[to + 2] = base * room[y + 2] + h * a2
+        room[to + 3] = base * room[y + 3] + h * a3
+        room[to + 4] = base * room[y + 4] + h * a4
+        room[to + 5] = base * room[y + 5] + h * a5
+        room[to + 6] = base * room[y + 6] + h * a6
+        room[to + 7] = base * room[y + 7] + h * a7
 
 
 @njit(_nrt=False, fastmath={"contract"})
@@ -54,10 +67,7 @@ def stage(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q:
           t: float, h: float, s: int) -> int:  # fmt: skip
     """Evaluate stage s of a step from t with length h."""
     n, m = coordinates(code), width(code)
-    for i in range(0, m, BLOCK):
-        a = block(STAGE, s, room, s, m, i)
-        for j in range(BLOCK):
-            room[Z * m + i + j] = room[Y * m + i + j] + h * a[j]
+    blend(code, room, STAGE, s, s, 1.0, h, Z)
     status = motion(code, table, work, params, t + PLACE[s] * h, q, v, out)
     at = (K + s) * m
     for i in range(n):
@@ -77,17 +87,14 @@ def trial(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q:
     for s in range(1, STAGES):
         if stage(code, table, work, params, room, q, v, out, t, h, s) != 0:
             return -1.0
+    blend(code, room, RESULT, 0, STAGES, 1.0, h, Y1)
+    blend(code, room, RESULT, 1, STAGES, 0.0, h, Z)
+    blend(code, room, RESULT, 2, STAGES, 0.0, h, D)  # the dense output comes later
     sum5, sum3 = 0.0, 0.0
-    for i in range(0, m, BLOCK):
-        a, e5 = block(RESULT, 0, room, STAGES, m, i), block(RESULT, 1, room, STAGES, m, i)
-        e3 = block(RESULT, 2, room, STAGES, m, i)
-        for j in range(BLOCK):
-            before = room[Y * m + i + j]
-            after = before + h * a[j]
-            room[Y1 * m + i + j] = after
-            scale = h / (tol + tol * max(abs(before), abs(after)))
-            sum5 += (e5[j] * scale) ** 2
-            sum3 += (e3[j] * scale) ** 2
+    for i in range(2 * coordinates(code)):
+        scale = 1.0 / (tol + tol * max(abs(room[Y * m + i]), abs(room[Y1 * m + i])))
+        sum5 += (room[Z * m + i] * scale) ** 2
+        sum3 += (room[D * m + i] * scale) ** 2
     size = sum5 + 0.01 * sum3
     if not size < np.inf:
         return -2.0
@@ -109,8 +116,5 @@ def extend(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q
         room[(D + 1) * m + i] = begin - change
         room[(D + 2) * m + i] = 2.0 * change - begin - end
     for d in range(4):
-        for i in range(0, m, BLOCK):
-            a = block(OUTPUT, d, room, ALL_STAGES, m, i)
-            for j in range(BLOCK):
-                room[(D + 3 + d) * m + i + j] = h * a[j]
+        blend(code, room, OUTPUT, d, ALL_STAGES, 0.0, h, D + 3 + d)
     return 0

@@ -47,7 +47,10 @@ FIFTH, SIXTH = _highest()
 
 @njit(_nrt=False)
 def unresolved(samples: Floats, keep: Floats, bands: Floats) -> bool:
-    """Say whether the polynomial through the samples of some watched quantity has not settled in its last terms."""
+    """Say whether the polynomial through the samples of some watched quantity has not settled in its last terms.
+
+    A quantity that stays further from its band than twice what it varies is left alone.
+    """
     for i in range(keep.size):
         if keep[i] == 0.0:
             continue
@@ -57,7 +60,8 @@ def unresolved(samples: Floats, keep: Floats, bands: Floats) -> bool:
             low, high = min(low, value), max(high, value)
             fifth += FIFTH[j] * value
             sixth += SIXTH[j] * value
-        if abs(fifth) + abs(sixth) > max(0.1 * (high - low), 100.0 * bands[i]):
+        near = (low if keep[i] > 0.0 else -high) + bands[i]
+        if near <= 2.0 * (high - low) and abs(fifth) + abs(sixth) > max(0.1 * (high - low), 100.0 * bands[i]):
             return True
     return False
 
