@@ -92,12 +92,10 @@ def test_forces_odd_in_the_velocity_break_the_direction_rule_at_the_tangency() -
     # B = (0, vx/2) is the counterexample: the same number of solutions both ways
     (_, _), (vx, _) = zw.coordinates("x y")
     half = sp.Rational(1, 2)
-    system = zw.gallery.normal_form("tangency", A=[[1, 0], [0, 1]], B=(0, vx * half), W=(0, 1))
-    tilted = zw.gallery.normal_form("tangency", A=[[1, 0], [0, 1]], B=(0, vx * half), W=(half, 1))
-    assert system.constraints["curve"].friction is not None
-    found = zw.asymptotics(tilted, {"eps": 0, "mu": 0.5}, at=ORIGIN, perturb="curve", section="x")
+    system = zw.gallery.normal_form("tangency", A=[[1, 0], [0, 1]], B=(0, vx * half), W=(half, 1))
+    found = zw.asymptotics(system, {"eps": 0, "mu": 0.5}, at=ORIGIN, perturb="curve", section="x")
     counts = {tuple(row.solutions.values()) for row in found.select(sign=1, quantity="curve", friction="+")}
-    assert counts == {(0, 0)} or counts == {(2, 2)} or counts == {(0, 0), (2, 2)}
+    assert counts and counts <= {(0, 0), (2, 2)}
 
 
 def test_along_the_branches_the_exponents_in_the_distance_follow_from_the_order_of_contact() -> None:
