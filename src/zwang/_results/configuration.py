@@ -151,6 +151,8 @@ class ConfigurationSpace(Result):
         For dimension two and more: the configurations of full rank, then the singular ones, by rank, as samples.
     local_types : tuple of LocalType
         At the states that were given as ``at=``.
+    params : mapping
+        The values of the parameters.
     """
 
     name: str
@@ -170,6 +172,7 @@ class ConfigurationSpace(Result):
     t: float = 0.0
     strata: tuple[Stratum, ...] = ()
     local_types: tuple[LocalType, ...] = ()
+    params: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def curves(self) -> tuple[tuple[Branch, ...], ...]:
@@ -195,6 +198,41 @@ class ConfigurationSpace(Result):
         from zwang._plot.configuration import draw_configuration
 
         return draw_configuration(self, x, y, ax=ax, colour=colour, legend=legend)
+
+    def plot_pose(self, drawing: Any, *, arc: int = 0, at: float = 0.0, ax: Any = None) -> Any:
+        """Draw the mechanism at a place of an arc; return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        drawing : Drawing
+            `Linkage.drawing` makes one; entries of the gallery have one.
+        arc : int
+            The number of the arc.
+        at : float
+            Length along it.
+        ax : Axes, optional
+        """
+        from zwang._results.configuration_pictures import draw_pose
+
+        return draw_pose(self, arc, at, drawing, ax)
+
+    def animate(self, drawing: Any, path: Any = None, *, arc: int = 0, frames: int = 240) -> Any:
+        """Write a film of the mechanism that passes along an arc, or return it for a notebook.
+
+        Parameters
+        ----------
+        drawing : Drawing
+            `Linkage.drawing` makes one; entries of the gallery have one.
+        path : path, optional
+            ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
+        arc : int
+            The number of the arc.
+        frames : int
+            Poses that are shown.
+        """
+        from zwang._results.configuration_pictures import animate
+
+        return animate(self, path, arc, drawing, frames)
 
     def __repr__(self) -> str:
         from zwang._results.configuration_text import text_of

@@ -129,5 +129,10 @@ def _sampled(
         equations.system.digest, tolerances={"on": ON, "rank": RANK, "zero": TOLERANCE}, seed=seed
     )
     return replace(
-        found, name=equations.system.name, notes=tuple(notes), ignored=equations.ignored, provenance=provenance
+        found,
+        name=equations.system.name,
+        notes=tuple(notes),
+        ignored=equations.ignored,
+        provenance=provenance,
+        params={item.name: float(value) for item, value in zip(equations.system.parameters, values, strict=True)},
     )
