@@ -1,0 +1,231 @@
+"""Figures 1 to 5 of paper 004, and what its text says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from zwang._limit import limit
+from zwang._plot import new_figure
+from zwang._plot.style import SERIES
+from zwang._realize import Viscosity
+from zwang._results.motion import Motion
+from zwang.papers.claim import claim
+from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
+from zwang.papers.paper_004.motions import CENTRE, SLEIGH, across, path, rubbed
+from zwang.papers.paper_004.sleigh import flight
+from zwang.papers.wording import num, vec
+from zwang.papers.workshop import Workshop
+
+
+def _paths(name: str, caption: str, curves: Iterable[tuple[str, Motion]]) -> Picture:
+    listed = list(curves)
+
+    def make() -> Any:
+        figure, ax = new_figure((5.2, 4.4))
+        for place, (label, motion) in enumerate(listed):
+            _, x, y = path(motion, 1500)
+            ax.plot(x, y, color=SERIES[place % len(SERIES)], linewidth=1.4, label=label)
+        ax.set_aspect("equal")
+        ax.set_xlabel("x [m]")
+        ax.set_ylabel("y [m]")
+        ax.legend(frameon=False, fontsize=9)
+        return figure
+
+    return Picture(name, caption, make)
+
+
+@claim(
+    "004-figures-1-2",
+    place="figures 1 and 2",
+    statement="With equal friction on both sides the paths wind into a spiral and tend to the circle as it grows.",
+    printed="trajectories for equal coefficients on both sides",
+    recorded="confirmed",
+    systems=(SLEIGH,),
+)
+def figures_1_2(shop: Workshop) -> Finding:
+    strengths = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    runs = [(f"N = k = {N:g}", rubbed(shop, N, N)) for N in strengths]
+    offs = []
+    for _, motion in runs:
+        t, x, y = path(motion)
+        offs.append(float(np.hypot(x - np.sin(t), y - 1 + np.cos(t)).max()))
+    return Finding(
+        computed=f"Largest distance to the circle's motion for N = k = 0.1 to 1000: {vec(offs, 3)}.",
+        comparisons=(
+            as_printed("it falls", bool((np.diff(offs) < 0).all())),
+            as_printed("it tends to 0", offs[-1] < 0.02),
+        ),
+        pictures=(_paths("equal", "Equal friction on both sides: from a straight line to the circle.", runs),),
+        data={"distances": offs},
+    )
+
+
+@claim(
+    "004-figure-3",
+    place="figure 3",
+    statement="Strong friction on one side alone: a straight flight and then a circle of the ideal radius; three "
+    "times the "
+    "angular velocity makes a third of the radius.",
+    printed="radii differ as many times as the angular velocities",
+    recorded="confirmed",
+    systems=(SLEIGH,),
+)
+def figure_3(shop: Workshop) -> Finding:
+    runs, radii = [], []
+    for omega in (1.0, 3.0):
+        motion = rubbed(shop, 5000.0, 0.0, **flight(1.0, omega))
+        state = motion.end
+        radii.append(math.hypot(state["v_x"], state["v_y"]) / omega)
+        runs.append((f"omega = {omega:g}", motion))
+    runs.append(("other direction", rubbed(shop, 5000.0, 0.0, **flight(2.2, 1.0))))
+    return Finding(
+        computed=f"Radii after the capture {vec(radii, 5)} for omega = 1 and 3: their ratio is "
+        f"{num(radii[0] / radii[1], 5)}.",
+        comparisons=(
+            as_printed("ratio of the radii", radii[0] / radii[1], 3.0, tol=0.02),
+            as_printed("radius V/omega", radii[0], 1.0, tol=0.01),
+        ),
+        pictures=(_paths("starts", "Different starts: flight along a line, then the circle.", runs),),
+    )
+
+
+@claim(
+    "004-figure-4",
+    place="figure 4",
+    statement="Turning the blade by half a turn at the start gives the mirror image of the path.",
+    printed="mirror deviation when the angle changes by pi",
+    recorded="corrected",
+    systems=(SLEIGH,),
+    errata=("salnikova-20",),
+)
+def figure_4(shop: Workshop) -> Finding:
+    one = rubbed(shop, 5000.0, 0.0, **flight(1.0, 1.0))
+    turned = {**flight(1.0, 1.0), "phi": math.pi}
+    turned |= {"v_x": -turned["v_x"], "v_y": -turned["v_y"]}
+    two = rubbed(shop, 5000.0, 0.0, **turned)
+    (_, x, y), (_, a, b) = path(one, 801), path(two, 801)
+    rotated = float(np.hypot(x + a, y + b).max())
+    mirrored = min(float(np.hypot(x - a, y + b).max()), float(np.hypot(x + a, y - b).max()))
+    return Finding(
+        computed=f"With the same velocity in the frame of the body the second path is the first one turned by pi to "
+        f"{num(rotated, 1)}; from its mirror images it is {num(mirrored, 3)} away.",
+        comparisons=(
+            as_printed("it is a mirror image", mirrored, 0.0, tol=1e-6),
+            as_corrected("it is turned by pi", rotated, 0.0, tol=1e-6),
+        ),
+        corrected="A rotation by pi, for the same velocity in the frame of the body.",
+        pictures=(_paths("angles", "The blade turned by pi at the start.", [("phi = 0", one), ("phi = pi", two)]),),
+    )
+
+
+@claim(
+    "004-figure-5",
+    place="figure 5",
+    statement="As N grows with k = 0.1 the path tends to the circle.",
+    printed="trajectories for growing N, k = 0.1",
+    recorded="confirmed",
+    systems=(SLEIGH,),
+)
+def figure_5(shop: Workshop) -> Finding:
+    strengths = (0.1, 1.0, 10.0, 100.0, 5000.0)
+    runs = [(f"N = {N:g}", rubbed(shop, N, 0.1)) for N in strengths]
+    offs = []
+    for _, motion in runs:
+        t, x, y = path(motion)
+        offs.append(float(np.hypot(x - np.sin(t), y - 1 + np.cos(t)).max()))
+    return Finding(
+        computed=f"Largest distance to the circle's motion: {vec(offs, 3)}.",
+        comparisons=(
+            as_printed("it falls from N = 1 on", bool((np.diff(offs[1:]) < 0).all())),
+            as_printed("times N at the last", offs[-1] * strengths[-1], 11.68, tol=0.01),
+        ),
+        pictures=(_paths("growing", "Growing friction on the forbidden side.", runs),),
+    )
+
+
+@claim(
+    "004-spiral-centre",
+    place="section 4, on the spirals",
+    statement="For finite N the sleigh spirals into the centre of the ideal circle.",
+    printed="a spiral that tends to the centre of the ideal circle",
+    recorded="corrected",
+    systems=(SLEIGH,),
+    errata=("salnikova-16",),
+)
+def spiral_centre(shop: Workshop) -> Finding:
+    ends = []
+    for N, until in ((10.0, 260.0), (20.0, 520.0)):
+        end = rubbed(shop, N, 0.0, until=until, tol=1e-9).end
+        ends.append((end["x"], end["y"] - CENTRE[1], N))
+    limits = [math.hypot(x, y) * N for x, y, N in ends]
+    return Finding(
+        computed=f"N = 10 and 20: the end point is off the ideal centre by "
+        f"{vec([v / N for v, (_, _, N) in zip(limits, ends, strict=True)], 5)}, "
+        "which is 2 m V/N.",
+        comparisons=(
+            as_printed("distance from the ideal centre", limits[0] / 10, 0.0, tol=1e-3),
+            as_corrected("distance times N", limits, (2.0, 2.0), tol=1e-4),
+        ),
+        corrected="The limit point lies at the distance `2 m V/N` from the centre of the ideal circle.",
+    )
+
+
+@claim(
+    "004-small-k",
+    place="section 4, k = 0.1",
+    statement="A small fixed friction on the permitted side realizes the one-sided constraint.",
+    printed="`k = 0.1`, N large",
+    recorded="corrected",
+    systems=(SLEIGH,),
+    errata=("salnikova-17",),
+)
+def small_k(shop: Workshop) -> Finding:
+    state, params = shop.values(SLEIGH)
+    strengths = (1e2, 1e3, 1e4, 1e5)
+    floors = []
+    for weak in (0.1, 0.01):
+        found = limit(
+            shop.system(SLEIGH), "blade", state, params, by=Viscosity(other_side=weak), until=3.0, strengths=strengths,
+            workers=1,
+        )  # fmt: skip
+        floors.append(float(found.errors["position"][-1]))
+    clean = limit(shop.system(SLEIGH), "blade", state, params, by=Viscosity, until=3.0, strengths=strengths, workers=1)
+    return Finding(
+        computed=f"From a flight, at N = 100000: distance {num(floors[0], 3)} for k = 0.1, {num(floors[1], 3)} for k "
+        f"= 0.01, "
+        f"{num(clean.errors['position'][-1], 2)} for k = 0.",
+        comparisons=(
+            as_printed("k = 0.1 converges", floors[0], 0.0, tol=1e-3),
+            as_corrected("the error that stays is proportional to k", floors[0] / floors[1], 10.0, tol=0.1),
+            as_corrected("k = 0 converges", float(clean.errors["position"][-1]), 0.0, tol=1e-3),
+        ),
+        corrected="k has to tend to 0 as well: with a flight the error stays of order k as N grows.",
+    )
+
+
+@claim(
+    "004-threshold",
+    place="section 4, starting from N = 10",
+    statement="From N = 10 on the path is a spiral.",
+    printed="beginning with `N = 10` the sleigh winds from the start",
+    recorded="corrected",
+    systems=(SLEIGH,),
+    errata=("salnikova-18",),
+)
+def threshold(shop: Workshop) -> Finding:
+    signs = {N: bool((across(rubbed(shop, N, 0.0, until=30.0)) > 1e-9).any()) for N in (1.9, 2.1, 9.0)}
+    return Finding(
+        computed="The velocity across the blade changes its sign at N = 1.9: "
+        f"{signs[1.9]}; at N = 2.1: {signs[2.1]}; at N = 9: {signs[9.0]}.",
+        comparisons=(
+            as_printed("below N = 10 the other side is visited", signs[9.0]),
+            as_corrected("at N = 1.9 it is", signs[1.9]),
+            as_corrected("at N = 2.1 it is not", not signs[2.1]),
+            sound("three strengths", len(signs), 3),
+        ),
+        corrected="The threshold is `N = 2 m omega`, critical damping of `v'' + (N/m) v' + omega^2 v = 0`.",
+    )
