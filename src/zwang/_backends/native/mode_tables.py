@@ -126,7 +126,8 @@ def report(t, q, v, params, table, work, out):
 
 def suits(system: System, mode: Mode) -> bool:
     """Say whether a mode has this form."""
-    parts = [system.kinetic, system.potential, *system.forces.values(), *(item.expr for item in system.constraints)]
+    parts = [system.kinetic, system.potential, *system.forces.values()]
+    parts += [expr for item in system.constraints for expr in item.expressions().values()]
     return not (mode.sticking or mode.sliding or any(part.has(*SWITCHES) for part in parts))
 
 

@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zwang._backends.contract import Array
 from zwang._backends.native.kernels import DenseKernels, StraightKernels
 from zwang._backends.native.large import TableKernels
 from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
 from zwang._backends.native.mode_tables import suits, table_kernels
+from zwang._backends.native.stretch import PAUSED, Call, Ends, Stretch, vector
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
@@ -27,71 +27,13 @@ from zwang._derive.modes import Mode, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
 
-Ints = NDArray[np.int64]
-
-REACHED, FIRED, PAUSED = "REACHED", "FIRED", "PAUSED"
-STEP_TOO_SMALL, IRREGULAR, NOT_FINITE = "STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE"
-STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
-
 PATIENCE = 0.1  # seconds until a call returns to Python
 STORED = 2_000_000  # numbers kept in one call
 FIRST_CHUNK = 16
+ENSEMBLE_CHUNK = 1024
 BAND = 1e-13
 NUDGE = 1e-7
 SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """A piece of motion within one mode.
-
-    Attributes
-    ----------
-    t : (k + 1,) array
-        Times of the steps, the start included.
-    q, v, a : (k + 1, n) arrays
-    dense : (k, 7, 2n) array
-        Coefficients of the dense output of each step; empty if it was not asked for.
-    status : str
-        REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost) or NOT_FINITE.
-    fired : tuple of int
-        Numbers of the watches that crossed at the end; with NOT_FINITE those that are not finite.
-    drift, drift_rate : float
-        Largest violation of the held constraints found before projecting, of positions and of velocities.
-    next_step : float
-        What to try next.
-    branches : array
-        Side of each switching surface at the end: pass it on when going on from here.
-    attempts, rejected : int
-        Steps tried, and those of them not taken.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    a: Array
-    dense: Array
-    status: str
-    fired: tuple[int, ...]
-    drift: float
-    drift_rate: float
-    next_step: float
-    branches: Array
-    attempts: int
-    rejected: int
-
-    def at(self, time: float) -> tuple[Array, Array]:
-        """Return positions and velocities at a time of the stretch, from the dense output."""
-        from zwang._numerics.stepping.dense import interpolated
-
-        n = self.q.shape[1]
-        if not len(self.dense):
-            return self.q[-1].copy(), self.v[-1].copy()
-        step = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, len(self.dense) - 1))
-        x = (time - self.t[step]) / (self.t[step + 1] - self.t[step])
-        start = np.concatenate([self.q[step], self.v[step]])
-        z = interpolated(start[None], self.dense[step : step + 1], np.array([x]))[0]
-        return z[:n], z[n:]
 
 
 @dataclass
@@ -179,7 +121,7 @@ class Moving:
         out = np.empty(self.n + k + s + w)
         report = self.kernels.report
         work = report.workspace(everything)
-        status = report.kernels[0](float(t), _vector(q), _vector(v), everything, report.table, work, out)
+        status = report.kernels[0](float(t), vector(q), vector(v), everything, report.table, work, out)
         a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
         return a, lam, friction, watches, status == 0
 
@@ -201,7 +143,7 @@ class Moving:
         everything = np.concatenate([params, branches])
         out = np.zeros(len(self.watch_names) + 1)
         work = functions.workspace(everything)
-        functions.kernels[3](float(t), _vector(q), _vector(v), everything, functions.table, work, out)
+        functions.kernels[3](float(t), vector(q), vector(v), everything, functions.table, work, out)
         return out[:-1]
 
     def advance(
@@ -252,12 +194,14 @@ class Moving:
         -------
         Stretch
         """
-        q, v, params = _vector(q), _vector(v), _vector(params)
+        q, v, params = vector(q), vector(v), vector(params)
         if branches is None:
             branches = self.branches(t, q, v, params)
         if bands is None:
             bands = self.bands(t, q, v, params, branches)
-        call = _Call(self, t, q, v, np.concatenate([params, branches]), until, tol, sides, bands, dense)
+        everything = np.concatenate([params, branches])
+        loop = self.prepared(everything, np.asarray(sides))
+        call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense)
         call.step = first_step or 0.0
         began = clock.perf_counter()
         room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
@@ -273,83 +217,42 @@ class Moving:
                 self.tried += call.attempts
                 return call.stretch(status)
 
+    def ensemble(
+        self, t: Array, q: Array, v: Array, params: Array, until: Array | float, tol: float, sides: Array
+    ) -> Ends:
+        """Move many states, each until its end or its first event, keeping the ends alone.
 
-class _Call:
-    """The arrays of one call of `advance`, and the pieces it has produced."""
+        Parameters
+        ----------
+        t : (B,) array
+        q, v : (n, B) arrays
+        params : (p, B) or (p, 1) array
+        until : float or (B,) array
+        tol, sides
+            As for `advance`.
 
-    def __init__(self, moving: Moving, t: float, q: Array, v: Array, params: Array, until: float, tol: float,
-                 sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
-        from zwang._numerics.stepping import places
-
-        kernels = moving.kernels
-        self.n, self.surfaces, self.params = moving.n, kernels.surfaces, params
-        self.loop = moving.prepared(params, sides)
-        self.sides, self.bands, self.dense = _vector(sides), _vector(bands), dense
-        self.counts = np.zeros(places.COUNTS, dtype=np.int64)
-        self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces
-        self.counts[places.SIDES] = params.size - kernels.surfaces
-        self.counts[places.KEEP] = dense
-        self.reals = np.zeros(places.REALS)
-        self.reals[:2] = until, tol
-        self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
-        self.t, self.y = [np.array([t])], [np.concatenate([q, v])[None]]
-        self.a: list[Array] = []
-        self.coefficients: list[Array] = [np.zeros((0, 7, 2 * self.n))]
-        self.steps = self.tried = self.attempts = self.rejected = 0
-
-    @property
-    def step(self) -> float:
-        """The next step to try."""
-        return float(self.reals[2])
-
-    @step.setter
-    def step(self, value: float) -> None:
-        self.reals[2] = value
-
-    def run(self, attempts: int, room: int) -> str:
-        """Make some attempts and keep the steps; return the status."""
-        from zwang._numerics.stepping import places
-
-        size = min(attempts, room)
-        times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
-        coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
-        times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
-        self.counts[places.ATTEMPTS] = attempts
-        ended = self.loop(
-            self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
-            acc, coefficients,
-        )  # fmt: skip
-        steps, self.tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
-        self.steps, self.attempts = self.steps + steps, self.attempts + self.tried
-        self.rejected += int(self.counts[places.REJECTED])
-        if not self.a:
-            self.a.append(acc[:1])
-        if steps:  # every attempt may have been refused
-            self.t.append(times[1 : steps + 1])
-            self.y.append(states[1 : steps + 1])
-            self.a.append(acc[1 : steps + 1])
-        if self.dense:
-            self.coefficients.append(coefficients[:steps])
-        return STATUSES[ended]
-
-    def stretch(self, status: str) -> Stretch:
-        """Return what was done."""
-        y = np.concatenate([item for item in self.y if len(item)])
-        return Stretch(
-            t=np.concatenate(self.t),
-            q=np.ascontiguousarray(y[:, : self.n]),
-            v=np.ascontiguousarray(y[:, self.n :]),
-            a=np.concatenate(self.a),
-            dense=np.concatenate(self.coefficients),
-            status=status,
-            fired=tuple(int(i) for i in np.flatnonzero(self.fired)),
-            drift=float(self.reals[3]),
-            drift_rate=float(self.reals[4]),
-            next_step=self.step,
-            branches=self.params[self.params.size - self.surfaces :].copy(),
-            attempts=self.attempts,
-            rejected=self.rejected,
-        )
+        Returns
+        -------
+        Ends
+        """
+        motions = q.shape[1]
+        times, ends = np.broadcast_to(t, (motions,)), np.broadcast_to(until, (motions,))
+        found = Ends.empty(self.n, motions, len(self.watch_names))
+        for k in range(motions):
+            own = vector(params[:, k if params.shape[1] > 1 else 0])
+            start, q0, v0 = float(times[k]), vector(q[:, k]), vector(v[:, k])
+            branches = self.branches(start, q0, v0, own)
+            watched = self.kernels.surfaces or np.any(sides != 0.0)
+            bands = self.bands(start, q0, v0, own, branches) if watched else np.zeros(len(self.watch_names))
+            everything = np.concatenate([own, branches])
+            loop = self.prepared(everything, sides)
+            call = Call(self.kernels, loop, start, q0, v0, everything, float(ends[k]), tol, sides, bands, False)
+            status = PAUSED
+            while status == PAUSED:
+                status = call.run(ENSEMBLE_CHUNK, ENSEMBLE_CHUNK)
+                call.forget()
+            found.put(k, status, call)
+        return found
 
 
 def moving(
@@ -405,7 +308,3 @@ def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:
     symbols |= dict(zip(system.parameters, program.params[: len(system.parameters)], strict=True))
     convert = Converter(program.graph, symbols)
     return [convert(item) for item in extra]
-
-
-def _vector(values: Any) -> Array:
-    return np.ascontiguousarray(values, dtype=np.float64)

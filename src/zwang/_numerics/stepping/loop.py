@@ -182,7 +182,7 @@ def may_go_on(times: Floats, counts: Ints, reals: Floats) -> int:
         return REACHED
     if counts[STEPS] + 1 >= times.size or counts[TRIED] >= counts[ATTEMPTS]:
         return CROSSED
-    return counts[CAUSE] if too_small(counts, reals) else PAUSED  # type: ignore[no-any-return]
+    return counts[CAUSE] if too_small(counts, reals) else PAUSED
 
 
 @njit(_nrt=False)
@@ -197,7 +197,7 @@ def prepare(code: Any, room: Floats, sides: Floats, states: Floats, times: Float
     watching = counts[SURFACES] > 0
     for i in range(counts[WATCHES]):
         watching = watching or sides[i] != 0.0
-    return watching
+    return watching  # type: ignore[no-any-return]
 
 
 @njit(_nrt=False)

@@ -35,7 +35,7 @@ C = (
 )
 
 # What each stage takes of the stages before it: number -> weight; stage 13 takes the weights of the step.
-A = (
+A: tuple[dict[int, float], ...] = (
     {},
     {0: 0.05260015195876773},
     {0: 0.0197250569845379, 1: 0.0591751709536137},

@@ -1,0 +1,200 @@
+"""What motion within a mode gives: a stretch with its dense output, the ends of an ensemble; the arrays of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends.contract import Array
+from zwang._backends.native.mode_kernels import ModeKernels
+
+Ints = NDArray[np.int64]
+
+REACHED, FIRED, PAUSED = "REACHED", "FIRED", "PAUSED"
+STEP_TOO_SMALL, IRREGULAR, NOT_FINITE = "STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE"
+STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A piece of motion within one mode.
+
+    Attributes
+    ----------
+    t : (k + 1,) array
+        Times of the steps, the start included.
+    q, v, a : (k + 1, n) arrays
+    dense : (k, 7, 2n) array
+        Coefficients of the dense output of each step; empty if it was not asked for.
+    status : str
+        REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost) or NOT_FINITE.
+    fired : tuple of int
+        Numbers of the watches that crossed at the end; with NOT_FINITE those that are not finite.
+    drift, drift_rate : float
+        Largest violation of the held constraints found before projecting, of positions and of velocities.
+    next_step : float
+        What to try next.
+    branches : array
+        Side of each switching surface at the end: pass it on when going on from here.
+    attempts, rejected : int
+        Steps tried, and those of them not taken.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    dense: Array
+    status: str
+    fired: tuple[int, ...]
+    drift: float
+    drift_rate: float
+    next_step: float
+    branches: Array
+    attempts: int
+    rejected: int
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """Return positions and velocities at a time of the stretch, from the dense output."""
+        from zwang._numerics.stepping.dense import interpolated
+
+        n = self.q.shape[1]
+        if not len(self.dense):
+            return self.q[-1].copy(), self.v[-1].copy()
+        step = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, len(self.dense) - 1))
+        x = (time - self.t[step]) / (self.t[step + 1] - self.t[step])
+        start = np.concatenate([self.q[step], self.v[step]])
+        z = interpolated(start[None], self.dense[step : step + 1], np.array([x]))[0]
+        return z[:n], z[n:]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the motions of an ensemble ended.
+
+    Attributes
+    ----------
+    t : (B,) array
+    q, v : (n, B) arrays
+    status : list of str
+        As of a `Stretch`.
+    fired : (B, w) bool array
+        Which watches crossed at the end.
+    steps, attempts : (B,) int arrays
+    drift : (B,) array
+        Largest violation of the held constraints found before projecting.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    status: list[str]
+    fired: NDArray[np.bool_]
+    steps: Ints
+    attempts: Ints
+    drift: Array
+
+    @classmethod
+    def empty(cls, n: int, motions: int, watches: int) -> Ends:
+        """Return room for the ends of motions."""
+        steps, attempts = np.zeros(motions, dtype=np.int64), np.zeros(motions, dtype=np.int64)
+        fired = np.zeros((motions, watches), dtype=bool)
+        q, v = np.empty((n, motions)), np.empty((n, motions))
+        return cls(np.empty(motions), q, v, [""] * motions, fired, steps, attempts, np.zeros(motions))
+
+    def put(self, k: int, status: str, call: Call) -> None:
+        """Keep the end of motion k."""
+        n = call.n
+        self.t[k], self.status[k], self.fired[k] = call.t[-1][-1], status, call.fired != 0
+        self.q[:, k], self.v[:, k] = call.y[-1][-1, :n], call.y[-1][-1, n:]
+        self.steps[k], self.attempts[k], self.drift[k] = call.steps, call.attempts, call.reals[3]
+
+
+class Call:
+    """The arrays of one call of `advance`, and the pieces it has produced."""
+
+    def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
+                 until: float, tol: float, sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
+        from zwang._numerics.stepping import places
+
+        self.n, self.surfaces, self.params, self.loop = q.size, kernels.surfaces, params, loop
+        self.sides, self.bands, self.dense = vector(sides), vector(bands), dense
+        self.counts = np.zeros(places.COUNTS, dtype=np.int64)
+        self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces
+        self.counts[places.SIDES] = params.size - kernels.surfaces
+        self.counts[places.KEEP] = dense
+        self.reals = np.zeros(places.REALS)
+        self.reals[:2] = until, tol
+        self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
+        self.t, self.y = [np.array([t])], [np.concatenate([q, v])[None]]
+        self.a: list[Array] = []
+        self.coefficients: list[Array] = [np.zeros((0, 7, 2 * self.n))]
+        self.steps = self.tried = self.attempts = self.rejected = 0
+
+    @property
+    def step(self) -> float:
+        """The next step to try."""
+        return float(self.reals[2])
+
+    @step.setter
+    def step(self, value: float) -> None:
+        self.reals[2] = value
+
+    def run(self, attempts: int, room: int) -> str:
+        """Make some attempts and keep the steps; return the status."""
+        from zwang._numerics.stepping import places
+
+        size = min(attempts, room)
+        times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
+        coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
+        times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
+        self.counts[places.ATTEMPTS] = attempts
+        ended = self.loop(
+            self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
+            acc, coefficients,
+        )  # fmt: skip
+        steps, self.tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
+        self.steps, self.attempts = self.steps + steps, self.attempts + self.tried
+        self.rejected += int(self.counts[places.REJECTED])
+        if not self.a:
+            self.a.append(acc[:1])
+        if steps:  # every attempt may have been refused
+            self.t.append(times[1 : steps + 1])
+            self.y.append(states[1 : steps + 1])
+            self.a.append(acc[1 : steps + 1])
+        if self.dense:
+            self.coefficients.append(coefficients[:steps])
+        return STATUSES[ended]
+
+    def forget(self) -> None:
+        """Keep the last state alone."""
+        last = max(i for i, item in enumerate(self.t) if len(item))
+        self.t, self.y, self.a = [self.t[last][-1:].copy()], [self.y[last][-1:].copy()], self.a[:1]
+
+    def stretch(self, status: str) -> Stretch:
+        """Return what was done."""
+        y = np.concatenate([item for item in self.y if len(item)])
+        return Stretch(
+            t=np.concatenate(self.t),
+            q=np.ascontiguousarray(y[:, : self.n]),
+            v=np.ascontiguousarray(y[:, self.n :]),
+            a=np.concatenate(self.a),
+            dense=np.concatenate(self.coefficients),
+            status=status,
+            fired=tuple(int(i) for i in np.flatnonzero(self.fired)),
+            drift=float(self.reals[3]),
+            drift_rate=float(self.reals[4]),
+            next_step=self.step,
+            branches=self.params[self.params.size - self.surfaces :].copy(),
+            attempts=self.attempts,
+            rejected=self.rejected,
+        )
+
+
+def vector(values: Any) -> Array:
+    """Return a contiguous array of numbers."""
+    return np.ascontiguousarray(values, dtype=np.float64)
