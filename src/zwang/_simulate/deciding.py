@@ -6,18 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from zwang._backends import Terms
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.singular import rank_report
 from zwang._reactions.verb import RANK
 from zwang._results.motion import MotionStatus
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
-from zwang._simulate.labels import Held, full_mode, hold
+from zwang._simulate.labels import Held, full_mode, hold, plain
 from zwang._simulate.moment import Ground, Moment, acts, problem_at
 from zwang._simulate.ties import settle_ties
 
 GO = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION, ReactionsStatus.FOUND)
 ENUMERATED = 12
+VANISHED = 1e-9
+"""Rows shorter than this, relative to the longest, have no direction."""
+PARTED = 1e-7
+"""How far a constraint that others imply may be missed, relative to its terms."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,27 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
         return None
     bilateral = [p.normal for p in ground.table.places if p.kind == "bilateral" and p.level == "position"]
     inputs = ground.inputs(moment.t, moment.q, moment.v)
+    dropped = [j for j in full_mode(ground.table, decision.labels).held if j not in new.mode.held]
+    lengths = np.linalg.norm(terms.rows[:, :, 0], axis=1)
+    if any(lengths[j] <= VANISHED * max(float(lengths.max()), 1.0) for j in dropped):
+        return None  # a constraint without a normal is not implied by the others: it is lost
     if rank_report(ground.model.kernels, inputs, bilateral, RANK).singular:
         return None
     return replace(decision, held=new)
+
+
+def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | None:
+    """Return which constraint that others seemed to imply is not implied any more, in words; None if all is well."""
+    terms = ground.at(moment)
+    for place, label in zip(ground.table.places, decision.labels, strict=True):
+        if place.normal < 0 or plain(label) == "open":
+            continue
+        row = np.abs(terms.rows[place.normal, :, 0])
+        size = 1.0 + float(row @ np.abs(moment.q if place.level == "position" else moment.v))
+        off = float(terms.value[place.normal, 0])
+        if abs(off) > PARTED * size:
+            return (
+                f"By t = {moment.t:.12g} constraint '{place.name}' is missed by {off:.1e}, though it depended on "
+                "others where the motion began: it does so at single points only."
+            )
+    return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
-from zwang._simulate.deciding import Decision, decide, held_again
+from zwang._simulate.deciding import Decision, decide, held_again, parted_ways
 from zwang._simulate.happenings import happen
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
@@ -33,6 +33,8 @@ FEW = 200
 STRICTER = 0.02
 """What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
 SHARPEST = 1e-15
+BLURRED = 1e6
+"""How often the determinant of J M^-1 J^T goes into its largest value where multipliers are not to be trusted."""
 STANDSTILL = 60
 """Events without any time passing after which a motion chatters."""
 
@@ -89,6 +91,10 @@ class Driver:
             self.moment = moment
             if self.request.progress is not None:
                 self.request.progress(moment.t)
+            if decision.held is not None and decision.held.undetermined:
+                parted = parted_ways(self.ground, moment, decision)
+                if parted is not None:
+                    return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, parted)
             if found.status == "REACHED":
                 return Stop(MotionStatus.REACHED)
             if found.status == "PAUSED":
@@ -102,6 +108,8 @@ class Driver:
             names = tuple(self.moving.watch_names[k] for k in found.fired)
             if names == (("singular", 0),):
                 following = near_singular(self, moment, decision, self.closeness(moment))
+            elif any(kind == "normal" for kind, _ in names) and self._blurred(moment, decision):
+                following = pass_singular(self, moment, decision)
             else:
                 following = happen(self, moment, decision, names)
             if isinstance(following, Stop):
@@ -183,6 +191,14 @@ class Driver:
         """Return how close the held constraints are to depending on each other: 1/det(J M^-1 J^T)."""
         place = self.moving.watch_names.index(("singular", 0))
         return float(self.moving.evaluate(moment.t, moment.q, moment.v, self.ground.params)[3][place])
+
+    def _blurred(self, moment: Moment, decision: Decision) -> bool:
+        """Say whether the rows are so nearly dependent that the sign of a multiplier is rounding, not physics."""
+        held = decision.held
+        if held is None or ("singular", 0) not in self.moving.watch_names:
+            return False
+        largest = self.nearness.largest.get(held.mode.held, 0.0)
+        return self.closeness(moment) * largest > BLURRED
 
     def direction_of(self, k: int, moment: Moment) -> int:
         """Return in which direction the expression of a user's event crosses zero: 1 rising, -1 falling."""

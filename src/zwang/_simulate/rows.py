@@ -18,6 +18,8 @@ from zwang._simulate.vertices import force_ranges
 from zwang._simulate.working import works
 
 Array = NDArray[np.float64]
+SINGULAR = 1e-5
+"""Smallest singular value of the held rows below which a row of a motion stands at a singular point."""
 
 
 def mode_of_piece(piece: MotionPiece) -> Mode:
@@ -48,7 +50,7 @@ class RowSource:
             terms = self.terms(_times(piece, kept), piece.q[kept], piece.v[kept])
             solved = solve_mode(table, terms, mode_of_piece(piece))
             parts.append((piece, terms, solved))
-            energies.append(terms.energies)
+            energies.append(self._energies(terms, piece.v[kept]))
             drift = max(drift, self._drift(piece, terms))
             residual = max(residual, self._residual(piece, piece.a[kept], terms))
         energy = np.concatenate(energies, axis=1)
@@ -122,6 +124,13 @@ class RowSource:
             normal[held, k], tangential[sticking, k] = forces[: len(held)], forces[len(held) :]
         return ModeSolution(solved.acceleration, normal, tangential)
 
+    def _energies(self, terms: Terms, v: Array) -> Array:
+        """Return kinetic and potential energy (2, rows); equations without a Lagrangian have v M v / 2 and no other."""
+        if self.ground.model.system.mass is None:
+            return terms.energies
+        kinetic = 0.5 * np.einsum("bi,ijb,bj->b", v, terms.mass, v)
+        return np.stack([kinetic, np.zeros_like(kinetic)])
+
     def _drift(self, piece: MotionPiece, terms: Terms) -> float:
         """Return the largest violation of a constraint: held ones both ways, open ones below zero."""
         worst = 0.0
@@ -137,9 +146,16 @@ class RowSource:
                 worst = max(worst, float(np.abs(rate).max(initial=0.0)))
         return worst
 
+    def _regular(self, piece: MotionPiece, terms: Terms) -> Array:
+        """Return which rows are no singular points: there the equations don't give the acceleration."""
+        rows = np.concatenate([terms.rows[list(piece.held)], terms.slip_rows[list(piece.sticking)]])
+        if not len(rows):
+            return np.ones(rows.shape[2], dtype=bool)
+        return np.asarray(_smallest(np.moveaxis(rows, 2, 0)) > SINGULAR)
+
     def _residual(self, piece: MotionPiece, a: Array, terms: Terms) -> float:
         """Return how far accelerations miss the equations of their mode, relative to the terms."""
-        good = np.isfinite(a).all(axis=1)
+        good = np.isfinite(a).all(axis=1) & self._regular(piece, terms)
         if not good.any():
             return 0.0
         solved = solve_mode(self.ground.table, terms, mode_of_piece(piece))
@@ -149,6 +165,13 @@ class RowSource:
         miss = np.abs(inertia - terms.force - push).max(axis=0)
         size = np.abs(inertia).max(axis=0) + np.abs(terms.force).max(axis=0) + np.abs(push).max(axis=0, initial=0.0)
         return float((miss / np.where(size > 0, size, 1.0))[good].max())
+
+
+def _smallest(rows: Array) -> Array:
+    """Return the smallest singular value of the rows of each state, each relative to its greatest length."""
+    lengths = np.linalg.norm(rows, axis=2, keepdims=True).max(axis=0, keepdims=True)
+    values = np.linalg.svd(rows / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
+    return np.asarray(values[:, -1])
 
 
 def _kept_rows(pieces: tuple[MotionPiece, ...]) -> list[tuple[MotionPiece, slice]]:
