@@ -126,6 +126,26 @@ def test_redundant_equations_are_not_singular() -> None:
         assert space.branches[0].closed
 
 
+def test_one_coordinate_without_constraints_is_a_line_or_a_circle() -> None:
+    (_,), (vs,) = zw.coordinates("s")
+    line = zw.trace(zw.System(kinetic=vs**2 / 2), {}, box={"s": (-1, 2)})
+    assert [arc.length for arc in line.branches] == pytest.approx([3.0], abs=1e-12)
+    (_,), (w,) = zw.coordinates("phi", angles="phi")
+    circle = zw.trace(zw.System(kinetic=w**2 / 2), {})
+    assert [arc.closed for arc in circle.branches] == [True]
+    assert circle.branches[0].length == pytest.approx(2 * np.pi, abs=1e-12)
+
+
+def test_units_do_not_matter() -> None:
+    # The same pendulum in millimetres and in kilometres.
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    for unit in (1e-3, 1e3):
+        sizes = {"l1": 2.0, "l2": 1.0, "r1": 1.5625, "r2": 1.25, "a": -0.5625}
+        space = zw.trace(entry.system, {**entry.params, **{name: unit * value for name, value in sizes.items()}})
+        assert [(point.kind, point.order) for point in space.singular_points] == [("tangency", 1)]
+        assert (len(space.branches), len(space.curves), space.components) == (2, 2, 1)
+
+
 def test_box_cuts_arcs() -> None:
     space = zw.trace(plane(x**2 + y**2 - 1), {}, box={"x": (0, 2)})
     (arc,) = space.branches

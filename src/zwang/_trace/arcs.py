@@ -162,9 +162,10 @@ class Follower:
     def _tangent(self, x: Array) -> Array | None:
         _, rows = self.solver.place.values(x * self.solver.place.scale)
         _, values, right = np.linalg.svd(rows)
-        if len(right) - self.solver.rank < 1 or values[self.solver.rank - 1] < 1e-9:
+        rank = self.solver.rank
+        if len(right) - rank < 1 or (rank > 0 and values[rank - 1] < 1e-9):
             return None
-        return np.ascontiguousarray(right[self.solver.rank])
+        return np.ascontiguousarray(right[rank])
 
     def _dips(self, nodes: Array, sigma: Array) -> Array:
         """Return the places (in x) where the rank nearly drops."""
