@@ -151,6 +151,7 @@ def no_potential(shop: Workshop) -> Finding:
     curl = sp.diff(system.forces[y], x) - sp.diff(system.forces[x], y)
     size = float(curl.subs({item: values[item.name] for item in system.parameters}))
     found = study(shop, CIRCLE)
+    reaction = float(shop.ask(CIRCLE).solutions[0].normal[0])
     loss = float(found.ideal.energy["total"][-1] - found.ideal.energy["total"][0]) if found.ideal is not None else 0.0
     return Finding(
         computed=f"The swirl has the curl {num(size)}, the energy changes by {num(loss)} J within a second, and the "
@@ -159,6 +160,7 @@ def no_potential(shop: Workshop) -> Finding:
             as_printed("order of the position", found.orders["position"].value, -1.0, tol=ORDER_TOLERANCE),
             as_printed("it tends to the ideal motion", found.verdict.status.name, "CONVERGES"),
             sound("the force has no potential", abs(size) > 1e-9),
+            sound("reaction at the start, -m v^2/r", reaction, shop.entry(CIRCLE).facts["reaction"].value),
         ),
     )
 
