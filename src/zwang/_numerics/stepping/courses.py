@@ -115,7 +115,7 @@ def run_oscillatory(
         loop: Any = oscillatory.oscillate
         return int(loop(
             problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
-            oscillatory.tableau(), *state.arrays, *state.compared, state.crossings, phase, tol, steps,
+            *state.arrays, *state.compared, state.crossings, phase, tol, steps,
         ))  # fmt: skip
 
     status = _drive(advance, state, stop)

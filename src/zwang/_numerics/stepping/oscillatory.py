@@ -20,7 +20,6 @@ again, shorter, until it ends on the switching surface; then the comparison is t
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.jit import EVAL_TYPE, njit
 from zwang._numerics.stepping.comparing import compare, piece_at, widen
+from zwang._numerics.stepping.unrolled import FIFTH_Q, FIFTH_V, NODES, STEP_Q, STEP_V, THIRD_Q, THIRD_V, stages
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
@@ -36,26 +36,6 @@ DONE, PAUSED, TOO_SMALL, IRREGULAR, NOT_FINITE = range(5)
 # Places in the loop's own numbers, which survive a pause.
 TIME, STEP, RATE, LEAST, OFFSET, SHORT, LONG, GAP_SHORT, GAP_LONG = range(9)
 CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH = range(7)
-
-
-STEP_ROW, FIFTH, THIRD, WIDTH = 12, 13, 14, 16
-
-
-@functools.cache
-def tableau() -> Array:
-    """Return the coefficients, column by column: (13, 32).
-
-    Row j: what the acceleration of stage j adds to the velocity of each later stage (places 0 to 11), to the step (12)
-    and to the two estimates of its error (13, 14); from place 16 on the same for positions, where A stands for A A.
-    Row 12: the nodes c.
-    """
-    from scipy.integrate import DOP853
-
-    a, b = DOP853.A[:12, :12], DOP853.B
-    rows = np.vstack([a, b, DOP853.E5[:12], DOP853.E3[:12], np.zeros(12)])
-    table = np.zeros((13, 2 * WIDTH))
-    table[:12, :WIDTH], table[:12, WIDTH:], table[12, :12] = rows.T, (rows @ a).T, DOP853.C[:12]
-    return table
 
 
 @njit
@@ -96,45 +76,17 @@ def wrong_side(values, sides, sizes, switches):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _gather(n, table, j, out, sums, totals):  # type: ignore[no-untyped-def]
-    """Add the acceleration of stage j to the sums (n, 32) of all later stages: one loop, long enough for vectors."""
-    for k in range(n):
-        push = out[k]
-        for i in range(2 * WIDTH):
-            sums[k, i] += table[j, i] * push
-    for k in range(totals.size):
-        totals[k] += table[j, STEP_ROW] * out[n + k]
-
-
-@njit
-def _stages(  # type: ignore[no-untyped-def]
-    rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, start, out, sums, totals, q, v,
-    values, sizes,
-):  # fmt: skip
-    """Gather the sums over all stages; `start` is the first of them, `out` gets the last.
-
-    Return whether the kernel was regular at all of them, and the share of the step at which a stage first contradicts
-    a comparison that is held (2: none). No array is cut in this loop: that would cost more than the kernel.
-    """
-    sound, first = True, 2.0
-    for k in range(n):
-        for i in range(2 * WIDTH):
-            sums[k, i] = 0.0
-    for k in range(totals.size):
-        totals[k] = 0.0
-    _gather(n, table, 0, start, sums, totals)
-    for i in range(1, 12):
-        node = table[12, i]
-        for k in range(n):
-            v[k] = y[n + k] + (carry[n + k] + h * sums[k, i])
-            q[k] = y[k] + (carry[k] + h * (node * y[n + k] + h * sums[k, WIDTH + i]))
-        sound &= rhs(t + node * h, q, v, params, sides, workspace, out) == 0
-        _gather(n, table, i, out, sums, totals)
-        if switches > 0 and node < first:
-            surfaces(t + node * h, q, v, params, sides, workspace, values)
+def _first_wrong(surfaces, switches, n, t, h, path, params, sides, workspace, q, v, values, sizes):  # type: ignore[no-untyped-def]
+    """Return the share of the step at which a stage first contradicts a comparison that is held; 2: none does."""
+    first = 2.0
+    for i in range(1, NODES.size):
+        if NODES[i] < first:
+            for k in range(n):
+                q[k], v[k] = path[i, k], path[i, n + k]
+            surfaces(t + NODES[i] * h, q, v, params, sides, workspace, values)
             if wrong_side(values, sides, sizes, switches) >= 0:
-                first = node
-    return sound, first
+                first = NODES[i]
+    return first
 
 
 @njit
@@ -150,8 +102,8 @@ def _error(n, h, y, out, sums, tol, rate):  # type: ignore[no-untyped-def]
     size_v = tol * largest_v + floor * (rate * rate * h + 1.0)
     fifth, third = 0.0, 0.0
     for k in range(n):
-        fifth += (h * sums[k, FIFTH] / size_v) ** 2 + (h * h * sums[k, WIDTH + FIFTH] / size_q) ** 2
-        third += (h * sums[k, THIRD] / size_v) ** 2 + (h * h * sums[k, WIDTH + THIRD] / size_q) ** 2
+        fifth += (h * sums[k, FIFTH_V] / size_v) ** 2 + (h * h * sums[k, FIFTH_Q] / size_q) ** 2
+        third += (h * sums[k, THIRD_V] / size_v) ** 2 + (h * h * sums[k, THIRD_Q] / size_q) ** 2
     if fifth == 0.0 and third == 0.0:
         return 0.0
     return fifth / math.sqrt((fifth + 0.01 * third) * 2 * n)
@@ -170,8 +122,8 @@ def _add(y, carry, k, change):  # type: ignore[no-untyped-def]
 def _take(n, h, y, carry, sums, totals):  # type: ignore[no-untyped-def]
     """Add one step to the state and to the integrals."""
     for k in range(n):
-        _add(y, carry, k, h * (y[n + k] + carry[n + k] + h * sums[k, WIDTH + STEP_ROW]))
-        _add(y, carry, n + k, h * sums[k, STEP_ROW])
+        _add(y, carry, k, h * (y[n + k] + carry[n + k] + h * sums[k, STEP_Q]))
+        _add(y, carry, n + k, h * sums[k, STEP_V])
     for k in range(totals.size):
         _add(y, carry, 2 * n + k, h * totals[k])
 
@@ -184,7 +136,7 @@ def _state(n, y, q, v):  # type: ignore[no-untyped-def]
 
 
 _SIGNATURE = (
-    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[:, ::1], "
+    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, "
     "float64[::1], int64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
     "float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, int64)"
@@ -204,7 +156,7 @@ def _between(clock, halve):  # type: ignore[no-untyped-def]
 
 @njit(_SIGNATURE)
 def oscillate(  # type: ignore[no-untyped-def]
-    rhs, jacobian, surfaces, n, switches, table, params, sides, workspace, y, carry, clock, counts, edges, record,
+    rhs, jacobian, surfaces, n, switches, params, sides, workspace, y, carry, clock, counts, edges, record,
     low, high, breaks, coefficients, windows, sup, crossings, phase, tol, max_steps,
 ):  # fmt: skip
     """Advance to the last edge, or pause after `max_steps` steps; what it returns is a status.
@@ -214,7 +166,8 @@ def oscillate(  # type: ignore[no-untyped-def]
     columns, in every cell. sup gets the squares of the largest distances.
     """
     start, out, trial, lost = np.empty(y.size - n), np.empty(y.size - n), np.empty(y.size), np.empty(y.size)
-    sums, totals = np.empty((n, 2 * WIDTH)), np.empty(y.size - 2 * n)
+    sums, totals, pushes = np.empty((n, 6)), np.empty(y.size - 2 * n), np.empty((12, n))
+    path = np.empty((12 if switches > 0 else 0, 2 * n))
     q, v, derivatives = np.empty(n), np.empty(n), np.empty(2 * n * n)
     values, sizes = np.zeros(max(switches, 1)), np.zeros(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
@@ -244,10 +197,10 @@ def oscillate(  # type: ignore[no-untyped-def]
         h = left / max(pieces, 1)
         if clock[LONG] > 0.0:  # a crossing is being located
             h, pieces = min(clock[STEP], left), 2
-        sound, first = _stages(
-            rhs, surfaces, switches, n, t, h, y, carry, params, sides, workspace, table, start, out, sums, totals, q, v,
-            values, sizes,
-        )  # fmt: skip
+        sound = stages(rhs, n, t, h, y, carry, params, sides, workspace, start, out, pushes, sums, totals, q, v, path)
+        first = 2.0
+        if switches > 0:
+            first = _first_wrong(surfaces, switches, n, t, h, path, params, sides, workspace, q, v, values, sizes)
         # Where the phase bounds the step far below what the error allows, every eighth estimate is enough.
         idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(out[0])
         error = 0.0 if idle else _error(n, h, y, out, sums, tol, clock[RATE])
