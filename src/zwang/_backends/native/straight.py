@@ -63,6 +63,9 @@ def several_source(title: str, program: Program, kernels: Mapping[str, Kernel]) 
     parts = [HEAD.format(title=title, size=max(len(prepared), 1)), _prepare(program, prepared)]
     for name, kernel in kernels.items():
         text = _one_state(program, kernel, prepared, set(found[name]))
+        # What is called at every stage and sample is taken in where the loop is written for one model.
+        often = name in ("motion", "glance")
+        text = text.replace(_OPTIONS, f"{_OPTIONS}, forceinline=True") if often else text
         parts.append(text.replace("def one(", f"def {name}("))
     return "".join(parts)
 

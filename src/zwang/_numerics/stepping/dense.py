@@ -13,7 +13,7 @@ from zwang._numerics.stepping.calls import D, Y, Z, coordinates, width
 Floats = NDArray[np.float64]
 
 
-@njit(_nrt=False, fastmath={"contract"})
+@njit(_nrt=False, fastmath={"contract"}, forceinline=True)
 def interpolate(code: Any, room: Floats, x: float) -> None:
     """Set Z to the state at the part x of the step."""
     m, u = width(code), 1.0 - x

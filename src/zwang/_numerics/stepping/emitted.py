@@ -39,7 +39,7 @@ def width(code):
 
 '''
 CALL = """
-@njit(_nrt=False)
+@njit(_nrt=False, forceinline=True)
 def {name}(code, table, work, params, t, q, v, out):
     return model_{name}(t, q, v, params, table, work, out)
 

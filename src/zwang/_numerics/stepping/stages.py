@@ -30,7 +30,7 @@ RESULT = _rows((B, E5, E3))
 OUTPUT = _rows(DENSE)
 
 
-@njit(_nrt=False, fastmath={"contract"})
+@njit(_nrt=False, fastmath={"contract"}, forceinline=True)
 def blend(code: Any, room: Floats, weights: Floats, row: int, count: int, base: float, h: float, target: int) -> None:
     """Set a row of `room` to base times Y plus h times a weighted sum of the first stages.
 
@@ -62,7 +62,7 @@ def blend(code: Any, room: Floats, weights: Floats, row: int, count: int, base: 
         room[to + 7] = base * room[y + 7] + h * a7
 
 
-@njit(_nrt=False, fastmath={"contract"})
+@njit(_nrt=False, fastmath={"contract"}, forceinline=True)
 def stage(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
           t: float, h: float, s: int) -> int:  # fmt: skip
     """Evaluate stage s of a step from t with length h."""
