@@ -209,3 +209,20 @@ def test_grazing_contact_is_not_logged() -> None:
     assert motion.status.name == "REACHED"
     assert [event.kind for event in motion.events if event.kind in ("contact", "lift-off")] == []
     assert motion.end["y"] == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("mu", "omega"), [(1.5, 0.0), (1.6, 1.5)])
+def test_sliding_rod_that_nears_the_point_of_genot_and_brogliato_stops_there(mu: float, omega: float) -> None:
+    # The denominator 1 + 3 cos^2 - 3 mu sin cos of the uniform rod vanishes where tan(theta) is
+    # (3 mu - sqrt(9 mu^2 - 16))/2, the numerator g - w^2 sin(theta) at the angular velocity sqrt(g/sin(theta)).
+    rod = zw.gallery.get("painleve_rod")
+    critical = math.atan((3 * mu - math.sqrt(9 * mu**2 - 16)) / 2)
+    theta = critical - math.radians(1.0)
+    start = {"x": math.cos(theta), "y": math.sin(theta), "theta": theta}
+    start |= {"v_x": -30.0 - omega * math.sin(theta), "v_y": omega * math.cos(theta), "v_theta": omega}
+    motion = zw.simulate(rod.system, start, {**rod.params, "mu": mu}, until=0.5)
+    assert motion.status.name == "SINGULAR"
+    assert [event.kind for event in motion.events] == ["singular"]
+    assert motion.end["theta"] == pytest.approx(critical, abs=1e-4)
+    assert motion.end["v_theta"] == pytest.approx(math.sqrt(9.81 / math.sin(critical)), abs=1e-2)
+    assert "wedges" in motion.reason

@@ -23,6 +23,7 @@ from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
 from zwang._simulate.watching import bands_of, sides_of
+from zwang._simulate.wedging import wedges
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -108,6 +109,8 @@ class Driver:
             names = tuple(self.moving.watch_names[k] for k in found.fired)
             if names == (("singular", 0),):
                 following = near_singular(self, moment, decision, self.closeness(moment))
+            elif any(kind == "normal" for kind, _ in names) and (words := wedges(self.ground, moment, decision)):
+                following = stopped_at(self.record, MotionStatus.SINGULAR, moment.t, words)
             elif any(kind == "normal" for kind, _ in names) and self._blurred(moment, decision):
                 following = pass_singular(self, moment, decision)
             else:
@@ -158,6 +161,9 @@ class Driver:
 
     def _broken(self, found: Any, moment: Moment, decision: Decision) -> Stop | tuple[Moment, Decision]:
         """Return what follows where the steps could not go on: a singular point, or a motion that blows up."""
+        words = wedges(self.ground, moment, decision)
+        if words is not None:
+            return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, words)
         if found.status == "NOT_FINITE":
             self._refuse_nan_events(found, moment)
         if found.status == "IRREGULAR":
