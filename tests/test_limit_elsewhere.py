@@ -157,3 +157,29 @@ def test_a_study_is_drawn_saved_and_read_back(groove, tmp_path: Path):
         groove.plot("sounds")
     with pytest.raises(zw.DeclarationError, match="'lid' was not realized"):
         groove.plot("force", constraint="lid")
+
+
+def test_coupled_masses_two_springs_a_kept_constraint_and_cubic_drag_tend_to_the_averaged_motion():
+    """Nothing in this system is simple: the theory is checked by the motions themselves, whose distance falls."""
+    (x, y, z, u), (vx, vy, vz, vu) = zw.coordinates("x y z u")
+    kinetic = 2 * vx**2 + vy**2 * (1 + x**2 / 2) + vz**2 + vu**2 + vx * vy * sp.sin(x) / 2 + vz * vu / 3
+    system = zw.System(
+        name="coupled",
+        kinetic=kinetic / 2,
+        potential=x**2 / 2 + u * x,
+        forces={y: -0.4 * vy, z: -0.1 * vz**3},
+        constraints=[
+            zw.Bilateral(y - x**2 / 2, name="a"),
+            zw.Bilateral(z + sp.sin(u) / 4, name="b"),
+            zw.Bilateral(u - x / 3, name="c"),
+        ],
+    )
+    rough = {"x": 0.4, "y": 0.1, "z": -0.03, "u": 0.13, "v_x": 0.5, "v_y": 0.2, "v_z": 0.0, "v_u": 0.1}
+    start = zw.compile(system).project(rough)
+    start |= {"v_y": start["v_y"] + 0.6, "v_z": start["v_z"] - 0.5}
+    ways = {"a": zw.Stiffness(weight=1 + x**2), "b": zw.Stiffness(weight=3)}
+    study = zw.limit(system, ["a", "b"], start, by=ways, until=1.5, strengths=[1e5, 1e6, 1e7])
+    assert study.status is LimitStatus.CONVERGES_ELSEWHERE
+    assert study.limit.order.value == pytest.approx(-0.5, abs=0.05)
+    assert study.limit.distances[-1] < 3e-4
+    assert study.errors["position"][-1] > 0.04  # the ideal motion is far

@@ -25,7 +25,7 @@ def fit_order(strengths: Array, errors: Array, floor: Array | float = 0.0) -> Or
     --------
     >>> N = np.array([1e2, 1e4, 1e6, 1e8, 1e10])
     >>> fit_order(N, 3 / N + 1 / N**2 + 1e-9, floor=1e-9)
-    -1.000 +- 0.006
+    -0.998 +- 0.003
     """
     floors = np.broadcast_to(np.asarray(floor, dtype=float), errors.shape)
     good = np.isfinite(errors) & (errors > MARGIN * floors) & (errors > 0)

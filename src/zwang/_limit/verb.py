@@ -83,7 +83,7 @@ def limit(
     >>> held = zw.gallery.get("kozlov_neishtadt")
     >>> study = zw.limit(held.system, "floor", held.state, by=zw.Stiffness, until=1.0, strengths=[1e4, 1e5, 1e6])
     >>> study.orders
-    position -1.00, velocity -0.50, tangential velocity -1.00, normal velocity -0.50, integral -0.50, force -0.00
+    position -1.00, velocity -0.50, tangential velocity -1.00, normal velocity -0.50, integral -0.50, force 0.00
     >>> study.status.name
     'CONVERGES'
     """

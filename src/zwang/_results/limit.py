@@ -67,7 +67,8 @@ class _Readable(dict[str, Order]):
     """Quantity -> order; printed in one line."""
 
     def __repr__(self) -> str:
-        return ", ".join(f"{name} {order.value:.2f}" for name, order in self.items())
+        # Adding zero makes -0.00 plain 0.00.
+        return ", ".join(f"{name} {round(order.value, 2) + 0.0:.2f}" for name, order in self.items())
 
 
 @storable
