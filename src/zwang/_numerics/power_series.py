@@ -136,10 +136,12 @@ class Series:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Series:
-        return self * (other**-1 if isinstance(other, Series) else 1 / other)
+        found: Series = self * (other**-1 if isinstance(other, Series) else 1 / other)
+        return found
 
     def __rtruediv__(self, other: Any) -> Series:
-        return self**-1 * other
+        found: Series = self**-1 * other
+        return found
 
     def __pow__(self, exponent: Any) -> Series:
         return power(self, exponent)
@@ -149,7 +151,7 @@ class Series:
         inner = self.c.copy()
         inner[0] = 0 * inner[0]
         small = Series(self.ring, inner)
-        found = small * 0 + taylor[-1]
+        found: Series = small * 0 + taylor[-1]
         for value in reversed(taylor[:-1]):
             found = found * small + value
         return found

@@ -191,7 +191,7 @@ class Branch:
 
 def chebyshev(coefficients: Array, u: Array) -> Array:
     """Return sums of Chebyshev polynomials: coefficients (d + 1, ...) at u (k,) give (k, ...)."""
-    found = np.polynomial.chebyshev.chebval(u, coefficients)
+    found: Array = np.asarray(np.polynomial.chebyshev.chebval(u, coefficients), dtype=np.float64)
     return np.moveaxis(found, -1, 0) if coefficients.ndim > 1 else found
 
 
@@ -203,7 +203,7 @@ def _at_ends(lengths: Array) -> Array:
 
 def _invert(lengths: Array, wanted: Array) -> Array:
     """Return u at which the length is as wanted: Newton's method inside a bracket that shrinks."""
-    slope = np.polynomial.chebyshev.chebder(lengths)
+    slope: Array = np.asarray(np.polynomial.chebyshev.chebder(lengths), dtype=np.float64)
     low, high = -np.ones_like(wanted), np.ones_like(wanted)
     ends = _at_ends(lengths[None])[0]
     u = np.clip(2 * (wanted - ends[0]) / (ends[1] - ends[0]) - 1, -1, 1)
@@ -218,13 +218,13 @@ def _invert(lengths: Array, wanted: Array) -> Array:
         u = np.where(miss == 0, u, tried)
         if np.all(done | (miss == 0)):
             break
-    return u
+    return np.asarray(u)
 
 
 def _geometry(piece: Array, u: Array) -> tuple[Array, Array, Array]:
     """Return position, unit tangent and curvature at parameters u of one piece."""
-    first = np.polynomial.chebyshev.chebder(piece)
-    second = np.polynomial.chebyshev.chebder(first)
+    first: Array = np.asarray(np.polynomial.chebyshev.chebder(piece), dtype=np.float64)
+    second: Array = np.asarray(np.polynomial.chebyshev.chebder(first), dtype=np.float64)
     q, slope, change = chebyshev(piece, u), chebyshev(first, u), chebyshev(second, u)
     size = np.linalg.norm(slope, axis=1)
     # At a cusp the first derivative vanishes, and the second is along the tangent.

@@ -54,9 +54,9 @@ class StepRows:
         return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
     def _terms(self, t: Array, q: Array, v: Array) -> Terms:
-        arrays = [np.ascontiguousarray(part.T) for part in (q, v)]
+        time, q, v = (np.ascontiguousarray(part.T) for part in (t, q, v))
         kernels = self.ground.model.kernels
-        return dense_terms(kernels.terms(np.ascontiguousarray(t), *arrays, self.ground.params[:, None]))
+        return dense_terms(kernels.terms(time, q, v, self.ground.params[:, None]))
 
     def _forces(self) -> tuple[dict[str, Array], dict[str, Array]]:
         """The force in a row is the mean of the step that starts there; the last row repeats the last step."""

@@ -105,8 +105,8 @@ def realized_outcomes(crossing: Crossing) -> list[Outcome]:
     mobility = np.einsum("ji,ik,jk->j", rows, np.linalg.inv(terms.mass[:, :, 0]), rows)
     model = _softened(ground.model.system)
     scale = found.place.scale
-    radius = max(np.linalg.norm((q - found.q) / scale), 1e-6)
-    out = min(np.linalg.norm((way.curve.at(way.curve.end)[0] - found.q) / scale) for way in crossing.ways)
+    radius = max(float(np.linalg.norm((q - found.q) / scale)), 1e-6)
+    out = min(float(np.linalg.norm((way.curve.at(way.curve.end)[0] - found.q) / scale)) for way in crossing.ways)
     radius = float(min(max(1.05 * radius, 0.5 * out), 0.98 * out) if out > 1.1 * radius else 1.05 * radius)
     approach = radius / float(np.linalg.norm(v / scale))
     values = dict(zip(ground.model.system.parameters, ground.params, strict=True))

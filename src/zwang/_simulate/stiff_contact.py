@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
+from zwang._declare.constraints import Friction
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
 from zwang._numerics.impacts import resolve_impact
@@ -106,7 +107,12 @@ def spring_of(driver: Driver, decision: Decision, moment: Moment) -> Spring | st
     strengths = tuple((turns / time) ** 2 / mobility for turns in TURNS)
     number = ground.table.places.index(place)
     return Spring(
-        number, place.name, _softened(ground.model.system, place.name), strengths, 1.0 / mobility, carried / mobility
+        number,
+        place.name,
+        _softened(ground.model.system, place.name),
+        strengths,
+        1.0 / mobility,
+        np.asarray(carried / mobility),
     )
 
 
@@ -120,16 +126,24 @@ def _run(driver: Driver, spring: Spring, moment: Moment, strength: float, force:
     params = dict(zip((item.name for item in system.parameters), driver.ground.params, strict=True))
     params[STRENGTH.name] = strength
     known = {item.name for item in spring.model.system.parameters}  # a softened contact has no restitution
-    gap = system.constraints[spring.name].expr
+    gap = _gap(system, spring.name)
     events = [Event(gap, direction=1, stop=True, name="open")] if until_open else []
-    return simulate(
+    found = simulate(
         spring.model,
         {**state, "t": moment.t},
         {name: value for name, value in params.items() if name in known},
         until=moment.t + spring.wait(strength),
         tol=TOLERANCE,
         events=events,
-    )  # type: ignore[return-value]
+    )
+    assert isinstance(found, Motion)
+    return found
+
+
+def _gap(system: System, name: str) -> Any:
+    item = system.constraints[name]
+    assert not isinstance(item, Friction)
+    return item.expr
 
 
 # At a paradox.
@@ -241,5 +255,5 @@ def _gaps(driver: Driver, spring: Spring, motion: Motion) -> Array:
 
     system = driver.ground.model.system
     values: dict[str, Any] = dict(zip(motion.coordinates, motion.q.T, strict=True))
-    (gap,) = numbers_of([system.constraints[spring.name].expr], {**values, **motion.params, "t": motion.t})
+    (gap,) = numbers_of([_gap(system, spring.name)], {**values, **motion.params, "t": motion.t})
     return np.broadcast_to(gap, motion.t.shape)

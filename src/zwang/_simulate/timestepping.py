@@ -111,7 +111,7 @@ class Walk:
     def run(self, progress: Callable[[float], None] | None = None) -> tuple[Steps, Stop]:
         """Take all steps; return them and why they ended."""
         n, m, k = len(self.moment.q), len(self.layout.source), self.count
-        times = self.moment.t + self.h * np.arange(k + 1)
+        times: Array = np.asarray(self.moment.t + self.h * np.arange(k + 1), dtype=np.float64)
         times[-1] = self.until
         track = Track(
             times,
@@ -200,7 +200,7 @@ class _Restitution:
         self.given = [c for c, e in enumerate(items) if e is not None and not isinstance(e, int)]
         self.measured = Measured(system, [items[c] for c in self.given]) if self.given else None
         moving = {time_symbol, *system.coordinates, *system.velocities}
-        self.varies = any(items[c].free_symbols & moving for c in self.given)
+        self.varies = any(getattr(items[c], "free_symbols", set()) & moving for c in self.given)
         self.params, self.known = ground.params, False
 
     def at(self, t: float, q: Array, v: Array) -> Array:

@@ -48,7 +48,8 @@ def _growth(shop: Workshop, name: str) -> Picture:
 )
 def potential(shop: Workshop) -> Finding:
     system = shop.system(CIRCLE)
-    f = system.constraints["circle"].expr
+    circle: Any = system.constraints["circle"]
+    f = circle.expr
     c, N = sp.Rational(3, 2), sp.Integer(7)
     soft = realize(system, "circle", by=Stiffness(N, weight=2 * c))
     spring = sp.simplify(soft.potential - system.potential)

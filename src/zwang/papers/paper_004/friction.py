@@ -215,7 +215,7 @@ def whole_sequence(shop: Workshop) -> Finding:
     orders = {}
     for name, (constraint, until, (state, params)) in cases.items():
         system = shop.system(name)
-        one_sided = [item.name for item in system.constraints if getattr(item, "level", "") == "velocity"]
+        one_sided = [str(item.name) for item in system.constraints if getattr(item, "level", "") == "velocity"]
         found = limit(
             system, constraint or one_sided, state, params, by=Viscosity, until=until, strengths=STRENGTHS, workers=1
         )

@@ -17,9 +17,9 @@ from zwang.papers.workshop import Workshop
 def _row(shop: Workshop) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return M, the paper's row W (minus ours) and the velocity of the sleigh on its blade."""
     state, params = shop.values(SLEIGH, **ON_BLADE)
-    terms = shop.model(SLEIGH).terms(state, {**params, "J": 1.0})
+    mass, rows, _, _ = shop.model(SLEIGH).terms(state, {**params, "J": 1.0}).at(0)
     v = np.array([state[f"v_{name}"] for name in ("x", "y", "phi")])
-    return terms.mass[:, :, 0], -terms.rows[0, :, 0], v
+    return mass, -rows[0], v
 
 
 @claim(
