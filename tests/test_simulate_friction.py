@@ -136,6 +136,33 @@ def test_friction_that_two_corners_share_is_undetermined_while_their_loads_are_n
         assert np.isnan(motion.friction[corner]).all()
 
 
+def two_feet(slope: float) -> tuple[zw.System, dict[str, float]]:
+    """Return a block on two rough feet on an incline: x down the slope, y away from it."""
+    (x, y, phi), (vx, vy, w) = zw.coordinates("x y phi", angles="phi")
+    feet = []
+    for name, arm in (("upper", -1), ("lower", 1)):
+        foot = sp.Matrix([x + arm * sp.cos(phi) + sp.sin(phi) / 2, y + arm * sp.sin(phi) - sp.cos(phi) / 2])
+        law = zw.Coulomb(sp.Rational(1, 2), slip=zw.rate(foot[0]))
+        feet.append(zw.Unilateral(foot[1], friction=law, restitution=0, name=name))
+    pull, load = sp.Float(10 * math.sin(slope)), sp.Float(10 * math.cos(slope))
+    kinetic = (vx**2 + vy**2 + w**2) / 2
+    system = zw.System(name="feet", kinetic=kinetic, potential=load * y - pull * x, constraints=feet)
+    return system, {"x": 0.0, "y": 0.5, "phi": 0.0, "v_x": 0.0, "v_y": 0.0, "v_phi": 0.0}
+
+
+def test_block_on_two_feet_holds_up_to_the_friction_angle_and_slides_beyond_it() -> None:
+    # Both feet together hold tan(slope) <= mu = 1/2, though neither could alone.
+    system, state = two_feet(0.44)
+    motion = zw.simulate(system, state, {}, until=2.0)
+    assert motion.status.name == "REACHED"
+    assert motion.events == ()
+    assert np.all(motion.q == motion.q[0])
+    system, state = two_feet(0.50)
+    motion = zw.simulate(system, state, {}, until=1.0, tol=TIGHT)
+    assert motion.end["x"] == pytest.approx(10 * (math.sin(0.5) - 0.5 * math.cos(0.5)) / 2, abs=1e-10)
+    assert balance(motion) < 1e-10
+
+
 def three_supports() -> tuple[zw.System, dict[str, float]]:
     """Return a beam on three supports without friction, its weight over the middle one."""
     (y, phi), (vy, w) = zw.coordinates("y phi")

@@ -19,6 +19,8 @@ from zwang._simulate.vertices import basic_forces
 
 Array = NDArray[np.float64]
 PULLS = "(N<0)"
+SPENT = 1e-9
+"""Forces of a vertex below this, relative to its largest, are zero."""
 DEPENDENT = 1e-9
 """Rows whose part across the others is shorter than this, in the metric of M and relative to them, depend on them."""
 
@@ -71,8 +73,7 @@ def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
     if rank == len(rows):
         return Held(full)
     free = _undetermined(table, full, metric, rank)
-    forces = basic_forces(table, terms, full)
-    weights = forces if forces is not None else np.zeros(len(rows))
+    forces, weights = basic_forces(table, terms, full) or (np.zeros(len(rows)), np.zeros(len(rows)))
     bilateral = np.array(
         [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
     )
@@ -80,8 +81,24 @@ def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
     kept = set(_independent(metric, order, rank))
     held = tuple(j for i, j in enumerate(full.held) if i in kept)
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
-    mode = Mode(held, sticking, full.sliding, tuple(j for j in full.pulling if j in held))
+    spent = _spent(table, full, held, kept, forces)
+    mode = Mode(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
     return Held(mode, free)
+
+
+def _spent(
+    table: ConstraintTable, full: Mode, held: tuple[int, ...], kept: set[int], forces: Array
+) -> list[tuple[int, int]]:
+    """Return the frictions that stick, but at their bound and without a row of their own: they go with their normal."""
+    found = []
+    size = float(np.abs(forces).max(initial=0.0))
+    for i, slip in enumerate(full.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        force = forces[i + len(full.held)]
+        loaded = place.kind == "friction" or place.normal in held
+        if i + len(full.held) not in kept and loaded and abs(force) > SPENT * size:
+            found.append((place.law, -1 if force > 0 else 1))
+    return found
 
 
 def _metric(mass: Array, rows: Array) -> Array:

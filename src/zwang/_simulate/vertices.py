@@ -14,8 +14,8 @@ from zwang._simulate.mode_equations import slip_direction
 Array = NDArray[np.float64]
 
 
-def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> Array | None:
-    """Return for each row of a mode how strictly its force lies inside its bounds at a vertex, None if none is found.
+def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array] | None:
+    """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
 
     The acceleration is that of the rows as equalities. Friction that slides is left out: its rows are not held, and
     its normal carries it along.
@@ -51,7 +51,7 @@ def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> Array | No
     for row, rest in zip(above, limit - above @ x, strict=True):
         last = int(np.flatnonzero(row)[-1])  # the tangential force of the pair
         slack[last] = min(slack[last], rest)
-    return np.where(np.isinf(slack), np.abs(x), slack)
+    return x, np.where(np.isinf(slack), np.abs(x), slack)
 
 
 def _bounds(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:

@@ -46,5 +46,6 @@ def wedges(ground: Ground, moment: Moment, decision: Decision) -> str | None:
         return None
     return (
         f"At t = {moment.t:.12g} sliding friction wedges: numerator and denominator of the normal force vanish "
-        f"together (the denominator is {value:.1e} of its value without friction), and the equations don't say what follows."
+        f"together (the denominator is {value:.1e} of its value without friction), and the equations don't say what "
+        "follows."
     )
