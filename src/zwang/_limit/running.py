@@ -24,6 +24,7 @@ from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
 from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
+from zwang._realize import amounts
 
 Array = NDArray[np.float64]
 PHASES = ((2e4, 0.2), (5e4, 0.4), (1e7, 0.7), (np.inf, 0.5))
@@ -73,7 +74,8 @@ class Runner:
         if not compilable(self.softened.soft):
             return "events"
         ratios = [getattr(way, "ratio", None) for way in self.softened.ways.values()]
-        heavy = any(ratio is not None and sp.sympify(ratio).is_number and float(ratio) >= 1 for ratio in ratios)
+        shares = [amounts.read(self.softened.ideal, item, "Stiffness: ratio") for item in ratios if item is not None]
+        heavy = any(item.is_number and float(item) >= 1 for item in shares)
         return "oscillatory" if self.softened.level == "position" and not heavy else "implicit"
 
     @cached_property

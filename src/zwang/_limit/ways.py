@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._declare.constraints import Bilateral, Unilateral
+from zwang._declare.constraints import Bilateral, Unilateral, as_expression
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
 from zwang._realize import Realization, realize
@@ -105,7 +104,7 @@ def _with_strength(system: System, by: Any, symbol: Any) -> Realization:
             f"with a strength and a method soften(system, constraint, strength); it was given {by!r:.80}."
         )
     if by.strength is not None:
-        given = sp.sympify(by.strength)
+        given = as_expression(by.strength, f"{type(by).__name__}: strength")
         words = f"{float(given):g}" if given.is_number else str(given)
         raise DeclarationError(
             f"{system.name}: by={type(by).__name__} was given the strength {words}; a limit study tries several. "
