@@ -1,0 +1,72 @@
+"""S. N. Burian, Reaction forces and friction forces in systems with geometric singularities (2024), claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zwang.gallery.sources import BURIAN_2024
+from zwang.papers.chapter import Chapter, Section
+from zwang.papers.claim import Record
+from zwang.papers.paper_000.pictures import perturbed_curves
+from zwang.papers.paper_000.studies import CROSSING, ROUGH
+from zwang.papers.wording import num
+
+__all__ = ["CHAPTER"]
+
+
+def _answer(records: Mapping[str, Record]) -> str:
+    parts = [
+        "They grow without bound, and how fast depends on how the branches meet, on the side to which the mechanism is "
+        "mistuned, and on friction, which makes the growth slower but takes away existence: close to the singular "
+        "point the laws allow two reactions for motion one way and none for motion the other way."
+    ]
+    cross = records.get("000-thm1-frictionless")
+    rough = records.get("000-thm1-friction")
+    if cross is not None and rough is not None and "exponent" in cross.data and "exponent" in rough.data:
+        parts.append(
+            f"At a crossing the multiplier grows like the mistuning eps to the power {num(cross.data['exponent'], 3)} "
+            f"without friction and {num(rough.data['exponent'], 3)} with it."
+        )
+    limit = records.get("000-thm1-two-or-none")
+    if limit is not None and "threshold" in limit.data:
+        parts.append(
+            "The paper does not say how close is close. There is a threshold, in the example at eps = "
+            f"{num(limit.data['threshold'], 3)}, beyond which there is one reaction both ways."
+        )
+    turning = records.get("000-pendulum-turning")
+    if turning is not None and turning.data:
+        parts.append(
+            "In a real mechanism the rule can fail for another reason: where the guided point comes to rest while the "
+            "rods fold through, there are two reactions before that pose and none after it, whatever the direction."
+        )
+    return " ".join(parts)
+
+
+CHAPTER = Chapter(
+    paper="000",
+    title="Reactions next to a singular configuration",
+    source=f"{BURIAN_2024}, in Russian: Reaction forces and friction forces in systems with geometric singularities",
+    question=(
+        "Some mechanisms have a pose in which two ways of moving meet. If a length is slightly off, the mechanism "
+        "passes close by, on a smooth curve. How large do the forces in it become there, and does friction in a guide "
+        "help or hurt?"
+    ),
+    answer=_answer,
+    picture=lambda shop: perturbed_curves(shop, CROSSING),
+    sections=(
+        Section(
+            "paper_000.setting",
+            "Constraints and friction",
+            "A plane mechanism of N points, one of which slides along a rough guide. The pendulum on an ellipse is its "
+            "example here: two rods that can fold, the end C on the ellipse.",
+            system=ROUGH,
+        ),
+        Section(
+            "paper_000.equation",
+            "One equation for one multiplier",
+            "In two coordinates with one constraint f = 0 the multiplier lambda satisfies `a lambda + b |lambda| = c`. "
+            "Mistuned, the constraint is f = eps, and the point s_eps of that curve next to the singular point s is "
+            "where lambda is asked for.",
+        ),
+    ),
+)
