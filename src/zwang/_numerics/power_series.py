@@ -144,7 +144,8 @@ class Series:
         return found
 
     def __pow__(self, exponent: Any) -> Series:
-        return power(self, exponent)
+        found: Series = power(self, exponent)
+        return found
 
     def compose(self, taylor: Sequence[Any]) -> Series:
         """Return sum of taylor[k] * (self - its constant)^k."""

@@ -26,7 +26,23 @@ GROUPS = {
     "friction": "friction",
 }
 FRAMES = 720
+INSIDE = 8
+MOST_ROWS = 20_000
 MARKED = 60
+
+
+def fine(motion: Motion) -> tuple[Array, Array]:
+    """Return times and states (rows, 2 n) with places inside each step from dense output: steps may be long."""
+    from zwang._results.motion_dense import states_in_piece
+
+    times, states = [], []
+    for piece in motion.pieces:
+        parts = np.arange(INSIDE) / INSIDE
+        inner = (piece.t[:-1, None] + np.diff(piece.t)[:, None] * parts).ravel()
+        t = np.append(inner, piece.t[-1])
+        times.append(t)
+        states.append(states_in_piece(piece, t))
+    return np.concatenate(times), np.concatenate(states)
 
 
 def quantity(motion: Motion, name: str) -> dict[str, Array]:
@@ -62,7 +78,14 @@ def draw_motion(motion: Motion, what: Sequence[str], against: str | None, ax: An
     from zwang._plot.motion import draw_path, draw_series
 
     names = what or ("positions",)
-    series: dict[str, Array] = {}
+    smooth = _smooth(motion, names, against)
+    if smooth is not None:
+        t, series = smooth
+        return draw_series(
+            t, series, events=_marks(motion), label=GROUPS.get(names[0], "") if len(names) == 1 else "",
+            heading=f"{motion.name}: {motion.status.name}", ax=ax,
+        )  # fmt: skip
+    series = {}
     for name in names:
         series |= quantity(motion, name)
     if not series:
@@ -72,6 +95,17 @@ def draw_motion(motion: Motion, what: Sequence[str], against: str | None, ax: An
         return draw_path(against, quantity(motion, against)[against], series, heading=heading, ax=ax)
     label = GROUPS.get(names[0], "") if len(names) == 1 else ""
     return draw_series(motion.t, series, events=_marks(motion), label=label, heading=heading, ax=ax)
+
+
+def _smooth(motion: Motion, names: Sequence[str], against: str | None) -> tuple[Array, dict[str, Array]] | None:
+    """Return positions and velocities over fine times; None where something else is asked, or the rows suffice."""
+    columns = (*motion.coordinates, *motion.velocities)
+    groups = {"positions": motion.coordinates, "velocities": motion.velocities}
+    wanted = [item for name in names for item in groups.get(name, (name,))]
+    if against is not None or any(name not in columns for name in wanted) or len(motion.t) > MOST_ROWS:
+        return None
+    t, states = fine(motion)
+    return t, {name: states[:, columns.index(name)] for name in wanted}
 
 
 def _marks(motion: Motion) -> list[tuple[float, str]]:
@@ -96,7 +130,7 @@ def film_of(motion: Motion, drawing: Any, *, frames: int = FRAMES) -> Film:
     places = np.broadcast_to(drawing.places(values), (len(times), len(drawing.points), 2))
     names = list(drawing.points)
     low, high = Film(times, places, names).corners()
-    grown = 0.6 * (high - low)
+    grown = np.full(2, float((high - low).max()))  # a guide may reach farther than what moves on it
     fixed = {**motion.params, **{name: float(np.ravel(value)[0]) for name, value in states.items()}}
     outlines = outlines_of(drawing.guides(fixed, low - grown, high + grown)) if drawing.curves else []
     segments = [(names.index(a), names.index(b)) for a, b in drawing.segments]
