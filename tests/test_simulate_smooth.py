@@ -195,3 +195,25 @@ def test_until_at_the_start_is_a_motion_of_one_row() -> None:
     motion = zw.simulate(spring(), {"x": 1, "v_x": 0, "t": 2.0}, {}, until=2.0)
     assert motion.t.tolist() == [2.0]
     assert motion.end == {"x": 1.0, "v_x": 0.0, "t": 2.0}
+
+
+def test_long_motion_goes_to_its_file_while_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zwang._simulate import driver, recording
+
+    monkeypatch.setattr(recording, "KEPT", 50)
+    monkeypatch.setattr(driver, "CHUNK", 20)
+    path = tmp_path / "long.npz"
+    motion = zw.simulate(spring(), {"x": 1, "v_x": 0}, {}, until=100.0, out=path)
+    assert motion.t[0] > 50.0
+    assert len(motion.t) <= 100
+    assert "is in long.npz only" in motion.reason
+    whole = zw.load_result(path)
+    assert (whole.t[0], whole.t[-1]) == (0.0, 100.0)
+    assert len(whole.t) > 200
+    assert np.all(np.diff(whole.t) > 0)
+    times = np.linspace(0, 100, 500)
+    assert np.abs(whole.at(times)["x"] - np.cos(times)).max() < 1e-6
+    with pytest.raises(zw.DeclarationError, match="without its reactions, energies and works"):
+        _ = whole.energy
+    with pytest.raises(zw.DeclarationError, match="out= needs a path that ends in .npz"):
+        zw.simulate(spring(), {"x": 1, "v_x": 0}, {}, until=1.0, out=tmp_path / "long.txt")

@@ -169,6 +169,11 @@ class Motion(Result):
     @property
     def _source(self) -> Any:
         """What computes the rows: the model and its parameters, set by the verb; not part of the result's data."""
+        if "_computed_by" not in self.__dict__:
+            raise DeclarationError(
+                f"{self.name}: this motion was written while it was computed, without its reactions, energies and "
+                "works. Ask compile(system).evaluate for them at the states of at(time)."
+            )
         return self.__dict__["_computed_by"]
 
     @property
@@ -263,6 +268,8 @@ class Motion(Result):
 
 def _residual(self: Motion) -> float:
     """How far the accelerations miss the equations of motion, relative to their terms: the worst of all rows."""
+    if self.rows is None and "_computed_by" not in self.__dict__:
+        return float("nan")  # read from a file that was written while the motion was computed
     return self._all.residual
 
 

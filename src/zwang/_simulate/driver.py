@@ -45,7 +45,7 @@ class Driver:
 
     def __init__(self, ground: Ground, request: Request) -> None:
         self.ground, self.request = ground, request
-        self.record = Record(ground.table.names)
+        self.record = Record(ground.table.names, request.stream)
         self.choose = chooser(request, self.record)
         self.step = 0.0
         self.moment: Moment

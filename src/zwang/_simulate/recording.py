@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 
 from zwang._results.motion_parts import MotionEvent, MotionPiece
+from zwang._results.streaming import MotionStream
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Ground, Moment, acts
+
+KEPT = 20_000
+"""Rows kept in memory where a motion goes to a file."""
 
 
 class Record:
     """Pieces and events in the order of time."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], stream: MotionStream | None = None) -> None:
+        self.stream = stream
         self.names, self.size = names, len(names)
         self.pieces: list[MotionPiece] = []
         self.events: list[MotionEvent] = []
@@ -48,6 +53,10 @@ class Record:
         )
         self._jumps = ()
         self.pieces.append(piece)
+        if self.stream is not None and sum(len(one.t) for one in self.pieces) > KEPT:
+            for one in self.pieces[:-1]:
+                self.stream.add(one)
+            del self.pieces[:-1]
 
     def jump(self, moment: Moment, details: Mapping[str, Any]) -> None:
         """Say that the next piece starts with another velocity than that of a moment."""

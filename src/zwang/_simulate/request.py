@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from zwang._results.streaming import MotionStream
 from zwang._simulate.user_events import Event
 from zwang.errors import DeclarationError
 
@@ -30,6 +31,7 @@ class Request:
     at_singular: Any
     redundant: str | None
     progress: Callable[[float], None] | None
+    stream: MotionStream | None = None
 
 
 def check_until(name: str, until: Any, start: float) -> float:

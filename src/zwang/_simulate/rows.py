@@ -146,12 +146,12 @@ class RowSource:
                 worst = max(worst, float(np.abs(rate).max(initial=0.0)))
         return worst
 
-    def _regular(self, piece: MotionPiece, terms: Terms) -> Array:
+    def _regular(self, piece: MotionPiece, terms: Terms) -> NDArray[np.bool_]:
         """Return which rows are no singular points: there the equations don't give the acceleration."""
         rows = np.concatenate([terms.rows[list(piece.held)], terms.slip_rows[list(piece.sticking)]])
         if not len(rows):
             return np.ones(rows.shape[2], dtype=bool)
-        return np.asarray(_smallest(np.moveaxis(rows, 2, 0)) > SINGULAR)
+        return np.asarray(_smallest(np.moveaxis(rows, 2, 0)) > SINGULAR, dtype=bool)
 
     def _residual(self, piece: MotionPiece, a: Array, terms: Terms) -> float:
         """Return how far accelerations miss the equations of their mode, relative to the terms."""

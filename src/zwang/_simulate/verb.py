@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Events
+from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.driver import Driver
@@ -52,6 +54,7 @@ def simulate(
     at_singular: Any = ...,
     redundant: str | None = ...,
     progress: Callable[[float], None] | None = ...,
+    out: str | Path | None = ...,
     backend: str = ...,
 ) -> Motion: ...
 
@@ -73,6 +76,7 @@ def simulate(
     at_singular: Any = ...,
     redundant: str | None = ...,
     progress: Callable[[float], None] | None = ...,
+    out: str | Path | None = ...,
     backend: str = ...,
 ) -> Motion | Ensemble: ...
 
@@ -93,6 +97,7 @@ def simulate(
     at_singular: Any = "stop",
     redundant: str | None = None,
     progress: Callable[[float], None] | None = None,
+    out: str | Path | None = None,
     backend: str = "native",
 ) -> Motion | Ensemble:
     """Return the motion of a system from a state, with its events.
@@ -132,6 +137,9 @@ def simulate(
         Reactions that dependent constraints leave open are nan, or those of least norm.
     progress : callable, optional
         Called with the time reached, a few times a second.
+    out : path, optional
+        A ``.npz`` file that takes the motion while it is computed: memory then holds the last rows only, and
+        `load_result` reads the whole.
     backend : str
         Which backend evaluates the equations.
 
@@ -169,7 +177,10 @@ def simulate(
         at_singular=check_word(name, "at_singular", at_singular, AT_SINGULAR, or_callable=True),
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
         progress=progress,
+        stream=None if out is None else MotionStream(out),
     )
+    if request.stream is not None and (inputs.shape or method != "events"):
+        raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
     if check_word(name, "method", method, METHODS) == "timestepping":
         return motion_by_steps(model, inputs, request, step)
     return _many(model, inputs, request) if inputs.shape else _one(model, inputs, request)
@@ -222,6 +233,8 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         until=request.until,
         drift_per_step=driver.record.drift,
     )
+    if request.stream is not None:
+        motion = request.stream.close(motion)
     motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
     return motion
 
