@@ -179,6 +179,20 @@ def scipy_run(tol: float) -> Callable[[], np.ndarray]:
     ).y[:4, -1]  # fmt: skip
 
 
+def verb_run(tol: float) -> Callable[[], np.ndarray]:
+    """Return a call of the public verb; it counts its steps, and gets code of its own after some thousands."""
+    everything = place(PARAMS, -0.3, 0.42)
+    state, model = {name: everything[name] for name in ENTRY.state}, zw.compile(ENTRY.system)
+
+    def run() -> np.ndarray:
+        motion = zw.simulate(model, state, PARAMS, until=UNTIL, tol=max(tol, 1e-15))
+        return motion.q[-1]
+
+    for _ in range(40):
+        run()
+    return run
+
+
 def main() -> None:
     """Measure and print."""
     y = ENTRY.system.coordinates[3]
@@ -193,6 +207,7 @@ def main() -> None:
         ("projected, dense output", lambda tol: zwang_run(flow, tol, dense=True), 300),
         ("projected, dense output, an event", lambda tol: zwang_run(flow, tol, dense=True, watched=True), 300),
         ("general loop, all of it", lambda tol: zwang_run(general, tol, dense=True, watched=True), 300),
+        ("the verb simulate, all it returns", verb_run, 100),
         ("SciPy DOP853, lambdified", scipy_run, 3),
     ]
     try:
