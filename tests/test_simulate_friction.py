@@ -127,6 +127,18 @@ def test_tower_of_blocks_stands_without_penetration_or_drift(n: int) -> None:
     assert motion.events == ()
 
 
+def test_block_that_slides_on_another_stops_while_the_lower_one_stands() -> None:
+    entry = zw.gallery.stack(2)
+    motion = zw.simulate(entry.system, {**entry.state, "v_x2": 1.0}, entry.params, until=1.0, tol=TIGHT)
+    # Coulomb: it slows down by mu g, and the friction at the floor holds twice the weight.
+    decay = entry.params["mu"] * entry.params["g"]
+    assert [(e.kind, e.constraint) for e in motion.events] == [("stick", "block2 left"), ("stick", "block2 right")]
+    assert [e.time for e in motion.events] == pytest.approx([1 / decay] * 2, abs=1e-11)
+    assert motion.end["x2"] == pytest.approx(1 / (2 * decay), abs=1e-11)
+    assert np.abs(motion.q[:, 0]).max() < 1e-12  # the lower block
+    assert balance(motion) < 1e-11
+
+
 def test_friction_that_two_corners_share_is_undetermined_while_their_loads_are_not() -> None:
     entry = zw.gallery.stack(1)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=1.0)

@@ -187,6 +187,26 @@ def test_block_on_a_floor_that_falls_away_lifts_off_and_lands() -> None:
     assert balance(motion) < 1e-10
 
 
+def test_rocking_block_comes_to_rest_after_impacts_that_alternate_between_its_corners() -> None:
+    # A square block of side 1 on a rough floor, tilted by 0.05 about its left corner. At each impact about the other
+    # corner the angular velocity falls by Housner's factor r = 1 - 3/2 sin^2(45 degrees) = 1/4, for plastic impacts.
+    entry, tilt = zw.gallery.stack(1), 0.05
+    x, y = 0.5 * (math.cos(tilt) - math.sin(tilt)), 0.5 * (math.sin(tilt) + math.cos(tilt))
+    state = {**entry.state, "x1": x - 0.5, "y1": y, "theta1": tilt}
+    motion = zw.simulate(entry.system, state, {**entry.params, "mu": 2.0}, until=2.0, impact="newton")
+    assert motion.status.name == "REACHED"
+    impacts = motion.events.of("impact")
+    assert [e.constraint for e in impacts[:4]] == ["block1 right", "block1 left"] * 2
+    for event in impacts[:4]:
+        before, after = (event.details[when][2] for when in ("before", "after"))
+        assert after / before == pytest.approx(0.25, abs=1e-9)
+    ends = motion.events.of("accumulation")
+    assert {e.constraint for e in ends} == {"block1 left", "block1 right"}
+    assert motion.end["theta1"] == pytest.approx(0.0, abs=1e-9)
+    assert motion.end["v_theta1"] == 0.0
+    assert balance(motion) < 1e-9
+
+
 def test_two_contacts_that_close_together_need_a_law() -> None:
     (y, phi), (vy, w) = zw.coordinates("y phi")
     feet = [zw.Unilateral(y + s * phi, restitution=sp.Rational(1, 2), name=name) for name, s in (("a", 1), ("b", -1))]

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from zwang._backends import Terms
 from zwang._derive.modes import Mode
-from zwang._numerics.rank_revealing import solve_kkt
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.mode_equations import slip_direction
 
@@ -17,18 +16,21 @@ Array = NDArray[np.float64]
 def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array] | None:
     """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
 
-    The acceleration is that of the rows as equalities. Friction that slides is left out: its rows are not held, and
-    its normal carries it along.
+    The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
     """
     from scipy.optimize import linprog
 
-    if mode.sliding or any(len(place.slips) > 1 for place in table.places):
+    if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
         return None
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     gamma = np.concatenate([terms.gamma[list(mode.held), 0], terms.slip_bias[list(mode.sticking), 0]])
-    mass, force = terms.mass[:, :, 0], terms.force[:, 0]
-    found = solve_kkt(mass, rows, force, gamma)
-    needed = mass @ found.accelerations - force
+    columns, given = _columns(table, terms, mode)
+    mass, force = terms.mass[:, :, 0], terms.force[:, 0] + given
+    carried = np.linalg.solve(mass, np.column_stack([force, columns.T]))
+    free, spread = carried[:, 0], carried[:, 1:]
+    least = np.linalg.lstsq(rows @ spread, gamma - rows @ free, rcond=1e-10)[0]
+    needed = columns.T @ least
+    rows = columns
     low, high = _bounds(table, terms, mode)
     above, limit = _cones(table, terms, mode, len(rows))
     scale = float(np.abs(needed).max(initial=0.0)) or 1.0
@@ -52,6 +54,21 @@ def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Arra
         last = int(np.flatnonzero(row)[-1])  # the tangential force of the pair
         slack[last] = min(slack[last], rest)
     return x, np.where(np.isinf(slack), np.abs(x), slack)
+
+
+def _columns(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:
+    """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
+    columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    given = np.zeros(columns.shape[1])
+    for law, sign in mode.sliding:
+        place = table.places[table.of_law(law)]
+        pull = -float(terms.bounds[law, 0]) * slip_direction(terms, place.slips, sign)[:, 0]
+        push = pull @ terms.slip_rows[list(place.slips), :, 0]
+        if place.normal in mode.held:
+            columns[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
+        elif place.kind == "friction":
+            given = given + push
+    return columns, given
 
 
 def _bounds(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:
@@ -96,16 +113,8 @@ def force_ranges(table: ConstraintTable, terms: Terms, mode: Mode, acceleration:
     count = len(mode.held)
     if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
         return np.full((count, 2), np.nan)
-    rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
-    needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0]
-    for law, sign in mode.sliding:
-        place = table.places[table.of_law(law)]
-        pull = -float(terms.bounds[law, 0]) * slip_direction(terms, place.slips, sign)[:, 0]
-        push = pull @ terms.slip_rows[list(place.slips), :, 0]
-        if place.normal in mode.held:
-            rows[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
-        elif place.kind == "friction":
-            needed = needed - push
+    rows, given = _columns(table, terms, mode)
+    needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0] - given
     low, high = _bounds(table, terms, mode)
     above, limit = _cones(table, terms, mode, len(rows))
     scale = float(np.abs(needed).max(initial=0.0)) or 1.0
