@@ -72,5 +72,33 @@ CHAPTER = Chapter(
             "same "
             "velocity is a first guess for the constrained one.",
         ),
+        Section(
+            "paper_002.equations",
+            "Equations for the forces",
+            "B and C as free particles held by three constraints: the multipliers Lambda of AB, BC and the ellipse "
+            "solve a "
+            "linear system. In the folded pose its matrix is singular.",
+        ),
+        Section(
+            "paper_002.forces",
+            "How large the forces become",
+            "The main claim of the paper: the multipliers grow without bound where the branches cross. The equation "
+            "of the "
+            "tangent cone says otherwise.",
+        ),
+        Section(
+            "paper_002.reduced",
+            "One degree of freedom",
+            "On each branch the polar angle of C tells everything, with an inertia `2 F(phi)` and a potential "
+            "`V(phi)`.",
+        ),
+        Section(
+            "paper_002.experiment",
+            "The experiment with a string",
+            "In the paper's models the ellipse was a string through a ring, fixed at the foci. A string pulls and "
+            "can't "
+            "push, so that C may leave the ellipse inwards.",
+            system="ellipse_pendulum_string",
+        ),
     ),
 )

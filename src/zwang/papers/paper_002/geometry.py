@@ -43,7 +43,7 @@ def foci(shop: Workshop) -> Finding:
         axes.append((2 * r1 - float(sums.mean()), float(np.abs(C[1]).max() - np.sqrt(r1))))
     return Finding(
         computed="Ellipses of curvature 1 with r1 = 1.21, 1.5625, 2.25: the sum of the distances of C from the points "
-        f"`a +- (r1^2 - r2^2)^(1/2)` is 2 r1 to {num(spread, 1)}, so these are the foci; the nearer one is at x = "
+        f"`a ± (r1^2 - r2^2)^(1/2)` is 2 r1 to {num(spread, 1)}, so these are the foci; the nearer one is at x = "
         f"{', '.join(num(x, 4) for x in nearer.values())}, below A.",
         comparisons=(
             as_printed("the nearer focus is above A", bool(max(nearer.values()) < 0)),
@@ -94,7 +94,7 @@ def ray(shop: Workshop) -> Finding:
     "002-elbow",
     place="(3)",
     statement="For each place of C between 1 and 3 from A there are two places of B, mirror images in the line AC.",
-    printed="`x1 = (3 + d^2) cos(phi)/(2 d) -+ (10 d^2 - d^4 - 9)^(1/2) sin(phi)/(2 d)` and the like for `y1`",
+    printed="`x1 = (3 + d^2) cos(phi)/(2 d) ∓ (10 d^2 - d^4 - 9)^(1/2) sin(phi)/(2 d)` and the like for `y1`",
     recorded="confirmed",
     systems=(CARTESIAN,),
 )

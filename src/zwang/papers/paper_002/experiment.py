@@ -1,0 +1,262 @@
+"""Section 7 of paper 002: the experiment, in which a string through a ring at C makes the ellipse."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from zwang._plot import new_figure
+from zwang._plot.style import SERIES
+from zwang._results.motion import Motion
+from zwang._simulate import simulate
+from zwang.papers.claim import claim
+from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
+from zwang.papers.paper_002.pendulum import JOINT, SINGULAR, SLIM, STRING, TOUCHING, label_of, polar_angle, space, start
+from zwang.papers.wording import num, vec
+from zwang.papers.workshop import Workshop
+
+START = (-0.3, 0.42)
+"""Polar angle of C and its rate."""
+Values = tuple[tuple[str, float], ...]
+SLACKS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+
+
+def longer(slack: float, case: dict[str, float]) -> dict[str, float]:
+    """Return the ellipse of a string that is longer by `slack`, between the same foci."""
+    r1 = case["r1"] + slack / 2
+    return {"r1": r1, "r2": math.sqrt(r1**2 - case["r1"] ** 2 + case["r2"] ** 2), "a": case["a"]}
+
+
+@lru_cache(maxsize=64)
+def _run(system: Any, state: Values, params: Values, until: float) -> Motion:
+    return simulate(system, dict(state), dict(params), until=until)
+
+
+def run(shop: Workshop, name: str, label: int, until: float = 1.6, **changes: float) -> Motion:
+    """Return the motion from the start on the branch of a label."""
+    state, params = start(shop, name, *START, label, **changes)
+    return _run(shop.system(name), tuple(state.items()), tuple(params.items()), until)
+
+
+def _places(motion: Motion, kind: str) -> list[float]:
+    """Return the polar angles of C at the events of a kind."""
+    return [float(polar_angle(motion.at(event.time))) for event in motion.events.of(kind)]
+
+
+def _gap(shop: Workshop, motion: Motion, times: Any) -> Any:
+    """Return how far C is inside the ellipse, along its normal, to first order."""
+    state = motion.at(times)
+    phi, psi, p = state["phi"], state["psi"], motion.params
+    x, y = 2 * np.cos(phi) + np.cos(psi) - p["a"], 2 * np.sin(phi) + np.sin(psi)
+    inside = (1 - x**2 / p["r1"] ** 2 - y**2 / p["r2"] ** 2) / 2
+    return inside / np.hypot(x / p["r1"] ** 2, y / p["r2"] ** 2)
+
+
+@claim(
+    "002-string-length",
+    place="section 7, length of the string",
+    statement="The string through the ring, fixed in the foci, makes the ellipse of section 2 if it has the right "
+    "length.",
+    printed="`l0 = 1 - a`",
+    recorded="corrected",
+    systems=(STRING,),
+    errata=("burian2017-16",),
+)
+def string_length(shop: Workshop) -> Finding:
+    system, rng, right, total = shop.system(STRING), shop.rng(7), {"1 - a": 0, "2 (1 - a)": 0}, 0
+    guide = system.constraints["ellipse"].expr
+    for case in (SLIM, TOUCHING):
+        params = shop.values(STRING, **case)[1]
+        symbols = {item: params[item.name] for item in guide.free_symbols if item in system.parameters}
+        expr = guide.subs(symbols)
+        focus = math.sqrt(case["r1"] ** 2 - case["r2"] ** 2)
+        for phi, psi in rng.uniform(-3, 3, size=(60, 2)):
+            x, y = 2 * math.cos(phi) + math.cos(psi), 2 * math.sin(phi) + math.sin(psi)
+            taut = sum(math.hypot(x - case["a"] - sign * focus, y) for sign in (-1, 1))
+            held = float(expr.subs(dict(zip(system.coordinates, (phi, psi), strict=True)))) >= 0
+            right["1 - a"] += held == (taut <= 1 - case["a"])
+            right["2 (1 - a)"] += held == (taut <= 2 * (1 - case["a"]))
+            total += 1
+    return Finding(
+        computed=f"{total} random poses: the declared constraint is what a string of length 1 - a allows in "
+        f"{right['1 - a']}, and what one of length 2 (1 - a) allows in {right['2 (1 - a)']}.",
+        comparisons=(
+            as_printed("poses for l0 = 1 - a", right["1 - a"], total),
+            as_corrected("poses for l0 = 2 (1 - a)", right["2 (1 - a)"], total),
+        ),
+        corrected="`l0 = 2 (1 - a) = 2 r1`: the sum of the distances from the foci is twice the semi-axis.",
+    )
+
+
+@claim(
+    "002-longer-string",
+    place="section 7, longer string",
+    statement="On a taut string that is longer than the critical one there is no folded pose, so that the pendulum "
+    "can't change its branch without leaving the string.",
+    printed="`l > l0`: no folded pose on the constraint",
+    recorded="confirmed",
+    systems=(JOINT,),
+)
+def no_fold(shop: Workshop) -> Finding:
+    found = [space(shop, JOINT, **longer(slack, case)) for case in (SLIM, TOUCHING) for slack in (1e-2, 1e-3)]
+    pure = []
+    for item in found:
+        for arc in item.branches:
+            q = arc.sampled(300)
+            pure.append(len(set(label_of({"phi": q[:, 0], "psi": q[:, 1]}))) == 1)
+    return Finding(
+        computed=f"String longer by 0.01 and by 0.001, two ellipses: {vec([item.components for item in found])} "
+        f"components without singular points, and every arc keeps its label.",
+        comparisons=(
+            as_printed("two components", [item.components for item in found], [2] * 4),
+            as_printed("singular points", sum(len(item.singular_points) for item in found), 0),
+            as_printed("arcs keep their label", all(pure)),
+        ),
+        residual=max(float(item.residual) for item in found),
+    )
+
+
+@claim(
+    "002-string-crossing",
+    place="section 7, observed motion, branches that cross",
+    statement="With a string that is a little too long the pendulum leaves it near the folded pose, flies over to the "
+    "other branch and hits it; both places tend to the folded pose as the string is shortened.",
+    printed="the points of leaving and of impact tend to (0, pi) as the excess length tends to 0; the branch changes",
+    recorded="confirmed",
+    systems=(STRING,),
+)
+def string_crossing(shop: Workshop) -> Finding:
+    orders, switched, lost, residuals = [], [], [], [0.0]
+    for label in (1, -1):
+        motions = [run(shop, STRING, label, **longer(slack, SLIM)) for slack in SLACKS]
+        leave = [abs(_places(motion, "lift-off")[0]) for motion in motions]
+        land = [abs(_places(motion, "impact")[0]) for motion in motions]
+        loss = [float(motion.energy["total"][0] - motion.energy["total"][-1]) for motion in motions]
+        orders += [float(np.polyfit(np.log(SLACKS), np.log(values), 1)[0]) for values in (leave, land)]
+        lost.append(float(np.polyfit(np.log(SLACKS), np.log(loss), 1)[0]))
+        switched += [float(label_of(motion.end)) * label for motion in motions]
+        residuals += [float(motion.residual) for motion in motions]
+    return Finding(
+        computed=f"Excess length s from 1e-5 to 1e-9, both starts: the places of leaving and of impact go like s to "
+        f"the {vec(orders, 3)}, the energy lost like s to the {vec(lost, 3)}; the label changes in "
+        f"{sum(x < 0 for x in switched)} of {len(switched)}.",
+        comparisons=(
+            as_printed("both places tend to the folded pose", bool(min(orders) > 0.1)),
+            as_printed("the label changes every time", switched, [-1.0] * len(switched)),
+            sound("orders 1/4", orders, [0.25] * 4, tol=0.02),
+            sound("order of the loss", lost, [1.0] * 2, tol=0.02),
+        ),
+        residual=max(residuals),
+    )
+
+
+@claim(
+    "002-string-stays",
+    place="section 7, critical length",
+    statement="With the critical length C stays on the ellipse all the time.",
+    printed="at the critical length C always stays on the ellipse",
+    recorded="corrected",
+    systems=(STRING, JOINT),
+    errata=("burian2017-17",),
+)
+def string_stays(shop: Workshop) -> Finding:
+    pushes = {}
+    for name, case in (("crossing", SLIM), ("touching", TOUCHING)):
+        motion = run(shop, JOINT, -1, until=3.0, **case)
+        force = motion.reactions["ellipse"][:-1]  # f grows outwards: a positive multiplier pushes C out
+        angle = polar_angle({"phi": motion.q[:-1, 0], "psi": motion.q[:-1, 1]})
+        first = np.flatnonzero(force > 0)
+        pushes[name] = float(angle[first[0]]) if len(first) else 0.0
+    small = [run(shop, STRING, -1, **longer(slack, TOUCHING)) for slack in (1e-8, 1e-9, 1e-10)]
+    leave = [_places(motion, "lift-off")[0] for motion in small]
+    flights = [_last_gap(shop, motion) for motion in small]
+    crossing = [_places(run(shop, STRING, -1, **longer(slack, SLIM)), "lift-off")[0] for slack in (1e-7, 1e-9)]
+    return Finding(
+        computed="Where the branches touch a two-sided guide would have to push from phi = "
+        f"{num(pushes['touching'], 3)} on, which a string can't: it is left at phi = {vec(leave, 4)} for excess "
+        "lengths 1e-8, 1e-9, 1e-10, and "
+        f"in the last flight C is up to {num(max(flights), 2)} inside the ellipse. Where they cross it is left at "
+        f"{vec(crossing, 2)} for 1e-7, 1e-9.",
+        comparisons=(
+            as_printed("contact is lost only in the point", bool(max(np.abs(leave)) < 0.01)),
+            as_corrected("crossing: the force stays a pull", pushes["crossing"], 0.0),
+            as_corrected("touching: contact is lost at a finite distance", bool(np.abs(leave).min() > 0.1)),
+            as_corrected("the same for all small excess lengths", float(np.ptp(leave)) < 2e-4),
+            as_corrected("crossing: the place of leaving tends to 0", abs(crossing[1] / crossing[0]) < 0.35),
+            sound("the flight is hardly visible", bool(1e-5 < max(flights) < 1e-2)),
+        ),
+        corrected="True where the branches cross. Where they touch, the multiplier of the ellipse tends to plus "
+        "infinity, a push; a string can't push, and contact is lost at a finite distance, though the gap is too small "
+        "to be seen.",
+        residual=max(float(motion.residual) for motion in small),
+        data={"leave": leave, "gap": max(flights)},
+        pictures=(_gap_picture(shop),),
+    )
+
+
+def _last_gap(shop: Workshop, motion: Motion) -> float:
+    """Return the largest distance of C from the ellipse in the last flight before contact stays closed."""
+    hits = [event.time for event in motion.events.of("impact")]
+    return float(_gap(shop, motion, np.linspace(hits[-2] + 1e-9, hits[-1] - 1e-9, 400)).max())
+
+
+def _gap_picture(shop: Workshop) -> Picture:
+    def make() -> Any:
+        figure, ax = new_figure((6.0, 3.6))
+        for k, (name, case) in enumerate((("crossing", SLIM), ("touching", TOUCHING))):
+            motion = run(shop, STRING, -1, **longer(1e-8, case))
+            times = np.linspace(0.0, motion.t[-1], 4000)
+            ax.plot(polar_angle(motion.at(times)), 1e4 * _gap(shop, motion, times), color=SERIES[k], label=name)
+        ax.set_xlabel("φ, the polar angle of C [rad]")
+        ax.set_ylabel("C inside the ellipse [1e-4]")
+        ax.legend()
+        return figure
+
+    return Picture(
+        "gap",
+        "A string longer by 1e-8. Where the branches cross, C leaves the ellipse for a moment that can't be seen here; "
+        "where they touch it flies, with impacts that crowd before the folded pose.",
+        make,
+    )
+
+
+@claim(
+    "002-string-switches",
+    place="section 7, last sentence",
+    statement="At the critical length the pendulum changes the branch at every passage.",
+    printed="it always goes from one branch to the other",
+    recorded="corrected",
+    systems=(STRING, JOINT),
+    new="where the branches touch, both arrive in the folded pose with the same velocity, so that a string that has "
+    "been left there lets the pendulum fly to one and the same branch, whichever it came from",
+)
+def string_switches(shop: Workshop) -> Finding:
+    after = {
+        name: [float(label_of(run(shop, STRING, label, **longer(1e-8, case)).end)) for label in (1, -1)]
+        for name, case in (("crossing", SLIM), ("touching", TOUCHING))
+    }
+    # The flight from the folded pose itself, with the common velocity of both branches.
+    free = shop.system(JOINT).replace(constraints=[])
+    values = shop.values(JOINT)[1]
+    v = 0.6
+    params = {item.name: values[item.name] for item in free.parameters}
+    flight = simulate(free, {**SINGULAR, "v_phi": v, "v_psi": v}, params, until=0.3)
+    labels = label_of(flight.at(np.linspace(0.02, 0.3, 20)))
+    return Finding(
+        computed=f"Starts on the branches + and -: after the passage the labels are {vec(after['crossing'])} where the "
+        f"branches cross and {vec(after['touching'])} where they touch (string longer by 1e-8, inelastic). A free "
+        f"flight from the folded pose with the common velocity has the label {num(labels[0])}.",
+        comparisons=(
+            as_printed("touching: the labels change", after["touching"], [-1.0, 1.0]),
+            as_printed("crossing: the labels change", after["crossing"], [-1.0, 1.0]),
+            as_corrected("touching: both land on one branch", after["touching"], [1.0, 1.0]),
+            as_corrected("crossing: the labels change", after["crossing"], [-1.0, 1.0]),
+            as_corrected("the free flight goes to that branch", [float(x) for x in labels], [1.0] * 20),
+        ),
+        corrected="True where the branches cross. Where they touch, an inelastic string brings the pendulum to the "
+        "branch + when it passes towards positive phi (and to - the other way), so that one of the two arrivals keeps "
+        "its branch.",
+    )
