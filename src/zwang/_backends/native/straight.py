@@ -8,7 +8,7 @@ vector registers; copying blocks of states into a buffer first took three times 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zwang._backends.source import SCALAR, Emitter
@@ -58,11 +58,10 @@ def several_source(title: str, program: Program, kernels: Mapping[str, Kernel]) 
 
     They share the workspace, and what depends on the parameters alone is prepared once for all.
     """
-    found = {name: prepared_nodes(program, kernel) for name, kernel in kernels.items()}
-    prepared = sorted({node for nodes in found.values() for node in nodes})
+    prepared = sorted({node for kernel in kernels.values() for node in prepared_nodes(program, kernel)})
     parts = [HEAD.format(title=title, size=max(len(prepared), 1)), _prepare(program, prepared)]
     for name, kernel in kernels.items():
-        text = _one_state(program, kernel, prepared, set(found[name]))
+        text = _one_state(program, kernel, prepared)
         # What is called at every stage and sample is taken in where the loop is written for one model.
         often = name in ("motion", "glance")
         text = text.replace(_OPTIONS, f"{_OPTIONS}, forceinline=True") if often else text
@@ -107,14 +106,20 @@ def _emitter(program: Program, prepared: Sequence[Node]) -> Emitter:
     return Emitter(program.graph, SCALAR, names)
 
 
-def _one_state(
-    program: Program, kernel: Kernel, prepared: Sequence[Node], needed: Container[Node] | None = None
-) -> str:
+def _read(program: Program, kernel: Kernel, prepared: Sequence[Node]) -> set[Node]:
+    """Return which of the prepared nodes a kernel reads: those that other kernels asked for may be among them."""
+    g = program.graph
+    computed = g.reachable(kernel.wanted, set(prepared))
+    return {item for node in computed for item in g.arguments(node)} | set(kernel.wanted)
+
+
+def _one_state(program: Program, kernel: Kernel, prepared: Sequence[Node]) -> str:
     emitter = _emitter(program, prepared)
+    needed = _read(program, kernel, prepared)
     arrays = {"q": "q", "v": "v", "p": "params"}
     used = _used(program, kernel.wanted, prepared)
     lines = [f"{name} = {arrays[name[0]]}[{name[1:]}]" for name in used if name != "t"]
-    lines += [f"w{k} = workspace[{k}]" for k, node in enumerate(prepared) if needed is None or node in needed]
+    lines += [f"w{k} = workspace[{k}]" for k, node in enumerate(prepared) if node in needed]
     lines += emitter.lines(kernel.wanted)
     lines += [f"out[{k}] = {emitter[node]}" for k, node in enumerate(kernel.outputs)]
     lines.append("return 0" if kernel.regular is None else f"return 0 if {emitter[kernel.regular]} else 1")

@@ -14,6 +14,7 @@ from zwang._numerics.stepping.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 CLOSE = 1e-9  # a correction this small leaves an error of the order of its square
+LEAST = 1e-6  # of the size that corrections are compared with: where all positions are zero it would be rounding
 ROUNDS = 6
 
 
@@ -35,7 +36,7 @@ def shifted(code: Any, table: Ints, work: Floats, params: Floats, q: Floats, v: 
             return 2
         if attempt == 0:
             reals[DRIFT] = max(reals[DRIFT], off)
-        if change <= CLOSE * size or off == 0.0:
+        if change <= CLOSE * max(size, LEAST) or off == 0.0:
             return 0
     return 1
 
