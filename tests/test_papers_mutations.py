@@ -16,6 +16,8 @@ SYSTEMS = (
     "atwood",
     "atwood_changing_length",
     "circle_particle",
+    "ellipse_pendulum",
+    "ellipse_pendulum_cartesian",
     "kozlov_neishtadt",
     "ladder",
     "painleve_rod",

@@ -22,7 +22,8 @@ def implicit_curvature(shop: Workshop, C: Any, **changes: float) -> Any:
     system = shop.system(CARTESIAN)
     values = shop.values(CARTESIAN, **changes)[1]
     x, y = system.coordinates[2:]
-    f = system.constraints["ellipse"].expr.subs({item: values[item.name] for item in system.parameters})
+    guide: Any = system.constraints["ellipse"]
+    f = guide.expr.subs({item: values[item.name] for item in system.parameters})
     fx, fy = f.diff(x), f.diff(y)
     bend = fx.diff(x) * fy**2 - 2 * fx.diff(y) * fx * fy + fy.diff(y) * fx**2
     return sp.lambdify((x, y), bend / sp.sqrt(fx**2 + fy**2) ** 3, "numpy")(*np.asarray(C, dtype=float))
@@ -33,9 +34,8 @@ def _guide(shop: Workshop, x: float, y: float, **changes: float) -> float:
     system = shop.system(CARTESIAN)
     values = shop.values(CARTESIAN, **changes)[1]
     symbols = {item: values[item.name] for item in system.parameters}
-    return float(
-        system.constraints["ellipse"].expr.subs({**symbols, system.coordinates[2]: x, system.coordinates[3]: y})
-    )
+    guide: Any = system.constraints["ellipse"]
+    return float(guide.expr.subs({**symbols, system.coordinates[2]: x, system.coordinates[3]: y}))
 
 
 @claim(
@@ -75,7 +75,7 @@ def polar(shop: Workshop) -> Finding:
     errata=("burian2017-3",),
 )
 def ellipse_curvature(shop: Workshop) -> Finding:
-    cases = ({}, SLIM, TOUCHING, {"r2": 1.0}, {"r1": 2.0, "r2": 2.0, "a": -1.0})
+    cases: tuple[dict[str, Any], ...] = ({}, SLIM, TOUCHING, {"r2": 1.0}, {"r1": 2.0, "r2": 2.0, "a": -1.0})
     got, over, square = [], [], []
     for case in cases:
         values = shop.values(CARTESIAN, **case)[1]
@@ -156,7 +156,7 @@ def touching(shop: Workshop) -> Finding:
 def unit_curvature(shop: Workshop) -> Finding:
     kinds, curvature = {}, []
     for r1 in (2.25, 1.5625, 0.81):
-        case = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
+        case: dict[str, Any] = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
         curvature.append(float(implicit_curvature(shop, (1.0, 0.0), **case)))
         (point,) = space(shop, JOINT, **case).singular_points
         kinds[r1] = point.kind
@@ -210,7 +210,7 @@ def _cubic(shop: Workshop) -> str:
 def elongated(shop: Workshop) -> Finding:
     extents = {}
     for r1 in (0.81, 1.5625):
-        case = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
+        case: dict[str, Any] = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
         k = float(implicit_curvature(shop, (1.0, 0.0), **case))
         gaps = [abs(_guide(shop, x, y, **case)) for x, y in ((1.0, 0.0), (1 - r1, case["r2"]))]
         extents[r1] = (r1, case["r2"], k, max(gaps))

@@ -24,7 +24,7 @@ Values = tuple[tuple[str, float], ...]
 SLACKS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 
 
-def longer(slack: float, case: dict[str, float]) -> dict[str, float]:
+def longer(slack: float, case: dict[str, Any]) -> dict[str, Any]:
     """Return the ellipse of a string that is longer by `slack`, between the same foci."""
     r1 = case["r1"] + slack / 2
     return {"r1": r1, "r2": math.sqrt(r1**2 - case["r1"] ** 2 + case["r2"] ** 2), "a": case["a"]}
@@ -67,7 +67,8 @@ def _gap(shop: Workshop, motion: Motion, times: Any) -> Any:
 )
 def string_length(shop: Workshop) -> Finding:
     system, rng, right, total = shop.system(STRING), shop.rng(7), {"1 - a": 0, "2 (1 - a)": 0}, 0
-    guide = system.constraints["ellipse"].expr
+    held_by: Any = system.constraints["ellipse"]
+    guide = held_by.expr
     for case in (SLIM, TOUCHING):
         params = shop.values(STRING, **case)[1]
         symbols = {item: params[item.name] for item in guide.free_symbols if item in system.parameters}
@@ -163,13 +164,7 @@ def string_crossing(shop: Workshop) -> Finding:
     errata=("burian2017-17",),
 )
 def string_stays(shop: Workshop) -> Finding:
-    pushes = {}
-    for name, case in (("crossing", SLIM), ("touching", TOUCHING)):
-        motion = run(shop, JOINT, -1, until=3.0, **case)
-        force = motion.reactions["ellipse"][:-1]  # f grows outwards: a positive multiplier pushes C out
-        angle = polar_angle({"phi": motion.q[:-1, 0], "psi": motion.q[:-1, 1]})
-        first = np.flatnonzero(force > 0)
-        pushes[name] = float(angle[first[0]]) if len(first) else 0.0
+    pushes = {name: _first_push(shop, case) for name, case in (("crossing", SLIM), ("touching", TOUCHING))}
     small = [run(shop, STRING, -1, **longer(slack, TOUCHING)) for slack in (1e-8, 1e-9, 1e-10)]
     leave = [_places(motion, "lift-off")[0] for motion in small]
     flights = [_last_gap(shop, motion) for motion in small]
@@ -195,6 +190,22 @@ def string_stays(shop: Workshop) -> Finding:
         data={"leave": leave, "gap": max(flights)},
         pictures=(_gap_picture(shop),),
     )
+
+
+def _first_push(shop: Workshop, case: dict[str, Any]) -> float:
+    """Return where a two-sided guide begins to push C outwards on the way to the folded pose, or 0; label -."""
+    model = shop.model(JOINT)
+    phi = np.linspace(START[0], -1e-3, 300)
+    single = [start(shop, JOINT, float(angle), 1.0, -1, **case)[0] for angle in phi]
+    states = {key: np.array([item[key] for item in single]) for key in single[0]}
+    params = shop.values(JOINT, **case)[1]
+    inertia, potential = np.asarray(model.terms(states, params).energies)
+    energy = inertia[0] * START[1] ** 2 + potential[0]
+    rate = np.sqrt((energy - potential) / inertia)  # by conservation of energy, from the start
+    moving = {key: value * (rate if key.startswith("v_") else 1.0) for key, value in states.items()}
+    # f grows outwards: a positive multiplier pushes C out.
+    pushing = np.flatnonzero(np.asarray(model.multipliers(moving, params)["ellipse"]) > 0)
+    return float(phi[pushing[0]]) if len(pushing) else 0.0
 
 
 def _last_gap(shop: Workshop, motion: Motion) -> float:

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from zwang._reactions import reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.equations import folded, right_side, terms
-from zwang.papers.paper_002.pendulum import CARTESIAN, SLIM, TOUCHING, distance, growth, poses, space
+from zwang.papers.paper_002.pendulum import CARTESIAN, SLIM, TOUCHING, answer, distance, growth, poses, space
 from zwang.papers.paper_002.pictures import growth_picture
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
-CROSSING: tuple[dict[str, float], ...] = ({}, SLIM, {"r1": 3.0, "r2": 2.5, "a": -2.0})
+CROSSING: tuple[dict[str, Any], ...] = ({}, SLIM, {"r1": 3.0, "r2": 2.5, "a": -2.0})
 TILT = 0.2
 
 
@@ -25,7 +24,7 @@ def _condition(shop: Workshop, U: Any, **changes: float) -> float:
     return float(U[2] / c + U[1] - U[0] / 2)
 
 
-def _velocities(shop: Workshop, **changes: float) -> list[float]:
+def _velocities(shop: Workshop, **changes: Any) -> list[float]:
     """Return the velocity of B on each branch where C moves with unit speed, from the traced tangents."""
     (point,) = space(shop, **changes).singular_points
     return sorted(float(row[1] / row[3]) for row in point.tangents)
@@ -49,7 +48,7 @@ def touching_solvable(shop: Workshop) -> Finding:
         U = right_side(shop, state, **TOUCHING)
         worst = max(worst, float(np.abs(U - [4 * v**2 + 2 * g, v**2, v**2 / params["r2"] ** 2 + c * g]).max()))
         numbers.append(_condition(shop, U, **TOUCHING))
-        dimensions.append(reactions(shop.model(CARTESIAN), state, params).solutions[0].dimension)
+        dimensions.append(answer(shop.model(CARTESIAN), state, params).solutions[0].dimension)
     return Finding(
         computed=f"Three speeds: U0 agrees to {num(worst, 1)}, (15) is {num(np.abs(numbers).max(), 1)}, and the "
         "multipliers "
@@ -139,7 +138,7 @@ def crossing_solvable(shop: Workshop) -> Finding:
         for ratio in _velocities(shop, **case):
             state = folded(ratio, 1.0)
             numbers.append(_condition(shop, right_side(shop, state, **case), **case))
-            solved += bool(reactions(shop.model(CARTESIAN), state, params).solutions)
+            solved += bool(answer(shop.model(CARTESIAN), state, params).solutions)
             alone.append(_condition(shop, right_side(shop, folded(2.0, 1.0), **case), **case))
     count = len(numbers)
     return Finding(
@@ -176,14 +175,20 @@ def finite_limits(shop: Workshop) -> Finding:
     found = growth(shop)
     exponents = [row.exponent for row in found.rows]
     limits = sorted({tuple(round(row.coefficient, 6) for row in found.select(branch=k)) for k in range(4)})[::-1]
+    # Which branch has which: the sign of phi times the label, from the direction in which each leaves the point.
+    sides = {
+        round(found.select(branch=k)[0].coefficient, 6): float(np.sign(way["y_C"] * (way["y_B"] / 2 - way["y_C"])))
+        for k, way in ((k, found.select(branch=k)[0].velocity) for k in range(4))
+    }
     # Along the traced arcs, by `reactions`, for poses nearer and nearer.
     near = poses(shop, count=4000, reach=0.02)
     params, seen = shop.values(CARTESIAN)[1], []
     for k in np.argsort(np.abs(near.phi))[:6]:
         state = {key: value / (near.rate[k] if key.startswith("v_") else 1.0) for key, value in near.states[k].items()}
-        seen.append(float(np.abs(reactions(shop.model(CARTESIAN), state, params).solutions[0].normal).max()))
+        seen.append(float(np.abs(answer(shop.model(CARTESIAN), state, params).solutions[0].normal).max()))
     tilted = growth(shop, tilt=TILT)
     slopes = [row.exponent for row in tilted.rows]
+    # Limits found by an independent check of the paper, for this ellipse.
     known = [(-0.958806, 0.217271, -2.174093), (-2.177205, -0.611917, -3.417876)]
     return Finding(
         computed=f"r1 = r2 = 1.5, v = g = m = 1: all exponents are {num(np.abs(exponents).max(), 1)}, the limits "
@@ -194,6 +199,7 @@ def finite_limits(shop: Workshop) -> Finding:
             as_printed("the multipliers grow", bool(min(exponents) < -0.1)),
             as_corrected("exponents, symmetric", exponents, [0.0] * 12, tol=1e-6),
             as_corrected("limits on the two branches", limits, known, tol=1e-6),
+            as_corrected("sign of phi times the label", [sides[item[0]] for item in limits], [-1.0, 1.0]),
             as_corrected("exponents, tilted gravity", slopes, [-1.0] * 12, tol=1e-6),
             sound("poses next to the point stay below", bool(max(seen) < 4.0)),
         ),

@@ -10,11 +10,10 @@ import sympy as sp
 from zwang._compile import compile
 from zwang._declare.symbols import rate
 from zwang._derive import derive
-from zwang._reactions import reactions
 from zwang._simulate import simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
-from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SINGULAR, SLIM, label_of, space, start
+from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SINGULAR, SLIM, answer, label_of, space, start
 from zwang.papers.paper_002.pictures import film
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
@@ -36,7 +35,7 @@ def _accelerations(shop: Workshop, seed: int, count: int = 40) -> tuple[Any, Any
     a = []
     for angles, rates in zip(q, v, strict=True):
         state = {"phi": angles[0], "psi": angles[1], "v_phi": rates[0], "v_psi": rates[1]}
-        a.append(reactions(model, state, params).accelerations[0])
+        a.append(answer(model, state, params).accelerations[0])
     return q, v, np.array(a), params
 
 

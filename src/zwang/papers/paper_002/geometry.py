@@ -14,7 +14,7 @@ from zwang.papers.paper_002.pictures import regimes
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
-CASES: tuple[dict[str, float], ...] = ({}, SLIM, TOUCHING)
+CASES: tuple[dict[str, Any], ...] = ({}, SLIM, TOUCHING)
 
 
 def _inside(d: Any) -> Any:
@@ -34,7 +34,7 @@ def _inside(d: Any) -> Any:
 def foci(shop: Workshop) -> Finding:
     nearer, spread, axes = {}, 0.0, []
     for r1 in (1.21, 1.5625, 2.25):
-        changes = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
+        changes: dict[str, Any] = {"r1": r1, "r2": float(np.sqrt(r1)), "a": 1 - r1}
         C = poses(shop, reach=np.pi, **changes).C
         focus = np.sqrt(r1**2 - r1)
         sums = sum(np.hypot(C[0] - (1 - r1) - sign * focus, C[1]) for sign in (-1, 1))

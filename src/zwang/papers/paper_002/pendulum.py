@@ -12,17 +12,20 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._asymptotics import asymptotics
+from zwang._compile import Model
 from zwang._declare.system import System
+from zwang._reactions import reactions
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.configuration import ConfigurationSpace
+from zwang._results.reactions import Reactions
 from zwang._trace import trace
 from zwang.gallery.pendulum_on_ellipse import place
 from zwang.papers.workshop import Workshop
 
 CARTESIAN, JOINT, STRING = "ellipse_pendulum_cartesian", "ellipse_pendulum", "ellipse_pendulum_string"
-TOUCHING = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
+TOUCHING: dict[str, Any] = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
 """Curvature 1 at the vertex, exactly: r1 = r2^2."""
-SLIM = {"r1": 1.5, "r2": 1.45, "a": -0.5}
+SLIM: dict[str, Any] = {"r1": 1.5, "r2": 1.45, "a": -0.5}
 """Branches that cross, with both foci above A, as the paper's figure has it."""
 FOLDED = {"x_B": 2, "y_B": 0, "x_C": 1, "y_C": 0}
 SINGULAR = {"phi": 0.0, "psi": math.pi}
@@ -48,6 +51,13 @@ def _growth(system: System, values: tuple[tuple[str, float], ...]) -> Asymptotic
 def growth(shop: Workshop, **changes: float) -> Asymptotics:
     """Return the growth of the multipliers along the branches, over y_C, where C moves with unit speed."""
     return _growth(shop.system(CARTESIAN), tuple(shop.values(CARTESIAN, **changes)[1].items()))
+
+
+def answer(system: System | Model, state: Mapping[str, float], params: Mapping[str, float]) -> Reactions:
+    """Return the reactions at one state."""
+    found = reactions(system, state, params)
+    assert isinstance(found, Reactions)
+    return found
 
 
 class Poses(NamedTuple):
@@ -81,17 +91,20 @@ def poses_of(states: Mapping[str, Any]) -> Poses:
     return Poses(np.arctan2(C[1], C[0]), rate, d, theta, B, C, vB, vC, single)
 
 
-def poses(shop: Workshop, count: int = 60, reach: float = math.pi / 4, **changes: float) -> Poses:
-    """Return poses on the traced arcs with C within `reach` of the vertex, moving with unit speed."""
-    found = space(shop, **changes)
-    parts = [
-        arc.state(at=(np.arange(4 * count) + 0.37) / (4 * count) * arc.length, speed=1.0) for arc in found.branches
-    ]
-    joined = {key: np.concatenate([np.broadcast_to(part[key], (4 * count,)) for part in parts]) for key in parts[0]}
+@lru_cache(maxsize=32)
+def _poses(system: System, values: tuple[tuple[str, float], ...], count: int, reach: float) -> Poses:
+    places = (np.arange(4 * count) + 0.37) / (4 * count)
+    parts = [arc.state(at=places * arc.length, speed=1.0) for arc in _space(system, values).branches]
+    joined = {key: np.concatenate([np.broadcast_to(part[key], places.shape) for part in parts]) for key in parts[0]}
     angle = np.abs(np.arctan2(joined["y_C"], joined["x_C"]))
     near = np.flatnonzero((angle < reach) & (angle > 1e-3))
     near = near[:: max(len(near) // count, 1)]
-    return poses_of({key: values[near] for key, values in joined.items()})
+    return poses_of({key: numbers[near] for key, numbers in joined.items()})
+
+
+def poses(shop: Workshop, count: int = 60, reach: float = math.pi / 4, **changes: float) -> Poses:
+    """Return poses on the traced arcs with C within `reach` of the vertex, moving with unit speed."""
+    return _poses(shop.system(CARTESIAN), tuple(shop.values(CARTESIAN, **changes)[1].items()), count, reach)
 
 
 @lru_cache(maxsize=32)

@@ -49,7 +49,7 @@ def poses_drawing(shop: Workshop) -> Picture:
 
 def regimes(shop: Workshop) -> Picture:
     """Return configuration spaces below, at and above the special ellipse, and where the branches touch."""
-    cases: tuple[tuple[str, dict[str, float]], ...] = (
+    cases: tuple[tuple[str, dict[str, Any]], ...] = (
         ("vertex nearer than 1", {"a": -0.55}),
         ("at 1: they cross", {}),
         ("at 1, curvature 1: they touch", TOUCHING),

@@ -9,42 +9,43 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._reactions import reactions
 from zwang._simulate import simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
-from zwang.papers.paper_002.pendulum import CARTESIAN, SLIM, TOUCHING, Poses, poses, poses_of, start
+from zwang.papers.paper_002.pendulum import CARTESIAN, SLIM, TOUCHING, Poses, answer, poses, poses_of, start
 from zwang.papers.paper_002.pictures import phase_portrait
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
-CASES: tuple[dict[str, float], ...] = ({}, SLIM, TOUCHING)
-HEAVY = {"m1": 1.3, "m2": 1.3, "g": 0.9}
+CASES: tuple[dict[str, Any], ...] = ({}, SLIM, TOUCHING)
+HEAVY: dict[str, Any] = {"m1": 1.3, "m2": 1.3, "g": 0.9}
+Values = tuple[tuple[str, float], ...]
 LONG = 2.0
 """l1, the rod AB; BC has the length 1."""
 
 
 @lru_cache(maxsize=16)
-def _reduced(r1: float, r2: float, a: float, m: float, g: float, label: int, arm: float) -> Any:
-    """Return F, F', V, V' of (16) and (17) as functions of phi; `arm` is the factor of the first bracket of (16)."""
+def _reduced(r1: float, r2: float, a: float, label: int) -> Any:
+    """Return functions of phi: the squares V_B^2/(l1 phi')^2 and V_C^2/phi'^2, V/(m g), and their derivatives."""
     phi = sp.Symbol("phi")
     c, s = sp.cos(phi), sp.sin(phi)
     whole, middle = c**2 / r1**2 + s**2 / r2**2, a * c / r1**2
     d = (middle + sp.sqrt(middle**2 - whole * (a**2 / r1**2 - 1))) / whole
     theta = label * sp.acos((3 + d**2) / (4 * d))
-    F = m / 2 * arm * (1 + theta.diff(phi)) ** 2 + m / 2 * (d**2 + d.diff(phi) ** 2)
-    V = -m * g * LONG * sp.cos(phi + theta) - m * g * d * c
-    return sp.lambdify(phi, [F, F.diff(phi), V, V.diff(phi)], "numpy", cse=True)
+    parts = [(1 + theta.diff(phi)) ** 2, d**2 + d.diff(phi) ** 2, -LONG * sp.cos(phi + theta) - d * c]
+    return sp.lambdify(phi, [*parts, *(part.diff(phi) for part in parts)], "numpy", cse=True)
 
 
 def reduced(params: Mapping[str, float], found: Poses, arm: float = LONG**2) -> Any:
-    """Return F, F', V, V' (rows) at poses, each on the branch of its label."""
-    values = [params[name] for name in ("r1", "r2", "a", "m1", "g")]
-    both = {label: np.array(_reduced(*values, label, arm)(found.phi)) for label in (1, -1)}
-    return np.where(found.label > 0, both[1], both[-1])
+    """Return F, F', V, V' of (16) and (17) at poses, on their branches; `arm` is the factor of the bracket in (16)."""
+    shape = [params[name] for name in ("r1", "r2", "a")]
+    both = {label: np.array(_reduced(*shape, label)(found.phi)) for label in (1, -1)}
+    of_B, of_C, V, of_B1, of_C1, V1 = np.where(found.label > 0, both[1], both[-1])
+    m, weight = params["m1"], params["m1"] * params["g"]
+    return np.stack([m / 2 * (arm * of_B + of_C), m / 2 * (arm * of_B1 + of_C1), weight * V, weight * V1])
 
 
-def _samples(shop: Workshop, case: dict[str, float]) -> tuple[dict[str, float], Poses]:
+def _samples(shop: Workshop, case: dict[str, Any]) -> tuple[dict[str, float], Poses]:
     """Return parameters and poses at some distance from the folded one, where (16) has 0/0."""
     params = shop.values(CARTESIAN, **case, **HEAVY)[1]
     everything = poses(shop, count=60, **case)
@@ -152,9 +153,9 @@ def reduced_motion(shop: Workshop) -> Finding:
         printed = (-pull - slope * found.rate**2) / (2 * F)
         got = []
         for k, state in enumerate(found.states[::4]):
-            answer = reactions(shop.model(CARTESIAN), state, params)
-            residual = max(residual, float(answer.residual))
-            C, v, a = found.C[:, 4 * k], found.vC[:, 4 * k], answer.accelerations[0][2:]
+            told = answer(shop.model(CARTESIAN), state, params)
+            residual = max(residual, float(told.residual))
+            C, v, a = found.C[:, 4 * k], found.vC[:, 4 * k], told.accelerations[0][2:]
             cross = (C[0] * a[1] - C[1] * a[0]) / found.d[4 * k] ** 2
             got.append(cross - 2 * (C @ v) * found.rate[4 * k] / found.d[4 * k] ** 2)
         worst = max(worst, float(np.abs(np.array(got) - printed[::4]).max()))
@@ -166,9 +167,7 @@ def reduced_motion(shop: Workshop) -> Finding:
 
 
 @lru_cache(maxsize=8)
-def _swing(
-    system: Any, state: tuple[tuple[str, float], ...], params: tuple[tuple[str, float], ...], until: float
-) -> Any:
+def _swing(system: Any, state: Values, params: Values, until: float) -> Any:
     return simulate(system, dict(state), dict(params), until=until)
 
 
