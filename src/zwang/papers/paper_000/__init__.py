@@ -8,7 +8,7 @@ from zwang.gallery.sources import BURIAN_2024
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
 from zwang.papers.paper_000.pictures import perturbed_curves
-from zwang.papers.paper_000.studies import CROSSING, ROUGH
+from zwang.papers.paper_000.studies import CROSSING, ROUGH, TANGENCY
 from zwang.papers.wording import num
 
 __all__ = ["CHAPTER"]
@@ -67,6 +67,36 @@ CHAPTER = Chapter(
             "In two coordinates with one constraint f = 0 the multiplier lambda satisfies `a lambda + b |lambda| = c`. "
             "Mistuned, the constraint is f = eps, and the point s_eps of that curve next to the singular point s is "
             "where lambda is asked for.",
+        ),
+        Section(
+            "paper_000.crossing",
+            "Lines that cross: the formulas",
+            "The first normal form is `f = y^2 - x^2`. A mass matrix A, forces B and friction W of any kind go with "
+            "it.",
+        ),
+        Section(
+            "paper_000.theorem_1",
+            "Lines that cross: theorem 1",
+            "What the multiplier does at the nearest point as eps goes to zero. Every exponent is predicted from "
+            "series and measured with eighty digits; numbers of solutions come from enumerating all of them.",
+        ),
+        Section(
+            "paper_000.tangency",
+            "Curves that touch: theorem 2",
+            "The second normal form is `f = y^2 - x^4`. Here it matters to which side the constraint is mistuned.",
+            picture=lambda shop: perturbed_curves(shop, TANGENCY),
+        ),
+        Section(
+            "paper_000.coordinates",
+            "Other coordinates: theorem 3",
+            "Real mechanisms come in other coordinates than the normal forms. The multiplier doesn't notice.",
+        ),
+        Section(
+            "paper_000.mechanism",
+            "On a mechanism",
+            "Two rods that can fold, the end C on a rough ellipse: does the theory of the normal forms tell what "
+            "happens in a mechanism? The guide is mistuned by eps.",
+            system=ROUGH,
         ),
     ),
 )

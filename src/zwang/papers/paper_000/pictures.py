@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zwang._plot import draw_counts, new_figure
-from zwang._plot.style import INK, QUIET, SERIES, look
+from zwang._plot.style import INK, SERIES, look
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.reactions import ReactionsStatus
 from zwang._trace import trace
@@ -60,11 +60,12 @@ def count_map(shop: Workshop) -> Picture:
         with look():
             figure.clear()
             axes = figure.subplots(1, 2, sharey=True)
-        for ax, v, words in zip(axes, (-1.0, 1.0), ("one way", "the other way"), strict=True):
+        for ax, v, words in zip(axes, (-1.0, 1.0), ("moving to the left", "moving to the right"), strict=True):
             found = shop.ask(CROSSING, x=0.0, y=np.sqrt(eps), v_x=v, v_y=0.0, eps=eps, mu=mu)
             names = [status.name for status in ReactionsStatus]
-            draw_counts(found.counts, found.codes, names, [mu[:, 0], np.log10(eps)], ["mu", "log10 eps"], ax=ax)
-            ax.set_title(f"motion {words}", loc="left", color=QUIET)
+            draw_counts(
+                found.counts, found.codes, names, [mu[:, 0], np.log10(eps)], ["mu", f"log10 eps, {words}"], ax=ax
+            )
         return figure
 
     return Picture(

@@ -38,6 +38,8 @@ def growth(
     system: System, params: Mapping[str, Any], at: Mapping[str, Any], perturb: str | None = None, section: Any = None
 ) -> Asymptotics:
     """Return what the multipliers do near a singular point, computed once."""
+    known = {item.name for item in system.parameters}
+    params = {name: value for name, value in params.items() if name in known}
     key = tuple(section.items()) if isinstance(section, Mapping) else section
     found: Asymptotics = _growth(system, tuple(params.items()), tuple(at.items()), perturb, key)
     return found
