@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 # In the order in which the report tells them. A folder has CHAPTER in its __init__.
-_FOLDERS = ("paper_001", "paper_002", "paper_000", "paper_003", "paper_004")
+_FOLDERS = ("paper_001", "paper_002", "paper_000", "paper_003", "paper_004", "joint")
 
 
 @cache
