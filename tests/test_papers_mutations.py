@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import sympy as sp
 
 import zwang as zw
 from zwang import papers
@@ -16,8 +17,10 @@ SYSTEMS = (
     "atwood",
     "atwood_changing_length",
     "circle_particle",
+    "crossing",
     "ellipse_pendulum",
     "ellipse_pendulum_cartesian",
+    "ellipse_pendulum_friction",
     "kozlov_neishtadt",
     "ladder",
     "painleve_rod",
@@ -25,6 +28,7 @@ SYSTEMS = (
     "pyramid",
     "sleigh",
     "speed_limit",
+    "tangency",
     "two_particles",
 )
 
@@ -33,6 +37,8 @@ def mutants(system: zw.System) -> Iterator[tuple[str, zw.System]]:
     """Give the system with the sign of one part flipped: potential, a force, a constraint, a slip."""
     if system.potential:
         yield "potential", system.replace(potential=-system.potential)
+    if system.force is not None and any(system.force):
+        yield "force", system.replace(force=-sp.Matrix(system.force))
     for coordinate in system.forces:
         forces = {**system.forces, coordinate: -system.forces[coordinate]}
         yield f"force on {coordinate}", system.replace(forces=forces)

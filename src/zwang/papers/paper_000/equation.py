@@ -20,6 +20,7 @@ from zwang.papers.paper_000.studies import (
     exponents,
     family,
     formal,
+    frictions,
     multipliers,
     terms_of,
 )
@@ -27,6 +28,7 @@ from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
 
 FORMS = (CROSSING, TANGENCY, ROUGH)
+CLOSED_FORMS = ("multiplier", "multiplier", "multiplier_negative")
 COEFFICIENTS = ("A11", "A12", "A22", "B1", "B2", "W1", "W2")
 
 
@@ -55,9 +57,15 @@ def _states(shop: Workshop) -> list[tuple[str, dict[str, float]]]:
 )
 def equations_4_and_5(shop: Workshop) -> Finding:
     motion, bent, scalar, number = 0.0, 0.0, 0.0, 0
+    rubbing, against = [], []
     for name, changes in _states(shop):
-        q = terms_of(shop, name, **changes)
-        for item in shop.ask(name, **changes).solutions:
+        q, found = terms_of(shop, name, **changes), shop.ask(name, **changes)
+        if name != ROUGH:
+            values = shop.values(name, **changes)[1]
+            way = np.sign(values["W1"] * changes["v_x"] + values["W2"] * changes["v_y"])
+            rubbing += frictions(found)
+            against += [-values["mu"] * abs(lam) * way for lam in multipliers(found)]
+        for item in found.solutions:
             lam, number = float(item.normal[0]), number + 1
             left = q.friction(item.acceleration, lam)
             motion = max(motion, float(np.abs(left - abs(lam) * q.W).max()) / max(1.0, abs(lam)))
@@ -72,6 +80,7 @@ def equations_4_and_5(shop: Workshop) -> Finding:
             as_printed("(4), the constraint differentiated twice", bent, 0.0),
             as_printed("(5)", scalar, 0.0),
             sound("states with two solutions are among them", number > 20),
+            sound("friction is against the slip of the normal forms", rubbing, against),
         ),
     )
 
@@ -91,9 +100,19 @@ def equation_6(shop: Workshop) -> Finding:
         q = terms_of(shop, name, **changes, mu=0.0)
         got.append(found[0] if len(found) == 1 else float("nan"))
         wanted.append(q.c / q.a)
+    facts = [shop.entry(kind).facts for kind in (CROSSING, TANGENCY, TANGENCY)]
+    closed = [float(fact[key].value) for fact, key in zip(facts, CLOSED_FORMS, strict=True)]
+    y, x = 0.01**0.5, 0.01**0.25
+    upper = {"x": 0.0, "y": y, "v_x": 1.0, "v_y": 0.0, "eps": 0.01, "mu": 0.0}
+    right = {"x": x, "y": 0.0, "v_x": 0.0, "v_y": 1.0, "eps": -0.01, "mu": 0.0}
+    cases = ((CROSSING, upper), (TANGENCY, upper), (TANGENCY, right))
+    known = [multipliers(shop.ask(kind, **state))[0] for kind, state in cases]
     return Finding(
         computed=f"mu = 0, {len(got)} states: one multiplier each, from {num(min(got), 3)} to {num(max(got), 4)}.",
-        comparisons=(as_printed("multipliers", np.array(got) / np.array(wanted), np.ones(len(got))),),
+        comparisons=(
+            as_printed("multipliers", np.array(got) / np.array(wanted), np.ones(len(got))),
+            sound("closed forms at eps = 0.01 and -0.01", known, closed),
+        ),
     )
 
 

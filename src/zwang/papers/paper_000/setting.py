@@ -144,19 +144,24 @@ def friction_term(shop: Workshop) -> Finding:
     "multiplier of the guide stays what it was.",
     printed="`grad f · dr/dq_i = df/dq_i`",
     recorded="confirmed",
-    systems=(RODS, SMOOTH),
+    systems=(RODS, SMOOTH, ROUGH),
 )
 def same_multipliers(shop: Workshop) -> Finding:
-    cartesian, joint = [], []
+    cartesian, joint, greased = [], [], []
     for item in POSES:
         (solution,) = shop.ask(RODS, **_pose(shop, RODS, *item)).solutions
         cartesian.append(float(solution.normal[list(solution.names).index("ellipse")]))
         (solution,) = shop.ask(SMOOTH, **_pose(shop, SMOOTH, *item)).solutions
         joint.append(float(solution.normal[0]))
+        (solution,) = shop.ask(ROUGH, **_pose(shop, ROUGH, *item), mu=0.0).solutions
+        greased.append(float(solution.normal[0]))
     return Finding(
         computed=f"Multiplier of the ellipse in {len(POSES)} poses, from four Cartesian coordinates and from two "
         f"angles: {vec(cartesian, 4)} both times.",
-        comparisons=(as_printed("multipliers", joint, cartesian),),
+        comparisons=(
+            as_printed("multipliers", joint, cartesian),
+            as_printed("multipliers of the rough guide with mu = 0", greased, cartesian),
+        ),
     )
 
 

@@ -147,6 +147,12 @@ def multipliers(found: Any) -> list[float]:
     return sorted(float(item.normal[0]) for item in found.solutions)
 
 
+def frictions(found: Any) -> list[float]:
+    """Return the friction forces along the declared slip, in the order of `multipliers`."""
+    ordered = sorted(found.solutions, key=lambda item: float(item.normal[0]))
+    return [float(np.ravel(item.tangential[0])[0]) for item in ordered]
+
+
 def formal(equation: Terms) -> list[float]:
     """Return the solutions of a lam + b abs(lam) = c by (7): those of the two quotients that have their sign."""
     a, b, c = equation.a, equation.b, equation.c
