@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from zwang.gallery.sources import BURIAN_2017
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
-from zwang.papers.paper_002.pictures import poses_drawing
+from zwang.papers.paper_002.pictures import poses_drawing, string_drawing
 from zwang.papers.wording import num, vec
 
 __all__ = ["CHAPTER"]
@@ -98,7 +98,7 @@ CHAPTER = Chapter(
             "In the paper's models the ellipse was a string through a ring, fixed at the foci. A string pulls and "
             "can't "
             "push, so that C may leave the ellipse inwards.",
-            system="ellipse_pendulum_string",
+            picture=string_drawing,
         ),
     ),
 )

@@ -220,16 +220,19 @@ def _gap_picture(shop: Workshop) -> Picture:
         for k, (name, case) in enumerate((("crossing", SLIM), ("touching", TOUCHING))):
             motion = run(shop, STRING, -1, **longer(1e-8, case))
             times = np.linspace(0.0, motion.t[-1], 4000)
-            ax.plot(polar_angle(motion.at(times)), 1e4 * _gap(shop, motion, times), color=SERIES[k], label=name)
+            gap = _gap(shop, motion, times)
+            ax.semilogy(polar_angle(motion.at(times)), np.where(gap > 1e-11, gap, np.nan), color=SERIES[k], label=name)
         ax.set_xlabel("φ, the polar angle of C [rad]")
-        ax.set_ylabel("C inside the ellipse [1e-4]")
+        ax.set_ylabel("C inside the ellipse [m]")
         ax.legend()
         return figure
 
     return Picture(
         "gap",
-        "A string longer by 1e-8. Where the branches cross, C leaves the ellipse for a moment that can't be seen here; "
-        "where they touch it flies, with impacts that crowd before the folded pose.",
+        "How far C is inside the ellipse, with a string longer by 1e-8. Where the branches cross it flies once, over a "
+        "stretch that shrinks with the excess length. Where they touch it is off most of the way, with impacts that "
+        "crowd "
+        "before the folded pose and a last long flight.",
         make,
     )
 

@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from zwang._linkage.drawing import Drawing
 from zwang._plot import draw_mechanism, new_figure
 from zwang._plot.style import INK, QUIET, SERIES
 from zwang._simulate import simulate
 from zwang.papers.findings import Picture
-from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, TOUCHING, growth, space, start
+from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, STRING, TOUCHING, growth, space, start
 from zwang.papers.workshop import Workshop
 
-__all__ = ["film", "growth_picture", "poses_drawing", "regimes", "transversal_and_touching"]
+__all__ = [
+    "film",
+    "growth_picture",
+    "phase_portrait",
+    "poses_drawing",
+    "regimes",
+    "string_drawing",
+    "transversal_and_touching",
+    "upright",
+]
+
+
+def upright(drawing: Drawing) -> Drawing:
+    """Return a drawing with x, which points down in the paper, drawn downwards."""
+    points = {name: (place[1], -place[0]) for name, place in drawing.points.items()}
+    curves = {
+        name: (implicit.subs({x: -y, y: x}, simultaneous=True), (x, y))
+        for name, (implicit, (x, y)) in drawing.curves.items()
+    }
+    return replace(drawing, points=points, curves=curves)
+
+
+def _drawn(shop: Workshop, ax: Any, name: str, state: Mapping[str, float], params: Mapping[str, float]) -> Any:
+    """Draw the pendulum at a state; return the places of its points by name."""
+    found = shop.entry(name).drawing
+    assert found is not None
+    drawing, values = upright(found), {**state, **params}
+    places = dict(zip(drawing.points, drawing.places(values)[0], strict=True))
+    guides = drawing.guides(values, (-2.2, -2.6), (2.2, 2.6))
+    draw_mechanism(places, drawing.segments, ground=drawing.ground, curves=guides, ax=ax)
+    return places
 
 
 def poses_drawing(shop: Workshop) -> Picture:
     """Return the pendulum in three poses: one label, folded, the other label."""
 
     def make() -> Any:
-        entry = shop.entry(JOINT)
-        assert entry.drawing is not None
         figure, _ = new_figure((8.4, 3.4))
         figure.clear()
         for column, (phi, label) in enumerate(((-0.5, 1), (-1e-3, 1), (0.5, -1))):
             ax = figure.add_subplot(1, 3, column + 1)
-            state, params = start(shop, JOINT, phi, 0.0, label)
-            values = {**state, **params}
-            places = entry.drawing.places(values)[0]
-            # x points down: it is drawn as minus the ordinate.
-            points = {name: (float(p[1]), -float(p[0])) for name, p in zip(entry.drawing.points, places, strict=True)}
-            X, Y = np.meshgrid(np.linspace(-2, 2, 161), np.linspace(-2.3, 2.5, 161))
-            F = (-Y - params["a"]) ** 2 / params["r1"] ** 2 + X**2 / params["r2"] ** 2 - 1
-            draw_mechanism(points, entry.drawing.segments, ground=("A",), curves=[(X, Y, F)], ax=ax)
+            _drawn(shop, ax, JOINT, *start(shop, JOINT, phi, 0.0, label))
             ax.set_title(("before", "folded", "after")[column], fontsize=10)
         return figure
 
@@ -42,6 +64,26 @@ def poses_drawing(shop: Workshop) -> Picture:
         "Two rods, AB twice as long as BC; A is fixed and C runs on the ellipse. Where C passes below A at the "
         "distance "
         "1, the rods lie on each other, and the short one may come out on either side.",
+        make,
+        tight=True,
+    )
+
+
+def string_drawing(shop: Workshop) -> Picture:
+    """Return the pendulum with the string of the experiment."""
+
+    def make() -> Any:
+        figure, ax = new_figure((3.6, 4.0))
+        places = _drawn(shop, ax, STRING, *start(shop, STRING, -0.7, 0.0, 1, **SLIM))
+        focus = (SLIM["r1"] ** 2 - SLIM["r2"] ** 2) ** 0.5
+        for place in ((0.0, -SLIM["a"] - focus), (0.0, -SLIM["a"] + focus)):
+            ax.plot(*zip(place, places["C"], strict=True), color=SERIES[1], linewidth=1)
+            ax.plot(*place, "o", color=SERIES[1], markersize=4)
+        return figure
+
+    return Picture(
+        "string",
+        "A string (thin) from one focus through the ring C to the other keeps C on the ellipse or inside.",
         make,
         tight=True,
     )
@@ -63,7 +105,6 @@ def regimes(shop: Workshop) -> Picture:
             ax = figure.add_subplot(1, 4, column + 1)
             space(shop, CARTESIAN, **changes).plot("y_C", "y_B", ax=ax, colour="curve", legend=False)
             ax.set_title(title, fontsize=9)
-        figure.tight_layout()
         return figure
 
     return Picture(
@@ -88,7 +129,6 @@ def transversal_and_touching(shop: Workshop) -> Picture:
             ax.set_xlim(-0.4, 0.4)
             ax.set_ylim(-0.9, 0.9)
             ax.set_title(("crossing", "tangency")[column], fontsize=10)
-        figure.tight_layout()
         return figure
 
     return Picture("near", "Near the folded pose: branches that cross, and branches that touch.", make)
@@ -98,8 +138,11 @@ def growth_picture(shop: Workshop, name: str, caption: str, **changes: float) ->
     """Return the growth of the multipliers on logarithmic axes."""
 
     def make() -> Any:
-        figure, ax = new_figure((5.8, 4.0))
+        figure, ax = new_figure((7.2, 3.8))
         growth(shop, **changes).plot(ax=ax)
+        handles, labels = ax.get_legend_handles_labels()
+        each = dict(zip(labels, handles, strict=True))  # the branches repeat the names
+        ax.legend(each.values(), each.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         return figure
 
     return Picture(name, caption, make)
@@ -109,10 +152,11 @@ def film(shop: Workshop) -> Picture:
     """Return the film of a motion straight through the singular point."""
 
     def make() -> Any:
-        entry = shop.entry(JOINT)
+        drawing = shop.entry(JOINT).drawing
+        assert drawing is not None
         state, params = start(shop, JOINT, -0.6, 0.42, 1)
         motion = simulate(shop.system(JOINT), state, params, until=2.0, at_singular="straight")
-        return motion.animate(drawing=entry.drawing).html
+        return motion.animate(drawing=upright(drawing)).html
 
     return Picture("film", "The pendulum goes straight through its singular point and changes its side.", make)
 

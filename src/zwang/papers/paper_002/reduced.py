@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -258,19 +259,17 @@ def _portrait(shop: Workshop) -> Picture:
     def make() -> Any:
         curves = []
         params = shop.values(CARTESIAN, **TOUCHING)[1]
-        for label in (1, -1):
-            for rate in (0.15, 0.42, 0.8, 1.2):
-                for side in (-1, 1):
-                    motion = _moved(shop, 0.7 * side, -rate * side, label, 2.5, **TOUCHING)
-                    found = poses_of(motion.at(np.linspace(0.0, motion.t[-1] - 1e-6, 160)))
-                    moving = np.abs(found.rate) > 1e-6
-                    T = _energies(shop, found, params)[0]
-                    curves.append((found.phi[moving], (2 * T / np.where(moving, found.rate, 1.0))[moving], label))
+        for p0, side, label in itertools.product((1.0, 2.0, 3.5, 5.5), (-1, 1), (1, -1)):
+            motion = _moved(shop, 0.01 * side, p0 * side / 5, label, 2.0, **TOUCHING)  # 2 F(0) = 5
+            found = poses_of(motion.at(np.linspace(0.0, motion.t[-1] - 1e-6, 120)))
+            kept = np.logical_and.accumulate((np.abs(found.rate) > 1e-3) & (np.abs(found.phi) < 1.2))
+            phi, p = found.phi[kept], (2 * _energies(shop, found, params)[0])[kept] / found.rate[kept]
+            curves += [(phi, p, label), (phi, -p, label)]  # the same backwards in time
         return phase_portrait(curves, "blue: label +, orange: label -")
 
     return Picture(
         "portrait",
-        "Phase curves into the singular point where the branches touch, from both sides and on both branches. Each "
-        "pair meets at phi = 0 with the same momentum and slopes of opposite sign.",
+        "Phase curves through the singular point where the branches touch, on both branches. All that meet at phi = 0 "
+        "have the same momentum there, and the two branches have slopes of opposite sign.",
         make,
     )
