@@ -18,6 +18,8 @@ from zwang._trace.local_series import Piece, Start, grow, piece_of, reach
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
 DEGREES = (4, 6, 10, 16)
+VANISHING = 10
+"""Equations without terms up to this degree are taken to vanish: constraints that repeat others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +156,8 @@ def structure(at: Frame) -> LocalStructure:
     for degree in DEGREES:
         reduced = reduce(at, degree)
         if not len(reduced.coefficients):
+            if degree < VANISHING:
+                continue  # five curves through a point have no terms of degree four
             return LocalStructure(place, at, "regular", (), none)
         found = germ(reduced.table(0) if len(reduced.coefficients) == 1 else _mixed(reduced), TOLERANCE)
         if found.decided:
@@ -204,7 +208,9 @@ def assembled(at: Frame, twigs: list[Twig], series: list[Array], note: str) -> L
         tangent = place.scale * x[twig.root]
         tangent /= np.linalg.norm(tangent)
         halves.append(
-            HalfBranch(at.q, place.scale, tangent, x, twig.root, reach(place, at.q, x), curves[k], partners[k])
+            HalfBranch(
+                at.q, place.scale, tangent, x, twig.root, reach(place, at.q, x, twig.root), curves[k], partners[k]
+            )
         )
     first = [curves.index(c) for c in range(max(curves, default=-1) + 1)]
     tangents = np.array([halves[k].tangent for k in first]).reshape(len(first), len(at.q))

@@ -24,6 +24,7 @@ REGULAR = 0.03
 ZERO = 1e-9
 CONVERGED = 3e-14
 DEGREES = (6, 10, 16)
+ORDERS = (2, 3, 4, 5, 6, 7, 8)
 
 
 def refine(place: Place, q: Array, tolerance: float = ZERO) -> Frame | None:
@@ -74,7 +75,7 @@ def _candidates(place: Place, q: Array, rank: int) -> Iterator[Frame]:
     first = frame(place, q, rank)
     if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR:
         return
-    for order in (2, 3, 4):
+    for order in ORDERS:
         found = _by_derivatives(first, order)
         if found is not None:
             yield found

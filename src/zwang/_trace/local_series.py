@@ -19,9 +19,12 @@ from zwang._trace.equations import Place
 from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
-LARGEST = 0.25
 USED = 16
-UNIT = 0.25
+
+
+def widest(root: int) -> float:
+    """Return the largest tau that is used: a quarter; more where x runs like its third or a higher power."""
+    return max(0.25, 0.0625 ** (1 / root))
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
     R = ring(1, size)
     width = min(start.z.shape[1], R.size)
     # In units of a typical radius of convergence the coefficients neither grow nor vanish much.
-    shrink = UNIT ** np.arange(R.size)
+    shrink = widest(start.root) ** np.arange(R.size)
     z = np.zeros((at.kernel.shape[1], R.size))
     z[:, :width] = start.z[:, :width] * shrink[:width]
     x = _settle(at, R, at.kernel @ z)
@@ -109,13 +112,13 @@ def _newton(at: Frame, R: Ring, x: Array, gauge: Array, known: int) -> Array | N
     return step
 
 
-def reach(place: Place, q: Array, x: Array) -> float:
+def reach(place: Place, q: Array, x: Array, root: int = 1) -> float:
     """Return up to which tau the series is exact to rounding, from its last coefficients and from the equations."""
     sizes = np.abs(x).max(axis=1)
     last = range(max(1, len(x) - 6), len(x))
     # A coefficient at the level of rounding says nothing about convergence.
     bounds = [(2e-15 / sizes[i]) ** (1 / i) for i in last if sizes[i] > 1e-14]
-    tau = min([LARGEST, *bounds])
+    tau = min([widest(root), *bounds])
     for _ in range(60):
         points = [q + place.scale * np.polynomial.polynomial.polyval(f * tau, x) for f in (0.5, 0.8, 1.0)]
         worst = max(np.abs(place.values(point)[0]).max(initial=0.0) for point in points)

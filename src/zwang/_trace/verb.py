@@ -87,6 +87,8 @@ def trace(
         )
     if starts is not None and (not isinstance(starts, int) or starts < 1):
         raise DeclarationError(f"{declared.name}: starts= must be a number of at least 1; it was given {starts!r}.")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DeclarationError(f"{declared.name}: seed= must be a whole number from 0 on; it was given {seed!r:.40}.")
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
