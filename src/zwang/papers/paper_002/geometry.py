@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._trace import critical
+from zwang._trace import critical, trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, TOUCHING, distance, poses, space
@@ -199,4 +199,32 @@ def general(shop: Workshop) -> Finding:
         ),
         corrected="Two separate curves if `|AC| > 1` all round the ellipse, one closed curve if the vertex is nearer.",
         pictures=(regimes(shop),),
+    )
+
+
+@claim(
+    "002-nothing-else",
+    place="abstract, the three kinds of configuration spaces",
+    statement="The configuration space is two separate curves, or two that cross at an angle, or two that touch, and "
+    "nothing else belongs to it.",
+    printed="separate, crossing at an angle, or with a tangency of first order",
+    recorded="confirmed",
+    systems=(JOINT,),
+    profile="full",
+)
+def nothing_else(shop: Workshop) -> Finding:
+    cases: tuple[dict[str, Any], ...] = ({"a": -0.45}, {}, TOUCHING)
+    found = [trace(shop.system(JOINT), shop.values(JOINT, **case)[1], search="exhaustive") for case in cases]
+    kinds = [", ".join(point.kind for point in item.singular_points) for item in found]
+    return Finding(
+        computed="Searched exhaustively, with proofs by interval arithmetic: "
+        f"{vec([len(item.branches) for item in found])} "
+        f"arcs, {vec([item.components for item in found])} components, singular points: none, {kinds[1]}, {kinds[2]}.",
+        comparisons=(
+            as_printed("kinds of singular points", kinds == ["", "crossing", "tangency"]),
+            as_printed("components", [item.components for item in found], [2, 1, 1]),
+            as_printed("arcs", [len(item.branches) for item in found], [2, 2, 2]),
+            sound("the searches are complete", all(item.complete for item in found)),
+        ),
+        residual=max(float(item.residual) for item in found),
     )
