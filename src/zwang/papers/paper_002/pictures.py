@@ -55,7 +55,7 @@ def poses_drawing(shop: Workshop) -> Picture:
         figure.clear()
         for column, (phi, label) in enumerate(((-0.5, 1), (-1e-3, 1), (0.5, -1))):
             ax = figure.add_subplot(1, 3, column + 1)
-            _drawn(shop, ax, JOINT, *start(shop, JOINT, phi, 0.0, label))
+            _drawn(shop, ax, JOINT, *start(shop, JOINT, phi, 0.0, label, r2=1.3))
             ax.set_title(("before", "folded", "after")[column], fontsize=10)
         return figure
 
