@@ -10,7 +10,6 @@ from zwang._trace import trace
 from zwang.gallery.pendulum_on_ellipse import place
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
-from zwang.papers.paper_000.pictures import count_map, perturbed_curves
 from zwang.papers.paper_000.studies import (
     CROSSING,
     EXPONENT,
@@ -189,7 +188,6 @@ def remark_1_count(shop: Workshop) -> Finding:
             sound("all three cases occur", min(cases.values()) > 10),
         ),
         data=cases,
-        pictures=(count_map(shop),),
     )
 
 
@@ -279,7 +277,6 @@ def perturbed_smooth(shop: Workshop) -> Finding:
         ),
         corrected="for `eps != 0`, as theorems 1 and 2 use it",
         residual=residual,
-        pictures=(perturbed_curves(shop, CROSSING), perturbed_curves(shop, TANGENCY)),
     )
 
 

@@ -12,7 +12,7 @@ from zwang._plot.style import INK, SERIES
 from zwang._trace import trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
-from zwang.papers.paper_000.pictures import growth_picture
+from zwang.papers.paper_000.pictures import GRID, count_map, growth_picture
 from zwang.papers.paper_000.studies import (
     EXPONENT,
     ROUGH,
@@ -60,13 +60,15 @@ def _told(point: Any) -> str:
 
 
 def _pendulum_curves(shop: Workshop, changes: dict[str, float], kind: str) -> Picture:
+    sizes = (-0.0004, 0.0, 0.0004) if changes else (-0.004, 0.0, 0.004)
+
     def make() -> Any:
         figure, ax = new_figure((4.6, 3.8))
         system, params = shop.system(SMOOTH), shop.values(SMOOTH, **changes)[1]
-        guide = system.constraints[GUIDE]
+        guide: Any = system.constraints[GUIDE]
         box = {"phi": (-0.6, 0.6), "psi": (np.pi - 1.0, np.pi + 1.0)}
-        for eps in (-0.004, 0.0, 0.004):
-            mistuned = system.replace(constraints=[replace(guide, expr=guide.expr - eps)])  # type: ignore[type-var]
+        for eps in sizes:
+            mistuned = system.replace(constraints=[replace(guide, expr=guide.expr - eps)])
             colour = INK if eps == 0 else SERIES[0] if eps > 0 else SERIES[1]
             for number, arc in enumerate(trace(mistuned, params, box=box).branches):
                 points = arc.sampled()
@@ -117,26 +119,43 @@ def crossing(shop: Workshop) -> Finding:
         ),
         residual=found.residual,
         data={"threshold": star},
-        pictures=(_growth(shop),),
+        pictures=(_growth(shop), _map(shop)),
     )
 
 
-def _numbers(shop: Workshop, eps: float) -> list[int]:
-    """Return how many multipliers there are with C on the axis of a guide scaled so that f = eps, both ways."""
+def _passing(shop: Workshop, eps: Any, way: float) -> dict[str, Any]:
+    """Return the pendulum with C on the axis of a guide scaled so that f = eps, C moving up (way = 1) or down."""
     params = shop.values(ROUGH)[1]
     # ((x - a)^2/r1^2 + y^2/r2^2 - 1)/2 = eps is the ellipse with both semi-axes times sqrt(1 + 2 eps).
-    scale = float(np.sqrt(1 + 2 * eps))
-    wide = {"r1": params["r1"] * scale, "r2": params["r2"] * scale}
-    reach = params["a"] + wide["r1"]
+    scale = np.sqrt(1 + 2 * eps)
+    reach = params["a"] + params["r1"] * scale
     l1, l2 = params["l1"], params["l2"]
-    fold = float(np.arccos((reach**2 + l1**2 - l2**2) / (2 * reach * l1)))
-    psi = float(np.arctan2(-l1 * np.sin(fold), reach - l1 * np.cos(fold)) % (2 * np.pi))
-    ways = []
-    for v in (1.0, -1.0):
-        # C moves along y: l1 sin(phi) phi' + l2 sin(psi) psi' = 0.
-        rates = {"v_phi": v, "v_psi": -v * l1 * float(np.sin(fold)) / (l2 * float(np.sin(psi)))}
-        ways.append(len(shop.ask(ROUGH, phi=fold, psi=psi, **rates, **wide).solutions))
-    return sorted(ways)
+    fold = np.arccos((reach**2 + l1**2 - l2**2) / (2 * reach * l1))
+    psi = np.arctan2(-l1 * np.sin(fold), reach - l1 * np.cos(fold)) % (2 * np.pi)
+    # C moves along y: l1 sin(phi) phi' + l2 sin(psi) psi' = 0.
+    v_psi = -l1 * np.sin(fold) / (l2 * np.sin(psi))
+    turn = way * np.sign(l1 * np.cos(fold) + l2 * np.cos(psi) * v_psi)
+    rates = {"v_phi": turn, "v_psi": turn * v_psi}
+    return {"phi": fold, "psi": psi, **rates, "r1": params["r1"] * scale, "r2": params["r2"] * scale}
+
+
+def _numbers(shop: Workshop, eps: float) -> list[int]:
+    """Return how many multipliers there are for C moving down and up."""
+    return [len(shop.ask(ROUGH, **_passing(shop, eps, way)).solutions) for way in (-1.0, 1.0)]
+
+
+def _map(shop: Workshop) -> Picture:
+    def ask(eps: Any, mu: Any, way: float) -> Any:
+        return shop.ask(ROUGH, **_passing(shop, eps, way), mu=mu)
+
+    return count_map(
+        "pendulum-map",
+        "How many multipliers the pendulum has where C passes the axis of the mistuned guide, over eps and "
+        "the coefficient of friction, for both directions of C.",
+        ask,
+        ("C moves to y < 0", "C moves to y > 0"),
+        np.geomspace(1e-5, 2e-2, GRID),
+    )
 
 
 def _growth(shop: Workshop) -> Picture:

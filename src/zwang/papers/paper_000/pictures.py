@@ -16,9 +16,9 @@ from zwang.papers.findings import Picture
 from zwang.papers.paper_000.studies import CROSSING, TANGENCY
 from zwang.papers.workshop import Workshop
 
-__all__ = ["count_map", "growth_picture", "perturbed_curves"]
+__all__ = ["GRID", "count_map", "crossing_map", "growth_picture", "perturbed_curves"]
 
-GRID = 160
+GRID = 120
 LEVELS = (-0.16, -0.04, 0.04, 0.16)
 
 
@@ -50,9 +50,13 @@ def perturbed_curves(shop: Workshop, kind: str) -> Picture:
     )
 
 
-def count_map(shop: Workshop) -> Picture:
-    """Return the number of multipliers at s_eps of the crossing, over eps and the friction coefficient."""
-    eps = np.geomspace(1e-4, 1.0, GRID)
+def count_map(
+    name: str, caption: str, ask: Callable[[Any, Any, float], Any], words: tuple[str, str], eps: Any
+) -> Picture:
+    """Return the number of multipliers over eps and the coefficient of friction, for both directions of motion.
+
+    `ask` gets eps (a row), mu (a column) and the direction, and returns the map; `words` say what the directions are.
+    """
     mu = np.linspace(0, 1.2, GRID)[:, None]
 
     def make() -> Any:
@@ -60,21 +64,31 @@ def count_map(shop: Workshop) -> Picture:
         with look():
             figure.clear()
             axes = figure.subplots(1, 2, sharey=True)
-        for ax, v, words in zip(axes, (-1.0, 1.0), ("moving to the left", "moving to the right"), strict=True):
-            found = shop.ask(CROSSING, x=0.0, y=np.sqrt(eps), v_x=v, v_y=0.0, eps=eps, mu=mu)
-            names = [status.name for status in ReactionsStatus]
+        names = [status.name for status in ReactionsStatus]
+        for ax, way, told in zip(axes, (-1.0, 1.0), words, strict=True):
+            found = ask(eps, mu, way)
             draw_counts(
-                found.counts, found.codes, names, [mu[:, 0], np.log10(eps)], ["mu", f"log10 eps, {words}"], ax=ax
+                found.counts, found.codes, names, [mu[:, 0], np.log10(eps)], ["mu", f"log10 eps, {told}"], ax=ax
             )
         return figure
 
-    return Picture(
+    return Picture(name, caption, make, raster=True)
+
+
+def crossing_map(shop: Workshop) -> Picture:
+    """Return the number of multipliers at s_eps of the crossing."""
+
+    def ask(eps: Any, mu: Any, way: float) -> Any:
+        return shop.ask(CROSSING, x=0.0, y=np.sqrt(eps), v_x=way, v_y=0.0, eps=eps, mu=mu)
+
+    return count_map(
         "count-map",
         "How many multipliers there are at the nearest point of the perturbed crossing, over eps and the coefficient "
         "of friction, for motion in the two directions. Below the threshold eps* there are two one way and none the "
         "other, above it one both ways.",
-        make,
-        raster=True,
+        ask,
+        ("moving to the left", "moving to the right"),
+        np.geomspace(1e-4, 1.0, GRID),
     )
 
 
@@ -82,8 +96,13 @@ def growth_picture(name: str, caption: str, study: Callable[[], Asymptotics]) ->
     """Return the growth of multipliers on logarithmic axes."""
 
     def make() -> Any:
-        figure, ax = new_figure((6.0, 4.2))
+        figure, ax = new_figure((7.8, 4.8))
         study().plot(ax=ax)
+        handles, labels = ax.get_legend_handles_labels()
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+        figure.legend(handles, labels, loc="outside lower left", ncols=2, fontsize="x-small", frameon=False)
         return figure
 
     return Picture(name, caption, make)

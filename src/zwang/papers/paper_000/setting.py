@@ -228,7 +228,7 @@ def friction_smooth(shop: Workshop) -> Finding:
 
     def level(phi: float) -> float:
         x, y = reach * math.cos(phi), reach * math.sin(phi)
-        return ((x - p["a"]) ** 2 / p["r1"] ** 2 + y**2 / p["r2"] ** 2 - 1) / 2 - eps
+        return float(((x - p["a"]) ** 2 / p["r1"] ** 2 + y**2 / p["r2"] ** 2 - 1) / 2 - eps)
 
     turn = float(brentq(level, 1e-3, 0.5, xtol=1e-15))
     sides = [_beside(shop, turn, step) for step in (-1e-8, 1e-8)]

@@ -211,7 +211,9 @@ def _growth(shop: Workshop) -> Any:
 )
 def argument(shop: Workshop) -> Finding:
     params = {"mu": 0.3, "eps": 0.0}
-    got, printed, corrected = [], [], []
+    got: list[Any] = []
+    printed: list[Any] = []
+    corrected: list[Any] = []
     for seed in (3, 4):
         system = random_form(shop, TANGENCY, seed)
         for size in (1e-4, 1e-2):
@@ -305,7 +307,7 @@ def signs_of_eps(shop: Workshop) -> Finding:
         kind: [(exponents(found, sign, rough=False)[0], exponents(found, sign, rough=True)[0]) for sign in (1, -1)]
         for kind, found in ((kind, family(shop, kind)) for kind in (CROSSING, TANGENCY))
     }
-    same = {kind: bool(np.allclose(*pair, atol=EXPONENT)) for kind, pair in table.items()}
+    same = {kind: bool(np.allclose(pair[0], pair[1], atol=EXPONENT)) for kind, pair in table.items()}
     return Finding(
         computed=f"Exponents without and with friction, eps > 0 and eps < 0: crossing {vec(table[CROSSING][0], 3)} and "
         f"{vec(table[CROSSING][1], 3)}, tangency {vec(table[TANGENCY][0], 3)} and {vec(table[TANGENCY][1], 3)}.",

@@ -9,7 +9,7 @@ import numpy as np
 from zwang.papers.claim import claim
 from zwang.papers.findings import Comparison, Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.crossing import across, nearest_points, random_form
-from zwang.papers.paper_000.pictures import count_map, growth_picture
+from zwang.papers.paper_000.pictures import crossing_map, growth_picture
 from zwang.papers.paper_000.studies import (
     CROSSING,
     EXPONENT,
@@ -132,7 +132,7 @@ def two_or_none(shop: Workshop) -> Finding:
         corrected="Two and none for `0 < eps < eps_{*}`, with `eps_{*}^(1/2) = |g_3|/(2 g_1)`; beyond it there is "
         "exactly one multiplier both ways.",
         data={"threshold": found.threshold},
-        pictures=(count_map(shop),),
+        pictures=(crossing_map(shop),),
     )
 
 
