@@ -107,7 +107,7 @@ def force_jumps(shop: Workshop) -> Finding:
     "004-sets",
     place="section 3, the sets Sigma_<0 and Sigma_<eps",
     statement="The permitted velocities are the union over the constraints.",
-    printed="`Sigma_<eps` is a union of the sets of single constraints",
+    printed="the set Sigma is a union of the sets of single constraints",
     recorded="corrected",
     errata=("salnikova-5",),
 )

@@ -56,7 +56,7 @@ def nu_is_zero(shop: Workshop) -> Finding:
     "004-extra-condition",
     place="section 2, principle (2) to (4)",
     statement="Ideality, stated on the directions allowed at the velocity before, makes the motion free of shocks.",
-    printed="`(R, dx) >= 0` on the cone at `V-` implies `dV = 0`",
+    printed="`(R, dx) >= 0` on the cone at the velocity before implies `dV = 0`",
     recorded="corrected",
     systems=(SLEIGH,),
     errata=("salnikova-2",),
@@ -89,7 +89,8 @@ def extra_condition(shop: Workshop) -> Finding:
             as_corrected("with complementarity nothing jumps", still, cases),
         ),
         corrected="One more condition is needed, and any of these does: impulses only where the constraint holds with "
-        "equality after (`mu_j (W_j V+ + h_j) = 0`); kinetic energy that doesn't grow; ideality on the cone at `V+`.",
+        "equality after (`mu_j (W_j V + h_j) = 0` for the velocity V after); kinetic energy that doesn't grow; "
+        "ideality on the cone at the velocity after.",
     )
 
 
