@@ -91,7 +91,9 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     )
     if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):
         return Decision(stop=MotionStatus.PARADOX, reactions=found)
-    chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE else 0
+    # Without friction the acceleration is unique (Gauss): what looks like two is one, told apart by rounding.
+    rubs = any(ground.table.places[number].law >= 0 for number in numbers)
+    chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found)
     solution = found.solutions[chosen]
