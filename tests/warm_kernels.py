@@ -62,6 +62,16 @@ def stepping_kernels() -> None:
     flow.advance(0.0, np.zeros(4), np.zeros(4), np.ones(9), 1.0, 1e-6, np.zeros(len(flow.watch_names)))
 
 
+def lanes() -> None:
+    """Move motions side by side."""
+    from zwang._backends.native.lanes import lanes_for
+    from zwang._derive.modes import Mode
+
+    found = lanes_for(zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system), Mode((0, 1, 2)))
+    assert found is not None
+    found.run(np.zeros(1), np.zeros((4, 1)), np.zeros((4, 1)), np.ones((9, 1)), np.ones(1), 1e-6)
+
+
 def time_stepping() -> None:
     """Let a ball fall and a tower stand by steps of fixed length."""
     for name in ("bouncing_ball", "stack"):
@@ -87,6 +97,7 @@ def main() -> None:
         "sparse factorization": sparse_kernels,
         "configuration spaces": lambda: zw.trace(zw.gallery.get("four_bar").system, zw.gallery.get("four_bar").params),
         "loop over steps": stepping_kernels,
+        "motions side by side": lanes,
         "time stepping": time_stepping,
         "limits": limits,
     }

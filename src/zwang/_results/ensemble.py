@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,64 @@ class EnsembleStatus(Enum):
     MIXED = "Some motions stopped before their end; each says why."
 
 
+class LaterMotions(Sequence[Motion]):
+    """Motions whose ends are known, each computed as a whole when it is asked for.
+
+    Parameters
+    ----------
+    count : int
+    one : callable
+        Returns the motion with a number.
+    known : mapping
+        Motions that were computed already, by number.
+    statuses : list of str
+    t : (count,) array
+        The times of the ends.
+    states : (2n, count) array
+        Positions and velocities there.
+    at : callable
+        Returns, for a time, which motions have a state then, and the states.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        one: Callable[[int], Motion],
+        known: dict[int, Motion],
+        statuses: list[str],
+        t: Array,
+        states: Array,
+        at: Callable[[float], tuple[NDArray[np.bool_], Array]],
+    ) -> None:
+        self.size, self._one, self.known, self.statuses, self._at = count, one, known, statuses, at
+        self.t, self.states = t[:count].copy(), states[:, :count].copy()
+        for k, motion in known.items():
+            if k < count:
+                self.t[k], self.states[:, k] = motion.t[-1], np.concatenate([motion.q[-1], motion.v[-1]])
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(self.size)[k])
+        number = range(self.size)[k]
+        if number not in self.known:
+            self.known[number] = self._one(number)
+        return self.known[number]
+
+    def at(self, time: float) -> Array:
+        """Return the states at a time (2n, count), nan where a motion has none."""
+        good, states = self._at(time)
+        found = np.where(good, states, np.nan)[:, : self.size]
+        for k in np.flatnonzero(~good[: self.size]):
+            motion = self[int(k)]
+            if motion.t[0] <= time <= motion.t[-1]:
+                values = motion.at(time)
+                found[:, k] = [values[name] for name in (*motion.coordinates, *motion.velocities)]
+        return found
+
+
 @storable
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Ensemble(Result):
@@ -38,13 +96,15 @@ class Ensemble(Result):
         Of the system.
     shape : tuple of int
         Of the arrays that were given.
-    motions : tuple of Motion
-        In the order of the flattened arrays; ``ensemble[i, j]`` finds one by its place.
+    motions : sequence of Motion
+        In the order of the flattened arrays; ``ensemble[i, j]`` finds one by its place. Many smooth motions are carried
+        to their ends side by side; then each is computed as a whole, by itself, when it is first asked for, and its end
+        agrees with that in `end` within the tolerance.
     """
 
     name: str
     shape: tuple[int, ...]
-    motions: tuple[Motion, ...]
+    motions: Sequence[Motion]
 
     def __len__(self) -> int:
         return len(self.motions)
@@ -58,20 +118,31 @@ class Ensemble(Result):
     @property
     def statuses(self) -> NDArray[np.str_]:
         """The names of the statuses, in the shape of the arrays."""
+        if isinstance(self.motions, LaterMotions):
+            return np.array(self.motions.statuses).reshape(self.shape)
         return np.array([motion.status.name for motion in self.motions]).reshape(self.shape)
 
     @property
     def end(self) -> dict[str, Array]:
         """The last states: name of each coordinate and velocity, and 't', -> array."""
+        if isinstance(self.motions, LaterMotions):
+            return {**self._named(self.motions.states), "t": self.motions.t.reshape(self.shape)}
         ends = [motion.end for motion in self.motions]
         return {name: np.array([end[name] for end in ends]).reshape(self.shape) for name in ends[0]}
 
     def at(self, time: float) -> dict[str, Array]:
         """Return the states at a time: name -> array, nan where a motion had ended before."""
+        if isinstance(self.motions, LaterMotions):
+            return {**self._named(self.motions.at(float(time))), "t": np.full(self.shape, float(time))}
         names = (*self.motions[0].coordinates, *self.motions[0].velocities)
         rows = [motion.at(time) if motion.t[0] <= time <= motion.t[-1] else {} for motion in self.motions]
         found = {name: np.array([row.get(name, np.nan) for row in rows]).reshape(self.shape) for name in names}
         return {**found, "t": np.full(self.shape, float(time))}
+
+    def _named(self, states: Array) -> dict[str, Array]:
+        """Return rows of states (2n, motions) by their names, in the shape of the arrays."""
+        names = (*self.motions[0].coordinates, *self.motions[0].velocities)
+        return {name: row.reshape(self.shape) for name, row in zip(names, states, strict=True)}
 
     def save(self, path: str | Path) -> Path:
         """Write all motions with what follows from them; `load_result` reads them back.
@@ -83,11 +154,12 @@ class Ensemble(Result):
         """
         for motion in self.motions:
             motion.complete()
-        return super().save(path)
+        return Result.save(replace(self, residual=None, motions=tuple(self.motions)), path)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in Counter(self.statuses.flat).most_common())
-        events = sum(len(motion.events) for motion in self.motions)
+        found = self.motions.known.values() if isinstance(self.motions, LaterMotions) else self.motions
+        events = sum(len(motion.events) for motion in found)  # those that are to be computed yet have none
         return f"Ensemble of '{self.name}': {len(self)} motions of shape {self.shape} ({counts}), {events} events"
 
 

@@ -32,6 +32,7 @@ from zwang._simulate.request import (
     check_word,
 )
 from zwang._simulate.rows import RowSource
+from zwang._simulate.side_by_side import side_by_side, single
 from zwang._simulate.step_motion import motion_by_steps
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError, StateError
@@ -188,17 +189,23 @@ def simulate(
 
 def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
     """Return the motions from each state of a batch."""
-    motions = []
-    for k in range(inputs.q.shape[1]):
-        params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
-        single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
+    done: dict[int, Motion] = {}
+
+    def one(k: int) -> Motion:
         try:
-            motions.append(_one(model, single, request))
+            if k not in done:
+                done[k] = _one(model, single(inputs, k), request)
+            return done[k]
         except StateError as error:
             place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
             raise StateError(f"{error} (entry [{place}] of the arrays)") from None
-        if motions[-1].status is MotionStatus.INTERRUPTED:
-            break
+
+    fast = side_by_side(model, inputs, request, one)
+    if fast is not None:
+        return fast
+    motions: list[Motion] = []
+    while len(motions) < inputs.q.shape[1] and not (motions and motions[-1].status is MotionStatus.INTERRUPTED):
+        motions.append(one(len(motions)))
     reached = all(motion.status is MotionStatus.REACHED for motion in motions)
     complete = len(motions) == inputs.q.shape[1]
     return Ensemble(

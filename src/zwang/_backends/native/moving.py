@@ -16,6 +16,7 @@ import numpy as np
 
 from zwang._backends.contract import Array
 from zwang._backends.native.kernels import DenseKernels, StraightKernels
+from zwang._backends.native.lanes import Lanes, lanes_for
 from zwang._backends.native.large import TableKernels
 from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
 from zwang._backends.native.mode_tables import suits, table_kernels
@@ -48,6 +49,8 @@ class Moving:
         ('reserve', f), ('singular', 0), ('extra', k), ('surface', k).
     tried : int
         Steps tried so far, in all calls.
+    lanes : callable
+        Returns what moves many states side by side, None where that doesn't suit the mode.
     """
 
     mode: Mode
@@ -56,6 +59,7 @@ class Moving:
     parameters: int
     slips: int
     emit: bool = False
+    lanes: Callable[[], Lanes | None] = lambda: None
     watch_names: tuple[tuple[str, int], ...] = field(init=False)
     tried: int = field(default=0, init=False)
 
@@ -222,6 +226,9 @@ class Moving:
     ) -> Ends:
         """Move many states, each until its end or its first event, keeping the ends alone.
 
+        With an emitted loop and nothing watched they move side by side; the few that come near a singular point there
+        are moved one by one.
+
         Parameters
         ----------
         t : (B,) array
@@ -238,7 +245,10 @@ class Moving:
         motions = q.shape[1]
         times, ends = np.broadcast_to(t, (motions,)), np.broadcast_to(until, (motions,))
         found = Ends.empty(self.n, motions, len(self.watch_names))
-        for k in range(motions):
+        lanes = self.lanes() if self.emit and not np.any(sides != 0.0) else None
+        if lanes is not None:
+            found.take(lanes.run(times, q, v, params, ends, tol))
+        for k in found.open():
             own = vector(params[:, k if params.shape[1] > 1 else 0])
             start, q0, v0 = float(times[k]), vector(q[:, k]), vector(v[:, k])
             branches = self.branches(start, q0, v0, own)
@@ -278,6 +288,7 @@ def moving(
     key = (mode, tuple(extra), compiled, emit)
     if key not in made:
         made[key] = _make(kernels, mode, extra, compiled, emit)
+        made[key].lanes = partial(lanes_for, kernels, mode)
     found: Moving = made[key]
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends.contract import Array
+from zwang._backends.native.lanes import LaneEnds
 from zwang._backends.native.mode_kernels import ModeKernels
 
 Ints = NDArray[np.int64]
@@ -105,6 +106,18 @@ class Ends:
         fired = np.zeros((motions, watches), dtype=bool)
         q, v = np.empty((n, motions)), np.empty((n, motions))
         return cls(np.empty(motions), q, v, [""] * motions, fired, steps, attempts, np.zeros(motions))
+
+    def take(self, lanes: LaneEnds) -> None:
+        """Keep the ends of the motions that reached them side by side."""
+        done = np.flatnonzero(lanes.reached)
+        self.t[done], self.steps[done], self.attempts[done] = lanes.t[done], lanes.steps[done], lanes.attempts[done]
+        self.q[:, done], self.v[:, done], self.drift[done] = lanes.q[:, done], lanes.v[:, done], lanes.drift[done]
+        for k in done:
+            self.status[k] = REACHED
+
+    def open(self) -> list[int]:
+        """Return the numbers of the motions without an end."""
+        return [k for k, status in enumerate(self.status) if not status]
 
     def put(self, k: int, status: str, call: Call) -> None:
         """Keep the end of motion k."""

@@ -1,0 +1,124 @@
+"""Large ensembles of smooth motions: all at once to their ends, and each of them as a whole when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends.native.lanes import LaneEnds, Lanes, lanes_for
+from zwang._compile import Model
+from zwang._compile.values import Inputs
+from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
+from zwang._results.motion import Motion, MotionStatus
+from zwang._simulate.admission import ADMITTED
+from zwang._simulate.constraint_table import ConstraintTable
+from zwang._simulate.driver import SHARPEST, STRICTER
+from zwang._simulate.request import Request
+from zwang._simulate.rows import mode_of_piece
+
+Array = NDArray[np.float64]
+MANY = 32
+"""Motions below which they are computed one by one."""
+WORTH = 1_000_000
+"""Steps of all motions from which on it pays to compile lanes, which takes some ten seconds unless they are cached."""
+OVERHEAD = 250
+"""What a motion by itself costs beside its steps, in steps."""
+
+
+def single(inputs: Inputs, k: int) -> Inputs:
+    """Return one state of a batch."""
+    params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
+    return Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
+
+
+def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[int], Motion]) -> Ensemble | None:
+    """Return the ensemble of a batch; None where its motions are to be computed one by one.
+
+    Parameters
+    ----------
+    model, inputs, request
+        Of the batch.
+    one : callable
+        Returns the motion with a number, computed by itself.
+    """
+    count = inputs.q.shape[1]
+    if count < MANY or request.events or not ConstraintTable.of(model.system).smooth:
+        return None
+    first = one(0)
+    lanes = _lanes(model, first, count)
+    if lanes is None:
+        return None
+    _admit(model, inputs, one)
+    tol = max(STRICTER * request.tol, SHARPEST)
+    move = partial(_moved, lanes, inputs, tol, request)
+    found = move(request.until)
+    known = {0: first}
+    for k in map(int, np.flatnonzero(~found.reached)):
+        if found.interrupted >= 0 and k >= found.interrupted - lanes.layout.lanes:
+            break
+        known[k] = one(k)
+    total = count if found.interrupted < 0 else _whole(found, known)
+    statuses = ["REACHED"] * total
+    for k, motion in known.items():
+        if k < total:
+            statuses[k] = motion.status.name
+    return Ensemble(
+        status=EnsembleStatus.REACHED if set(statuses) == {"REACHED"} and total == count else EnsembleStatus.MIXED,
+        residual=None,
+        provenance=first.provenance,
+        name=model.system.name,
+        shape=inputs.shape if total == count else (total,),
+        motions=LaterMotions(
+            total, one, known, statuses, found.t, np.concatenate([found.q, found.v]), partial(_at, move, request.until)
+        ),
+    )
+
+
+def _lanes(model: Model, first: Motion, count: int) -> Lanes | None:
+    """Return the lanes of the mode of a motion, where it has one mode throughout and they are worth their while."""
+    piece = first.pieces[0]
+    smooth = first.status is MotionStatus.REACHED and len(first.pieces) == 1 and not first.events
+    if not smooth or piece.undetermined or piece.found or len(piece.t) < 2:
+        return None
+    if count * (len(piece.t) + OVERHEAD) < WORTH:
+        return None
+    return lanes_for(model, mode_of_piece(piece))
+
+
+def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
+    """Let a state that violates its constraints be refused, with its place, as it would be by itself."""
+    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+    good = np.isfinite(terms.force).all(axis=0)
+    for place in ConstraintTable.of(model.system).places:
+        j, position = place.normal, place.level == "position"
+        row = np.abs(terms.rows[j])
+        size = 1.0 + (row * np.abs(inputs.q if position else inputs.v)).sum(axis=0)
+        good &= np.abs(terms.value[j]) <= ADMITTED * size
+        if position:
+            good &= np.abs(terms.rate[j]) <= ADMITTED * (1.0 + (row * np.abs(inputs.v)).sum(axis=0))
+    for k in np.flatnonzero(~good):
+        one(int(k))
+
+
+def _moved(lanes: Lanes, inputs: Inputs, tol: float, request: Request, until: float) -> LaneEnds:
+    """Return where the motions are at a time."""
+    starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
+    progress = request.progress
+    between = None if progress is None else (lambda begun: progress(float(starts[min(begun, starts.size) - 1])))
+    return lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between)
+
+
+def _at(move: Callable[[float], LaneEnds], until: float, time: float) -> tuple[NDArray[np.bool_], Array]:
+    """Return which motions have a state at a time, found side by side, and the states (2n, motions)."""
+    found = move(min(time, until))
+    return found.reached & (found.t == time), np.concatenate([found.q, found.v])
+
+
+def _whole(found: LaneEnds, known: dict[int, Motion]) -> int:
+    """Return how many motions, from the first one on, were done when the computation was interrupted."""
+    done = found.reached.copy()
+    done[list(known)] = True
+    return len(done) if done.all() else int(np.argmin(done))

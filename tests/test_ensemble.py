@@ -1,0 +1,105 @@
+"""Large ensembles of smooth motions through the verb: ends side by side, each motion as a whole when asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import zwang as zw
+from zwang._backends.native import lanes
+from zwang._results.ensemble import Ensemble, LaterMotions
+from zwang._simulate import side_by_side
+from zwang.gallery.pendulum_on_ellipse import place
+
+ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
+PARAMS = {**ENTRY.params, "a": -0.4, "g": 9.81}
+
+
+@pytest.fixture(autouse=True)
+def _always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_by_side, "WORTH", 0)
+    monkeypatch.setattr(side_by_side, "MANY", 4)
+
+
+def states(count: int) -> dict[str, np.ndarray]:
+    found = [place(PARAMS, float(angle), 0.42) for angle in np.linspace(-0.5, -0.1, count)]
+    return {name: np.array([item[name] for item in found]) for name in ENTRY.state}
+
+
+def moved(count: int = 6, **more: object) -> Ensemble:
+    found = zw.simulate(ENTRY.system, states(count), PARAMS, until=1.0, **more)
+    assert isinstance(found.motions, LaterMotions)
+    return found
+
+
+def test_ends_agree_with_the_motions_that_are_computed_when_asked_for() -> None:
+    found = moved(tol=1e-11)
+    assert found.statuses.tolist() == ["REACHED"] * 6
+    assert set(found.motions.known) == {0}  # the first one shows which mode it is
+    assert found.end["t"].tolist() == [1.0] * 6
+    motion = found[4]
+    assert set(found.motions.known) == {0, 4}
+    assert found[4] is motion
+    for name in (*motion.coordinates, *motion.velocities):
+        assert found.end[name][4] == pytest.approx(motion.end[name], abs=1e-11)
+        assert found.at(0.37)[name][4] == pytest.approx(motion.at(0.37)[name], abs=1e-10)
+    assert np.ptp(motion.energy["total"]) < 1e-10
+    assert np.isnan(found.at(1.5)["x_B"]).all()
+    assert repr(found) == "Ensemble of 'ellipse_pendulum_cartesian': 6 motions of shape (6,) (6 REACHED), 0 events"
+
+
+def test_motions_that_meet_a_singular_point_are_computed_by_themselves() -> None:
+    # The parameters of the gallery are critical: there the pendulum folds before 2 s.
+    a = np.array([[-0.4, -0.4, ENTRY.params["a"]], [-0.41, -0.42, -0.43]])
+    rows = [place({**PARAMS, "a": value}, -0.3, 0.42) for value in a.flat]
+    state = {name: np.array([row[name] for row in rows]).reshape(2, 3) for name in ENTRY.state}
+    found = zw.simulate(ENTRY.system, state, {**PARAMS, "a": a}, until=2.0)
+    assert isinstance(found.motions, LaterMotions)
+    assert found.shape == (2, 3)
+    assert found.statuses.tolist() == [["REACHED", "REACHED", "SINGULAR"], ["REACHED"] * 3]
+    assert found.status.name == "MIXED"
+    assert found[0, 2].events[0].kind == "singular"
+    assert found.end["t"][0, 2] == found[0, 2].t[-1] < 2.0
+    assert np.isnan(found.at(1.9)["x_B"]).tolist() == [[False, False, True], [False] * 3]
+    straight = zw.simulate(ENTRY.system, state, {**PARAMS, "a": a}, until=2.0, at_singular="straight")
+    assert straight.statuses[0, 2] == "REACHED"
+    assert straight[0, 2].events[0].kind == "singular"
+
+
+def test_inadmissible_entry_is_named() -> None:
+    state = states(6)
+    state["x_B"][3] += 0.1
+    with pytest.raises(zw.StateError, match=r"off constraint .*\(entry \[3\] of the arrays\)"):
+        zw.simulate(ENTRY.system, state, PARAMS, until=1.0)
+
+
+def test_user_events_go_one_by_one() -> None:
+    y = ENTRY.system.coordinates[3]
+    found = zw.simulate(ENTRY.system, states(4), PARAMS, until=0.2, events=[zw.Event(y, name="level")])
+    assert isinstance(found.motions, tuple)
+
+
+def test_saved_ensemble_holds_every_motion(tmp_path: Path) -> None:
+    found = moved(4)
+    again = zw.load_result(found.save(tmp_path / "many.npz"))
+    assert isinstance(again.motions, tuple)
+    assert again.end["x_B"] == pytest.approx(found.end["x_B"], abs=1e-9)
+    assert again.residual.max() < 1e-9
+
+
+def test_interrupted_ensemble_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "ROUNDS", 5)
+
+    def interrupt(_: float) -> None:
+        calls.append(1)
+        if len(calls) == 10:
+            raise KeyboardInterrupt
+
+    calls: list[int] = []
+    found = zw.simulate(ENTRY.system, states(60), PARAMS, until=1.0, progress=interrupt)
+    assert 0 < len(found) < 60
+    assert found.status.name == "MIXED"
+    assert set(found.statuses) == {"REACHED"}
+    assert found.end["t"].tolist() == [1.0] * len(found)
