@@ -7,6 +7,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 STAMPS := .make
 REPORT := report.html
+LEDGER := ledger.json
 PAGES := $(wildcard docs/*.md docs/*/*.md)
 
 # A shell may carry settings that turn an install into something else or tests into no tests; none of them is ours.
@@ -44,8 +45,8 @@ TOOLS := $(STAMPS)/tools
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -e 's/:.*## /\t/' | expand -t 12
 
-demo: $(PACKAGE) ## install what the demonstration needs and run it: writes report.html
-	$(call step,demo: a tour of the gallery,$(BIN)/zwang gallery --tour --out $(REPORT))
+demo: $(PACKAGE) ## install what the demonstration needs and run it: writes report.html and ledger.json
+	$(call step,demo: every claim of five papers (the first time compiles kernels for some minutes),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
 	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
 
 # One after the other, whatever -j says: the pages are checked by the tests, and kernels are compiled once before them.
@@ -99,7 +100,7 @@ lock: ## resolve the requirements anew: requirements.txt, requirements-dev.txt
 	  -o requirements-dev.txt pyproject.toml requirements-dev.in)
 
 clean: ## remove what make made: environment, stamps, caches, built pages
-	rm -rf .venv $(STAMPS) docs/_build docs/gallery docs/papers docs/reference/generated build dist $(REPORT) ledger.json
+	rm -rf .venv $(STAMPS) docs/_build docs/gallery docs/papers docs/reference/generated build dist $(REPORT) $(LEDGER)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

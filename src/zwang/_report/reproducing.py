@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,10 +112,45 @@ def _records(claims: Sequence[Claim], jobs: int, full: bool, pictures: bool) -> 
         return
     # Threads of the linear algebra inside several processes would only get in each other's way.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    spawn = multiprocessing.get_context("spawn")
+    pools = [ProcessPoolExecutor(1, mp_context=spawn) for _ in range(jobs)]
     try:
-        waiting = [pool.submit(run_one, item.id, full, pictures) for item in claims]
-        for done in as_completed(waiting):
-            yield done.result()
+        yield from _shared_out(pools, _together(claims), full, pictures)
     finally:  # also when somebody presses Ctrl-C: what has not begun is not begun any more
-        pool.shutdown(wait=True, cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _together(claims: Sequence[Claim]) -> list[deque[str]]:
+    """Return the ids by the modules of their claims: claims of a module share what they compute."""
+    groups: dict[str, deque[str]] = {}
+    for item in claims:
+        groups.setdefault(item.compute.__module__, deque()).append(item.id)
+    return list(groups.values())
+
+
+def _shared_out(
+    pools: Sequence[ProcessPoolExecutor], groups: list[deque[str]], full: bool, pictures: bool
+) -> Iterator[Record]:
+    """Give each process one module after the other; a process that finds none helps with what is left of another's."""
+    waiting = deque(groups)
+    mine: dict[int, deque[str]] = {place: deque() for place in range(len(pools))}
+    running: dict[Future[Record], int] = {}
+
+    def begin(place: int) -> None:
+        if not mine[place] and waiting:
+            mine[place] = waiting.popleft()
+        if not mine[place]:
+            longest = max(mine.values(), key=len)
+            if not longest:
+                return
+            mine[place] = deque([longest.pop()])
+        running[pools[place].submit(run_one, mine[place].popleft(), full, pictures)] = place
+
+    for place in mine:
+        begin(place)
+    while running:
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for one in done:
+            begin(running.pop(one))
+            yield one.result()
