@@ -47,7 +47,7 @@ def _answer(records: Mapping[str, Record]) -> str:
 def _folding(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.6, 3.6))
-        cases = (("crossing", {}, -1, "C0"), ("tangency", TANGENCY, 1, "C3"))
+        cases: tuple[Any, ...] = (("crossing", {}, -1, "C0"), ("tangency", TANGENCY, 1, "C3"))
         for name, changes, label, colour in cases:
             for strength, style in ((1e4, ":"), (1e6, "-")):
                 motion = passing(shop.system(PENDULUM), strength, label, changes)

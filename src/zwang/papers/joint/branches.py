@@ -128,7 +128,7 @@ def energy(shop: Workshop) -> Finding:
 def _energies(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.6, 4.0))
-        lines = (
+        lines: tuple[Any, ...] = (
             ("crossing", {}, -1, FITTED, -0.75, "C0"),
             ("crossing, tilted gravity", TILT, 1, FITTED, -0.25, "C1"),
         )
@@ -188,7 +188,7 @@ def _ways(shop: Workshop) -> Picture:
         figure, first = new_figure((5.4, 5.6))
         first.remove()
         axes = figure.subplots(2, 1, sharex=True)
-        cases = (({}, STRENGTHS, "crossing"), (TANGENCY, TOUCHING, "tangency"))
+        cases: tuple[Any, ...] = (({}, STRENGTHS, "crossing"), (TANGENCY, TOUCHING, "tangency"))
         for ax, (changes, strengths, title) in zip(axes, cases, strict=True):
             for label, colour in ((1, "C0"), (-1, "C1")):
                 ends = [springs(shop, N, label, **changes).angle for N in strengths]

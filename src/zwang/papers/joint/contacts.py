@@ -41,7 +41,7 @@ def _thrown(system: System, strength: float, values: tuple[tuple[str, float], ..
         {name: value for name, value in {**params, STRENGTH.name: strength}.items() if name in known},
         until=100.0 / math.sqrt(strength) * math.log10(strength),
         tol=1e-11,
-        events=[Event(system.constraints["tip"].expr, direction=1, stop=True, name="open")],
+        events=[Event(_gap(system), direction=1, stop=True, name="open")],
     )
     speed = compile(system).gap_rates(motion.end, params)["tip"]
     return float(speed), float(motion.t[-1]), float(motion.residual)
@@ -196,7 +196,7 @@ def choice(shop: Workshop) -> Finding:
 )
 def contact(shop: Workshop) -> Finding:
     system = shop.system(ROD)
-    gap = system.constraints["tip"].expr
+    gap = _gap(system)
     state, params = shop.values(ROD, mu=0.0, v_x=0.0, v_y=-1.0, v_theta=0.5)
     damped = System(
         name="rod_on_oil",
@@ -228,6 +228,12 @@ def contact(shop: Workshop) -> Finding:
     )
 
 
+def _gap(system: System) -> Any:
+    tip = system.constraints["tip"]
+    assert isinstance(tip, Unilateral)
+    return tip.expr
+
+
 def _rate(system: System, state: dict[str, float], params: dict[str, float]) -> float:
     return float(compile(system).gap_rates(state, params)["tip"])
 
@@ -241,6 +247,6 @@ def _bounced(system: System, state: dict[str, float], params: dict[str, float]) 
     soft = realize(system, "tip", by=Stiffness(STRENGTH))
     known = {item.name for item in soft.parameters}
     values = {name: value for name, value in {**params, STRENGTH.name: 1e10}.items() if name in known}
-    opens = Event(system.constraints["tip"].expr, direction=1, stop=True, name="open")
+    opens = Event(_gap(system), direction=1, stop=True, name="open")
     motion = simulate(compile(soft), state, values, until=1e-3, tol=1e-11, events=[opens])
     return _rate(system, motion.end, params), float(motion.residual)

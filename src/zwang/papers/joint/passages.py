@@ -95,7 +95,7 @@ def passing(system: System, strength: float, label: int, changes: Mapping[str, f
     """Return the motion of the pendulum on springs until it has passed."""
     state, params = Workshop().values(PENDULUM, **changes)
     x, y = system.coordinates[2:]
-    return simulate(
+    motion: Motion = simulate(
         _softened(system),
         start(params, tuple(state), label),
         {**params, STRENGTH.name: strength},
@@ -103,6 +103,7 @@ def passing(system: System, strength: float, label: int, changes: Mapping[str, f
         tol=TOLERANCE,
         events=[Event(y - sp.tan(END) * x, direction=1, stop=True, name="passed")],
     )
+    return motion
 
 
 def _across(system: System, motion: Motion, params: dict[str, float], strength: float) -> float:

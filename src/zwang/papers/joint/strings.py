@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -217,7 +218,7 @@ def _side_by_side(shop: Workshop) -> Picture:
     """Return a table of what each way past the singular point chooses, from the branch -."""
 
     def make() -> str:
-        ways = {
+        ways: dict[str, Callable[[dict[str, float]], int]] = {
             "springs of N = 10⁹": lambda c: springs(shop, 1e9, -1, **c).label,
             "string too long by 10⁻⁵, elastic impacts": lambda c: trip(shop, STRING, 1e-5, -1, 1.0, **c).label,
             "string too long by 10⁻⁵, no restitution": lambda c: trip(shop, STRING, 1e-5, -1, **c).label,
