@@ -38,3 +38,83 @@ def test_a_bar_that_falls_flat_bounces_on_both_feet_to_the_closed_form_end() -> 
     ends = [event.time for event in motion.events.of("accumulation")]
     assert ends == pytest.approx([3 * np.sqrt(0.2)] * 2, abs=1e-9)
     assert np.abs(motion.q[-1]).max() <= 1e-12
+
+
+@pytest.mark.parametrize(("height", "restitution", "tol"), [(1e4, 0.9, 1e-13), (1.0, 0.9, 1e-10), (1e-6, 0.5, 1e-10)])
+def test_bounces_end_where_the_geometric_series_does_at_any_height(
+    height: float, restitution: float, tol: float
+) -> None:
+    (y,), (vy,) = zw.coordinates("y")
+    floor = zw.Unilateral(y, restitution=e, name="floor")
+    ball = zw.System(name="ball", kinetic=m * vy**2 / 2, potential=m * g * y, constraints=[floor])
+    end = np.sqrt(2 * height / 10) * (1 + restitution) / (1 - restitution)
+    params = {"m": 1, "g": 10, "e": restitution}
+    motion = zw.simulate(ball, {"y": height, "v_y": 0}, params, until=1.2 * end, tol=tol)
+    (last,) = motion.events.of("accumulation")
+    assert last.time == pytest.approx(end, rel=1e-10)
+    assert motion.events[-1].kind == "contact"
+
+
+@pytest.mark.parametrize("speed", [1e-4, 1e-5, 1e-7])
+def test_a_hop_lower_than_the_tolerance_is_a_closed_contact_and_no_chattering(speed: float) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    wall = zw.Unilateral(1 - x, restitution=sp.Rational(1, 2), name="wall")
+    system = zw.System(name="pushed", kinetic=v**2 / 2, potential=-10 * x, constraints=[wall])
+    motion = zw.simulate(system, {"x": 1, "v_x": -speed}, {}, until=0.01)
+    assert motion.status.name == "REACHED"
+    assert motion.events[-1].kind == "contact"
+    assert motion.q[-1, 0] == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("restitution", [0, 1, None])
+def test_an_oscillation_that_touches_a_wall_at_every_turn_meets_it_never(restitution: int | None) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    wall = zw.Unilateral(1 - x, restitution=restitution, name="wall")
+    system = zw.System(name="grazing", kinetic=v**2 / 2, potential=x**2 / 2, constraints=[wall])
+    motion = zw.simulate(system, {"x": 1, "v_x": 0}, {}, until=50)
+    assert not motion.events
+    assert motion.q[-1, 0] == pytest.approx(np.cos(50), abs=1e-9)  # x = cos t
+
+
+def test_a_speed_limit_that_is_only_touched_captures_nothing() -> None:
+    (x,), (v,) = zw.coordinates("x")
+    limit = zw.Unilateral(1 - v, name="limit")
+    system = zw.System(name="grazing", kinetic=v**2 / 2, potential=x**2 / 2, constraints=[limit])
+    motion = zw.simulate(system, {"x": -1, "v_x": 0}, {}, until=50)  # v = sin t
+    assert not motion.events
+
+
+def test_a_block_on_a_belt_that_catches_up_with_it_for_an_instant_does_not_stick() -> None:
+    entry = zw.gallery.get("belt_block")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=12)
+    # After the slip the speed of the block comes back to that of the belt at the end of each period, and only touches.
+    assert [event.kind for event in motion.events] == ["stick", "slip"]
+
+
+def test_friction_that_falls_with_the_size_of_the_slip_gives_a_steady_cycle_of_stick_and_slip() -> None:
+    (x,), (v,) = zw.coordinates("x")
+    k, bound = zw.parameters("k F")
+    slip = v - sp.Rational(1, 5)
+    belt = zw.Friction(bound * (1 + sp.exp(-5 * sp.Abs(slip))), slip=slip, name="belt")
+    system = zw.System(name="squeal", kinetic=v**2 / 2, potential=k * x**2 / 2, constraints=[belt])
+    motion = zw.simulate(system, {"x": 0, "v_x": 0.2}, {"k": 4, "F": 1}, until=15)
+    kinds = [event.kind for event in motion.events]
+    assert kinds == ["slip", "stick"] * (len(kinds) // 2) + ["slip"] * (len(kinds) % 2)
+    slips = [event.time for event in motion.events.of("slip")]
+    assert slips[0] == pytest.approx(2.5, abs=1e-9)  # the spring k x = 2 F at x = 0.5, carried there at 0.2
+    assert np.diff(slips) == pytest.approx(np.diff(slips)[0], abs=1e-9)
+
+
+def test_a_bead_on_a_rough_hoop_starts_where_the_hoop_carries_nothing() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    mu, r = zw.parameters("mu r")
+    gap, slip = zw.on_curve((x, y), x**2 + y**2 - r**2)
+    hoop = zw.Bilateral(gap, friction=zw.Coulomb(mu, slip=slip), name="hoop")
+    system = zw.System(name="hoop", kinetic=m * (vx**2 + vy**2) / 2, potential=m * g * y, constraints=[hoop])
+    state = {"x": 1, "y": 0, "v_x": 0, "v_y": 0}
+    motion = zw.simulate(system, state, {"m": 1, "g": 9.81, "mu": 0.2, "r": 1}, until=0.5)
+    assert motion.status.name == "REACHED"
+    angle = np.arctan2(-motion.q[:, 1], motion.q[:, 0])
+    # d(v^2)/d angle = 2 g cos - 2 mu (v^2 + g sin), solved from rest at angle 0.
+    speed = np.sin(angle) * (1 - 2 * 0.04) + 3 * 0.2 * (np.cos(angle) - np.exp(-0.4 * angle))
+    assert (motion.v**2).sum(axis=1) == pytest.approx(2 * 9.81 / (1 + 4 * 0.04) * speed, abs=1e-8)

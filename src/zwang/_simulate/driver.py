@@ -22,7 +22,7 @@ from zwang._simulate.slowing import started, stopped, turning
 from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
-from zwang._simulate.watching import bands_of, sides_of
+from zwang._simulate.watching import bands_of, branches_of, sides_of
 from zwang._simulate.wedging import wedges
 from zwang.errors import StateError
 
@@ -144,6 +144,7 @@ class Driver:
             max_steps=CHUNK if not planes else FEW,
             first_step=self.step,
             bands=bands_of(self, decision, moment),
+            branches=branches_of(self, moment),
         )
         if planes:
             found = stopped(self.ground, decision, found, self.moving.watch_names, self.sizes[1])

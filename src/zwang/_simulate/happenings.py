@@ -10,7 +10,7 @@ from zwang._backends import Terms
 from zwang._results.motion import MotionStatus
 from zwang._simulate.admission import is_rest
 from zwang._simulate.deciding import Decision
-from zwang._simulate.impacting import collide
+from zwang._simulate.impacting import close_low, collide
 from zwang._simulate.labels import plain
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.stopping import Stop
@@ -64,6 +64,9 @@ def happen(
         if isinstance(after, Stop):
             return after
         moment = after
+    else:
+        low = _low(driver.ground, moment, names)
+        moment = close_low(driver, moment, terms, low) if low else moment
     following = driver.decide(moment, before)
     if following.stop is not None:
         if without_collision:
@@ -157,6 +160,12 @@ def _closing(ground: Ground, moment: Moment, terms: Terms, names: tuple[tuple[st
         elif (number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q)))) and rate < -ZERO * speed:
             found.append(number)
     return tuple(found)
+
+
+def _low(ground: Ground, moment: Moment, names: tuple[tuple[str, int], ...]) -> tuple[int, ...]:
+    """Return the contacts that were left and met again within a distance that counts as zero."""
+    fired = (ground.table.of_normal(k) for kind, k in names if kind == "gap")
+    return tuple(number for number in fired if number not in moment.touching)
 
 
 def _log(driver: Driver, moment: Moment, before: tuple[str, ...], after: tuple[str, ...]) -> None:

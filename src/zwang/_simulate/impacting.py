@@ -23,6 +23,7 @@ from zwang._results.motion_parts import Continuation
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.stopping import Stop, stopped_at
+from zwang._simulate.watching import lowest_flight
 from zwang.errors import StateError
 
 if TYPE_CHECKING:
@@ -56,6 +57,26 @@ def collide(
         closed = resolve_impact(problem, driver.request.impact)
         outcome, driver.ending = (closed, ending) if closed.choice is None else (outcome, {})
     return strike(driver, moment, terms, problem, outcome, numbers, closing)
+
+
+def close_low(driver: Driver, moment: Moment, terms: Terms, low: tuple[int, ...]) -> Moment:
+    """Return the moment with contacts closed whose flight is too low to be told from a closed contact.
+
+    The speed that this takes away is that of the flight. If it was the last of some, their end is logged here.
+    """
+    problem, numbers = impact_problem(driver, moment, terms, low, False)
+    held = tuple(
+        replace(contact, kind=HELD) if number in low else contact
+        for contact, number in zip(problem.contacts, numbers, strict=True)
+    )
+    problem = replace(problem, contacts=held)
+    outcome = resolve_impact(problem, driver.request.impact or "newton")
+    if outcome.choice is not None:
+        return moment
+    driver.ending = {number: moment.t for number in low if driver.flights.get(number, Flights()).times}
+    driver.record.jump(moment, _details(driver, moment, outcome, numbers))
+    driver.step = 0.0
+    return _after(driver.ground, moment.but(v=outcome.velocity), terms, problem, numbers)
 
 
 def strike(
@@ -97,8 +118,7 @@ def _ending(
         flights = driver.flights.setdefault(number, Flights())
         if number in closing:
             flights.add(moment.t)
-        size = 1.0 + float(np.abs(terms.rows[place.normal, :, 0]) @ np.abs(moment.q))
-        left = flights.remaining(max(float(rates[i]), 0.0), max(driver.request.tol, 1e-12) * size)
+        left = flights.remaining(max(float(rates[i]), 0.0), lowest_flight(driver, terms, place.normal, moment.t))
         if left is not None and moment.t - flights.times[-1] <= left:
             found[number] = flights.times[-1] + left
     return found if any(number in closing for number in found) else {}

@@ -88,6 +88,9 @@ def _options(
         else:
             force = solved.tangential[place.slips[0], 0]
             found += ["stick", "slip-" if force > 0 else "slip+"]
+    if place.kind == "bilateral" and resting and no_force(terms, solved, place):
+        # Whether it will push or pull is not known yet either, and friction goes with |N|.
+        found += [mark for one in map(plain, found) for mark in (one, f"{one} {PULLS}")]
     return tuple(dict.fromkeys(found))
 
 

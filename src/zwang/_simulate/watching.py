@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._backends import Terms
 from zwang._simulate.deciding import Decision
 from zwang._simulate.labels import plain, sign_of
 from zwang._simulate.moment import Moment
@@ -18,6 +19,10 @@ ANY = 2.0
 """Fires on any crossing."""
 ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
+GRAZING = 0.5
+"""Part of the tolerance by which a gap, a one-sided velocity or a slip may dip through zero without having met it."""
+LOOKS = (1e-6, 1e-4, 1e-2)
+"""How far to look for the side of a switching surface, in parts of the time on which the motion changes little."""
 IDLE = 1e-9
 """Force below which an idle constraint is not let go, relative to the forces there are."""
 
@@ -63,23 +68,59 @@ def bands_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
     bands = np.array(driver.moving.bands(moment.t, moment.q, moment.v, ground.params, branches))
     loads = {place.law: place for place in ground.table.places if place.law >= 0}
     for watch, (kind, k) in enumerate(names):
-        size = 0.0
+        size = shallow = 0.0
         if kind in ("gap", "value"):
             row = np.abs(terms.rows[k, :, 0])
             size = float(row @ (q if kind == "gap" else v))
+            shallow = float(row @ (1.0 + driver.sizes[0 if kind == "gap" else 1]))
         elif kind == "normal":
             size = _force_size(terms.rows[k, :, 0], mass, pull)
             if ground.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
                 size *= IDLE / ROUNDING
         elif kind in ("slip", "speed"):
-            size = float(np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0) @ v)
+            row = np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0)
+            size = float(row @ v)
+            shallow = float(row @ (1.0 + driver.sizes[1])) if kind == "slip" else 0.0
         elif kind == "reserve":
             place = loads[k]
             size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
-        bands[watch] = max(bands[watch], ROUNDING * size)
+        bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * driver.request.tol * shallow)
         if kind == "singular":
             bands[watch] = driver.nearness.limit(driver.moving.mode.held, driver.closeness(moment))
     return bands
+
+
+def lowest_flight(driver: Driver, terms: Terms, normal: int, t: float) -> float:
+    """Return how high a contact must fly to be told from a closed one: beyond the tolerance, and far beyond bands."""
+    row = np.abs(terms.rows[normal, :, 0])
+    q, v, _ = driver.sizes
+    far = float(row @ (q + abs(t) * v))
+    return max(driver.request.tol, 1e-12) * (1.0 + float(row @ (1.0 + q))) + 20 * ROUNDING * far
+
+
+def branches_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
+    """Return the sides of the switching surfaces on which the motion goes on, None where there is no surface.
+
+    A motion may leave a surface with a rate of zero, as a slip that starts leaves the kink of |slip|: then one looks
+    further ahead until the side shows beyond rounding.
+    """
+    moving, params = driver.moving, driver.ground.params
+    count = sum(kind == "surface" for kind, _ in moving.watch_names)
+    if count == 0:
+        return None
+    t, q, v = moment.t, moment.q, moment.v
+    sides = np.array(moving.branches(t, q, v, params))
+    size = moving.bands(t, q, v, params, sides)[-count:]
+    hidden = np.abs(moving.evaluate(t, q, v, params, sides)[3][-count:]) <= size
+    for look in LOOKS if hidden.any() else ():
+        h = look * driver.span
+        a = moving.evaluate(t, q, v, params, sides)[0]
+        middle = moving.evaluate(t + h / 2, q + h / 2 * v, v + h / 2 * a, params, sides)[0]
+        later = moving.evaluate(t + h, q + h * v + h * h / 2 * a, v + h * middle, params, sides)[3][-count:]
+        shown = hidden & (np.abs(later) > 10 * size)
+        sides[shown] = np.sign(later[shown])
+        hidden &= ~shown
+    return sides
 
 
 def _force_size(row: NDArray[np.float64], mass: NDArray[np.float64], pull: NDArray[np.float64]) -> float:
