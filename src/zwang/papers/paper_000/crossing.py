@@ -10,7 +10,6 @@ import sympy as sp
 from scipy.optimize import brentq
 
 from zwang._declare.system import System
-from zwang._trace import trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.studies import (
@@ -22,11 +21,10 @@ from zwang.papers.paper_000.studies import (
     multipliers,
     terms,
     terms_of,
+    traced,
 )
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
-
-BOX = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 
 
 def across(q: Terms) -> tuple[float, float, float]:
@@ -52,7 +50,7 @@ def random_form(shop: Workshop, kind: str, seed: int) -> System:
 
 def nearest_points(shop: Workshop, kind: str, eps: float) -> Any:
     """Return the point next to the origin on each arc of f = eps, from left to right or from below."""
-    space = trace(shop.system(kind), shop.values(kind, eps=eps)[1], box=BOX)
+    space = traced(shop, kind, eps)
     found = []
     for arc in space.branches:
         grid = np.linspace(0, arc.length, 401)
@@ -74,7 +72,7 @@ def nearest_points(shop: Workshop, kind: str, eps: float) -> Any:
     systems=(CROSSING,),
 )
 def branches(shop: Workshop) -> Finding:
-    space = trace(shop.system(CROSSING), shop.values(CROSSING)[1], box=BOX)
+    space = traced(shop, CROSSING)
     (point,) = space.singular_points
     slopes = sorted(item.tangent[1] / item.tangent[0] for item in point.branches)
     above, beside = nearest_points(shop, CROSSING, 0.04), nearest_points(shop, CROSSING, -0.04)

@@ -11,9 +11,8 @@ from zwang._plot import draw_counts, new_figure
 from zwang._plot.style import INK, SERIES, look
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.reactions import ReactionsStatus
-from zwang._trace import trace
 from zwang.papers.findings import Picture
-from zwang.papers.paper_000.studies import CROSSING, TANGENCY
+from zwang.papers.paper_000.studies import CROSSING, TANGENCY, traced
 from zwang.papers.workshop import Workshop
 
 __all__ = ["GRID", "count_map", "crossing_map", "growth_picture", "perturbed_curves"]
@@ -28,7 +27,7 @@ def perturbed_curves(shop: Workshop, kind: str) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((4.4, 3.8))
         for eps in (*LEVELS, 0.0):
-            space = trace(shop.system(kind), shop.values(kind, eps=eps)[1], box={"x": (-1, 1), "y": (-1, 1)})
+            space = traced(shop, kind, eps)
             colour = INK if eps == 0 else SERIES[0] if eps > 0 else SERIES[1]
             for number, arc in enumerate(space.branches):
                 points = arc.state(np.linspace(0, arc.length, 120))

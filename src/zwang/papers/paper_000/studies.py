@@ -15,10 +15,13 @@ from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._derive.equations import derive
 from zwang._results.asymptotics import Asymptotics, Growth
+from zwang._results.configuration import ConfigurationSpace
+from zwang._trace import trace
 from zwang.papers.workshop import Workshop
 
 CROSSING, TANGENCY = "crossing", "tangency"
 SMOOTH, RODS, ROUGH = "ellipse_pendulum", "ellipse_pendulum_cartesian", "ellipse_pendulum_friction"
+BOX = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 ORIGIN = {"x": 0, "y": 0}
 FOLDED = {"phi": 0, "psi": sp.pi}
 # C on the axis of the ellipse where the perturbed curve lets it pass, the rods folded where it turns back.
@@ -43,6 +46,16 @@ def growth(
     key = tuple(section.items()) if isinstance(section, Mapping) else section
     found: Asymptotics = _growth(system, tuple(params.items()), tuple(at.items()), perturb, key)
     return found
+
+
+@lru_cache(maxsize=64)
+def _traced(system: System, params: tuple[Any, ...]) -> ConfigurationSpace:
+    return trace(system, dict(params), box=BOX)
+
+
+def traced(shop: Workshop, kind: str, eps: float = 0.0) -> ConfigurationSpace:
+    """Return the curve f = eps of a normal form next to the origin, traced once."""
+    return _traced(shop.system(kind), tuple(shop.values(kind, eps=eps)[1].items()))
 
 
 def family(shop: Workshop, kind: str, section: Any = None, **changes: Any) -> Asymptotics:

@@ -8,10 +8,9 @@ import numpy as np
 import sympy as sp
 
 from zwang._declare.system import System
-from zwang._trace import trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
-from zwang.papers.paper_000.crossing import BOX, across, nearest_points, random_form
+from zwang.papers.paper_000.crossing import across, nearest_points, random_form
 from zwang.papers.paper_000.pictures import growth_picture
 from zwang.papers.paper_000.studies import (
     CROSSING,
@@ -28,6 +27,7 @@ from zwang.papers.paper_000.studies import (
     rows,
     terms,
     terms_of,
+    traced,
 )
 from zwang.papers.paper_000.theorem_1 import search
 from zwang.papers.wording import num, vec
@@ -61,17 +61,17 @@ def balanced(shop: Workshop) -> System:
     systems=(TANGENCY,),
 )
 def branches(shop: Workshop) -> Finding:
-    space = trace(shop.system(TANGENCY), shop.values(TANGENCY)[1], box=BOX)
+    space = traced(shop, TANGENCY)
     (point,) = space.singular_points
-    up, side = nearest_points(shop, TANGENCY, 0.01), nearest_points(shop, TANGENCY, -0.0081)
+    up, side = nearest_points(shop, TANGENCY, 0.04), nearest_points(shop, TANGENCY, -0.04)
     return Finding(
-        computed=f"Traced: {point.kind} of order {point.order}. Nearest points: {vec(up[1], 4)} for eps = 0.01, "
-        f"{vec(side[1], 4)} for eps = -0.0081.",
+        computed=f"Traced: {point.kind} of order {point.order}. Nearest points: {vec(up[1], 4)} for eps = 0.04, "
+        f"{vec(side[1], 4)} for eps = -0.04.",
         comparisons=(
             as_printed("kind", str(point.kind), "tangency"),
             as_printed("order of contact", point.order, 1),
-            as_printed("nearest points, eps > 0", up, [[0.0, -0.1], [0.0, 0.1]], tol=1e-6),
-            as_printed("nearest points, eps < 0", side, [[-0.3, 0.0], [0.3, 0.0]], tol=1e-6),
+            as_printed("nearest points, eps > 0", up, [[0.0, -0.2], [0.0, 0.2]], tol=1e-6),
+            as_printed("nearest points, eps < 0", side, [[-(0.04**0.25), 0.0], [0.04**0.25, 0.0]], tol=1e-6),
         ),
     )
 
@@ -109,8 +109,8 @@ def derivatives(shop: Workshop) -> Finding:
 )
 def frictionless(shop: Workshop) -> Finding:
     p = shop.values(TANGENCY)[1]
-    generic, aside = family(shop, TANGENCY), family(shop, TANGENCY, W2=p["A12"] * p["W1"] / p["A11"])
-    level = growth(balanced(shop), p, ORIGIN, "curve")
+    generic, aside = family(shop, TANGENCY), family(shop, TANGENCY, "x", W2=p["A12"] * p["W1"] / p["A11"])
+    level = growth(balanced(shop), p, ORIGIN, "curve", "x")
     cases = []
     for found, system, values in (
         (generic, shop.system(TANGENCY), p),
@@ -148,7 +148,7 @@ def frictionless(shop: Workshop) -> Finding:
     systems=(TANGENCY,),
 )
 def balanced_forces(shop: Workshop) -> Finding:
-    found = growth(balanced(shop), shop.values(TANGENCY)[1], ORIGIN, "curve")
+    found = growth(balanced(shop), shop.values(TANGENCY)[1], ORIGIN, "curve", "x")
     measured = exponents(found, 1, rough=False)
     limit = rows(found, 1, rough=False)[0].coefficient
     return Finding(

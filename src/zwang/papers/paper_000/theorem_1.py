@@ -84,7 +84,7 @@ def with_friction(shop: Workshop) -> Finding:
     measured = [item for sign in (1, -1) for item in exponents(found, sign, rough=True)]
     # W along A grad f^perp: no part of A^-1 W along the gradient at s.
     p = shop.values(CROSSING)[1]
-    without = family(shop, CROSSING, W2=p["A12"] * p["W1"] / p["A11"])
+    without = family(shop, CROSSING, "x", W2=p["A12"] * p["W1"] / p["A11"])
     special = exponents(without, 1, rough=True)
     return Finding(
         computed=f"Exponents of |eps| with friction: {num(min(measured))} to {num(max(measured))}, both signs of eps, "
@@ -147,7 +147,7 @@ def two_or_none(shop: Workshop) -> Finding:
 def rate(shop: Workshop) -> Finding:
     found = family(shop, CROSSING)
     solved = [row for sign in (1, -1) for row in rows(found, sign, rough=True) if row.consistent]
-    eps = np.array([0.09, 0.01])
+    eps = np.array([0.04, 0.01])
     distance = [float(np.linalg.norm(nearest_points(shop, CROSSING, float(item))[0])) for item in eps]
     power = float(np.diff(np.log(distance))[0] / np.diff(np.log(eps))[0])
     slopes = [row.exponent / power for row in solved]
