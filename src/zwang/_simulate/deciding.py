@@ -91,8 +91,10 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     )
     if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):
         return Decision(stop=MotionStatus.PARADOX, reactions=found)
-    # Without friction the acceleration is unique (Gauss): what looks like two is one, told apart by rounding.
-    rubs = any(ground.table.places[number].law >= 0 for number in numbers)
+    # Without friction, or with bounds that don't depend on normal forces, the acceleration is unique (Gauss): what
+    # looks like two is one, told apart by rounding.
+    places = [ground.table.places[number] for number in numbers]
+    rubs = any(place.law >= 0 and place.kind != "friction" for place in places)
     chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found)
