@@ -1,4 +1,4 @@
-"""Configuration spaces that nobody planned for: points of high multiplicity, mechanisms of other books, odd arguments."""
+"""Configuration spaces that nobody planned for: points of high multiplicity, other mechanisms, odd arguments."""
 
 from __future__ import annotations
 

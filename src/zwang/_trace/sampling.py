@@ -67,9 +67,9 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
     if box is not None and not isinstance(box, Mapping):
+        example = f"{{'{equations.names[0]}': (-1, 1)}}"
         raise DeclarationError(
-            f"{system.name}: box= must map coordinates to (low, high), as in box={{'{equations.names[0]}': (-1, 1)}}; it "
-            f"was given {box!r:.60}."
+            f"{system.name}: box= must map coordinates to (low, high), as in {example}; it was given {box!r:.60}."
         )
     for key, pair in (box or {}).items():
         name = key if isinstance(key, str) else getattr(key, "name", str(key))
