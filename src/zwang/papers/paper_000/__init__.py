@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from zwang.gallery.sources import BURIAN_2024
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
+from zwang.papers.findings import Verdict
 from zwang.papers.paper_000.pictures import perturbed_curves
 from zwang.papers.paper_000.studies import CROSSING, ROUGH, TANGENCY
 from zwang.papers.wording import num
@@ -16,9 +17,9 @@ __all__ = ["CHAPTER"]
 
 def _answer(records: Mapping[str, Record]) -> str:
     parts = [
-        "They grow without bound, and how fast depends on how the branches meet, on the side to which the mechanism is "
-        "mistuned, and on friction, which makes the growth slower but takes away existence: close to the singular "
-        "point the laws allow two reactions for motion one way and none for motion the other way."
+        "As a rule they grow without bound, and how fast depends on how the branches meet, on the side to which the "
+        "mechanism is mistuned, and on friction, which makes the growth slower but takes away existence: close to the "
+        "singular point the laws allow two reactions for motion one way and none for motion the other way."
     ]
     cross = records.get("000-thm1-frictionless")
     rough = records.get("000-thm1-friction")
@@ -26,6 +27,12 @@ def _answer(records: Mapping[str, Record]) -> str:
         parts.append(
             f"At a crossing the multiplier grows like the mistuning eps to the power {num(cross.data['exponent'], 3)} "
             f"without friction and {num(rough.data['exponent'], 3)} with it."
+        )
+    touching = records.get("000-thm2-2")
+    if touching is not None and touching.verdict is Verdict.CONFIRMED:
+        parts.append(
+            "Where the two ways of moving touch instead of crossing, friction even keeps the forces bounded, if the "
+            "mechanism is mistuned to one side; to the other they grow faster than at a crossing."
         )
     limit = records.get("000-thm1-two-or-none")
     if limit is not None and "threshold" in limit.data:
