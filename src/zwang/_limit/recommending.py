@@ -27,6 +27,8 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 TRIES = 24
 STRONGEST = 1e14
+MOST_RADIANS = 1e7
+"""Of the fast oscillation: stronger springs would take minutes, and rounding is above what they gain."""
 EXPLICIT = 0.7
 """Radians of the fastest oscillation, or times the relaxation time, that an explicit step may take."""
 
@@ -92,8 +94,12 @@ def recommend(
         raise DeclarationError(f"{name}: the ideal motion stops at its start, so no strength can come near it.")
     runner = Runner(softened, state, params or {}, tol, ideal)
     edges = np.linspace(float(motion.t[0]), float(motion.t[-1]), CELLS + 1)
-    first = default_strengths(softened, runner.mobility(start.mobility), float(edges[-1] - edges[0]))[0] / 10
-    search = _Search(runner, edges, described, float(error), float(first))
+    mobility, span = runner.mobility(start.mobility), float(edges[-1] - edges[0])
+    first = float(default_strengths(softened, mobility, span)[0]) / 10
+    most = STRONGEST * first
+    if runner.method == "oscillatory" and mobility > 0:
+        most = min(most, (MOST_RADIANS / span) ** 2 / mobility)
+    search = _Search(runner, edges, described, float(error), first, most)
     return _answer(softened, search, search.find(), described, float(error))
 
 
@@ -110,8 +116,9 @@ def _default_way(system: System | Model, constraint: Any) -> Any:
 class _Search:
     """Looks for the strength at which the error is met: a few decades, a fitted power, then runs that verify it."""
 
-    def __init__(self, runner: Runner, edges: Array, ideal: Ideal, error: float, first: float) -> None:
+    def __init__(self, runner: Runner, edges: Array, ideal: Ideal, error: float, first: float, most: float) -> None:
         self.runner, self.edges, self.ideal, self.error, self.first = runner, edges, ideal, error, first
+        self.most = most
         self.runs: dict[float, Run] = {}
 
     def distance(self, strength: float) -> float:
@@ -128,7 +135,7 @@ class _Search:
             if self.distance(high) <= self.error:
                 break
             low, high = high, self._next(high)
-            if high > STRONGEST * self.first or self._hopeless():
+            if high > self.most or self.hopeless():
                 return None
         else:
             return None
@@ -152,7 +159,7 @@ class _Search:
                 factor = min(100.0, max(1.3, (self.distance(strength) / self.error) ** (-1 / order.value)))
         return _rounded_up(strength * factor)
 
-    def _hopeless(self) -> bool:
+    def hopeless(self) -> bool:
         """Say whether the error has stopped falling."""
         known = sorted(self.runs)
         return len(known) >= 5 and self.distance(known[-1]) > 0.8 * self.distance(known[-4])
@@ -186,7 +193,10 @@ def _answer(softened: Softened, search: _Search, strength: float | None, ideal: 
     reason = ""
     if strength is None:
         reason = f"The best of {len(tried)} strengths up to {tried[-1]:.3g} missed by {search.distance(chosen):.3g}; "
-        reason += "the error has stopped falling: ask limit() what the realized motions tend to."
+        if search.hopeless():
+            reason += "the error has stopped falling: ask limit() what the realized motions tend to."
+        else:
+            reason += "stronger ones cost too many steps, and rounding adds up over them. Allow a larger error."
     return Recommendation(
         status=RecommendationStatus.NOT_FOUND if strength is None else RecommendationStatus.VERIFIED,
         residual=max(0.0, search.distance(chosen) / error - 1.0),

@@ -25,6 +25,7 @@ from zwang._limit.ways import Softened
 from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
 from zwang._realize import amounts
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 PHASES = ((2e4, 0.2), (5e4, 0.4), (1e7, 0.7), (np.inf, 0.5))
@@ -67,6 +68,12 @@ class Runner:
     params: Mapping[Any, Any]
     tol: float
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tol, bool) or not isinstance(self.tol, (int, float)) or not 0 < self.tol < 1:
+            raise DeclarationError(
+                f"{self.softened.ideal.name}: tol= must be a number between 0 and 1; it was given {self.tol!r:.40}."
+            )
 
     @property
     def method(self) -> str:

@@ -81,6 +81,10 @@ def soften(system: System | Model, constraint: Any, by: Any) -> Softened:
     symbol = parameters(name)
     listed = (constraint,) if isinstance(constraint, str) else constraint
     names = tuple(listed) if isinstance(listed, Iterable) else (constraint,)
+    if not names:
+        raise DeclarationError(
+            f"{declared.name}: no constraint was named. Name those to realize: {', '.join(declared.constraints.names)}."
+        )
     given = by if isinstance(by, Mapping) else dict.fromkeys(names, by)
     ways = {key: _with_strength(declared, way, symbol) for key, way in given.items()}
     soft = realize(declared, names, by=ways if isinstance(by, Mapping) or len(names) > 1 else ways[names[0]])

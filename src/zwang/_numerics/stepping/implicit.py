@@ -206,9 +206,19 @@ def radau(  # type: ignore[no-untyped-def]
         for k in range(n):
             clock[LARGEST_Q] = max(clock[LARGEST_Q], abs(y[k]))
             clock[LARGEST_V] = max(clock[LARGEST_V], abs(y[n + k]))
+        push = 0.0
         for k in range(n):
-            scale[n + k] = tol * (clock[LARGEST_V] + h * abs(start[k])) + 1e-300
-            scale[k] = tol * (clock[LARGEST_Q] + h * clock[LARGEST_V] + h * h * abs(start[k])) + 1e-300
+            push = max(push, abs(start[k]))
+        if (
+            clock[LARGEST_V] == 0.0
+            and push == 0.0
+            and rhs(t + h, y[:n], y[n:d], params, sides, workspace, stages[0]) == 0
+        ):
+            for k in range(n):  # at rest without a force: what the forces will be says what is small
+                push = max(push, abs(stages[0, k]))
+        for k in range(n):
+            scale[n + k] = tol * (clock[LARGEST_V] + h * push) + 1e-300
+            scale[k] = tol * (clock[LARGEST_Q] + h * clock[LARGEST_V] + h * h * push) + 1e-300
         good = _solve_stages(
             rhs, jacobian, n, t, h, y, z, params, sides, workspace, q, v, stages, scale, counts
         )  # fmt: skip

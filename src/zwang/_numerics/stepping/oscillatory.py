@@ -97,7 +97,7 @@ def _error(n, h, y, out, sums, tol, rate):  # type: ignore[no-untyped-def]
         largest_q = max(largest_q, abs(y[k]))
         largest_v = max(largest_v, abs(y[n + k]) + h * abs(out[k]))
     # Rounding of q times the square of the rate is what the force is uncertain by.
-    floor = 8.0 * EPS * largest_q
+    floor = 8.0 * EPS * largest_q + 1e-300  # more than zero where nothing moves
     size_q = tol * (largest_q + h * largest_v) + floor
     size_v = tol * largest_v + floor * (rate * rate * h + 1.0)
     fifth, third = 0.0, 0.0
