@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from zwang._plot import new_figure
+from zwang._plot.style import QUIET, SERIES
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
 from zwang.papers.findings import Picture
@@ -47,17 +48,17 @@ def _answer(records: Mapping[str, Record]) -> str:
 def _folding(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.6, 3.6))
-        cases: tuple[Any, ...] = (("crossing", {}, -1, "C0"), ("tangency", TANGENCY, 1, "C3"))
+        cases: tuple[Any, ...] = (("crossing", {}, -1, SERIES[0]), ("tangency", TANGENCY, 1, SERIES[3]))
         for name, changes, label, colour in cases:
             for strength, style in ((1e4, ":"), (1e6, "-")):
                 motion = passing(shop.system(PENDULUM), strength, label, changes)
                 times = np.linspace(motion.t[0], motion.t[-1], 1500)
                 angle = angle_cab(motion.at(times))
                 ax.plot(times, angle, style, color=colour, lw=1.1, label=f"{name}, N = {strength:.0e}")
-        ax.axhline(0.0, color="#6b7680", lw=0.8)
+        ax.axhline(0.0, color=QUIET, lw=0.8)
         ax.set_xlabel("t [s]")
         ax.set_ylabel("angle CAB [rad]")
-        ax.legend()
+        ax.legend(frameon=False)
         return figure
 
     return Picture(

@@ -8,6 +8,7 @@ import numpy as np
 
 from zwang._limit import limit
 from zwang._plot import new_figure
+from zwang._plot.style import QUIET, SERIES
 from zwang._realize import Stiffness
 from zwang._simulate import simulate
 from zwang.papers.claim import claim
@@ -129,8 +130,8 @@ def _energies(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.6, 4.0))
         lines: tuple[Any, ...] = (
-            ("crossing", {}, -1, FITTED, -0.75, "C0"),
-            ("crossing, tilted gravity", TILT, 1, FITTED, -0.25, "C1"),
+            ("crossing", {}, -1, FITTED, -0.75, SERIES[0]),
+            ("crossing, tilted gravity", TILT, 1, FITTED, -0.25, SERIES[1]),
         )
         for name, changes, label, strengths, power, colour in lines:
             values = [springs(shop, N, label, **changes).energy for N in strengths]
@@ -138,7 +139,7 @@ def _energies(shop: Workshop) -> Picture:
             ax.loglog(strengths, values[-1] * (np.array(strengths) / strengths[-1]) ** power, color=colour, lw=1)
             ax.annotate(f"$N^{{{power:g}}}$", (strengths[2], values[2]), (4, 6), textcoords="offset points")
         values = [springs(shop, N, 1, **TANGENCY).energy for N in TOUCHING[2:]]
-        ax.loglog(TOUCHING[2:], values, "s--", color="C3", markersize=4, lw=1, label="tangency")
+        ax.loglog(TOUCHING[2:], values, "s--", color=SERIES[3], markersize=4, lw=1, label="tangency, came on branch +")
         ax.set_xlabel("stiffness N")
         ax.set_ylabel("energy across the constraints [J]")
         ax.legend(frameon=False)
@@ -147,7 +148,7 @@ def _energies(shop: Workshop) -> Picture:
     return Picture(
         "energies",
         "Energy left in the oscillation across the constraints after the singular point. At a crossing it vanishes as "
-        "the springs grow stiffer; at a tangency it tends, slowly, to a finite value.",
+        "the springs grow stiffer; at a tangency it doesn't, and the scaled problem below says what stays.",
         make,
     )
 
@@ -179,34 +180,27 @@ def tangency(shop: Workshop) -> Finding:
         "way may be taken.",
         residual=max(item.drift for items in found.values() for item in items),
         data={"kept": {str(label): values for label, values in kept.items()}, "strengths": list(TOUCHING)},
-        pictures=(_ways(shop),),
+        pictures=(
+            _ways(shop, "crossing", {}, STRENGTHS, "where branches cross: the sign always changes."),
+            _ways(shop, "tangency", TANGENCY, TOUCHING, "where they touch: kept once the springs are stiff enough."),
+        ),
     )
 
 
-def _ways(shop: Workshop) -> Picture:
+def _ways(shop: Workshop, name: str, changes: dict[str, float], strengths: tuple[float, ...], told: str) -> Picture:
     def make() -> Any:
-        figure, first = new_figure((5.4, 5.6))
-        first.remove()
-        axes = figure.subplots(2, 1, sharex=True)
-        cases: tuple[Any, ...] = (({}, STRENGTHS, "crossing"), (TANGENCY, TOUCHING, "tangency"))
-        for ax, (changes, strengths, title) in zip(axes, cases, strict=True):
-            for label, colour in ((1, "C0"), (-1, "C1")):
-                ends = [springs(shop, N, label, **changes).angle for N in strengths]
-                came = f"came on branch {'+' if label > 0 else '-'}"
-                ax.semilogx(strengths, ends, "o-", color=colour, ms=4, lw=1, label=came)
-            ax.axhline(0.0, color="#6b7680", lw=0.8)
-            ax.set_title(title)
-            ax.set_ylabel("angle CAB [rad]")
-        axes[0].legend(frameon=False)
-        axes[1].set_xlabel("stiffness N")
+        figure, ax = new_figure((4.6, 3.4))
+        for label, colour in ((1, SERIES[0]), (-1, SERIES[1])):
+            ends = [springs(shop, N, label, **changes).angle for N in strengths]
+            came = f"came on branch {'+' if label > 0 else '−'}"
+            ax.semilogx(strengths, ends, "o-", color=colour, ms=4, lw=1, label=came)
+        ax.axhline(0.0, color=QUIET, lw=0.8)
+        ax.set_xlabel("stiffness N")
+        ax.set_ylabel("angle CAB after the passage [rad]")
+        ax.legend(frameon=False)
         return figure
 
-    return Picture(
-        "ways",
-        "The branch taken over the stiffness: the sign of the angle CAB after the passage. At a crossing it always "
-        "changes; at a tangency it is kept once the springs are stiff enough.",
-        make,
-    )
+    return Picture(f"ways-{name}", f"The branch taken over the stiffness, {told}", make)
 
 
 @claim(

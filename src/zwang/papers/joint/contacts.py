@@ -14,6 +14,7 @@ from zwang._declare.symbols import parameter, rate
 from zwang._declare.system import System
 from zwang._limit import limit
 from zwang._plot import new_figure
+from zwang._plot.style import SERIES
 from zwang._realize import Stiffness, Viscosity, realize
 from zwang._simulate import Event, simulate
 from zwang.papers.claim import claim
@@ -108,12 +109,12 @@ def _nearest(laws: dict[str, float], speeds: list[tuple[float, float, float]]) -
 def _speeds(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.6, 3.8))
-        ax.semilogx(STRENGTHS, [thrown(shop, N)[0] for N in STRENGTHS], "o-", color="C0", ms=4, label="spring")
-        for law, colour in zip(LAWS, ("C1", "C2", "C3"), strict=True):
+        ax.semilogx(STRENGTHS, [thrown(shop, N)[0] for N in STRENGTHS], "o-", color=SERIES[0], ms=4, label="spring")
+        for law, colour in zip(LAWS, (SERIES[1], SERIES[2], SERIES[3]), strict=True):
             ax.axhline(by_law(shop, law), color=colour, lw=1, ls="--", label=f"{law} law, restitution 1")
         ax.set_xlabel("stiffness N")
         ax.set_ylabel("normal speed after the contact [m/s]")
-        ax.legend(loc="upper right")
+        ax.legend(frameon=False, loc="upper right")
         return figure
 
     return Picture(

@@ -13,6 +13,7 @@ import sympy as sp
 
 from zwang._declare.system import System
 from zwang._plot import new_figure
+from zwang._plot.style import SERIES
 from zwang._simulate import Event, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
@@ -124,14 +125,17 @@ def string(shop: Workshop) -> Finding:
 def _distances(shop: Workshop) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.4, 3.8))
-        for name, changes, lengths, colour in (("crossing", {}, LONGER, "C0"), ("tangency", TANGENCY, TOUCHING, "C3")):
+        for name, changes, lengths, colour in (
+            ("crossing", {}, LONGER, SERIES[0]),
+            ("tangency", TANGENCY, TOUCHING, SERIES[3]),
+        ):
             trips = [trip(shop, STRING, s, -1, **changes) for s in lengths]
             leaves, last = [abs(one.of("lift-off")[0]) for one in trips], [one.of("impact")[-1] for one in trips]
             ax.loglog(lengths, leaves, "o-", color=colour, ms=4, label=f"{name}: leaves")
             ax.loglog(lengths, last, "s--", color=colour, ms=4, label=f"{name}: last impact")
         ax.set_xlabel("string too long by s [m]")
         ax.set_ylabel("distance from the folded pose [rad]")
-        ax.legend()
+        ax.legend(frameon=False)
         return figure
 
     return Picture(

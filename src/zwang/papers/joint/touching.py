@@ -13,6 +13,7 @@ from zwang._compile import Model, compile
 from zwang._declare.symbols import coordinates, parameter, t
 from zwang._declare.system import System
 from zwang._plot import new_figure
+from zwang._plot.style import QUIET, SERIES
 from zwang._results.motion import Motion
 from zwang._simulate import simulate
 from zwang.papers.claim import claim
@@ -93,9 +94,9 @@ def _picture() -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.4, 4.0))
         T = np.linspace(-3.2, 3.2, 1200)
-        ax.plot(T, T**2, color="#6b7680", lw=0.9, ls="--", label="the two branches")
-        ax.plot(T, -(T**2), color="#6b7680", lw=0.9, ls="--")
-        for delta, colour in ((0.0, "C0"), (-0.56, "C1")):
+        ax.plot(T, T**2, color=QUIET, lw=0.9, ls="--", label="the two branches")
+        ax.plot(T, -(T**2), color=QUIET, lw=0.9, ls="--")
+        for delta, colour in ((0.0, SERIES[0]), (-0.56, SERIES[1])):
             ax.plot(T, passed(delta)[2].at(T)["S"], color=colour, lw=1.2, label=f"delta = {delta:g}")
         ax.set_xlabel("scaled time T")
         ax.set_ylabel("scaled fold S")
