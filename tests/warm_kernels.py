@@ -50,6 +50,7 @@ def sparse_kernels() -> None:
     state = {item.name: 0.0 for item in (*system.coordinates, *system.velocities)}
     state |= {f"x_P{i}": 1.0 + i for i in range(10)}
     zw.compile(system).evaluate(state)
+    zw.simulate(system, state, until=0.01)
 
 
 def stepping_kernels() -> None:

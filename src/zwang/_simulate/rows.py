@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
+from zwang._backends import SparseTerms, Terms
 from zwang._derive.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import friction_of, full_mode
+from zwang._simulate.large_rows import large_rows, suits
 from zwang._simulate.mode_equations import ModeSolution, dense_terms, solve_mode
 from zwang._simulate.moment import Ground
 from zwang._simulate.vertices import force_ranges
@@ -44,6 +45,8 @@ class RowSource:
         """Return everything that follows from the states of a motion."""
         from zwang._declare.files import to_dict
 
+        if suits(self, motion):
+            return large_rows(self, motion)
         table = self.ground.table
         parts, energies, drift, residual = [], [], 0.0, 0.0
         for piece, kept in _kept_rows(motion.pieces):
@@ -131,7 +134,7 @@ class RowSource:
         kinetic = 0.5 * np.einsum("bi,ijb,bj->b", v, terms.mass, v)
         return np.stack([kinetic, np.zeros_like(kinetic)])
 
-    def _drift(self, piece: MotionPiece, terms: Terms) -> float:
+    def _drift(self, piece: MotionPiece, terms: Terms | SparseTerms) -> float:
         """Return the largest violation of a constraint: held ones both ways, open ones below zero."""
         worst = 0.0
         for place, label in zip(self.ground.table.places, piece.labels, strict=True):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends.interpret import evaluate
+from zwang._backends.native.large import TableKernels
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 POINTS = 6
 CHUNK = 4000
-"""Steps whose powers are computed at once."""
+"""Steps whose powers are computed at once, for up to eight coordinates; fewer for more."""
 
 
 class Powers:
@@ -118,8 +119,9 @@ def _step_works(source: RowSource, powers: Powers, piece: MotionPiece) -> Array:
     size = len(powers.names) + len(source.ground.table.places) + 1
     out = np.zeros((count, size))
     nodes, weights = np.polynomial.legendre.leggauss(POINTS)
-    for start in range(0, count, CHUNK):
-        part = slice(start, min(start + CHUNK, count))
+    chunk = max(1, 8 * CHUNK // max(8, piece.q.shape[1]))
+    for start in range(0, count, chunk):
+        part = slice(start, min(start + chunk, count))
         left, width = piece.t[:-1][part], np.diff(piece.t)[part]
         times = (left[:, None] + width[:, None] * (nodes + 1) / 2).reshape(-1)
         y = states_in_piece(piece, times)
@@ -131,12 +133,15 @@ def _step_works(source: RowSource, powers: Powers, piece: MotionPiece) -> Array:
 
 
 def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, q: Array, v: Array) -> Array:
+    from zwang._simulate.large_rows import constraint_powers
     from zwang._simulate.rows import mode_of_piece
 
     *applied, explicit, _ = powers(t, q, v, source.ground.params)
+    rows: list[Any] = list(applied)
+    if isinstance(source.ground.model.kernels, TableKernels) and not any(p.slips for p in source.ground.table.places):
+        return np.array([*rows, *constraint_powers(source, piece, t, q, v), explicit])
     terms = source.terms(t, q, v)
     solved = solve_mode(source.ground.table, terms, mode_of_piece(piece))
-    rows: list[Any] = list(applied)
     for place, label in zip(source.ground.table.places, piece.labels, strict=True):
         power = np.zeros(len(t))
         if place.normal >= 0 and plain(label) != "open":

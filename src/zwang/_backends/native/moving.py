@@ -138,7 +138,8 @@ class Moving:
             dq = NUDGE * sign * np.maximum(np.abs(q), SMALL * np.abs(q).max(initial=0.0))
             dv = NUDGE * sign * np.maximum(np.abs(v), SMALL * np.abs(v).max(initial=0.0))
             moved = self.watched(t * (1 + NUDGE), q + dq + t * NUDGE * v, v + dv, params, branches)
-            total = np.maximum(total, np.abs(moved - here) / NUDGE)
+            with np.errstate(invalid="ignore"):  # closeness of dependent rows is infinite here and there
+                total = np.maximum(total, np.abs(moved - here) / NUDGE)
         return np.asarray(BAND * np.where(np.isfinite(total), total, 0.0) + 1e-300)
 
     def watched(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
