@@ -163,3 +163,12 @@ def test_overconstrained_parallelogram_moves_all_the_same() -> None:
         q = arc.position(np.linspace(0, arc.length, 9))
         assert np.abs(np.sin((q[:, 0] - q[:, 1]) / 2)).max() < 1e-9
     assert space.residual < 1e-12
+
+
+def test_a_parameter_that_is_no_length_does_not_hide_the_space() -> None:
+    # y^2 - x^2 = eps is a hyperbola at the distance sqrt(eps), far beyond eps itself.
+    entry = zw.gallery.get("crossing")
+    for eps in (0.01, -0.01, 1e-4):
+        space = zw.trace(entry.system, {**entry.params, "eps": eps})
+        assert space.status.name == "TRACED"
+        assert (len(space.branches), space.components) == (2, 2)

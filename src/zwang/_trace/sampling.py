@@ -35,6 +35,12 @@ class Region:
         room = np.where(self.boxed, 0.0, (FAR - 1) / 2 * (self.high - self.low))
         return np.array([self.low - room, self.high + room]) / scale
 
+    def wider(self, times: float, angles: Any) -> Region:
+        """Return the region that many times as wide in the coordinates that have no box and are no angles."""
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        grown = np.where(self.boxed | np.asarray(angles), half, times * half)
+        return Region(middle - grown, middle + grown, self.boxed, self.box)
+
     def holds(self, q: Array, angles: Any) -> NDArray[np.bool_]:
         """Say which rows of q lie in the box; angles count modulo a turn."""
         low, high = self.low, self.high

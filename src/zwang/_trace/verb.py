@@ -22,6 +22,8 @@ from zwang._trace.strata import with_strata
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
+WIDENINGS = 3
+TIMES = 10.0
 SEARCHES = ("sampled", "exhaustive")
 
 
@@ -113,6 +115,12 @@ def _sampled(
 ) -> ConfigurationSpace:
     region, scale = region_of(equations, values, box)
     search = Search(equations, values, t, region, scale, seed, starts, extra)
+    for _ in range(WIDENINGS):
+        # A parameter need not be a length: where all that is found lies beyond the region it suggests, look farther.
+        if len(search.sample()[0]) or not search.beyond:
+            break
+        region, scale = region.wider(TIMES, equations.angles), np.where(equations.angles, scale, TIMES * scale)
+        search = Search(equations, values, t, region, scale, seed, starts, extra)
     simpler = without_squares(equations, values) if search.squared else None
     if simpler is None:
         found = traced(search)
