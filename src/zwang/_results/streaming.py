@@ -31,16 +31,21 @@ class MotionStream:
             raise DeclarationError(f"out= needs a path that ends in .npz; it was given '{path}'.")
         self._file = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         self._plain: list[Any] = []
+        self.starts: list[tuple[float, Any, Any]] = []  # time, positions, velocities where each piece written starts
 
     def add(self, piece: MotionPiece) -> None:
         """Write a piece."""
+        self.starts.append((float(piece.t[0]), piece.q[0].copy(), piece.v[0].copy()))
         arrays: dict[str, Any] = {}
         self._plain.append(storage._encode(piece, arrays, f"value.pieces.{len(self._plain)}"))
         for name, array in arrays.items():
             self._write(name, array)
 
-    def close(self, motion: Motion) -> Motion:
-        """Write the rest and close the file; return the motion, which keeps its last pieces."""
+    def close(self, motion: Motion, energies: Any = ()) -> Motion:
+        """Write the rest and close the file; return the motion, which keeps its last pieces.
+
+        `energies` are values of T + V along the way, for the note in its reason.
+        """
         written = len(self._plain)
         for piece in motion.pieces:
             self.add(piece)
@@ -54,6 +59,8 @@ class MotionStream:
         if not written:
             return motion
         note = f"What was before t = {float(motion.pieces[0].t[0]):.6g} is in {self.path.name} only."
+        if len(energies):
+            note += f" T + V was between {min(energies):.15g} and {max(energies):.15g} at {len(energies)} instants."
         return replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
 
     def _write(self, name: str, array: Any) -> None:

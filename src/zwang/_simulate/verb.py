@@ -241,9 +241,18 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         drift_per_step=driver.record.drift,
     )
     if request.stream is not None:
-        motion = request.stream.close(motion)
+        motion = request.stream.close(motion, _energies(ground, request.stream, motion))
     motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
     return motion
+
+
+def _energies(ground: Ground, stream: MotionStream, motion: Motion) -> np.ndarray:
+    """Return T + V where the pieces in a file start, and at the end; none for equations without a Lagrangian."""
+    if ground.model.system.mass is not None:
+        return np.zeros(0)
+    t, q, v = zip(*stream.starts, (motion.t[-1], motion.q[-1], motion.v[-1]), strict=True)
+    terms = ground.model.kernels.terms(np.array(t), np.stack(q, axis=1), np.stack(v, axis=1), ground.params[:, None])
+    return np.asarray(terms.energies.sum(axis=0))
 
 
 def _carried_on(
