@@ -118,3 +118,18 @@ def test_a_bead_on_a_rough_hoop_starts_where_the_hoop_carries_nothing() -> None:
     # d(v^2)/d angle = 2 g cos - 2 mu (v^2 + g sin), solved from rest at angle 0.
     speed = np.sin(angle) * (1 - 2 * 0.04) + 3 * 0.2 * (np.cos(angle) - np.exp(-0.4 * angle))
     assert (motion.v**2).sum(axis=1) == pytest.approx(2 * 9.81 / (1 + 4 * 0.04) * speed, abs=1e-8)
+
+
+def test_a_ball_that_stops_sliding_in_the_tail_of_its_bounces_closes_first_and_sticks_then() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    mu, tilt = zw.parameters("mu tilt")
+    floor = zw.Unilateral(y, friction=zw.Coulomb(mu, slip=vx), restitution=e, name="floor")
+    height = y * sp.cos(tilt) - x * sp.sin(tilt)
+    system = zw.System(name="ball", kinetic=(vx**2 + vy**2) / 2, potential=10 * height, constraints=[floor])
+    state = {"x": 0, "y": 0.3, "v_x": 1, "v_y": 0}
+    motion = zw.simulate(system, state, {"e": 0.6, "mu": 0.4, "tilt": 0.2}, until=2, impact="newton")
+    kinds = [event.kind for event in motion.events]
+    assert kinds == ["impact"] * (len(kinds) - 3) + ["accumulation", "contact", "stick"]
+    # The first flight takes sqrt(2 h/(g cos)), all of them that times (1 + e)/(1 - e) = 4.
+    assert motion.events[-3].time == pytest.approx(4 * np.sqrt(0.06 / np.cos(0.2)), abs=1e-8)
+    assert np.abs(motion.v[-1]).max() == 0.0

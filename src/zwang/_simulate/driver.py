@@ -52,6 +52,7 @@ class Driver:
         self.before: tuple[str, ...] | None = None
         self.flights: dict[int, Flights] = {}
         self.ending: dict[int, float] = {}
+        self.closed: dict[int, float] = {}
         self.sizes: tuple[Array, Array, Array]
         self._still = (float("nan"), 0)
         self.nearness = Nearness()
