@@ -96,14 +96,14 @@ class Claim:
             What a computation raises is in it as well: a claim that can't be computed is not checkable.
         """
         workshop = Workshop(systems, full=full)
-        start = time.perf_counter()
+        start = time.process_time()
         failure = ""
         try:
             finding = self.compute(workshop)
         except Exception as error:  # the ledger goes on, says what happened, and the command ends with 1
             failure = traceback.format_exc()
             finding = Finding(computed="", reason=f"The computation ended with {type(error).__name__}: {error}")
-        return Record(self, finding, time.perf_counter() - start, failure, tuple(sorted(workshop.asked)))
+        return Record(self, finding, time.process_time() - start, failure, tuple(sorted(workshop.asked)))
 
     def __reduce__(self) -> tuple[Callable[[str], Claim], tuple[str]]:
         """Send a claim to another process by its id: a function that a decorator replaced can't be sent itself."""
@@ -124,6 +124,7 @@ class Record:
     claim : Claim
     finding : Finding
     seconds : float
+        Of one processor, without its pictures.
     failure : str
         The traceback, where the computation raised.
     asked : tuple of str

@@ -90,7 +90,7 @@ def _film(shop: Workshop) -> Picture:
 
     return Picture(
         "film",
-        "The pendulum on springs of N = 10^5 through its folded pose: the short rod overtakes the long one.",
+        "The pendulum on springs of `N = 10^5` through its folded pose: the short rod overtakes the long one.",
         make,
     )
 

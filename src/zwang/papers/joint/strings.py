@@ -199,8 +199,8 @@ def guide(shop: Workshop) -> Finding:
     string = trip(shop, STRING, 1e-5, -1)
     return Finding(
         computed="Kept on an ellipse that is larger by 1e-5 the pendulum keeps its label, with a turn so sharp that "
-        f"the reaction grows like s to the {num(slope(LONGER[:3], peaks), 3)}; on one that is smaller it turns back. "
-        "On a string of the same length the label changes.",
+        f"the reaction grows like s to the power {num(slope(LONGER[:3], peaks), 3)}; on one that is smaller it turns "
+        "back. On a string of the same length the label changes.",
         comparisons=(
             as_printed("label on the larger ellipse, crossing", wider["crossing"].label, -1),
             as_printed("label on the larger ellipse, tangency", wider["tangency"].label, -1),
