@@ -22,7 +22,7 @@ from zwang._derive.modes import Mode
 from zwang.gallery.pendulum_on_ellipse import place
 
 MOTIONS, COMPARED = 10_000, 400
-GOAL = 1e-10
+GOALS = (1e-10, 1e-11)
 
 
 def starts() -> dict[str, np.ndarray]:
@@ -97,13 +97,16 @@ def main() -> None:
     except ImportError:
         print("heyoka is not installed")
     print(f"{'':<24}{'tolerance':>10}{'us a motion':>14}{'error':>10}")
-    for label, make, repeats in cases:
-        for power in np.arange(-9.0, -16.0, -0.25):
-            error = float(np.abs(make(*few, 10.0**power)() - exact).max())
-            if error <= GOAL:
-                break
-        run = make(inputs.q, inputs.v, 10.0**power)
-        print(f"{label:<24}{10.0**power:>10.1e}{1e6 * best(run, repeats) / MOTIONS:>14.2f}{error:>10.1e}")
+    for goal in GOALS:
+        print(f"error within {goal:.0e}")
+        for label, make, repeats in cases:
+            for power in np.arange(-9.0, -16.0, -0.25):
+                error = float(np.abs(make(*few, 10.0**power)() - exact).max())
+                if error <= goal:
+                    break
+            run = make(inputs.q, inputs.v, 10.0**power)
+            print(f"{label:<24}{10.0**power:>10.1e}{1e6 * best(run, repeats) / MOTIONS:>14.2f}{error:>10.1e}")
+    zw.simulate(ENTRY.system, state, PARAMS, until=UNTIL, tol=1e-9)
     begin = time.process_time()
     ensemble = zw.simulate(ENTRY.system, state, PARAMS, until=UNTIL, tol=1e-9)
     spent = time.process_time() - begin
