@@ -2,8 +2,8 @@ r"""
 A governor with stiff springs for couplers
 ==========================================
 
-Claim: the flyball governor of the IFToMM benchmarks has couplers made of springs of 8e5 N/m with dampers. Rigid ones are
-the limit: over ten seconds the spin differs by less than a thousandth of a radian at that stiffness, and ten times
+Claim: the flyball governor of the IFToMM benchmarks has couplers made of springs of 8e5 N/m with dampers. Rigid ones
+are the limit: over ten seconds the spin differs by less than a thousandth of a radian at that stiffness, and ten times
 stiffer springs come ten times nearer.
 """
 
