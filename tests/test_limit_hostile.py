@@ -111,3 +111,50 @@ def test_arguments_of_the_wrong_kind_are_named(changes: dict[str, Any], words: s
     asked = {"constraint": "circle", "by": zw.Stiffness, "until": 1.0, "strengths": [1e3, 1e4, 1e5], **changes}
     with pytest.raises(zw.DeclarationError, match=words):
         zw.limit(held.system, state=held.state, params=held.params, **asked)
+
+
+def tangency(label: int, strengths: list[float], branch: int) -> Any:
+    """Return the study of the pendulum whose circles touch, through the point onto a half-branch that leads on."""
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    params = {**entry.params, "r1": 1.5625, "r2": 1.25, "a": -0.5625}
+    # phi = -0.3 with phi' = 0.42 on the branch with this label: C on the ellipse, B at the distances 2 and 1.
+    model = zw.compile(entry.system)
+    guess = {"x_C": 0.9557, "y_C": -0.2956, "x_B": 1.9214 if label > 0 else 1.9009, "y_B": -0.5550 - 0.05 * (label < 0)}
+    speeds = {"v_x_C": 0.1223, "v_y_C": 0.402, "v_x_B": 0.2043, "v_y_B": 0.7074}
+    state = model.project({**guess, **speeds}, params)
+
+    def on(ways: Any) -> int:
+        forward = [k for k, way in enumerate(ways) if way.state["v_y_C"] > 0]
+        return forward[branch]
+
+    return zw.limit(
+        entry.system, ["AB", "BC", "ellipse"], state, params, by=zw.Stiffness(weight=2), until=1.2,
+        strengths=strengths, at_singular=on,
+    )  # fmt: skip
+
+
+def folds(study: Any) -> tuple[Any, float]:
+    """Return the angles CAB of the realized motions at the end, and of the ideal one."""
+    place = {name: k for k, name in enumerate(study.coordinates)}
+
+    def fold(q: Any) -> Any:
+        xb, yb, xc, yc = (q[..., place[name]] for name in ("x_B", "y_B", "x_C", "y_C"))
+        return np.arctan2(xc * yb - yc * xb, xc * xb + yc * yb)
+
+    return fold(study.q[:, -1]), float(fold(study.ideal_positions[-1]))
+
+
+def test_first_passage_of_a_tangency_on_springs_keeps_its_label() -> None:
+    """Independent runs in four coordinates: the start with fold > 0 keeps its label; energy stays across.
+
+    One of the two branches that lead on is the limit, and the study says of the other that it is not.
+    """
+    verdicts = {}
+    for branch in (0, 1):
+        study = tangency(1, [1e6, 1e7, 1e8], branch)
+        realized, ideal = folds(study)
+        assert study.energy_removed == 0.0  # what rounding leaves of the state across the constraints is no start
+        assert np.all(realized > 0)
+        verdicts[ideal > 0] = study.status.name
+        assert study.energy_over_time[-1, -40:].mean() > 1e-4
+    assert verdicts == {True: "CONVERGES", False: "CONVERGES_ELSEWHERE"}

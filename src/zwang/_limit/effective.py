@@ -36,6 +36,11 @@ from zwang._realize import amounts
 Array = NDArray[np.float64]
 PHASES = 8
 RESONANT = 0.02
+MOST = 20_000
+
+
+class _TooLong(Exception):
+    """The equations of the slow motion were evaluated too often."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,11 @@ def amount(softened: Softened, name: str, what: str) -> Any:
     return amounts.read(softened.ideal, getattr(softened.ways[name], what), f"Stiffness: {what}")
 
 
-def effective_motion(softened: Softened, state: Any, params: Any, slow: Array, edges: Array) -> Effective:
-    """Return the slow motion from a state whose velocity, projected, is `slow`."""
+def effective_motion(softened: Softened, state: Any, params: Any, slow: Array, edges: Array) -> Effective | None:
+    """Return the slow motion from a state whose velocity, projected, is `slow`; None where steps get too many.
+
+    At a singular point a frequency vanishes: the theory ends there, and its equations have no solution beyond.
+    """
     from scipy.integrate import solve_ivp
 
     field = _Field(softened, state, params)
@@ -89,13 +97,20 @@ def effective_motion(softened: Softened, state: Any, params: Any, slow: Array, e
     actions = 0.5 * shares**2 / local.frequencies
     n, m = len(q), len(actions)
 
+    calls = iter(range(MOST))
+
     def slope(t: float, y: Array) -> Array:
+        if next(calls, None) is None:
+            raise _TooLong
         here = field.at(t, y[:n], y[n : 2 * n])
         acceleration, change, _ = field.forces(here, t, y[:n], y[n : 2 * n], y[2 * n :])
         return np.concatenate([y[n : 2 * n], acceleration, change])
 
     start = np.concatenate([q, slow, actions])
-    found = solve_ivp(slope, (edges[0], edges[-1]), start, method="DOP853", t_eval=edges, rtol=1e-10, atol=1e-12)
+    try:
+        found = solve_ivp(slope, (edges[0], edges[-1]), start, method="DOP853", t_eval=edges, rtol=1e-10, atol=1e-12)
+    except _TooLong:
+        return None
     y = found.y.T
     forces, closest = np.zeros((len(y), n)), ""
     for k, row in enumerate(y):

@@ -26,6 +26,8 @@ PIECES = 64
 WINDOW = 0.02
 """Half-width of the windows round impacts, as a share of the time that is studied."""
 OFF = 1e-9
+ROUNDING = 1e-20
+"""Up to this share of the kinetic energy, what is across the constraints is an error of the given state."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start
     if np.abs(correction).max(initial=0.0) <= 1e-14 * (1 + np.abs(v).max()):
         correction = np.zeros(len(q))
     removed = float(0.5 * correction @ mass @ correction)
+    if removed <= ROUNDING * float(0.5 * v @ mass @ v):
+        removed = 0.0
     state = {item.name: float(value) for item, value in zip(system.coordinates, q, strict=True)}
     state |= {item.name: float(value) for item, value in zip(system.velocities, v - correction, strict=True)}
     wanted = [k for k, item in enumerate(normals) if item.name in names]

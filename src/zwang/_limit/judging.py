@@ -109,7 +109,7 @@ def _candidates(
         names = [item.name for item in softened.ideal.velocities]
         slow = np.array([start.state[name] for name in names])
         made = effective_motion(softened, state, params, slow, gathered.edges)
-        if len(made.t) == len(gathered.edges):
+        if made is not None and len(made.t) == len(gathered.edges):
             sentence = _extra_sentence(softened, made.extra_force[0], made.resonance)
             found.append(_compared(gathered, sentence, made.q, made.v, made.extra_force, made.actions))
     other = other_side_limit(softened, start, params, gathered.edges)
