@@ -50,7 +50,6 @@ class Search:
         self.solver = Solver(self.place)
         self.points = SingularPoints(self.solver, region)
         self.outside = 0
-        self.beyond = 0
         self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.notes: list[str] = []
 
@@ -74,9 +73,7 @@ class Search:
         keep = self.region.holds(q, e.angles)
         limits = self.region.limits(scale)
         turning = e.angles & ~self.region.boxed
-        near = (((q / scale >= limits[0]) & (q / scale <= limits[1])) | turning).all(axis=1)
-        self.beyond = int((keep & ~near).sum())
-        keep &= near
+        keep &= (((q / scale >= limits[0]) & (q / scale <= limits[1])) | turning).all(axis=1)
         if e.g:
             keep &= np.array([bool((self.place.gaps(row)[0] >= 0).all()) for row in q], dtype=bool)
         top = np.maximum(found.values.max(axis=1, initial=0.0), 1.0)

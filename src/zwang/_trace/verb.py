@@ -115,12 +115,15 @@ def _sampled(
 ) -> ConfigurationSpace:
     region, scale = region_of(equations, values, box)
     search = Search(equations, values, t, region, scale, seed, starts, extra)
+    first = search, region, scale
     for _ in range(WIDENINGS):
-        # A parameter need not be a length: where all that is found lies beyond the region it suggests, look farther.
-        if len(search.sample()[0]) or not search.beyond:
+        # A parameter need not be a length: where nothing is found in the region it suggests, look farther.
+        if len(search.sample()[0]) or (region.boxed | equations.angles).all():
             break
         region, scale = region.wider(TIMES, equations.angles), np.where(equations.angles, scale, TIMES * scale)
         search = Search(equations, values, t, region, scale, seed, starts, extra)
+    if not len(search.sample()[0]):
+        search, region, scale = first
     simpler = without_squares(equations, values) if search.squared else None
     if simpler is None:
         found = traced(search)
