@@ -24,7 +24,7 @@ USED = 16
 
 def widest(root: int) -> float:
     """Return the largest tau that is used: a quarter; more where x runs like its third or a higher power."""
-    return max(0.25, 0.0625 ** (1 / root))
+    return float(max(0.25, 0.0625 ** (1 / root)))
 
 
 @dataclass(frozen=True)
