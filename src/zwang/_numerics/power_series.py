@@ -124,10 +124,12 @@ class Series:
         return Series(self.ring, -self.c)
 
     def __sub__(self, other: Any) -> Series:
-        return self + (-other)
+        found: Series = self + (-other)
+        return found
 
     def __rsub__(self, other: Any) -> Series:
-        return (-self) + other
+        found: Series = (-self) + other
+        return found
 
     def __mul__(self, other: Any) -> Series:
         c = self._other(other)

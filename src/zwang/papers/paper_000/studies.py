@@ -96,7 +96,7 @@ def form(shop: Workshop, kind: str, *, A: Any = None, B: Any = None, W: Any = No
         curve = system.constraints["curve"]
         assert isinstance(curve, Bilateral) and curve.friction is not None
         slip = sum(w * v for w, v in zip(W, system.velocities, strict=True))
-        changes["constraints"] = [replace(curve, friction=replace(curve.friction, slip=(sp.sympify(slip),)))]
+        changes["constraints"] = [replace(curve, friction=replace(curve.friction, slip=(sp.Add(slip),)))]
     return system.replace(**changes)
 
 

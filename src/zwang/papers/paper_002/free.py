@@ -54,7 +54,8 @@ def _second(q: Any, v: Any, a: Any, params: Any, sign: float) -> Any:
 
 
 def _words(expr: Any) -> str:
-    return str(sp.nsimplify(expr)).replace("*", " ").replace("v_phi", "phi'").replace("v_psi", "psi'")
+    exact = expr.replace(lambda node: node.is_Float, lambda node: sp.Rational(str(node)))
+    return str(exact).replace("*", " ").replace("v_phi", "phi'").replace("v_psi", "psi'")
 
 
 @claim(
