@@ -30,7 +30,7 @@ PERMILLE = 1000
 @click.command("limit", cls=Assignments, epilog=EXAMPLES)
 @click.argument("model", metavar="MODEL")
 @click.option("--constraint", "names", multiple=True, required=True, metavar="NAME", help="What is realized.")
-@click.option("--until", required=True, metavar="TIME", help="End of the time that is studied [s].")
+@click.option("--until", default="1", show_default=True, metavar="TIME", help="End of the time that is studied [s].")
 @click.option("--by", "way", help="Stiffness or Viscosity; by default what fits the constraint.")
 @click.option("--weight", help="Of Stiffness: an expression in the coordinates.")
 @click.option("--damping", help="Of Stiffness.")
