@@ -127,13 +127,16 @@ def simulate(
         Zeros of expressions to be logged, or to stop at.
     impact : {'newton', 'poisson', 'energetic'}, optional
         The law of impact; needed only where they differ (friction, several contacts closing together).
-    at_paradox : {'stop', 'impact'}
-        Where no reaction exists: stop, or let an impact without collision happen.
-    at_choice : {'stop', 'keep mode'} or callable
-        Where several accelerations satisfy the laws: stop; go on in the mode that there was; or take the solution whose
-        index the callable returns for the `Reactions` (None: stop).
-    at_singular : {'stop', 'straight'} or callable
-        At a singular point of the configuration space.
+    at_paradox : {'stop', 'impact', 'realize'}
+        Where no reaction exists: stop; let an impact without collision happen; or ask stiff springs in place of the
+        contact and take the impact they tend to.
+    at_choice : {'stop', 'keep mode', 'realize'} or callable
+        Where several accelerations satisfy the laws: stop; go on in the mode that there was; ask a stiff spring; or
+        take the solution whose index the callable returns for the `Reactions` (None: stop).
+    at_singular : {'stop', 'straight', 'realize'} or callable
+        At a singular point of the configuration space: stop; go on in the direction of arrival, if one half-branch has
+        it; ask stiff springs in place of all constraints; or take the continuation that the callable chooses (None:
+        stop).
     redundant : {None, 'minimum norm'}
         Reactions that dependent constraints leave open are nan, or those of least norm.
     progress : callable, optional
