@@ -301,3 +301,12 @@ def test_command_line(tmp_path: Path) -> None:
     assert run(main, ["trace", "four_bar", "--box", "alpha=1"]).exit_code == 2
     boxed = run(main, ["trace", "four_bar", "--box", "alpha=-1:1", "gamma=-1:1"])
     assert boxed.exit_code == 0 and "1 singular point" in boxed.stdout
+
+
+def test_nearest_place_is_found_where_the_arc_bends_towards_the_state() -> None:
+    # x^4 - y^2 = 0.0081: the two ends of the waist, (+-0.3, 0), are nearest to the origin; the curvature there times
+    # the distance exceeds one, so that plain steps along the tangent run away.
+    entry = zw.gallery.get("tangency")
+    space = zw.trace(entry.system, {**entry.params, "eps": -0.0081}, box={"x": (-1, 1), "y": (-1, 1)})
+    found = sorted(float(arc.position(arc.nearest({"x": 0.0, "y": 0.0}))[0]) for arc in space.branches)
+    assert found == pytest.approx([-0.3, 0.3], abs=1e-12)

@@ -148,13 +148,19 @@ class Branch:
         """Return the length at which the arc is nearest to a state (angles modulo a full turn are not identified)."""
         target = np.array([float(state[name]) for name in self.coordinates])
         grid = np.linspace(0, self.length, 40 * len(self.pieces) + 1)
-        at = float(grid[np.argmin(((self.position(grid) - target) ** 2).sum(axis=-1))])
-        for _ in range(30):
+        best = int(np.argmin(((self.position(grid) - target) ** 2).sum(axis=-1)))
+        low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
+        at = float(grid[best])
+        for _ in range(200):
             q, slope, _ = self._evaluate(np.asarray(at))
             step = float((target - q) @ slope)
-            at = float(np.clip(at + step, 0, self.length))
-            if abs(step) <= 1e-15 * (1 + self.length):
+            low, high = (at, high) if step > 0 else (low, at)
+            # A plain step overshoots where the arc bends towards the state: then the bracket is halved.
+            tried = at + step
+            following = tried if low < tried < high and abs(step) < 0.5 * (high - low) else (low + high) / 2
+            if abs(following - at) <= 1e-15 * (1 + self.length):
                 break
+            at = following
         return at
 
     def __repr__(self) -> str:
