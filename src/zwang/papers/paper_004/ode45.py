@@ -24,6 +24,8 @@ A = (
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
 E = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+ROWS = tuple(np.array(row) for row in A)
+ERROR = np.array(E)
 # The interpolant of order 4 that goes with it (Shampine), by powers of the part of the step.
 DENSE = np.array(
     [
@@ -47,17 +49,18 @@ def steps(
     rate = np.abs(f / np.maximum(np.abs(y), threshold)).max() / (0.8 * rtol ** (1 / 5))
     h = min(largest, 1.0 / rate if rate * largest > 1.0 else largest)
     times, states = [t], [y]
+    k = np.empty((7, len(y)))
     while t < until:
         h = min(largest, h)
         h = until - t if 1.1 * h >= until - t else h
         failed = False
         while True:
-            k = [f]
-            for row in A:
-                k.append(right(y + h * sum(a * g for a, g in zip(row, k, strict=False))))
-            new = y + h * sum(a * g for a, g in zip(A[-1], k, strict=False))
+            k[0] = f
+            for stage, row in enumerate(ROWS):
+                k[stage + 1] = right(y + h * (row @ k[: stage + 1]))
+            new = y + h * (ROWS[-1] @ k[:6])
             scale = np.maximum(np.maximum(np.abs(y), np.abs(new)), threshold)
-            error = float(np.abs(h * sum(e * g for e, g in zip(E, k, strict=True)) / scale).max())
+            error = float(np.abs(h * (ERROR @ k) / scale).max())
             if error <= rtol:
                 break
             h *= 0.5 if failed else max(0.1, 0.8 * (rtol / error) ** (1 / 5))
@@ -65,8 +68,8 @@ def steps(
         for part in np.arange(1, refine) / refine:
             weights = DENSE @ part ** np.arange(1, 5)
             times.append(t + part * h)
-            states.append(y + h * sum(w * g for w, g in zip(weights, k, strict=True)))
-        t, y, f = (until if t + h >= until else t + h), new, k[-1]
+            states.append(y + h * (weights @ k))
+        t, y, f = (until if t + h >= until else t + h), new, k[6].copy()
         times.append(t)
         states.append(y)
         if not failed:
