@@ -19,6 +19,8 @@ from zwang._simulate.vertices import force_ranges
 from zwang._simulate.working import works
 
 Array = NDArray[np.float64]
+NEGLIGIBLE = 1e-3
+"""Part of the largest forces of a piece below which forces are measured beside those."""
 SINGULAR = 1e-5
 """Smallest singular value of the held rows below which a row of a motion stands at a singular point."""
 
@@ -167,6 +169,8 @@ class RowSource:
         inertia = np.einsum("ijb,jb->ib", terms.mass, a.T)
         miss = np.abs(inertia - terms.force - push).max(axis=0)
         size = np.abs(inertia).max(axis=0) + np.abs(terms.force).max(axis=0) + np.abs(push).max(axis=0, initial=0.0)
+        # Where all forces vanish, their rounding counts beside what they are elsewhere in the piece.
+        size = np.maximum(size, NEGLIGIBLE * size[good].max())
         return float((miss / np.where(size > 0, size, 1.0))[good].max())
 
 

@@ -92,6 +92,7 @@ def orders(shop: Workshop) -> Finding:
             as_printed("order of y", values[0], -1.0, tol=ORDER_TOLERANCE),
             as_printed("order of y'", values[1], -0.5, tol=2 * ORDER_TOLERANCE),
         ),
+        residual=float(np.max(found.residual)),
     )
 
 
@@ -141,7 +142,7 @@ def weak_limit(shop: Workshop) -> Finding:
         comparisons=(
             as_printed("mean force", found.mean_force["floor"][inside], found.ideal_force["floor"][inside], tol=1e-2),
         ),
-        residual=off,
+        residual=float(np.max(found.residual)),
     )
 
 
@@ -206,6 +207,7 @@ def along(shop: Workshop) -> Finding:
     return Finding(
         computed=f"Fitted exponent {num(slope, 4)}.",
         comparisons=(as_printed("exponent", slope, -1.0, tol=ORDER_TOLERANCE),),
+        residual=float(np.max(found.residual)),
     )
 
 
@@ -236,6 +238,7 @@ def speed_along(shop: Workshop) -> Finding:
             as_corrected("exponent", order, -1.0, tol=ORDER_TOLERANCE),
             sound("closed form", N * (state["v_x"] - start), N * exact, tol=1e-6),
         ),
+        residual=max(error, float(np.max(found.residual))),
         corrected="`x_N' - x_inf' = O(N^-1)`, exactly `t/N - N^(-3/2) sin(N^(1/2) t)`",
     )
 

@@ -28,6 +28,11 @@ def _orders(shop: Workshop, quantity: str, expected: float) -> tuple[str, tuple[
     return f"Fitted exponents of N: {words}.", compared, {"orders": [order.value for order in found.values()]}
 
 
+def _residual(shop: Workshop) -> float:
+    """Return the largest residual of the studies: what fitted exponents rest on."""
+    return max(float(np.max(item.residual)) for item in three(shop).values())
+
+
 def _growth(shop: Workshop, name: str) -> Picture:
     def make() -> Any:
         figure, ax = new_figure((5.4, 4.0))
@@ -81,7 +86,9 @@ def potential(shop: Workshop) -> Finding:
 )
 def position(shop: Workshop) -> Finding:
     words, compared, data = _orders(shop, "position", -1.0)
-    return Finding(computed=words, comparisons=compared, data=data, pictures=(_growth(shop, CIRCLE),))
+    return Finding(
+        computed=words, comparisons=compared, data=data, residual=_residual(shop), pictures=(_growth(shop, CIRCLE),)
+    )
 
 
 @claim(
@@ -94,7 +101,7 @@ def position(shop: Workshop) -> Finding:
 )
 def velocity(shop: Workshop) -> Finding:
     words, compared, data = _orders(shop, "velocity", -0.5)
-    return Finding(computed=words, comparisons=compared, data=data)
+    return Finding(computed=words, comparisons=compared, data=data, residual=_residual(shop))
 
 
 @claim(
@@ -109,7 +116,7 @@ def velocity(shop: Workshop) -> Finding:
 )
 def integral(shop: Workshop) -> Finding:
     words, compared, data = _orders(shop, "integral", -0.5)
-    return Finding(computed=words, comparisons=compared, data=data)
+    return Finding(computed=words, comparisons=compared, data=data, residual=_residual(shop))
 
 
 @claim(
@@ -122,7 +129,7 @@ def integral(shop: Workshop) -> Finding:
 )
 def tangential(shop: Workshop) -> Finding:
     words, compared, data = _orders(shop, "tangential velocity", -1.0)
-    return Finding(computed=words, comparisons=compared, data=data)
+    return Finding(computed=words, comparisons=compared, data=data, residual=_residual(shop))
 
 
 @claim(
@@ -135,7 +142,7 @@ def tangential(shop: Workshop) -> Finding:
 )
 def normal(shop: Workshop) -> Finding:
     words, compared, data = _orders(shop, "normal velocity", -0.5)
-    return Finding(computed=words, comparisons=compared, data=data)
+    return Finding(computed=words, comparisons=compared, data=data, residual=_residual(shop))
 
 
 @claim(
@@ -163,6 +170,7 @@ def no_potential(shop: Workshop) -> Finding:
             sound("the force has no potential", abs(size) > 1e-9),
             sound("reaction at the start, -m v^2/r", reaction, shop.entry(CIRCLE).facts["reaction"].value),
         ),
+        residual=float(np.max(found.residual)),
     )
 
 

@@ -89,6 +89,7 @@ def figure_3(shop: Workshop) -> Finding:
             as_printed("ratio of the radii", radii[0] / radii[1], 3.0, tol=0.02),
             as_printed("radius V/omega", radii[0], 1.0, tol=0.01),
         ),
+        residual=max(float(motion.residual) for _, motion in runs),
         pictures=(_paths("starts", "Different starts: flight along a line, then the circle.", runs),),
     )
 
@@ -143,6 +144,7 @@ def figure_5(shop: Workshop) -> Finding:
             as_printed("it falls from N = 1 on", bool((np.diff(offs[1:]) < 0).all())),
             as_printed("times N at the last", offs[-1] * strengths[-1], 11.68, tol=0.01),
         ),
+        residual=max(float(motion.residual) for _, motion in runs),
         pictures=(_paths("growing", "Growing friction on the forbidden side.", runs),),
     )
 
@@ -203,6 +205,7 @@ def small_k(shop: Workshop) -> Finding:
             as_corrected("the error that stays is proportional to k", floors[0] / floors[1], 10.0, tol=0.1),
             as_corrected("k = 0 converges", float(clean.errors["position"][-1]), 0.0, tol=1e-3),
         ),
+        residual=float(np.max(clean.residual)),
         corrected="k has to tend to 0 as well: with a flight the error stays of order k as N grows.",
     )
 

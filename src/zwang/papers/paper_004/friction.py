@@ -193,6 +193,7 @@ def order(shop: Workshop) -> Finding:
             as_printed("it tends to the ideal motion", found.verdict.status.name, "CONVERGES"),
         ),
         data={"errors": list(found.errors["position"])},
+        residual=float(np.max(found.residual)),
     )
 
 
@@ -212,7 +213,7 @@ def whole_sequence(shop: Workshop) -> Finding:
         "ratchet": (None, 2.2, shop.values("ratchet")),
         "freewheel": (None, 3.0, shop.values("freewheel")),
     }
-    orders = {}
+    orders, residual = {}, 0.0
     for name, (constraint, until, (state, params)) in cases.items():
         system = shop.system(name)
         one_sided = [str(item.name) for item in system.constraints if getattr(item, "level", "") == "velocity"]
@@ -220,6 +221,7 @@ def whole_sequence(shop: Workshop) -> Finding:
             system, constraint or one_sided, state, params, by=Viscosity, until=until, strengths=STRENGTHS, workers=1
         )
         orders[name] = found.orders["velocity"].value
+        residual = max(residual, float(np.max(found.residual)))
     worst = max(abs(value + 1) for value in orders.values() if np.isfinite(value))
     return Finding(
         computed="Orders of the velocity: "
@@ -228,4 +230,5 @@ def whole_sequence(shop: Workshop) -> Finding:
         "The proof gives a subsequence; no exception was seen.",
         comparisons=(as_printed("largest distance of the orders from -1", worst, 0.0, tol=0.05),),
         data={"orders": list(orders.values())},
+        residual=residual,
     )

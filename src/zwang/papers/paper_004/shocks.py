@@ -202,7 +202,6 @@ def _values(shop: Workshop, name: str, motion: Motion) -> dict[str, np.ndarray]:
     "accelerations.",
     printed="(the paper leaves the choice open)",
     recorded="confirmed",
-    systems=(SKATES,),
     new="an exhaustive count over random forces, each answer checked against the complementarity conditions",
 )
 def sign_by_sign(shop: Workshop) -> Finding:

@@ -118,6 +118,7 @@ def table_1(shop: Workshop) -> Finding:
         ),
         corrected="The columns k = 0.1 and k = 0 are interchanged, and the column k = 100 repeats the first one.",
         data={"columns": COLUMNS, "rows": rows},
+        residual=max(float(rubbed(shop, N, k).residual) for N in STRONG for k in WEAK),
         pictures=(_three_columns(rows),),
     )
 
@@ -141,6 +142,11 @@ def _three_columns(rows: list[list[float]]) -> Picture:
         "from the ideal centre), and the largest distance to the exact motion, which needs no convention."
     )
     return Picture("table-1", caption, make)
+
+
+def _residual(shop: Workshop, strong: float, weak: float = 0.1) -> float:
+    """Return how far the motion behind a cell of the table misses its equations."""
+    return float(rubbed(shop, strong, weak).residual)
 
 
 def _proper(shop: Workshop, strong: float, weak: float) -> float:
@@ -167,6 +173,7 @@ def table_columns(shop: Workshop) -> Finding:
             as_corrected("dp for k = 0", second[0], 3.53, tol=0.01),
             as_corrected("dp for k = 0.1", first[0], 3.3, tol=0.02),
         ),
+        residual=_residual(shop, 0.1),
         corrected="The two column pairs are interchanged.",
     )
 
@@ -193,6 +200,7 @@ def table_third_column(shop: Workshop) -> Finding:
             as_corrected("N = 1", values[1], (1.67, -0.70), tol=0.01),
             sound("the other side is visited", crossing),
         ),
+        residual=_residual(shop, 1.0, 100.0),
         corrected="(2.84, -1.93) and (1.67, -0.70) with the same integrator: for `N < 2` the other side is visited.",
     )
 
@@ -218,6 +226,7 @@ def table_radius(shop: Workshop) -> Finding:
             as_printed("dR from the centre of the trajectory", abs(from_own), 0.0009, tol=0.5),
             as_corrected("dR from the ideal centre", from_ideal, 0.0009, tol=0.2),
         ),
+        residual=_residual(shop, 5000.0),
         corrected="The printed dR are distances from the ideal centre.",
     )
 
@@ -247,6 +256,7 @@ def table_residue(shop: Workshop) -> Finding:
             as_corrected("the mean of the ideal motion", exact, 2 * abs(math.sin(5.0)) / 10, tol=1e-6),
             as_corrected("over one turn, times N", off * 1000, 3.0, tol=0.05),
         ),
+        residual=max(float(ideal.residual), float(turn.residual)),
         corrected="An artefact of the mean over 1.59 turns: `2 abs(sin(5))/10 = 0.1918` for the exact circle.",
     )
 
@@ -274,6 +284,7 @@ def true_error(shop: Workshop) -> Finding:
             as_printed("constant of the velocity", constants[1], math.sqrt(101.0), tol=1e-3),
             as_printed("order", found.orders["position"].value, -1.0, tol=0.01),
         ),
+        residual=float(np.max(found.residual)),
         data={"constants": constants},
     )
 
@@ -299,6 +310,7 @@ def table_steps(shop: Workshop) -> Finding:
             as_corrected("it grows with the number of steps", values, (0.376, 0.411, 0.564), tol=0.01),
             as_corrected("mean over time", proper, 0.332, tol=0.01),
         ),
+        residual=_residual(shop, 10.0),
         corrected="Means over steps depend on the integrator; the mean over time is 0.332.",
     )
 
@@ -330,5 +342,6 @@ def table_start(shop: Workshop) -> Finding:
             as_corrected("it starts on the permitted side", first > 0),
             as_corrected("mean points", offs, (2.51, 2.69, 0.20), tol=0.02),
         ),
+        residual=max(float(rubbed(shop, 5000.0, weak, v_x=-1.0).residual) for weak in WEAK),
         corrected="The table needs `u = -x' sin(phi) + y' cos(phi)`, or `v(0) = +1`.",
     )
