@@ -64,7 +64,7 @@ def test_springs_end_a_paradox_by_the_energetic_impact():
     distances = details["distances"]
     assert (np.diff(distances) < 0).all()
     assert distances[-1] < 1e-3
-    # Springs of finite stiffness are far from it: 0.203 at N = 1e6, and 0.123 at 1e8 (SEMANTICS of elastic contacts).
+    # Springs of finite stiffness are far from it: 0.203 at N = 1e6, and 0.123 at 1e8 (independent computation).
     assert distances[0] > 1e-2
     assert motion.status.name == "REACHED"
 
