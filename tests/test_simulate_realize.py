@@ -87,3 +87,14 @@ def test_a_choice_of_two_contacts_is_left_to_the_reader():
     assert motion.status.name == "CHOICE"
     assert "realize softens one contact with friction; 2 take part here" in motion.reason
     assert len(motion.continuations) >= 2
+
+
+def test_a_contact_that_holds_both_ways_is_not_softened():
+    # The rod of Ivanov 2013, example 5, with its tip held on the floor: no reaction or two where J+ J- < 0.
+    system, state, params = rod()
+    (tip,) = system.constraints
+    held = system.replace(constraints=[zw.Bilateral(tip.expr, friction=tip.friction, name="tip")])
+    values = {name: value for name, value in params.items() if name != "e"}
+    motion = zw.simulate(held, state, values, until=0.01, at_choice="realize", at_paradox="realize")
+    assert motion.status.name in ("CHOICE", "PARADOX")
+    assert "'tip' holds both ways" in motion.reason

@@ -148,7 +148,9 @@ class Crossing:
         return first
 
     def _recorded(self, moment: Moment, passage: Passage) -> Moment:
-        self.driver.record.stretch(_AsStretch(passage), self.decision)
+        place = self.found.place
+        drift = max(float(np.abs(place.values(q)[0] * place.weights).max(initial=0.0)) for q in passage.q)
+        self.driver.record.stretch(_AsStretch(passage, drift), self.decision)
         return moment.but(t=float(passage.t[-1]), q=passage.q[-1].copy(), v=passage.v[-1].copy())
 
     def _others(self, moment: Moment) -> Stop | None:
@@ -246,9 +248,8 @@ def _curve_of(half: HalfBranch) -> Curve:
 class _AsStretch:
     """A passage as the record takes stretches."""
 
-    drift = 0.0
-
-    def __init__(self, passage: Passage) -> None:
+    def __init__(self, passage: Passage, drift: float) -> None:
+        self.drift = drift
         self.t, self.q, self.v, self.a, self.dense = passage.t, passage.q, passage.v, passage.a, passage.dense
 
 

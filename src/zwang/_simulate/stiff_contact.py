@@ -95,6 +95,8 @@ def spring_of(driver: Driver, decision: Decision, moment: Moment) -> Spring | st
     places = [p for p in ground.table.places if p.name in found.contacts and p.law >= 0 and p.normal >= 0]
     if len(places) != 1 or places[0].level != "position":
         return f"realize softens one contact with friction; {len(places)} take part here"
+    if not places[0].one_sided:
+        return f"realize softens a one-sided contact; '{places[0].name}' holds both ways"
     place = places[0]
     terms = ground.at(moment)
     row, mass = terms.rows[place.normal, :, 0], terms.mass[:, :, 0]
@@ -196,6 +198,8 @@ def resolve_choice(driver: Driver, decision: Decision, moment: Moment) -> Stop |
         return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, f"{said}, and {spring}.", ways)
     place = found.contacts.index(spring.name)
     loads = sorted({float(solution.normal[place]) for solution in found.solutions} - {0.0}, key=abs)
+    if not loads:
+        return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, f"{said}, none with a normal force.", ways)
     starts = [FAINT * loads[0], *(load * part for load in loads for part in (1 - NUDGE, 1 + NUDGE))]
     seen: dict[float, set[str]] = {
         start: {

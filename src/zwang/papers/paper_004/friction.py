@@ -126,7 +126,7 @@ def sets(shop: Workshop) -> Finding:
         f"{num(values['second'])} (permitted: >= 0).",
         comparisons=(
             as_printed("a point of the union is permitted", not (any(inside) and not all(inside))),
-            as_corrected("a point of the intersection is permitted", all(inside) is False),
+            as_corrected("the point lies outside the intersection", not all(inside)),
         ),
         corrected="Intersections, not unions: staying in the union bounds nothing.",
     )
