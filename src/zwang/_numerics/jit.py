@@ -158,7 +158,8 @@ def load_generated(source: str, name: str) -> types.ModuleType:
     """Return the module that `source` makes, the same one for the same source.
 
     The source is kept as ``<name>_<digest>.py`` in the cache folder, where a debugger finds it; the digest covers the
-    source, every kernel source of zwang, the versions and the processor. Its kernels are cached like all others.
+    source, the versions and the processor. Its kernels are cached like all others, by their content: an edited kernel
+    of zwang is compiled again with what calls it, and nothing else is.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ def load_generated(source: str, name: str) -> types.ModuleType:
     >>> load_generated("answer = 42", "example").answer
     42
     """
-    stem = f"{re.sub(r'[^A-Za-z0-9_]+', '_', name)}_{_sha(source, _kernel_sources(), *_platform())[:16]}"
+    stem = f"{re.sub(r'[^A-Za-z0-9_]+', '_', name)}_{_sha(source, *_platform())[:16]}"
     module_name = f"zwang_generated_{stem}"
     with _LOCK:
         if module_name in sys.modules:
@@ -286,12 +287,6 @@ def _sha(*parts: str) -> str:
         data = part.encode()
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
-
-
-@functools.cache
-def _kernel_sources() -> str:
-    texts = [file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.py"))]
-    return _sha(*(text for text in texts if "njit" in text))
 
 
 @functools.cache
