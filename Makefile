@@ -40,7 +40,7 @@ PACKAGE := $(STAMPS)/package
 TOOLS := $(STAMPS)/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers docs warm pytest browser bench lock clean
+.PHONY: help demo test lint types layers docs warm pytest browser nightly bench lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -e 's/:.*## /\t/' | expand -t 12
@@ -85,6 +85,12 @@ browser: $(TOOLS) ## checks that need a real browser
 	  exit 1; }
 	@$(MAKE) --no-print-directory docs
 	$(call step,browser: pages in headless Chromium,$(BIN)/python -m pytest -q -m browser tests)
+
+# Each test says what it drew and from which seed (-rP prints it, also where it passed).
+nightly: $(TOOLS) ## what takes longer than a change can wait: fuzz, random problems, full numbers; about an hour
+	@$(MAKE) --no-print-directory warm
+	@printf '==> %s\n' 'nightly: pytest -m nightly on $(WORKERS) processes'
+	@$(BIN)/python -m pytest -q -rP -n $(WORKERS) --dist worksteal -m nightly tests
 
 bench: $(TOOLS) ## benchmarks against peers, each with its residual
 	@found=; for file in benchmarks/bench_*.py; do [ -e "$$file" ] || continue; found=yes; \

@@ -32,6 +32,17 @@ def test_every_solution_and_no_other_is_found(family, batch):
         assert not found.solutions or found.residual < 1e-11
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_solution_and_no_other_is_found_in_a_thousand_problems_of_each_family(family):
+    print(f"{family}: seeds 10000 to 10999, 1000 problems")
+    for seed in range(10_000, 11_000):
+        problem = draw(family, seed)
+        found = reactions_of_problem(problem, certify=False)
+        assert disagreement(problem, found) == "", f"{family} {seed}"
+        assert found.complete, f"{family} {seed}: {found.marginal}"
+
+
 def test_the_oracle_itself_finds_the_closed_form_of_a_block_on_a_floor():
     # unit weight, mu = 1/2: a push of 0.8 accelerates by 0.3
     floor = Contact([0, 1], tangent=[1, 0], friction=0.5)
