@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import math
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 import sympy as sp
@@ -17,13 +17,10 @@ import sympy as sp
 import zwang as zw
 from zwang._results.configuration import ConfigurationSpace
 from zwang._trace.exhaustive import certify, radical
+from zwang._trace.exhaustive_balls import Balls, Enclosure, corners
+from zwang._trace.exhaustive_boxes import Prover
 from zwang._trace.exhaustive_local import exact_type
 from zwang._trace.formulas import Formulas, exact, exact_equations, numeric
-
-flint = pytest.importorskip("flint", reason="extra certify")
-
-from zwang._trace.exhaustive_balls import Balls, Enclosure, corners  # noqa: E402
-from zwang._trace.exhaustive_boxes import Prover  # noqa: E402
 
 SQUARE = {"x": (-2.0, 2.1), "y": (-2.0, 2.2)}
 (X, Y), (VX, VY) = zw.coordinates("x y")
@@ -313,19 +310,6 @@ def test_a_search_that_is_cut_short_says_so() -> None:
 def test_a_coordinate_that_is_no_angle_needs_a_box() -> None:
     with pytest.raises(zw.DeclarationError, match=r'search="exhaustive" needs a box for \'x\', which is not an angle'):
         zw.trace(curve(X**2 + Y**2 - 1), {}, search="exhaustive")
-
-
-def test_without_python_flint_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def absent(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "flint":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(zw.DeclarationError, match=r"pip install zwang\[certify\]"):
-        Balls()
 
 
 def test_expressions_without_a_smooth_formula_are_refused() -> None:

@@ -6,6 +6,7 @@ holds for all its points.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,29 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace.formulas import Arithmetic, ExactEquations, Formulas
-from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 BITS = 64
-
-
-def require_flint() -> Any:
-    """Return the module `flint`, or say how to get it."""
-    try:
-        import flint
-    except ImportError:
-        raise DeclarationError(
-            'search="exhaustive" proves with the ball arithmetic of python-flint, which is not installed. '
-            "Install it with: pip install zwang[certify]."
-        ) from None
-    return flint
 
 
 class Balls(Arithmetic):
     """Arb's real balls."""
 
     def __init__(self) -> None:
-        self.flint = require_flint()
+        self.flint = importlib.import_module("flint")  # where it is used: `import zwang` stays quick
         self.arb = self.flint.arb
 
     @contextmanager
