@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, overload
 
 import sympy as sp
 
+from zwang import _expressions
 from zwang._declare.symbols import Velocity
 from zwang.errors import DeclarationError, nearest
 
@@ -280,17 +281,19 @@ class Text(sp.Symbol):
 def as_expression(value: Any, where: str) -> Any:
     """Return `value` as a SymPy expression; texts wait, as `Text`, for their system."""
     if isinstance(value, sp.Expr):
-        return value
+        return _expressions.in_doubles(value)
     if isinstance(value, str):
         return Text(value)
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise DeclarationError(f"{where}: an expression, a number or a text is needed; it was given {value!r}.")
-    return sp.Integer(int(value)) if isinstance(value, int) else sp.Float(float(value))
+    found = _expressions.number(value)
+    if found is None:
+        raise DeclarationError(f"{where}: an expression, a number or a text is needed; it was given {value!r:.80}.")
+    return found
 
 
 def as_slip(value: Any, where: str) -> tuple[Any, ...]:
     """Return the slip velocities as a tuple of one or two expressions."""
-    items = list(value) if isinstance(value, (sp.MatrixBase, list, tuple)) else [value]
+    several = isinstance(value, (sp.MatrixBase, list, tuple)) or bool(getattr(value, "shape", ()))
+    items = list(value) if several else [value]
     if len(items) not in (1, 2):
         raise DeclarationError(f"{where}: slip= needs one velocity or an orthonormal pair; it was given {len(items)}.")
     return tuple(as_expression(item, f"{where}: slip") for item in items)

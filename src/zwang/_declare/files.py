@@ -31,7 +31,7 @@ def load(path: str | Path) -> System:
     ...     zw.load(path) == rod
     True
     """
-    return from_dict(_modelfile.read(Path(path)))
+    return _declared(_modelfile.read(Path(path)))
 
 
 def load_values(path: str | Path) -> tuple[dict[str, float], dict[str, float]]:
@@ -82,7 +82,19 @@ def to_dict(system: System) -> dict[str, Any]:
 
 
 def from_dict(plain: Mapping[str, Any]) -> System:
-    """Return the system that a plain dictionary, as a model file holds it, declares."""
+    """Return the system that a plain dictionary, as a model file holds it, declares.
+
+    Wherever the dictionary comes from, a result's file or a pickle, it is checked as the text of a model file is.
+    """
+    name = plain.get("name") if isinstance(plain, Mapping) else None
+    where = name[:80] if isinstance(name, str) and name.isprintable() else "a declaration"
+    if not isinstance(plain, Mapping):
+        raise DeclarationError(f"{where} must be a mapping, as a model file holds it; it was given {plain!r:.60}.")
+    return _declared(_modelfile.checked(plain, where))
+
+
+def _declared(plain: Mapping[str, Any]) -> System:
+    """Return the system of a dictionary that has been checked."""
     name = plain["name"]
     positions, _ = coordinates(plain["coordinates"], angles=plain.get("angles", ()))
     table: dict[str, Any] = dict(symbol_table(positions))

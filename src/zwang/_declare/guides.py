@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.constraints import Text, as_expression
 from zwang._declare.symbols import rate
 from zwang.errors import DeclarationError
 
@@ -84,9 +85,10 @@ def _components(point: Sequence[Any], count: int, where: str) -> list[sp.Expr]:
     items = list(point)
     if len(items) != count:
         raise DeclarationError(f"{where}: the point needs {count} components; it was given {len(items)}.")
-    if not all(isinstance(item, (sp.Expr, int, float)) for item in items):
-        raise DeclarationError(f"{where}: the components of the point must be expressions; it was given {point!r}.")
-    return [item if isinstance(item, sp.Expr) else sp.Float(item) for item in items]
+    found = [as_expression(item, f"{where}: the point") for item in items]
+    if any(isinstance(item, Text) for item in found):
+        raise DeclarationError(f"{where}: the components of the point must be expressions; it was given {point!r:.80}.")
+    return found
 
 
 def _implicit(

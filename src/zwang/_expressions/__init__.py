@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .building import parse
+from .literals import in_doubles, number
 from .printing import to_text
 from .reading import names
 from .vocabulary import FUNCTION_NAMES, RESERVED, check_name
 
-__all__ = ["FUNCTION_NAMES", "RESERVED", "check_name", "names", "parse", "to_text"]
+__all__ = ["FUNCTION_NAMES", "RESERVED", "check_name", "in_doubles", "names", "number", "parse", "to_text"]

@@ -14,6 +14,7 @@ import sympy as sp
 from zwang.errors import nearest
 
 from .bounds import LimitError
+from .literals import number
 from .making import Maker
 from .reading import Source, called_name
 from .vocabulary import ALIASES, CONSTANTS, FUNCTION_NAMES, FUNCTIONS, MAX_CONDITIONS, PIECEWISE
@@ -104,7 +105,7 @@ class _Builder:
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
-            return self._make.given(sp.Integer(node.value) if isinstance(node.value, int) else sp.Float(node.value))
+            return self._make.given(number(node.value))
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, ast.Pow):
                 return self._make.power(self.expression(node.left), self.expression(node.right))

@@ -142,6 +142,8 @@ class Maker:
 
     def _settle(self, expr: sp.Basic) -> sp.Basic:
         for _ in range(_ROUNDS):
+            if expr.is_Float and not expr:
+                return sp.S.Zero  # SymPy tells 1.0 - 1.0 from 0, a text does not
             self.bounds.facts(expr)
             if not expr.args or expr in self._settled:
                 return expr

@@ -16,6 +16,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from zwang.errors import DeclarationError
 
+from .literals import number
 from .vocabulary import (
     MAX_BITS,
     MAX_BRACKETS,
@@ -62,14 +63,13 @@ def to_text(expr: sp.Expr | float, *, where: str = "") -> str:
     >>> to_text(m*(v_x**2 + v_y**2)/2)
     'm*(v_x**2 + v_y**2)/2'
     """
-    if isinstance(expr, (int, float)) and not isinstance(expr, bool):
-        expr = sp.Integer(expr) if isinstance(expr, int) else sp.Float(expr)
+    written = expr if isinstance(expr, sp.Expr) else number(expr)
     start = f"{where}: " if where else ""
-    if not isinstance(expr, sp.Expr):
+    if written is None:
         given = type(expr).__name__
         raise DeclarationError(f"{start}cannot write {given} as an expression. Give a scalar SymPy expression.")
     try:
-        text = _Printer(start).print(expr)[0]
+        text = _Printer(start).print(written)[0]
     except RecursionError:
         text = "(" * (MAX_BRACKETS + 1)
     if _depth(text) > MAX_BRACKETS or len(text) > MAX_TEXT:
@@ -131,8 +131,8 @@ class _Printer:
         return str(number)
 
     def float(self, expr: sp.Float) -> Printed:
-        text = repr(float(expr))
-        if text.lstrip("-") in ("inf", "nan") or (float(expr) == 0 and expr != 0):
+        text = repr(float(expr)) if expr else "0"
+        if text.lstrip("-") in ("inf", "nan") or (float(expr) == 0 and expr):
             raise self._error(f"the number {sp.Float(expr, 6)}", "Numbers lie within the range of a double.")
         return text, _SUM if text.startswith("-") else _ATOM
 

@@ -35,14 +35,12 @@ def value(given: Any, where: str, *, above: float | None = None, least: float | 
     """Return a number, a symbol, an expression of parameters or the text of one as an expression."""
     if isinstance(given, str):
         expr = _expressions.parse(given, {"t": t}, where=where, parameters=parameter)
-    elif isinstance(given, sp.Expr):
-        expr = given
-    elif isinstance(given, bool) or not hasattr(given, "__float__"):
-        raise DeclarationError(
-            f"{where}: a number, a symbol, an expression or a text is needed; it was given {given!r}."
-        )
     else:
-        expr = sp.Integer(given) if isinstance(given, int) else sp.Float(float(given))
+        expr = _expressions.in_doubles(given) if isinstance(given, sp.Expr) else _expressions.number(given)
+    if expr is None:
+        raise DeclarationError(
+            f"{where}: a number, a symbol, an expression or a text is needed; it was given {given!r:.80}."
+        )
     moving = [symbol for symbol in expr.free_symbols if isinstance(symbol, (Coordinate, Velocity))]
     if moving:
         raise DeclarationError(f"{where}: it depends on the coordinate '{moving[0]}'; only parameters may occur here.")

@@ -33,7 +33,8 @@ one.
 
 from __future__ import annotations
 
+from .checking import checked
 from .definitions import definition_order
 from .files import dumps, loads, read, write
 
-__all__ = ["definition_order", "dumps", "loads", "read", "write"]
+__all__ = ["checked", "definition_order", "dumps", "loads", "read", "write"]
