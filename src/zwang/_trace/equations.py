@@ -108,7 +108,7 @@ class Equations:
     def module(self) -> ModuleType:
         """Compiled code: f, h, then the rows of both."""
         outputs = [*self.nodes, *(node for row in self.gradients for node in row)]
-        source = straight.module_source(f"constraints of {self.system.name}", self.program, straight.Kernel(outputs))
+        source = straight.module_source(self.program, straight.Kernel(outputs))
         return load_generated(source, "constraints")
 
     @cached_property
@@ -119,7 +119,7 @@ class Equations:
         second = [g.forward(row, {q[j]: g.one}) for row in rows for j in range(self.n)]
         outputs = [*self.nodes[: self.m], *(node for row in rows for node in row)]
         outputs += [node for column in second for node in column]
-        source = straight.module_source(f"curvatures of {self.system.name}", self.program, straight.Kernel(outputs))
+        source = straight.module_source(self.program, straight.Kernel(outputs))
         return load_generated(source, "curvatures")
 
     def series(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:

@@ -40,7 +40,7 @@ class StraightKernels:
     def terms_module(self) -> ModuleType:
         """The generated module of the terms."""
         kernel = straight.Kernel(self.layout.nodes)
-        source = straight.module_source(f"terms of {self.system.name}", self.program, kernel)
+        source = straight.module_source(self.program, kernel)
         return load_generated(source, "terms")
 
     def solver_module(self, active: Sequence[int]) -> ModuleType:
@@ -49,7 +49,7 @@ class StraightKernels:
         if key not in self._solvers:
             found = solve(self.program, key)
             kernel = straight.Kernel([*found.accelerations, *found.multipliers], found.regular)
-            source = straight.module_source(f"accelerations of {self.system.name}", self.program, kernel)
+            source = straight.module_source(self.program, kernel)
             self._solvers[key] = load_generated(source, "accelerations")
         return self._solvers[key]
 

@@ -55,9 +55,9 @@ class Functions:
         return tuple(address(kernel) for kernel in chosen)
 
 
-def straight_functions(title: str, program: Program, kernels: Mapping[str, straight.Kernel]) -> Functions:
+def straight_functions(program: Program, kernels: Mapping[str, straight.Kernel]) -> Functions:
     """Return generated straight-line code."""
-    module = load_generated(straight.several_source(title, program, kernels), "mode")
+    module = load_generated(straight.several_source(program, kernels), "mode")
     found = tuple(getattr(module, name) for name in kernels)
     return Functions(found, NO_TABLE, lambda params: prepared(module, params), module)
 
@@ -147,7 +147,7 @@ SOLVED = ("normal", "reserve", "singular")
 
 
 def mode_kernels(
-    name: str, frozen: Frozen, structure: Structure, mode: Mode, extra: Sequence[Node], compiled: bool
+    frozen: Frozen, structure: Structure, mode: Mode, extra: Sequence[Node], compiled: bool
 ) -> ModeKernels:
     """Return the functions of a mode of a small system, as generated code or as tapes."""
     program = frozen.program
@@ -169,7 +169,7 @@ def mode_kernels(
         ),
     }
     return ModeKernels(
-        functions=straight_functions(f"a mode of {name}", program, kernels)
+        functions=straight_functions(program, kernels)
         if compiled
         else taped_functions(program, list(kernels.values())),
         report=taped_functions(program, [straight.Kernel([*a, *lam, *friction, *nodes], equations.regular)]),

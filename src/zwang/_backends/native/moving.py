@@ -307,7 +307,7 @@ def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None,
         frozen = kernels.__dict__["_frozen"] = freeze(program)
     if compiled is None:
         compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
-    made = mode_kernels(system.name, frozen, structure, mode, _nodes(system, frozen, extra), compiled)
+    made = mode_kernels(frozen, structure, mode, _nodes(system, frozen, extra), compiled)
     return Moving(mode, made, len(system.coordinates), len(system.parameters), slips, emit)
 
 
