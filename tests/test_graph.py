@@ -118,3 +118,20 @@ def test_an_unknown_function_says_what_is_known() -> None:
 def test_an_unplaced_symbol_is_named() -> None:
     with pytest.raises(CompileError, match="'z' has no place"):
         converted(sp.Symbol("z"))
+
+
+def test_numbers_whose_product_is_no_double_are_kept_apart() -> None:
+    g = Graph()
+    x = g.input("x")
+    for made in (g.scale(32.0, g.scale(1e308, x)), g.mul(g.scale(1e200, x), g.scale(1e200, g.input("y")))):
+        assert all(math.isfinite(c) for node in g.reachable([made]) if g.ops[node] == "sum" for c, _ in g.args[node][1])
+    assert g.scale(1e-200, g.scale(1e-200, x)) != g.zero
+    assert g.div(g.scale(1e300, x), g.const(1e-300)) != g.const(math.inf)
+
+
+def test_what_no_number_is_the_value_of_is_no_number() -> None:
+    g = Graph()
+    assert math.isnan(g.value(g.div(g.zero, g.zero)) or 0.0)
+    assert math.isnan(g.value(g.mul(g.zero, g.const(math.inf))) or 0.0)
+    assert g.value(g.pow(g.const(1e200), g.const(1.7))) == math.inf
+    assert g.ops[g.pow(g.input("x"), g.const(math.nan))] == "pow"

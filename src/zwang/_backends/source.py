@@ -71,7 +71,7 @@ class Emitter:
         return self.names[node] if value is None else self.number(value)
 
     def number(self, value: float) -> Text:
-        """Return the text of a number."""
+        """Return the text of a number, any number: those that are none or infinite have names in each dialect."""
         if math.isnan(value):
             return self.dialect.nan
         if math.isinf(value):
@@ -106,9 +106,9 @@ class Emitter:
     def _sum(self, constant: float, parts: tuple[tuple[float, Node], ...]) -> Text:
         text = ""
         for coefficient, node in parts:
-            size = "" if abs(coefficient) == 1.0 else f"{abs(coefficient)!r}*"
+            size = "" if abs(coefficient) == 1.0 else f"{self.number(abs(coefficient))}*"
             sign = "-" if coefficient < 0 else ("+" if text else "")
             text += f" {sign} {size}{self.names[node]}" if text else f"{sign}{size}{self.names[node]}"
         if constant:
-            text += f" {'-' if constant < 0 else '+'} {abs(constant)!r}"
+            text += f" {'-' if constant < 0 else '+'} {self.number(abs(constant))}"
         return text

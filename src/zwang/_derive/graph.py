@@ -36,6 +36,26 @@ ELEMENTARY: dict[str, Callable[[float], float]] = {
     "sign": lambda x: float((x > 0) - (x < 0)),
     "step": lambda x: 0.5 if x == 0 else float(x > 0),
 }
+
+
+def _out_of_range(a: float, b: float) -> bool:
+    """Whether the product of two numbers can't be written though both can: then they are kept apart."""
+    product = a * b
+    fits = math.isfinite(product) and (product != 0.0 or a == 0.0 or b == 0.0)
+    return not fits and math.isfinite(a) and math.isfinite(b)
+
+
+def _power(base: float, exponent: float) -> float:
+    """Return base ** exponent as compiled code does, where Python raises or leaves the real numbers."""
+    try:
+        power = base**exponent
+    except ZeroDivisionError:
+        return math.inf
+    except OverflowError:
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+    return power if isinstance(power, float) else math.nan
+
+
 CONDITIONS = {"lt", "le", "eq", "and", "or", "not"}
 CHOICES = {"where", "min", "max"}
 
@@ -98,6 +118,9 @@ class Graph:
                 # A sum of several parts stays one node, so that it is computed once wherever it occurs.
                 collected[node] = collected.get(node, 0.0) + coefficient
                 continue
+            if any(_out_of_range(coefficient, inner) for inner, _ in parts):
+                collected[node] = collected.get(node, 0.0) + coefficient
+                continue
             constant += coefficient * offset
             for inner, base in parts:
                 collected[base] = collected.get(base, 0.0) + coefficient * inner
@@ -140,8 +163,10 @@ class Graph:
         ca, na = self._factor(a)
         cb, nb = self._factor(b)
         c = ca * cb
-        if c == 0.0:
+        if c == 0.0 and 0.0 in (ca, cb):
             return self.zero
+        if _out_of_range(ca, cb):
+            return self.scale(ca, self.scale(cb, self.mul(na, nb)))
         if na == self.one or nb == self.one:
             return self.scale(c, nb if na == self.one else na)
         if self.ops[na] == "sqrt" and na == nb:
@@ -153,10 +178,12 @@ class Graph:
         """Return a / b."""
         ca, na = self._factor(a)
         cb, nb = self._factor(b)
-        if ca == 0.0:
-            return self.zero
         if cb == 0.0:
             return self.const(math.nan)
+        if ca == 0.0:
+            return self.zero
+        if _out_of_range(ca, 1.0 / cb):
+            return self.scale(ca, self.scale(1.0 / cb, self.div(na, nb)))
         if na == nb:
             return self.const(ca / cb)
         if nb == self.one:
@@ -179,15 +206,14 @@ class Graph:
 
     def pow(self, a: Node, b: Node) -> Node:
         """Return a ** b."""
-        exponent = self.value(b)
-        if exponent is not None:
-            if exponent == int(exponent) and abs(exponent) <= 64:
+        exponent, base = self.value(b), self.value(a)
+        if exponent is not None and abs(exponent) <= 64:
+            if exponent == int(exponent):
                 return self.power(a, int(exponent))
-            if 2 * exponent == int(2 * exponent) and abs(exponent) <= 64:
+            if 2 * exponent == int(2 * exponent):
                 return self.power(self.call("sqrt", a), int(2 * exponent))
-            base = self.value(a)
-            if base is not None and base > 0:
-                return self.const(base**exponent)
+        if exponent is not None and base is not None:
+            return self.const(_power(base, exponent))
         return self._node("pow", a, b)
 
     def call(self, name: str, a: Node) -> Node:
