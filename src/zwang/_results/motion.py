@@ -35,6 +35,7 @@ class MotionStatus(Enum):
     BLOW_UP = "The motion grows beyond all bounds in a finite time."
     CHATTER = "Events follow each other without end in a time that doesn't pass."
     INTERRUPTED = "The computation was interrupted; what was computed until then is kept."
+    UNFINISHED = "The motion goes on from here, but this method or this budget does not follow it."
 
 
 @storable

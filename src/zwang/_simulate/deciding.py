@@ -100,13 +100,13 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
         return Decision(stop=MotionStatus.CHOICE, reactions=found)
     solution = found.solutions[chosen]
     labels = labels_of(ground, numbers, solution)
-    labels, idle = settle_ties(ground, moment, terms, labels, before, span)
-    flag = found.status is ReactionsStatus.FOUND and not found.marginal
     pulls = {
         ground.table.places[number].law: solution.tangential[i]
         for i, number in enumerate(numbers)
         if len(ground.table.places[number].slips) > 1
     }
+    labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls)
+    flag = found.status is ReactionsStatus.FOUND and not found.marginal
     return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
 
 
@@ -176,4 +176,19 @@ def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | Non
                 f"By t = {moment.t:.12g} constraint '{place.name}' is missed by {off:.1e}, though it depended on "
                 "others where the motion began: it does so at single points only."
             )
+    return None
+
+
+def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | None:
+    """Return which contact slips though its rest seemed to follow from that of others, in words; None if none does."""
+    terms = ground.at(moment)
+    for place, label in zip(ground.table.places, decision.labels, strict=True):
+        for slip in place.slips if plain(label) == "stick" else ():
+            off = float(terms.slip[slip, 0])
+            if abs(off) > PARTED * (1.0 + float(np.abs(terms.slip_rows[slip, :, 0]) @ np.abs(moment.v))):
+                return (
+                    f"By t = {moment.t:.12g} the contact '{place.name}' slips with {off:.1e}, though all contacts that "
+                    "stick held it at rest where the mode began: their supports move apart, and which of them lets go "
+                    "is not followed by events. Use method='timestepping'."
+                )
     return None

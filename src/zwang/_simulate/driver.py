@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
-from zwang._simulate.deciding import Decision, decide, held_again, parted_ways
+from zwang._simulate.deciding import Decision, decide, held_again, parted_ways, slips_apart
 from zwang._simulate.happenings import happen
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
@@ -18,7 +18,8 @@ from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
 from zwang._simulate.resting import at_rest, stands
 from zwang._simulate.singular import Nearness, leave_singular, near_singular, pass_singular
-from zwang._simulate.slowing import started, stopped, turning
+from zwang._simulate.slowing import stopped
+from zwang._simulate.starting import leave_rest, turning
 from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
@@ -88,6 +89,7 @@ class Driver:
             self.moment = moment
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
+            moment = self.moment = leave_rest(self, moment, decision)
             found = self._advance(moment, decision)
             moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
             self.moment = moment
@@ -97,6 +99,9 @@ class Driver:
                 parted = parted_ways(self.ground, moment, decision)
                 if parted is not None:
                     return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, parted)
+                parted = slips_apart(self.ground, moment, decision)
+                if parted is not None:
+                    return Stop(MotionStatus.UNFINISHED, parted)
             if found.status == "REACHED":
                 return Stop(MotionStatus.REACHED)
             if found.status == "PAUSED":
@@ -130,7 +135,6 @@ class Driver:
         self.moving = moving_for(self.ground.model, held.mode, self.request.events)
         sides = sides_of(self, decision, moment)
         planes = turning(self.ground, decision.labels)
-        moment = started(self.ground, decision, moment, self.sizes[1], self.span) if planes else moment
         rest = stands(self.ground, decision, moment)
         if rest:
             moment = moment.but(v=np.zeros(len(moment.v)))

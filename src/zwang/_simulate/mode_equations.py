@@ -66,11 +66,16 @@ def solve_mode(
 ) -> ModeSolution:
     """Return accelerations and reactions of a mode at states.
 
-    `directions` gives the directions (2,) of slips in planes that have just started, by the number of their law.
+    `directions` gives the directions (2,) of slips in planes that have just started, by the number of their law: they
+    keep their line, so that the slip across it is held.
     """
     states = terms.force.shape[1]
     held, sticking = list(mode.held), list(mode.sticking)
-    rows = np.concatenate([terms.rows[held], terms.slip_rows[sticking]])
+    across = _across(table, mode, directions or {})
+    rows = np.concatenate(
+        [terms.rows[held], terms.slip_rows[sticking]]
+        + [np.einsum("s,sib->ib", side, terms.slip_rows[list(slips)])[None] for slips, side in across]
+    )
     columns = rows.copy()
     force = terms.force.copy()
     given: dict[int, tuple[Array, int]] = {}  # slip -> (force, or force per |N|; place of that N among the held)
@@ -93,16 +98,28 @@ def solve_mode(
     carried = np.linalg.solve(mass, np.moveaxis(right, -1, 0))  # (B, n, 1 + k)
     free, spread = carried[:, :, 0], carried[:, :, 1:]
     jacobian = np.moveaxis(rows, -1, 0)
-    target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking]]).T
+    biases = [(side @ terms.slip_bias[list(slips)])[None] for slips, side in across]
+    target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking], *biases]).T
     gap = target - np.einsum("bki,bi->bk", jacobian, free)
     multipliers = _solve_each(jacobian @ spread, gap)
     acceleration = free + np.einsum("bik,bk->bi", spread, multipliers)
     normal, tangential = np.zeros((len(terms.value), states)), np.zeros((len(terms.slip), states))
     normal[held] = multipliers[:, : len(held)].T
-    tangential[sticking] = multipliers[:, len(held) :].T
+    tangential[sticking] = multipliers[:, len(held) : len(held) + len(sticking)].T
     for slip, (size, where) in given.items():
         tangential[slip] = size if where < 0 else size * multipliers[:, where]
+    for k, (slips, side) in enumerate(across):
+        tangential[list(slips)] += side[:, None] * multipliers[:, len(held) + len(sticking) + k]
     return ModeSolution(acceleration.T, normal, tangential)
+
+
+def _across(table: ConstraintTable, mode: Mode, directions: Mapping[int, Array]) -> list[tuple[tuple[int, ...], Array]]:
+    """Return the slips of the laws that keep their lines, each with the unit vector (2,) across its line."""
+    return [
+        (table.places[table.of_law(law)].slips, np.array([-directions[law][1], directions[law][0]]))
+        for law, _ in mode.sliding
+        if law in directions
+    ]
 
 
 def _solve_each(matrices: Array, right: Array) -> Array:

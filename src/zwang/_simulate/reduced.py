@@ -21,6 +21,8 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from zwang._numerics.stepping.dense import basis, fitted
+
 Array = NDArray[np.float64]
 Equations = Callable[[float, Array, Array], tuple[Array, Array]]
 NODES = (1.0 - np.cos(np.pi * np.arange(8) / 7.0)) / 2.0
@@ -179,18 +181,11 @@ def _samples(curve: Curve, solution: Any, times: Array, left: float | None, last
 
 
 def _polynomials(curve: Curve, solution: Any, edges: Array, left: float | None) -> Array:
-    basis = _basis(NODES)
     found = []
     for a, b in itertools.pairwise(edges):
         values = _samples(curve, solution, a + (b - a) * NODES, left, float(edges[-1]))
-        found.append(np.linalg.solve(basis[1:], values[1:] - values[0]))
+        found.append(fitted(NODES, values))
     return np.array(found)
-
-
-def _basis(x: Array) -> Array:
-    """Return the seven functions of the dense output of a step at parts x of it."""
-    u = 1.0 - x
-    return np.stack([x, x * u, x**2 * u, (x * u) ** 2, x**3 * u**2, (x * u) ** 3, x**4 * u**3], axis=1)
 
 
 def _miss(curve: Curve, solution: Any, edges: Array, dense: Array) -> float:
@@ -200,6 +195,6 @@ def _miss(curve: Curve, solution: Any, edges: Array, dense: Array) -> float:
     for a, b, coefficients in zip(edges[:-1], edges[1:], dense, strict=True):
         times = a + (b - a) * np.array([0.0, *between])
         values = _samples(curve, solution, times, None, np.inf)
-        shown = values[0] + _basis(np.array(between)) @ coefficients
+        shown = values[0] + basis(np.array(between)) @ coefficients
         worst = max(worst, float((np.abs(shown - values[1:]) / (1.0 + np.abs(values[1:]))).max()))
     return worst

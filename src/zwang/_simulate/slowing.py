@@ -1,8 +1,7 @@
-"""Slips of two components that stop or start: where their direction is not that of a slip any more.
+"""Slips of two components that stop: where their direction is not that of a slip any more.
 
 The speed of such a slip has no sign to change: it falls to zero with a finite slope and would stay there as noise. So
 the last bit is done by hand: from a speed that is small enough for the deceleration to be constant, straight to rest.
-And a slip that starts has no direction yet: it gets a speed of the size of rounding, against the friction force.
 """
 
 from __future__ import annotations
@@ -16,24 +15,13 @@ from numpy.typing import NDArray
 from zwang._numerics.rank_revealing import solve_kkt
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.deciding import Decision
-from zwang._simulate.labels import plain
-from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.moment import Ground
 from zwang._simulate.rows import RowSource
+from zwang._simulate.starting import turning
 
 Array = NDArray[np.float64]
 SLOW = 1e-7
 """Part of the largest speed so far from which a slip is brought to rest in one step."""
-KICK = 1e-12
-"""Part of it that a slip which starts is given."""
-
-
-def turning(ground: Ground, labels: tuple[str, ...]) -> list[Place]:
-    """Return the constraints that slide in a plane."""
-    return [
-        place
-        for place, label in zip(ground.table.places, labels, strict=True)
-        if len(place.slips) > 1 and plain(label) == "slip"
-    ]
 
 
 def stopped(ground: Ground, decision: Decision, found: Any, names: tuple[Any, ...], speeds: Array) -> Any:
@@ -85,31 +73,3 @@ def _to_rest(ground: Ground, decision: Decision, place: Place, found: Any, row: 
         fired=(watch,),
         next_step=0.0,
     )
-
-
-def started(ground: Ground, decision: Decision, moment: Moment, speeds: Array, span: float) -> Moment:
-    """Return the moment with a trace of speed against its friction in every plane in which a slip starts."""
-    places = [place for place in turning(ground, decision.labels) if ground.table.of_law(place.law) in moment.resting]
-    if not places:
-        return moment
-    terms = ground.at(moment)
-    pulls = decision.pulls or {}
-    rows, wanted = [], []
-    for place in places:
-        slips = list(place.slips)
-        force = np.asarray(pulls.get(place.law, np.zeros(2)))
-        length = float(np.linalg.norm(force))
-        if length == 0.0:
-            continue
-        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ (speeds + 1e-3 * span))
-        rows.append(terms.slip_rows[slips, :, 0])
-        wanted.append(-KICK * max(size, 1e-3) * force / length)
-    if not rows:
-        return moment
-    held = decision.held
-    assert held is not None  # a decision without a mode is a Stop
-    fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])
-    every = np.concatenate([*rows, fixed])
-    needed = np.concatenate([*wanted, np.zeros(len(fixed))])
-    change = solve_kkt(terms.mass[:, :, 0], every, np.zeros(len(moment.q)), needed).accelerations
-    return moment.but(v=moment.v + change)

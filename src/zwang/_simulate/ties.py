@@ -8,6 +8,7 @@ held, as an idle constraint.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from zwang._backends import Terms
 from zwang._simulate.constraint_table import Place
-from zwang._simulate.labels import PULLS, hold, plain, sign_of
+from zwang._simulate.labels import PULLS, friction_of, hold, plain, sign_of
 from zwang._simulate.mode_equations import ModeSolution, solve_mode
 from zwang._simulate.moment import Ground, Moment, acts
 
@@ -25,15 +26,29 @@ TIE = 1e-8
 NOISE = 1e-11
 LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """How far to look, in parts of the time on which the motion changes little."""
+PARTING = 1e-3
+"""How far to look for supports that move apart, in the same parts."""
 MOST = 64
 
 
 def settle_ties(
-    ground: Ground, moment: Moment, terms: Terms, labels: tuple[str, ...], before: tuple[str, ...] | None, span: float
+    ground: Ground,
+    moment: Moment,
+    terms: Terms,
+    labels: tuple[str, ...],
+    before: tuple[str, ...] | None,
+    span: float,
+    pulls: Mapping[int, Array],
 ) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Return the labels with ties decided, and the constraints that are idle."""
-    solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode)
+    """Return the labels with ties decided, and the constraints that are idle.
+
+    `pulls` has the friction force (2,) of every law in a plane: a slip that starts there leaves against it.
+    """
+    away = _away(ground, moment, pulls)
+    solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode, away)
     options = [_options(ground, moment, terms, solved, number, label) for number, label in enumerate(labels)]
+    for number in _parting(ground, moment, terms, labels, PARTING * span):
+        options[number] = tuple(dict.fromkeys([*options[number], "stick", "slip+", "slip-"]))
     count = int(np.prod([len(item) for item in options], dtype=float))
     if count == 1:
         return labels, frozenset()
@@ -41,9 +56,8 @@ def settle_ties(
     if before is not None and before not in candidates and _compatible(before, options):
         candidates.append(before)
     left = candidates
-    pulls = _pulls(ground, moment, solved)
     for look in LOOKS:
-        left = [one for one in left if _lasts(ground, moment, one, look * span, pulls)]
+        left = [one for one in left if _lasts(ground, moment, one, look * span, away)]
         if len(left) == 1:
             return left[0], frozenset()
         if not left:
@@ -122,6 +136,16 @@ def acceleration_scale(terms: Terms, row: Array, bias: float, solved: ModeSoluti
     return float(np.abs(row) @ (np.abs(solved.acceleration[:, 0]) + pull) + abs(bias)) + 1e-300
 
 
+def _stays(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+    """Say whether a slip that is not held stays at rest, up to the rounding of all forces that take part."""
+    forces = np.abs(terms.rows[:, :, 0]).T @ np.abs(solved.normal[:, 0])
+    forces += np.abs(terms.slip_rows[:, :, 0]).T @ np.abs(solved.tangential[:, 0])
+    row, bias = terms.slip_rows[place.slips[0], :, 0], float(terms.slip_bias[place.slips[0], 0])
+    size = acceleration_scale(terms, row, bias, solved)
+    size += float(np.abs(row) @ (forces / np.diagonal(terms.mass[:, :, 0])))
+    return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
+
+
 def no_force(terms: Terms, solved: ModeSolution, place: Place) -> bool:
     """Say whether the multiplier of a constraint is zero up to rounding."""
     row = terms.rows[place.normal, :, 0]
@@ -154,23 +178,41 @@ def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> b
     return True
 
 
-def _pulls(ground: Ground, moment: Moment, solved: ModeSolution) -> dict[int, Array]:
+def _away(ground: Ground, moment: Moment, pulls: Mapping[int, Array]) -> dict[int, Array]:
     """Return the direction against the friction force of every law in a plane that is at rest."""
-    found = {}
-    for number, place in enumerate(ground.table.places):
-        force = solved.tangential[list(place.slips), 0]
-        if len(place.slips) > 1 and number in moment.resting and np.any(force):
-            found[place.law] = -force / np.linalg.norm(force)
-    return found
+    return {
+        law: -force / np.linalg.norm(force)
+        for law, force in pulls.items()
+        if np.any(force) and ground.table.of_law(law) in moment.resting
+    }
 
 
-def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, pulls: dict[int, Array]) -> bool:
+def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[str, ...], h: float) -> list[int]:
+    """Return the contacts that stick together now and can't a short while later: between supports that move apart."""
+    held = hold(ground.table, labels, terms)
+    rubbing = [
+        number
+        for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))
+        if plain(label) == "stick" and len(place.slips) == 1 and friction_of(place.name) in held.undetermined
+    ]
+    if not rubbing or all(ground.table.places[number].slips[0] in held.mode.sticking for number in rubbing):
+        return []
+    a = solve_mode(ground.table, terms, held.mode).acceleration[:, 0]
+    q, v = moment.q + h * moment.v + h * h / 2 * a, moment.v + h * a
+    later = ground.terms(moment.t + h, q, v)
+    solved = solve_mode(ground.table, later, held.mode)
+    if all(_stays(later, solved, ground.table.places[number]) for number in rubbing):
+        return []
+    return rubbing
+
+
+def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, away: dict[int, Array]) -> bool:
     """Say whether a mode is still admissible a short while later, in forces and accelerations."""
     terms = ground.at(moment)
     mode = hold(ground.table, labels, terms).mode
 
     def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        return v, solve_mode(ground.table, ground.terms(t, q, v), mode, pulls).acceleration[:, 0]
+        return v, solve_mode(ground.table, ground.terms(t, q, v), mode, away).acceleration[:, 0]
 
     t, q, v = moment.t, moment.q, moment.v
     k1 = change(t, q, v)
@@ -179,9 +221,13 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, pu
     k4 = change(t + h, q + h * k3[0], v + h * k3[1])
     q, v = (y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
     later = ground.terms(t + h, q, v)
-    solved = solve_mode(ground.table, later, mode, pulls)
+    solved = solve_mode(ground.table, later, mode, away)
     if not np.isfinite(solved.acceleration).all():
         return False
+    for place, label in zip(ground.table.places, labels, strict=True):
+        implied = plain(label) == "stick" and len(place.slips) == 1 and place.slips[0] not in mode.sticking
+        if implied and not _stays(later, solved, place):
+            return False
     return all(
         _admissible(later, solved, place, label, number in moment.resting)
         for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))

@@ -31,3 +31,14 @@ def interpolated(y: Floats, dense: Floats, x: Floats) -> Floats:
     c = [dense[:, j] for j in range(7)]
     inner = c[3] + x * (c[4] + u * (c[5] + x * c[6]))
     return np.asarray(y + x * (c[0] + u * (c[1] + x * (c[2] + u * inner))))
+
+
+def basis(x: Floats) -> Floats:
+    """Return the seven functions of the dense output at parts x (k,) of a step, (k, 7)."""
+    u = 1.0 - x
+    return np.stack([x, x * u, x**2 * u, (x * u) ** 2, x**3 * u**2, (x * u) ** 3, x**4 * u**3], axis=1)
+
+
+def fitted(x: Floats, values: Floats) -> Floats:
+    """Return the coefficients (7, 2n) of a step with these values (8, 2n) at its parts x (8,), the first of them 0."""
+    return np.asarray(np.linalg.solve(basis(x[1:]), values[1:] - values[0]))

@@ -1,0 +1,245 @@
+"""Slips of two components that start: from rest to a speed that has a direction of its own.
+
+While a contact sticks, its friction T(t) is what the motion needs. It slips when T leaves the section |T| <= mu N, at
+t*. With s the slip, ds/dt = G (F - T(t)), F = -mu N s/|s|, and G positive definite on the slips:
+
+- Forces that grow smoothly leave no slip acceleration at t* itself. F(t*+) must be T(t*), so the slip leaves against
+  the normal of the section there, d = -T/|T|, like s = rho (t - t*)^2 d, while F turns with the slip by an angle like
+  t - t*. Across d the slip vanishes to this order and the force is free; along d it is the other way round. So the
+  leading order is the problem of friction along the line d with the slip across it held, and of several contacts that
+  start together each has its own line (a complementarity problem in rho and in what the bounds have left).
+- Forces that jump leave a slip acceleration along d, the direction of the new root of `reactions`: s = a (t - t*) d.
+
+Either way the direction is known and never that of a slip acceleration which is rounding. From there on the slip turns
+towards its equilibrium at the rate mu N G/|s|, without bound at t*: the first instants are done by collocation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._backends.native.stretch import PAUSED, Stretch
+from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.stepping.collocation import MATRIX, NODES, STAGES, Collocated, collocate
+from zwang._numerics.stepping.dense import fitted
+from zwang._simulate.constraint_table import Place
+from zwang._simulate.deciding import Decision
+from zwang._simulate.labels import plain
+from zwang._simulate.mode_equations import solve_mode
+from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.rows import RowSource
+from zwang._simulate.stretches import moving_for
+from zwang._simulate.watching import ANY, bands_of, sides_of
+
+if TYPE_CHECKING:
+    from zwang._simulate.driver import Driver
+
+Array = NDArray[np.float64]
+KICK = 1e-11
+"""Part of the largest speed so far that a slip which starts is given, so that its first row has a direction."""
+FIRST = 0.1
+"""Length of the first step that is tried, in times on which the motion changes little."""
+HALVINGS = 40
+MOST = 16
+"""Steps by collocation after which the usual ones take over in any case."""
+MILD = 5.0
+"""Rate at which the slip turns times the length of a step up to which explicit steps do."""
+NEAR = 1e-5
+"""Part of a slip by which it is changed to take derivatives."""
+GUESSES = 6
+
+
+def turning(ground: Ground, labels: tuple[str, ...]) -> list[Place]:
+    """Return the constraints that slide in a plane."""
+    return [
+        place
+        for place, label in zip(ground.table.places, labels, strict=True)
+        if len(place.slips) > 1 and plain(label) == "slip"
+    ]
+
+
+def leave_rest(driver: Driver, moment: Moment, decision: Decision) -> Moment:
+    """Return the moment at which the slips in planes that start have a direction of their own, recorded until there.
+
+    The moment itself where none starts.
+    """
+    ground, held = driver.ground, decision.held
+    assert held is not None  # a decision without a mode is a Stop
+    places = [place for place in turning(ground, decision.labels) if ground.table.of_law(place.law) in moment.resting]
+    pulls = {place.law: np.asarray((decision.pulls or {}).get(place.law, np.zeros(2))) for place in places}
+    places = [place for place in places if np.any(pulls[place.law])]
+    if not places:
+        return moment
+    away = {place.law: -pulls[place.law] / np.linalg.norm(pulls[place.law]) for place in places}
+    leaving = moment.but(resting=moment.resting - {ground.table.of_law(place.law) for place in places})
+    kicked = _kicked(driver, leaving, decision, places, away)
+    steps = _Starter(driver, moment, decision, places).steps(away)
+    if not steps:
+        return kicked
+    driver.record.stretch(_stretch(steps, kicked.v), decision)
+    end = steps[-1]
+    return leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
+
+
+class _Starter:
+    """The steps of a start."""
+
+    def __init__(self, driver: Driver, moment: Moment, decision: Decision, places: list[Place]) -> None:
+        held = decision.held
+        assert held is not None
+        self.driver, self.ground, self.moment, self.places = driver, driver.ground, moment, places
+        self.mode, self.rows = held.mode, RowSource(driver.ground)
+        driver.moving = moving_for(self.ground.model, self.mode, driver.request.events)
+        self.sides = sides_of(driver, decision, moment)
+        bands = bands_of(driver, decision, moment)
+        self.bands = bands if bands is not None else np.zeros(len(self.sides))
+
+    def steps(self, away: dict[int, Array]) -> list[Collocated]:
+        """Return the steps until explicit ones do; none where no first one can be made."""
+        moment, until = self.moment, self.driver.request.until
+        t, q, v = moment.t, moment.q, moment.v
+        h = min(FIRST * self.driver.span, until - t)
+        made: list[Collocated] = []
+        tries = HALVINGS
+        while tries and len(made) < MOST and h > 0 and t + h > t:
+            step = self._step(t, q, v, h, away)
+            if step is None:
+                tries, h = tries - 1, h / 2
+                continue
+            made.append(step)
+            t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
+            away, rate = self._turning(step)
+            if rate * h <= MILD or t >= until:
+                break
+            tries, h = min(tries, 4), min(2 * h, until - t)
+        return made
+
+    def _step(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Collocated | None:
+        guess = self._guess(t, q, v, h, away)
+        step = collocate(self._accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
+        if step is None:
+            return None
+        tol = self.driver.request.tol * (1.0 + np.abs(step.v).max(axis=0))
+        if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away) or not self._keeps(step):
+            return None
+        return self._landed(step)
+
+    def _accelerations(self, t: Array, q: Array, v: Array) -> Array:
+        return solve_mode(self.ground.table, self.rows.terms(t, q, v), self.mode).acceleration.T
+
+    def _guess(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Array | None:
+        """Return the velocities in the nodes to leading order: friction along lines; None where a slip goes back."""
+        speeds = np.repeat(v[None], STAGES, axis=0)
+        times, drift = t + h * NODES, q + h * NODES[:, None] * v
+        for _ in range(GUESSES):
+            terms = self.rows.terms(times, drift + h * (MATRIX @ (speeds - v)), speeds)
+            speeds = v + h * (MATRIX @ solve_mode(self.ground.table, terms, self.mode, away).acceleration.T)
+        if not np.isfinite(speeds).all():
+            return None
+        slips = self.rows.terms(times, drift + h * (MATRIX @ (speeds - v)), speeds).slip
+        good = all(np.all(away[place.law] @ slips[list(place.slips)] > 0) for place in self.places)
+        return speeds if good else None
+
+    def _nudge(self, t: Array, q: Array, v: Array) -> Array:
+        """Return changes of the velocities that turn no slip by more than a little."""
+        terms = self.rows.terms(t, q, v)
+        slips = [slip for place in self.places for slip in place.slips]
+        rows = np.abs(terms.slip_rows[slips]).max(axis=0).T
+        least = np.min([np.linalg.norm(terms.slip[list(place.slips)], axis=0) for place in self.places], axis=0)
+        fine = NEAR * np.maximum(least, 1e-300)[:, None] / np.where(rows > 0, rows, 1.0)
+        return np.where(rows > 0, np.maximum(fine, 4e-16 * np.abs(v)), 1e-6 * (1.0 + np.abs(v)))
+
+    def _leaves(self, step: Collocated, away: dict[int, Array]) -> bool:
+        slips = self.rows.terms(step.t[1:], step.q[1:], step.v[1:]).slip
+        return all(np.all(away[place.law] @ slips[list(place.slips)] > 0) for place in self.places)
+
+    def _keeps(self, step: Collocated) -> bool:
+        """Say whether no watched quantity changes its side on the way."""
+        driver, params = self.driver, self.ground.params
+        values = np.array(
+            [driver.moving.evaluate(float(t), q, v, params)[3] for t, q, v in zip(step.t, step.q, step.v, strict=True)]
+        )[1:]
+        if not np.isfinite(values[:, self.sides != 0.0]).all():
+            return False
+        any_way = self.sides == ANY
+        signs = np.sign(values[:, any_way])
+        if np.any(signs.max(axis=0, initial=-1.0) * signs.min(axis=0, initial=1.0) < 0):
+            return False
+        kept = (self.sides != 0.0) & ~any_way
+        return bool(np.all(self.sides[kept] * values[:, kept] >= -self.bands[kept]))
+
+    def _turning(self, step: Collocated) -> tuple[dict[int, Array], float]:
+        """Return the directions of the slips at the end of a step, and the rate at which the fastest of them turns."""
+        t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
+        terms = self.ground.terms(t, q, v)
+        forces = solve_mode(self.ground.table, terms, self.mode).tangential[:, 0]
+        away, rate = {}, 0.0
+        for place in self.places:
+            slips = list(place.slips)
+            slip, rows = terms.slip[slips, 0], terms.slip_rows[slips, :, 0]
+            speed = float(np.linalg.norm(slip))
+            away[place.law] = slip / max(speed, 1e-300)
+            push = rows @ np.linalg.solve(terms.mass[:, :, 0], rows.T @ forces[slips])
+            rate = max(rate, float(np.linalg.norm(push)) / max(speed, 1e-300))
+        return away, rate
+
+    def _landed(self, step: Collocated) -> Collocated:
+        """Return the step with its end on what the mode holds."""
+        t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
+        table, held, sticking = self.ground.table, list(self.mode.held), list(self.mode.sticking)
+        level = np.array([table.places[table.of_normal(j)].level == "position" for j in held], dtype=bool)
+        positions = [j for j, on in zip(held, level, strict=True) if on]
+        terms = self.ground.terms(t, q, v)
+        rows = terms.rows[positions, :, 0]
+        q = q + solve_kkt(terms.mass[:, :, 0], rows, np.zeros(len(q)), -terms.value[positions, 0]).accelerations
+        terms = self.ground.terms(t, q, v)
+        rows = np.concatenate([terms.rows[held, :, 0], terms.slip_rows[sticking, :, 0]])
+        now = np.where(level, terms.rate[held, 0], terms.value[held, 0])
+        off = np.concatenate([now, terms.slip[sticking, 0]])
+        v = v + solve_kkt(terms.mass[:, :, 0], rows, np.zeros(len(q)), -off).accelerations
+        return replace(step, q=np.vstack([step.q[:-1], q]), v=np.vstack([step.v[:-1], v]))
+
+
+def _stretch(steps: list[Collocated], first: Array) -> Stretch:
+    """Return steps as a stretch, with another velocity in its first row."""
+    parts = np.concatenate([[0.0], NODES])
+    values = [np.hstack([step.q, step.v]) for step in steps]
+    values[0][0, len(first) :] = first
+    rows = np.array([values[0][0], *(part[-1] for part in values)])
+    return Stretch(
+        t=np.array([steps[0].t[0], *(step.t[-1] for step in steps)]),
+        q=rows[:, : len(first)],
+        v=rows[:, len(first) :],
+        a=np.array([steps[0].a[0], *(step.a[-1] for step in steps)]),
+        dense=np.array([fitted(parts, part) for part in values]),
+        status=PAUSED,
+        fired=(),
+        drift=0.0,
+        drift_rate=0.0,
+        next_step=0.0,
+        branches=np.zeros(0),
+        attempts=len(steps),
+        rejected=0,
+    )
+
+
+def _kicked(driver: Driver, moment: Moment, decision: Decision, places: list[Place], away: dict[int, Array]) -> Moment:
+    """Return the moment with a trace of speed in the direction of every slip that starts."""
+    ground, held = driver.ground, decision.held
+    assert held is not None
+    terms = ground.at(moment)
+    rows, wanted = [], []
+    for place in places:
+        slips = list(place.slips)
+        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ (driver.sizes[1] + 1e-3 * driver.span))
+        rows.append(terms.slip_rows[slips, :, 0])
+        wanted.append(KICK * max(size, 1e-3) * away[place.law])
+    fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])
+    every = np.concatenate([*rows, fixed])
+    needed = np.concatenate([*wanted, np.zeros(len(fixed))])
+    change = solve_kkt(terms.mass[:, :, 0], every, np.zeros(len(moment.q)), needed).accelerations
+    return moment.but(v=moment.v + change)
