@@ -70,7 +70,13 @@ HEAVY = ("numba", "jax", "matplotlib", "clarabel", "click", "scipy")
 IMPORT_SECONDS = 0.5
 
 # What the layers alone do not say: these know nothing of symbols and systems. Results may ask to be drawn.
-NARROW = {"errors": set(), "_numerics": {"errors"}, "_plot": {"errors"}, "_results": {"errors", "_numerics", "_plot"}}
+NARROW = {
+    "errors": set(),
+    "_outputs": {"errors"},
+    "_numerics": {"errors"},
+    "_plot": {"errors", "_outputs"},
+    "_results": {"errors", "_outputs", "_numerics", "_plot"},
+}
 # Layers above every verb may use the package as its users do; below, the root would lead around the layers.
 MAY_USE_THE_ROOT = {"__init__", "__main__", "cli", "lab", "_report", "papers"}
 

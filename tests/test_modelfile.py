@@ -134,7 +134,7 @@ def test_a_failed_writing_leaves_the_old_file(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(DeclarationError, match=r"cannot be written: No space left on device\. Choose a folder"):
+    with pytest.raises(DeclarationError, match=r"cannot be written: No space left on device\. Free some space"):
         _modelfile.write(path, EQUATIONS)
     assert _modelfile.read(path) == FULL
     assert [item.name for item in tmp_path.iterdir()] == ["model.toml"]
@@ -142,7 +142,7 @@ def test_a_failed_writing_leaves_the_old_file(tmp_path: Path, monkeypatch: pytes
 
 def test_a_folder_that_is_none_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DeclarationError, match="cannot be written: Not a directory"):
+    with pytest.raises(DeclarationError, match="cannot be written: there is no folder"):
         _modelfile.write(tmp_path / "file" / "model.toml", FULL)
 
 

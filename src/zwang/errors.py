@@ -7,11 +7,42 @@ was needed, and the nearest cure.
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
+
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Kinds of characters that are no text: controls, marks of direction, halves of pairs, breaks of lines."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose characters all can be seen: what would steer a terminal is shown as an escape.
+
+    Names and keys come from files that others wrote; printed as they are, they could clear a screen, colour it, or show
+    something else than they say. Ends of lines and tabs stay.
+
+    Examples
+    --------
+    >>> print(printable("a rod\x1b[31m"))
+    a rod\x1b[31m
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in "\n\t" or not _unseen(char) else _escape(char) for char in text)
+
+
+def _unseen(char: str) -> bool:
+    return unicodedata.category(char) in UNSEEN
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 class ZwangError(Exception):
-    """Base of every exception that zwang raises on purpose."""
+    """Base of every exception that zwang raises on purpose; its message can be printed anywhere."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class DeclarationError(ZwangError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import tomllib
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from zwang import _outputs
 from zwang.errors import DeclarationError, nearest
 
 from .checking import TABLES, TOP, checked
@@ -106,18 +104,7 @@ def dumps(plain: Mapping[str, Any]) -> str:
 
 def write(path: str | Path, plain: Mapping[str, Any]) -> None:
     """Write a plain dictionary to a model file, which is replaced at once or not at all."""
-    text = dumps(plain)
-    target = Path(path).resolve()
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise DeclarationError(f"{path}: cannot be written: {error.strerror}. Choose a folder you may write.") from None
+    _outputs.write_text(path, dumps(plain))
 
 
 def _block(header: str, values: Mapping[str, Any]) -> str:

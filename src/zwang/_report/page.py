@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from zwang._outputs import write_bytes
 from zwang._report.look import STYLE
 
 
@@ -29,7 +30,7 @@ def page(title: str, body: str) -> str:
 def write_page(path: Path, title: str, body: str) -> int:
     """Write a page and return its size in bytes."""
     data = page(title, body).encode("utf-8")
-    path.write_bytes(data)
+    write_bytes(path, data)
     return len(data)
 
 

@@ -94,7 +94,9 @@ def load_result(path: str | Path) -> Result:
     Parameters
     ----------
     path : path
-        A ``.npz`` or ``.nc`` file. Nothing in it is executed.
+        A ``.npz`` or ``.nc`` file. Nothing in it is executed. Where there is none, but a draft ``<path>.part``
+        that ``simulate(out=path)`` was writing when it was killed, the draft is read: the motion up to its last whole
+        block, with the status INTERRUPTED.
 
     Examples
     --------
@@ -107,7 +109,10 @@ def load_result(path: str | Path) -> Result:
     >>> bool((again.accelerations == found.accelerations).all()), again.status == found.status
     (True, True)
     """
-    found = storage.load(Path(path))
+    from zwang._results.streaming import draft_to_read, recover  # it knows motions, which are results
+
+    draft = draft_to_read(Path(path))
+    found = storage.load(Path(path)) if draft is None else recover(draft)
     if not isinstance(found, Result):
         raise DeclarationError(f"{path} holds a {type(found).__name__}, not a result of zwang.")
     return found

@@ -57,8 +57,10 @@ def film_along(space: ConfigurationSpace, arc: int, drawing: Any, frames: int) -
 
 def animate(space: ConfigurationSpace, path: str | Path | None, arc: int, drawing: Any, frames: int) -> Any:
     """Write the film, or return it for a notebook; see `ConfigurationSpace.animate`."""
-    from zwang._plot.film import player, write_film
+    from zwang._plot.film import check_film, player, write_film
     from zwang._results.motion_pictures import Shown
 
+    if path is not None:
+        check_film(Path(path))
     film = film_along(space, arc, drawing, frames)
     return Shown(player(film)) if path is None else write_film(film, Path(path))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zwang._results.base import Result
 from zwang._results.motion import Motion
-from zwang._results.storage import storable
+from zwang._results.storage import check_path, storable
 
 Array = NDArray[np.float64]
 
@@ -152,6 +152,7 @@ class Ensemble(Result):
         path : path
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
+        check_path(path)
         for motion in self.motions:
             motion.complete()
         return Result.save(replace(self, residual=None, motions=tuple(self.motions)), path)

@@ -258,6 +258,7 @@ class Motion(Result):
         path : path
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
+        storage.check_path(path)
         self.complete()
         return storage.save(self, Path(path))
 

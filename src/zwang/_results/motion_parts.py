@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,50 @@ class MotionPiece:
     def jump(self) -> bool:
         """Whether the velocity jumped to that of the start."""
         return bool(self.jumps)
+
+
+def joined(pieces: Iterable[MotionPiece]) -> list[MotionPiece]:
+    """Join neighbours of the same mode without a jump between them."""
+    groups: list[list[MotionPiece]] = []
+    for piece in pieces:
+        if groups and goes_on(groups[-1][0], piece):
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    return [_merge(group) for group in groups]
+
+
+def last_rows(pieces: Sequence[MotionPiece], rows: int) -> list[MotionPiece]:
+    """Return the pieces of the last rows of a motion, at least one row; the first of them is cut where needed."""
+    kept: list[MotionPiece] = []
+    for piece in reversed(pieces):
+        shared = bool(kept) and not kept[0].jump  # the last row is the first of the next piece
+        own = len(piece.t) - shared
+        if own > rows:
+            start = own - rows
+            cut = {name: getattr(piece, name)[start:].copy() for name in ("t", "q", "v", "a", "dense")}
+            piece = replace(piece, **cut, jumps=())  # noqa: PLW2901
+        kept.insert(0, piece)
+        rows -= own
+        if rows <= 0:
+            break
+    return kept
+
+
+def goes_on(first: MotionPiece, second: MotionPiece) -> bool:
+    """Return whether a piece carries on one before it: the same mode, and no jump between them."""
+    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined")
+    return not second.jump and all(getattr(first, name) == getattr(second, name) for name in names)
+
+
+def _merge(group: list[MotionPiece]) -> MotionPiece:
+    if len(group) == 1:
+        return group[0]
+    rows: dict[str, Any] = {
+        name: np.concatenate([*(getattr(piece, name)[:-1] for piece in group[:-1]), getattr(group[-1], name)])
+        for name in ("t", "q", "v", "a")
+    }
+    return replace(group[0], **rows, dense=np.concatenate([piece.dense for piece in group]))
 
 
 @storable

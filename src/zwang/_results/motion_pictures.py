@@ -166,8 +166,10 @@ class Shown:
 
 def animate(motion: Motion, path: str | Path | None, drawing: Any, frames: int) -> Any:
     """Write the film of a motion, or return it for a notebook."""
-    from zwang._plot.film import player, write_film
+    from zwang._plot.film import check_film, player, write_film
 
+    if path is not None:
+        check_film(Path(path))
     film = film_of(motion, drawing, frames=frames)
     return Shown(player(film)) if path is None else write_film(film, Path(path))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import io
 import json
 import pkgutil
 import zipfile
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from zwang._outputs import check_output, replacing
 from zwang.errors import DeclarationError
 
 FORMAT = 1
@@ -34,16 +36,25 @@ def storable(cls: T) -> T:
     return cls
 
 
+def check_path(path: str | Path) -> Path:
+    """Return a path to which a result can be saved; a DeclarationError says why not."""
+    words = "results are saved as .npz, or as .nc with the extra io"
+    found = check_output(path, endings=(".npz", ".nc"), written=words)
+    if found.suffix == ".nc":
+        _xarray()
+    return found
+
+
 def save(value: Any, path: Path) -> Path:
     """Write a storable value; the ending of the path says the format."""
+    check_path(path)
     arrays: dict[str, Any] = {}
     meta = json.dumps({"zwang": FORMAT, "value": _encode(value, arrays, "value")})
-    if path.suffix == ".npz":
-        np.savez_compressed(path, **arrays, meta=np.array(meta))
-    elif path.suffix == ".nc":
-        _save_netcdf(path, arrays, meta)
-    else:
-        raise DeclarationError(f"'{path}': results are saved as .npz, or as .nc with the extra io.")
+    with replacing(path) as draft:
+        if path.suffix == ".npz":
+            np.savez_compressed(draft, **arrays, meta=np.array(meta))
+        else:
+            draft.write_bytes(_netcdf(arrays, meta))
     return path
 
 
@@ -130,14 +141,22 @@ def _xarray() -> Any:
     return xarray
 
 
-def _save_netcdf(path: Path, arrays: Mapping[str, Any], meta: str) -> None:
+def _netcdf(arrays: Mapping[str, Any], meta: str) -> memoryview:
+    """Return a netCDF file as bytes: HDF5 itself takes the process with it where a disk is full."""
     xarray = _xarray()
+    import h5netcdf
+
     variables = {}
     for name, array in arrays.items():
         stored = array.astype(np.int8) if array.dtype == bool else array
         attributes = {"dtype": "bool"} if array.dtype == bool else {}
         variables[name] = ([f"{name}_axis{axis}" for axis in range(array.ndim)], stored, attributes)
-    xarray.Dataset(variables, attrs={"meta": meta}).to_netcdf(path, engine="h5netcdf")
+    made = io.BytesIO()
+    with h5netcdf.File(made, "w") as file:
+        store = xarray.backends.H5NetCDFStore(file)
+        xarray.Dataset(variables, attrs={"meta": meta}).dump_to_store(store)
+        store.sync()
+    return made.getbuffer()
 
 
 def _load_netcdf(path: Path) -> tuple[dict[str, Any], str]:

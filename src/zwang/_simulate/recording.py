@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from zwang._results.motion_parts import MotionEvent, MotionPiece
+from zwang._outputs import uninterrupted
+from zwang._results.motion_parts import MotionEvent, MotionPiece, joined, last_rows
 from zwang._results.streaming import MotionStream
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Ground, Moment, acts
@@ -52,16 +53,28 @@ class Record:
             self._jumps,
         )
         self._jumps = ()
-        self.pieces.append(piece)
-        if self.stream is not None and sum(len(one.t) for one in self.pieces) > KEPT:
-            for one in self.pieces[:-1]:
-                self.stream.add(one)
-            del self.pieces[:-1]
+        self._take(piece)
+
+    def _take(self, piece: MotionPiece) -> None:
+        """Add a piece; where the motion goes to a file, give it there and keep the last rows only."""
+        if self.stream is None:
+            self.pieces.append(piece)
+            return
+        with uninterrupted():
+            self.pieces.append(piece)
+            self.stream.add(piece, self.events, self.drift)
+            rows = sum(len(one.t) - 1 for one in self.pieces)
+            while rows - len(self.pieces[0].t) > KEPT:
+                rows -= len(self.pieces.pop(0).t) - 1
+
+    def start(self, moment: Moment) -> MotionPiece:
+        """Return the piece of one row that a motion has before anything is decided."""
+        return replace(_single(moment, ("undecided",) * self.size), undetermined=self.names)
 
     def jump(self, moment: Moment, details: Mapping[str, Any]) -> None:
         """Say that the next piece starts with another velocity than that of a moment."""
         if not self.pieces:
-            self.pieces.append(replace(_single(moment, ("undecided",) * self.size), undetermined=self.names))
+            self._take(self.start(moment))
         self._jumps = (*self._jumps, details)
 
     def event(self, time: float, kind: str, constraint: str | None = None, name: str = "", **details: Any) -> None:
@@ -76,9 +89,10 @@ class Record:
             acting = [acts(ground, moment, number) for number in range(len(ground.table.places))]
             labels = tuple("undecided" if act else "open" for act in acting)
             free = tuple(place.name for place, act in zip(ground.table.places, acting, strict=True) if act)
-            self.pieces.append(replace(_single(moment, labels), undetermined=free, jumps=self._jumps))
+            self._take(replace(_single(moment, labels), undetermined=free, jumps=self._jumps))
             self._jumps = ()
-        return tuple(_joined(self.pieces))
+        whole = joined(self.pieces)
+        return tuple(whole if self.stream is None else last_rows(whole, KEPT))
 
 
 def _single(moment: Moment, labels: tuple[str, ...]) -> MotionPiece:
@@ -86,29 +100,3 @@ def _single(moment: Moment, labels: tuple[str, ...]) -> MotionPiece:
     n = len(moment.q)
     q, v = moment.q[None].copy(), moment.v[None].copy()
     return MotionPiece(np.array([moment.t]), q, v, np.full((1, n), np.nan), np.zeros((0, 7, 2 * n)), labels, ())
-
-
-def _joined(pieces: list[MotionPiece]) -> list[MotionPiece]:
-    """Join neighbours of the same mode without a jump between them."""
-    groups: list[list[MotionPiece]] = []
-    for piece in pieces:
-        if groups and not piece.jump and _same(groups[-1][0], piece):
-            groups[-1].append(piece)
-        else:
-            groups.append([piece])
-    return [_merge(group) for group in groups]
-
-
-def _same(first: MotionPiece, second: MotionPiece) -> bool:
-    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined")
-    return all(getattr(first, name) == getattr(second, name) for name in names)
-
-
-def _merge(group: list[MotionPiece]) -> MotionPiece:
-    if len(group) == 1:
-        return group[0]
-    rows: dict[str, Any] = {
-        name: np.concatenate([*(getattr(piece, name)[:-1] for piece in group[:-1]), getattr(group[-1], name)])
-        for name in ("t", "q", "v", "a")
-    }
-    return replace(group[0], **rows, dense=np.concatenate([piece.dense for piece in group]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -14,7 +15,7 @@ from zwang._declare.system import System
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.motion import Motion, MotionStatus
-from zwang._results.motion_parts import Events
+from zwang._results.motion_parts import Events, MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit
 from zwang._simulate.constraint_table import ConstraintTable
@@ -34,6 +35,7 @@ from zwang._simulate.request import (
 from zwang._simulate.rows import RowSource
 from zwang._simulate.side_by_side import side_by_side, single
 from zwang._simulate.step_motion import motion_by_steps
+from zwang._simulate.stopping import Stop
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError, StateError
 
@@ -142,8 +144,9 @@ def simulate(
     progress : callable, optional
         Called with the time reached, a few times a second.
     out : path, optional
-        A ``.npz`` file that takes the motion while it is computed: memory then holds the last rows only, and
-        `load_result` reads the whole.
+        A ``.npz`` file for the whole motion, while memory holds the last rows only; `load_result` reads it. Until the
+        motion has ended it grows in a draft beside it, ``<out>.part``; a file that was there stays until then. Of a
+        process that was killed, `load_result` reads the draft up to its last block.
     backend : str
         Which backend evaluates the equations.
 
@@ -183,7 +186,7 @@ def simulate(
         progress=progress,
         stream=None if out is None else MotionStream(out),
     )
-    if request.stream is not None and (inputs.shape or method != "events"):
+    if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
     if check_word(name, "method", method, METHODS) == "timestepping":
         return motion_by_steps(model, inputs, request, step)
@@ -223,10 +226,26 @@ def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
 
 def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return one motion."""
-    system = model.system
-    ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
+    ground = Ground(model, ConstraintTable.of(model.system), inputs.params[:, 0].copy())
     driver = Driver(ground, request)
-    stop = driver.run(admit(ground, inputs))
+    moment = admit(ground, inputs)  # a state that can't be is a mistake, told before anything is written
+    stream = request.stream
+    if stream is None:
+        return _motion(driver, driver.run(moment))
+    try:
+        stream.begin(_motion(driver, Stop(MotionStatus.INTERRUPTED), (driver.record.start(moment),)))
+        motion = _motion(driver, driver.run(moment))
+        stream.close(motion)
+    except BaseException:
+        stream.abandon(driver.record.events, driver.record.drift)
+        raise
+    return _noted(ground, stream, motion)
+
+
+def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None = None) -> Motion:
+    """Return the motion that a driver has made."""
+    ground, request, record = driver.ground, driver.request, driver.record
+    system = ground.model.system
     motion = Motion(
         status=stop.status,
         residual=None,
@@ -236,24 +255,35 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         velocities=tuple(item.name for item in system.velocities),
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
-        pieces=driver.record.closed(ground, driver.moment),
-        events=Events(sorted(driver.record.events, key=lambda event: event.time)),
+        pieces=record.closed(ground, driver.moment) if pieces is None else pieces,
+        events=Events(sorted(record.events, key=lambda event: event.time)),
         continuations=stop.continuations,
         reason=stop.reason,
         until=request.until,
-        drift_per_step=driver.record.drift,
+        drift_per_step=record.drift,
     )
-    if request.stream is not None:
-        motion = request.stream.close(motion, _energies(ground, request.stream, motion))
     motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
     return motion
 
 
+def _noted(ground: Ground, stream: MotionStream, motion: Motion) -> Motion:
+    """Return a motion of which the file has more rows than memory, with a note that says so."""
+    if stream.rows == len(motion.t):
+        return motion
+    note = f"What was before t = {float(motion.t[0]):.6g} is in {stream.path.name} only."
+    energies = _energies(ground, stream, motion)
+    if len(energies):
+        note += f" T + V was between {min(energies):.15g} and {max(energies):.15g} at {len(energies)} instants."
+    shown = replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
+    shown.__dict__["_computed_by"] = motion.__dict__["_computed_by"]
+    return shown
+
+
 def _energies(ground: Ground, stream: MotionStream, motion: Motion) -> np.ndarray:
-    """Return T + V where the pieces in a file start, and at the end; none for equations without a Lagrangian."""
+    """Return T + V at the instants of a stream, and at the end; none for equations without a Lagrangian."""
     if ground.model.system.mass is not None:
         return np.zeros(0)
-    t, q, v = zip(*stream.starts, (motion.t[-1], motion.q[-1], motion.v[-1]), strict=True)
+    t, q, v = zip(*stream.instants, (motion.t[-1], motion.q[-1], motion.v[-1]), strict=True)
     terms = ground.model.kernels.terms(np.array(t), np.stack(q, axis=1), np.stack(v, axis=1), ground.params[:, None])
     return np.asarray(terms.energies.sum(axis=0))
 

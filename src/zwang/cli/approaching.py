@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ from zwang._asymptotics import asymptotics
 from zwang._expressions import parse
 from zwang._plot import new_figure
 from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.files import Files, write_picture
+from zwang.cli.models import find_model
+from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, assigned
 from zwang.errors import DeclarationError
 
@@ -69,6 +70,7 @@ def asymptotics_(
     """
     if len(section) > 2:
         raise DeclarationError("--section may be given once, or twice: for eps > 0 and for eps < 0.")
+    files = Files(out=out, picture=picture)
     found = find_model(model)
     result = asymptotics(
         found.system,
@@ -80,20 +82,20 @@ def asymptotics_(
         speed_of=speed_of,
         distance=distance,
     )
-    if out is not None:
-        result.save(out)
-        click.echo(f"wrote {out}", err=True)
-    if picture is not None:
-        figure, ax = new_figure((7.2, 4.6))
-        result.plot(ax=ax)
-        write_picture(figure, picture)
-        click.echo(f"wrote {picture}", err=True)
+    files.write(out, result.save)
+    files.write(picture, lambda path: draw(result, path))
     if json_:
         print_json(as_plain(result))
     else:
-        click.echo(repr(result))
-    if result.status in NOT_ANSWERED:
-        sys.exit(NO_ANSWER)
+        tell(repr(result))
+    files.end(NO_ANSWER if result.status in NOT_ANSWERED else 0)
+
+
+def draw(result: Asymptotics, path: Path) -> None:
+    """Write the picture of a result to a file."""
+    figure, ax = new_figure((7.2, 4.6))
+    result.plot(ax=ax)
+    write_picture(figure, path)
 
 
 def exact(texts: tuple[str, ...], option: str) -> dict[str, sp.Expr]:

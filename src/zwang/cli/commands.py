@@ -15,15 +15,18 @@ from zwang._compile import compile
 from zwang._declare.files import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
+from zwang._outputs import check_output
 from zwang._plot import new_figure
 from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
 from zwang.cli.approaching import asymptotics_
+from zwang.cli.files import Files, write_picture
 from zwang.cli.limiting import limit_
-from zwang.cli.models import NO_ANSWER, find_model, print_json, print_table, tell_mistakes, write_picture
+from zwang.cli.models import find_model
 from zwang.cli.reacting import reactions_
 from zwang.cli.reproducing import reproduce
 from zwang.cli.simulating import simulate_
+from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.cli.tracing import trace_
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
@@ -39,7 +42,7 @@ def main() -> None:
     """Constrained mechanical systems where Lagrange's equations stop giving an answer.
 
     MODEL is a model file (.toml) or the name of a system of the gallery.
-    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage.
+    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 130 Ctrl-C.
     """
 
 
@@ -98,10 +101,10 @@ def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
         f"{len(report[key])} {key if len(report[key]) != 1 else key[:-1]}"
         for key in ("coordinates", "parameters", "constraints")
     )
-    click.echo(f"{report['name']}: {counts}, content {report['digest'][:12]}")
+    tell(f"{report['name']}: {counts}, content {report['digest'][:12]}")
     if "violation" in report:
-        click.echo(f"the state satisfies its constraints to {report['violation']:.1e}")
-    click.echo(text)
+        tell(f"the state satisfies its constraints to {report['violation']:.1e}")
+    tell(text)
 
 
 @main.command()
@@ -124,17 +127,17 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
         print_json(shown)
         return
     if latex:
-        click.echo(as_latex(system))
+        tell(as_latex(system))
         if equations:
-            click.echo(rf"{sp.latex(derived.mass)}\,\ddot q = {sp.latex(derived.force)} + \text{{reactions}}")
+            tell(rf"{sp.latex(derived.mass)}\,\ddot q = {sp.latex(derived.force)} + \text{{reactions}}")
         return
-    click.echo(repr(system))
+    tell(repr(system))
     if equations:
         if len(system.coordinates) > SHOWN:
-            click.echo(f"  (equations of more than {SHOWN} coordinates are shown with --json only)")
+            tell(f"  (equations of more than {SHOWN} coordinates are shown with --json only)")
             return
         for name in ("mass", "force", "rows", "gamma"):
-            click.echo(f"\n{name}:\n{sp.pretty(getattr(derived, name), use_unicode=False, wrap_line=False)}")
+            tell(f"\n{name}:\n{sp.pretty(getattr(derived, name), use_unicode=False, wrap_line=False)}")
 
 
 @main.command("gallery")
@@ -154,29 +157,29 @@ def gallery_(
     for option, wanted in (("--save", target), ("--plot", picture)):
         if wanted is not None and name is None:
             raise DeclarationError(f"{option} needs the name of a system: zwang gallery NAME {option} {wanted}.")
+    files = Files(picture=picture, page=out)
+    if target is not None:
+        check_output(target)
     if tour:
         from zwang.cli.tour import run_tour
 
-        sys.exit(run_tour(out, json_))
+        run_tour(files, out, json_)
     if name is None:
         _print_gallery(json_)
         return
     entry = gallery.get(name)
-    if target is not None:
-        entry.system.save(target, params=entry.params, state=entry.state)
-        click.echo(f"wrote {target}", err=True)
-    if picture is not None:
-        _draw(entry, picture)
-        click.echo(f"wrote {picture}", err=True)
+    files.write(target, lambda path: entry.system.save(path, params=entry.params, state=entry.state))
+    files.write(picture, lambda path: _draw(entry, path))
     if target is not None or picture is not None:
+        files.end(0)
         return
     if json_:
         facts = {key: fact.value for key, fact in entry.facts.items()}
         print_json({**to_dict(entry.system), "params": dict(entry.params), "state": dict(entry.state), "facts": facts})
         return
-    click.echo(f"{entry.title}\n{entry.source}\n\n{entry.system!r}\n")
+    tell(f"{entry.title}\n{entry.source}\n\n{entry.system!r}\n")
     for key, fact in entry.facts.items():
-        click.echo(f"  {key}: {fact.value}  ({fact.statement})")
+        tell(f"  {key}: {fact.value}  ({fact.statement})")
 
 
 def _draw(entry: gallery.Entry, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from zwang._limit import limit, recommend
 from zwang._plot import new_figure
 from zwang._realize import REALIZATIONS
 from zwang._results.limit import LimitStatus, LimitStudy, Recommendation, RecommendationStatus
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.files import Files, write_picture
+from zwang.cli.models import find_model
 from zwang.cli.progress import progress
+from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, in_radians, number, require_known, values_from
 from zwang.errors import DeclarationError, nearest
 
@@ -69,6 +70,9 @@ def limit_(
 
     Numbers may be expressions such as pi/3. Exit code 1: there is no limit, or none could be told.
     """
+    if wanted is not None and picture is not None:
+        raise DeclarationError("--plot draws a study; with --recommend there is none. Leave one of them out.")
+    files = Files(out=out, picture=picture)
     found = find_model(model)
     system = found.system
     given, values = values_from(state, "--state"), values_from(params, "--param")
@@ -92,13 +96,13 @@ def limit_(
                 progress=lambda share: show(int(PERMILLE * share), "strengths"),
             )  # fmt: skip
         good = answer.status in (LimitStatus.CONVERGES, LimitStatus.CONVERGES_ELSEWHERE)
-    _write(answer, out, picture, shown)
+    files.write(out, answer.save)
+    files.write(picture, lambda path: _draw(answer, path, shown))
     if json_:
         print_json(as_plain(answer))
     else:
-        click.echo(repr(answer))
-    if not good:
-        sys.exit(NO_ANSWER)
+        tell(repr(answer))
+    files.end(0 if good else NO_ANSWER)
 
 
 def _way(system: Any, names: tuple[str, ...], way: str | None, options: dict[str, str]) -> Any:
@@ -118,17 +122,10 @@ def _way(system: Any, names: tuple[str, ...], way: str | None, options: dict[str
         raise DeclarationError(f"{way} doesn't take all of {listed}: see zwang limit --help.") from None
 
 
-def _write(answer: LimitStudy | Recommendation, out: Path | None, picture: Path | None, shown: str) -> None:
-    if out is not None:
-        answer.save(out)
-        click.echo(f"wrote {out}", err=True)
-    if picture is not None:
-        if not isinstance(answer, LimitStudy):
-            raise DeclarationError("--plot draws a study; with --recommend there is none. Leave one of them out.")
-        figure, ax = new_figure()
-        answer.plot(shown, ax=ax)
-        write_picture(figure, picture)
-        click.echo(f"wrote {picture}", err=True)
+def _draw(answer: Any, path: Path, shown: str) -> None:
+    figure, ax = new_figure()
+    answer.plot(shown, ax=ax)
+    write_picture(figure, path)
 
 
 def as_plain(answer: LimitStudy | Recommendation) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.files import Files, write_picture
+from zwang.cli.models import find_model
 from zwang.cli.progress import progress
+from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, angle_names, in_radians, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError
 
@@ -78,6 +79,7 @@ def reactions_(
     """
     if (follow or slips) and not held:
         raise DeclarationError("--follow and --slip go with --hold, which names the constraints to keep closed.")
+    files = Files(out=out, picture=picture)
     found = find_model(model)
     compiled = compile(found.system)
     asked = _Question(compiled, found.state, found.params, degrees)
@@ -85,16 +87,10 @@ def reactions_(
     if held:
         asked.hold(held, follow, values_from(slips, "--slip"))
     result = asked.answer()
-    if out is not None:
-        result.save(out)
-        click.echo(f"wrote {out}", err=True)
-    if picture is not None:
-        draw(result, picture, angle_names(found.system) if degrees else set())
-        click.echo(f"wrote {picture}", err=True)
-    if isinstance(result, ReactionsMap):
-        _tell_map(result, asked, json_)
-    else:
-        _tell_one(result, asked, json_)
+    files.write(out, result.save)
+    files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set()))
+    answered = _tell_map(result, asked, json_) if isinstance(result, ReactionsMap) else _tell_one(result, asked, json_)
+    files.end(0 if answered else NO_ANSWER)
 
 
 class _Question:
@@ -148,16 +144,17 @@ class _Question:
         return result
 
 
-def _tell_one(result: Any, asked: _Question, json_: bool) -> None:
+def _tell_one(result: Any, asked: _Question, json_: bool) -> bool:
+    """Print reactions and return whether they are an answer."""
     if json_:
         print_json({**as_plain(result), "state": asked.state, "params": asked.params})
     else:
-        click.echo(repr(result))
-    if result.status in NOT_ANSWERED:
-        sys.exit(NO_ANSWER)
+        tell(repr(result))
+    return result.status not in NOT_ANSWERED
 
 
-def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> None:
+def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> bool:
+    """Print a map and return whether it is an answer."""
     if json_:
         print_json(
             {
@@ -174,17 +171,16 @@ def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> None:
             indent=None,
         )
     else:
-        click.echo(repr(result))
+        tell(repr(result))
     outside = result.shares().get("INADMISSIBLE", 0)
     if outside:
         named = ", ".join(asked.model.system.constraints.names[:6])
-        click.echo(
+        tell(
             f"{outside} of {result.codes.size} states violate a constraint; --hold keeps one closed along the map "
             f"(constraints: {named}).",
             err=True,
         )
-    if outside == result.codes.size:
-        sys.exit(NO_ANSWER)
+    return outside < result.codes.size
 
 
 def as_plain(result: Reactions) -> dict[str, Any]:

@@ -10,9 +10,11 @@ from pathlib import Path
 import click
 
 from zwang import papers
+from zwang._outputs import check_output, write_text
 from zwang._report.reproducing import compute, openings
-from zwang.cli.models import NO_ANSWER, print_table, tell_mistakes
+from zwang.cli.files import Files
 from zwang.cli.progress import progress
+from zwang.cli.telling import NO_ANSWER, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 from zwang.papers import Claim, Record
 
@@ -44,15 +46,16 @@ def reproduce(
         rows = [(item.id, item.place, item.recorded.value, papers.plain(item.statement)) for item in claims]
         print_table(("claim", "place", "recorded", "statement"), rows)
         return
+    files = Files(page=out)
+    if ledger is not None:
+        check_output(ledger)
     with progress("claims", len(claims)) as show:
         records = compute(claims, jobs=jobs, full=full, pictures=out is not None, report=show)
-    if ledger is not None:
-        ledger.write_text(json.dumps(papers.ledger(records), indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        click.echo(f"wrote {ledger}", err=True)
-    if out is not None:
-        _write(out, records, full)
+    text = json.dumps(papers.ledger(records), indent=1, allow_nan=False) + "\n"
+    files.write(ledger, lambda path: write_text(path, text))
+    files.write(out, lambda path: _write(path, records, full))
     _print(records)
-    sys.exit(_told(records))
+    files.end(_told(records))
 
 
 def _claims(chosen: Sequence[str], ids: Sequence[str], full: bool) -> list[Claim]:
@@ -77,8 +80,7 @@ def _write(out: Path, records: Sequence[Record], full: bool) -> None:
         if any(item.id in told for section in chapter.sections for item in papers.section_claims(section))
     ]
     begun = {chapter.paper: openings(chapter) for chapter in chapters}
-    size = write_page(out, TITLE, reproduction_body(chapters, records, begun, full=full))
-    click.echo(f"wrote {out}, {size / 1e6:.1f} MB", err=True)
+    write_page(out, TITLE, reproduction_body(chapters, records, begun, full=full))
 
 
 def _print(records: Sequence[Record]) -> None:
@@ -96,16 +98,16 @@ def _print(records: Sequence[Record]) -> None:
     counts = papers.tally(record.verdict.value for record in records)
     listed = ", ".join(f"{count} {word}" for word, count in counts.items())
     sys.stdout.flush()
-    click.echo(f"{len(records)} claims: {listed}; {sum(record.seconds for record in records):.1f} s of computing")
+    tell(f"{len(records)} claims: {listed}; {sum(record.seconds for record in records):.1f} s of computing")
 
 
 def _told(records: Sequence[Record]) -> int:
     wrong = [record for record in records if not record.agrees]
     for record in wrong:
-        click.echo(
+        tell(
             f"{record.claim.id}: {record.verdict.value}, recorded {record.claim.recorded.value}. {record.remark}",
             err=True,
         )
         if record.failure:
-            click.echo(record.failure, err=True)
+            tell(record.failure, err=True)
     return NO_ANSWER if wrong else 0

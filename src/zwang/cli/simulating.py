@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from zwang._compile import compile
 from zwang._plot import new_figure
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate import Event, simulate
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.files import Files, write_picture
+from zwang.cli.models import find_model
 from zwang.cli.progress import progress
+from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, in_radians, number, require_known, values_from
 from zwang.errors import DeclarationError
 
@@ -75,6 +76,7 @@ def simulate_(
 
     Numbers may be expressions such as pi/3. Exit code 1: the motion stopped before its time.
     """
+    files = Files(out=out, picture=picture, film=film)
     found = find_model(model)
     system = found.system
     given, values = values_from(state, "--state"), values_from(params, "--param")
@@ -104,13 +106,14 @@ def simulate_(
             progress=lambda time: show(int(PERMILLE * (time - begin) / (last - begin)), f"t = {time:.4g}"),
             **options,
         )
-    _write(motion, model, out, picture, shown, film)
+    files.write(out, motion.save)
+    files.write(picture, lambda path: _draw(motion, path, shown))
+    files.write(film, lambda path: motion.animate(path, drawing=_drawing(model)))
     if json_:
         print_json(as_plain(motion))
     else:
-        click.echo(repr(motion))
-    if motion.status is not MotionStatus.REACHED:
-        sys.exit(NO_ANSWER)
+        tell(repr(motion))
+    files.end(0 if motion.status is MotionStatus.REACHED else NO_ANSWER)
 
 
 def _event(text: str, option: str, *, stop: bool) -> Event:
@@ -120,21 +123,14 @@ def _event(text: str, option: str, *, stop: bool) -> Event:
     return Event(expr.strip(), stop=stop, name=name.strip())
 
 
-def _write(
-    motion: Motion, model: str, out: Path | None, picture: Path | None, shown: tuple[str, ...], film: Path | None
-) -> None:
-    if out is not None:
-        motion.save(out)
-        click.echo(f"wrote {out}", err=True)
-    if picture is not None:
-        figure, ax = new_figure()
-        motion.plot(*shown, ax=ax)
-        write_picture(figure, picture)
-        click.echo(f"wrote {picture}", err=True)
-    if film is not None:
-        drawing = gallery.get(model).drawing if model in gallery.names() else None
-        motion.animate(film, drawing=drawing)
-        click.echo(f"wrote {film}", err=True)
+def _draw(motion: Motion, path: Path, shown: tuple[str, ...]) -> None:
+    figure, ax = new_figure()
+    motion.plot(*shown, ax=ax)
+    write_picture(figure, path)
+
+
+def _drawing(model: str) -> Any:
+    return gallery.get(model).drawing if model in gallery.names() else None
 
 
 def as_plain(motion: Motion) -> dict[str, Any]:

@@ -10,22 +10,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
-
 from zwang import gallery
 from zwang._compile import compile
 from zwang._reactions.verb import reactions
 from zwang._report.paradox import Paradox, paradox
 from zwang._report.visits import Visit, visit
-from zwang.cli.models import NO_ANSWER, print_json, print_table
+from zwang.cli.files import Files
 from zwang.cli.progress import progress
+from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell
 
 
-def run_tour(out: Path | None, json_: bool) -> int:
-    """Visit every system of the gallery; return 0 if all is as it should be, else 1.
+def run_tour(files: Files, out: Path | None, json_: bool) -> None:
+    """Visit every system of the gallery; end with 0 if all is as it should be, else 1.
 
     Parameters
     ----------
+    files : Files
+        What writes.
     out : path or None
         Where to write the page.
     json_ : bool
@@ -39,16 +40,15 @@ def run_tour(out: Path | None, json_: bool) -> int:
             seen[name] = visit(gallery.get(name))
         show(len(names), "")
     visits = [seen[name] for name in names]
-    if out is not None:
-        _write(out, visits)
+    files.write(out, lambda path: _write(path, visits))
     if json_:
         print_json([_plain(item) for item in visits])
     else:
         _print(visits)
     wrong = [item.entry.name for item in visits if not item.sound]
     for name in wrong:
-        click.echo(f"{name}: its state, its residual or one of its facts is not as it should be", err=True)
-    return NO_ANSWER if wrong else 0
+        tell(f"{name}: its state, its residual or one of its facts is not as it should be", err=True)
+    files.end(NO_ANSWER if wrong else 0)
 
 
 @contextmanager
@@ -84,8 +84,7 @@ def _write(out: Path, visits: Sequence[Visit]) -> None:
 
     rod = gallery.get("painleve_rod")
     asked = reactions(rod.system, rod.state, {**rod.params, "mu": 1.4})
-    size = write_page(out, TITLE, tour_body(visits, _showpiece(), asked))
-    click.echo(f"wrote {out}, {size / 1e6:.1f} MB", err=True)
+    write_page(out, TITLE, tour_body(visits, _showpiece(), asked))
 
 
 def _showpiece() -> Paradox:
@@ -116,7 +115,7 @@ def _print(visits: Sequence[Visit]) -> None:
     sys.stdout.flush()
     agreed, computed = (sum(item.compared[place] for item in visits) for place in (0, 1))
     worst = max(item.residual for item in visits)
-    click.echo(f"{len(visits)} systems, {agreed} of {computed} facts met, largest residual {worst:.0e}")
+    tell(f"{len(visits)} systems, {agreed} of {computed} facts met, largest residual {worst:.0e}")
 
 
 def _plain(item: Visit) -> dict[str, Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from zwang._plot import new_figure
-from zwang._results.configuration import TraceStatus
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_text import summary
 from zwang._trace import trace
-from zwang.cli.models import NO_ANSWER, find_model, print_json, tell_mistakes, write_picture
+from zwang.cli.files import Files, write_picture
+from zwang.cli.models import find_model
+from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, assigned, number, values_from
 from zwang.errors import DeclarationError
 
@@ -59,28 +60,28 @@ def trace_(
     """
     if chosen is not None and picture is None:
         raise DeclarationError("--axes goes with --plot, which draws two coordinates over each other.")
+    pair = [name.strip() for name in chosen.split(",")] if chosen is not None else []
+    if chosen is not None and len(pair) != 2:
+        raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
+    files = Files(out=out, picture=picture)
     found = find_model(model)
     box = {name: _bounds(name, text) for name, text in assigned(sides, "--box").items()}
     t = None if instant is None else number(instant, "--time")
     values = found.params | values_from(params, "--param")
     space = trace(found.system, values, box=box or None, search=search, t=t, seed=seed)
-    if out is not None:
-        space.save(out)
-        click.echo(f"wrote {out}", err=True)
-    if picture is not None:
-        pair = [name.strip() for name in chosen.split(",")] if chosen else []
-        if chosen is not None and len(pair) != 2:
-            raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
-        figure, ax = new_figure((6.4, 4.6))
-        space.plot(*pair, ax=ax)
-        write_picture(figure, picture)
-        click.echo(f"wrote {picture}", err=True)
+    files.write(out, space.save)
+    files.write(picture, lambda path: _draw(space, path, pair))
     if json_:
         print_json(summary(space))
     else:
-        click.echo(repr(space))
-    if space.status in (TraceStatus.EMPTY, TraceStatus.UNFINISHED):
-        sys.exit(NO_ANSWER)
+        tell(repr(space))
+    files.end(NO_ANSWER if space.status in (TraceStatus.EMPTY, TraceStatus.UNFINISHED) else 0)
+
+
+def _draw(space: ConfigurationSpace, path: Path, pair: list[str]) -> None:
+    figure, ax = new_figure((6.4, 4.6))
+    space.plot(*pair, ax=ax)
+    write_picture(figure, path)
 
 
 def _bounds(name: str, text: str) -> tuple[float, float]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from zwang._outputs import check_output, replacing, write_text
 from zwang._plot.film.frames import Film
 from zwang._plot.film.player import player_page
 from zwang._plot.style import INK, QUIET, SERIES, look, matplotlib
@@ -15,6 +17,19 @@ from zwang.errors import DeclarationError
 
 ENDINGS = (".html", ".gif", ".mp4")
 MOST_GIF = 240
+
+
+def check_film(path: Path) -> Path:
+    """Return a path to which a film can be written; a DeclarationError says why not."""
+    check_output(path, endings=ENDINGS, written="films are written as .html, .gif or .mp4")
+    if path.suffix != ".html":
+        matplotlib()
+    if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
+        raise DeclarationError(
+            f"'{path}': an mp4 is written by ffmpeg, which is not installed. Install it (apt install ffmpeg), or write "
+            ".html or .gif, which need nothing else."
+        )
+    return path
 
 
 def write_film(film: Film, path: Path, *, rate: int = 30, seconds: float | None = None) -> Path:
@@ -30,19 +45,11 @@ def write_film(film: Film, path: Path, *, rate: int = 30, seconds: float | None 
     seconds : float, optional
         How long it lasts; by default as long as the motion, within 4 to 12 seconds.
     """
+    check_film(path)
     if path.suffix == ".html":
-        path.write_text(player_page(film), encoding="utf-8")
-        return path
-    if path.suffix not in ENDINGS:
-        raise DeclarationError(f"'{path}': films are written as .html, .gif or .mp4.")
-    matplotlib()
+        return write_text(path, player_page(film))
     from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
-    if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
-        raise DeclarationError(
-            f"'{path}': an mp4 is written by ffmpeg, which is not installed. Install it (apt install ffmpeg), or write "
-            ".html or .gif, which need nothing else."
-        )
     lasting = seconds if seconds is not None else float(np.clip(np.ptp(film.times), 4.0, 12.0))
     pictures = max(2, int(lasting * rate))
     if path.suffix == ".gif":
@@ -51,7 +58,14 @@ def write_film(film: Film, path: Path, *, rate: int = 30, seconds: float | None 
         figure, show = _stage(film)
         animation = FuncAnimation(figure, show, frames=_times(film, pictures), interval=1000 / rate, blit=False)
         writer: Any = PillowWriter(fps=rate) if path.suffix == ".gif" else FFMpegWriter(fps=rate, bitrate=2500)
-        animation.save(path, writer=writer, dpi=110)
+        try:
+            with replacing(path) as draft:
+                animation.save(draft, writer=writer, dpi=110)
+        except subprocess.CalledProcessError as error:
+            raise DeclarationError(
+                f"{path}: cannot be written: ffmpeg ended with {error.returncode}. Free some space, or write .html or "
+                ".gif. What was there before is as it was."
+            ) from None
     return path
 
 

@@ -1,0 +1,190 @@
+"""Files that zwang writes: checked before anything is computed, written beside, renamed when they are whole.
+
+Whatever happens meanwhile (a full disk, Ctrl-C, a mistake), the file that was there before stays as it was, and no
+draft stays behind. All that the package writes for a user goes through `replacing`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from zwang.errors import DeclarationError
+
+LONGEST_ENDING = 8
+"""Of a draft's name: what writes a draft tells the format by its ending, and longer ones are no formats."""
+FULL = {errno.ENOSPC, errno.EFBIG, *(getattr(errno, name) for name in ("EDQUOT",) if hasattr(errno, name))}
+
+
+def check_output(path: str | Path, *, endings: Sequence[str] = (), written: str = "") -> Path:
+    """Return a path to which a file can be written, as far as can be told before; else a DeclarationError.
+
+    Parameters
+    ----------
+    path : path
+        Where the file is to go.
+    endings : sequence of str
+        Those that say a format; none: any.
+    written : str
+        How such files are written, for the message about an ending: 'pictures are written as .png'.
+
+    Examples
+    --------
+    >>> check_output("rod.gif", endings=(".png",), written="pictures are written as .png")
+    Traceback (most recent call last):
+    zwang.errors.DeclarationError: 'rod.gif': pictures are written as .png.
+    """
+    given = Path(path)
+    if endings and given.suffix not in endings:
+        raise DeclarationError(f"'{path}': {written}.")
+    target = _target(given)
+    try:
+        if target.is_dir():
+            raise DeclarationError(f"{path}: cannot be written: it is a folder. Give the path of a file in it.")
+        if not target.parent.is_dir():
+            raise DeclarationError(
+                f"{path}: cannot be written: there is no folder '{given.parent}'. Make it, or choose another."
+            )
+        if target.exists() and not os.access(target, os.W_OK):
+            raise DeclarationError(f"{path}: cannot be written: it is write-protected. Choose another name.")
+        if _is_plain(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+            raise DeclarationError(
+                f"{path}: cannot be written: the folder '{given.parent}' is write-protected. Choose a folder you may "
+                "write."
+            )
+    except OSError as error:
+        raise not_written(path, error) from None
+    return given
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give the path of a draft; when the block ends well, the draft takes the place of the file at once.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "answer.txt"
+    ...     with replacing(file) as draft:
+    ...         _ = draft.write_text("42")
+    ...     file.read_text(), len(os.listdir(folder))
+    ('42', 1)
+    """
+    check_output(path)
+    target = _target(Path(path))
+    plain = _is_plain(target)
+    ending = target.suffix if len(target.suffix) <= LONGEST_ENDING else ""
+    folder = target.parent if plain else Path(tempfile.gettempdir())
+    draft = folder / f".zwang-{uuid.uuid4().hex[:16]}{ending}"
+    try:
+        yield draft
+        _settle(draft)
+        if plain:
+            if target.exists():
+                shutil.copymode(target, draft)
+            draft.replace(target)
+            _settle_folder(folder)
+        else:  # a pipe or a device: it can't be replaced, and must not
+            with draft.open("rb") as whole, target.open("wb") as device:
+                shutil.copyfileobj(whole, device)
+    except OSError as error:
+        raise not_written(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write a text in UTF-8, whole or not at all."""
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, data: bytes | memoryview) -> Path:
+    """Write bytes, whole or not at all."""
+    with replacing(path) as draft:
+        draft.write_bytes(data)
+    return Path(path)
+
+
+def not_written(
+    path: str | Path, error: OSError, *, kept: str = "What was there before is as it was."
+) -> DeclarationError:
+    """Return the exception that says why a file could not be written, the cure, and what is left."""
+    reason = error.strerror or str(error)
+    if error.errno in FULL:
+        cure = "Free some space, or choose another place."
+    elif error.errno == errno.ENAMETOOLONG:
+        cure = "Choose a shorter name."
+    else:
+        cure = "Choose a folder you may write."
+    return DeclarationError(f"{path}: cannot be written: {reason}. {cure} {kept}".rstrip())
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C, and other signals that Python code answers, until the block has ended.
+
+    Examples
+    --------
+    >>> done = []
+    >>> try:
+    ...     with uninterrupted():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done.append("written")
+    ... except KeyboardInterrupt:
+    ...     done.append("interrupted")
+    >>> done
+    ['written', 'interrupted']
+    """
+    came: list[tuple[int, Any]] = []
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():  # signals reach no other thread
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(known := signal.getsignal(number)):
+                before[number] = known
+                signal.signal(number, lambda which, frame: came.append((which, frame)))
+    try:
+        yield
+    finally:
+        for which, answer in before.items():
+            signal.signal(which, answer)
+        if came:
+            before[came[0][0]](*came[0])
+
+
+def _target(path: Path) -> Path:
+    """Return the file that a path means: links stay links, what they point to is replaced."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links; a null byte
+        reason = getattr(error, "strerror", None) or error
+        raise DeclarationError(f"{str(path)!r}: cannot be written: {reason}. Choose another path.") from None
+
+
+def _is_plain(target: Path) -> bool:
+    return target.is_file() or not target.exists()
+
+
+def _settle(draft: Path) -> None:
+    """Wait until a draft is on the disk: some systems say only then that it is full."""
+    with draft.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _settle_folder(folder: Path) -> None:
+    """The same for the new name, where a folder can be opened."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
