@@ -190,7 +190,7 @@ def test_check_with_constraints_that_contradict_each_other_has_no_answer(tmp_pat
         ),
         (("reactions", "painleve_rod", "--plot", "rod.gif"), "pictures are written as .png, .svg or .pdf"),
         (("reactions", "painleve_rod", "--out", "rod.pickle"), "results are saved as .npz"),
-        (("reactions", "painleve_rod", "--out", "no/such/folder/rod.npz"), "no/such/folder/rod.npz: cannot be written: there is no"),
+        (("reactions", "painleve_rod", "--out", "no/such/folder/rod.npz"), "rod.npz: cannot be written: there is no"),
     ],
 )
 def test_mistakes_are_told_in_one_line_with_code_2(arguments: tuple[str, ...], message: str) -> None:

@@ -65,7 +65,8 @@ class Driver:
         try:
             return self._run(moment)
         except KeyboardInterrupt:
-            reason = f"Interrupted at t = {self.moment.t:.6g}; it was to go on until {self.request.until:.6g}."
+            reached = max([self.moment.t, *(float(piece.t[-1]) for piece in self.record.pieces[-1:])])
+            reason = f"Interrupted at t = {reached:.6g}; it was to go on until {self.request.until:.6g}."
             return Stop(MotionStatus.INTERRUPTED, reason)
 
     @property
