@@ -216,7 +216,10 @@ def test_two_contacts_that_close_together_need_a_law() -> None:
     if stopped.status.name == "CHOICE":  # the laws may agree where everything is symmetric
         assert "impact=" in stopped.reason
     motion = zw.simulate(plank, start, {}, until=1.6, impact="newton")
-    assert [(event.kind, event.constraint) for event in motion.events] == [("impact", "a"), ("impact", "b")]
+    (struck,) = motion.events  # one jump of the velocity, one event
+    assert (struck.kind, struck.constraint, struck.details["constraints"]) == ("impact", None, ("a", "b"))
+    assert motion.events.of("impact", "b") == motion.events
+    assert repr(struck).startswith("impact of 'a', 'b' at t = 1.41")
     assert motion.end["v_phi"] == pytest.approx(0.0, abs=1e-12)
     assert balance(motion) < 1e-12
 

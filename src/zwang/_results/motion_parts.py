@@ -115,12 +115,13 @@ class MotionEvent:
         contact, lift-off, stick, slip, reversal, capture, release, impact, accumulation, singular, paradox, choice,
         user.
     constraint : str or None
-        Whose event it is; None where it is no single constraint's.
+        Whose event it is; None where it is no single constraint's (then `details` may have 'constraints').
     name : str
         Of a user's event.
     details : mapping
-        What goes with it: for an impact the 'impulses' and 'friction_impulses' by constraint, the velocities
-        'before' and 'after', and the 'energy_change' [J].
+        What goes with it: for an impact the 'constraints' that met, 'impulses' and 'friction_impulses' by constraint,
+        the velocities 'before' and 'after', and the 'energy_change' [J]; for an accumulation the number of 'impacts'
+        of this contact that are listed before it, each after a shorter flight, and the 'factor' between flights.
     """
 
     time: float
@@ -129,8 +130,19 @@ class MotionEvent:
     name: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def energy(self) -> float:
+        """The kinetic energy that a jump of the velocity took [J], negative where it gave; 0 for all other events."""
+        return 0.0 - float(self.details.get("energy_change", 0.0))
+
+    def concerns(self, constraint: str) -> bool:
+        """Say whether a constraint takes part in it, with others or alone."""
+        return constraint == self.constraint or constraint in self.details.get("constraints", ())
+
     def __repr__(self) -> str:
+        met = self.details.get("constraints", ())
         whose = f" of '{self.constraint}'" if self.constraint else ""
+        whose = f" of {', '.join(repr(str(name)) for name in met)}" if not whose and len(met) else whose
         whose = f" '{self.name}'" if self.kind == "user" else whose
         lost = self.details.get("energy_change")
         tail = f", energy change {lost:.6g}" if lost is not None else ""
@@ -148,10 +160,9 @@ class Events(tuple[MotionEvent, ...]):
         return "\n".join(repr(event) for event in self) or "no events"
 
     def of(self, kind: str, constraint: str | None = None) -> Events:
-        """Return those of one kind, and of one constraint if it is named."""
-        return Events(
-            event for event in self if event.kind == kind and (constraint is None or event.constraint == constraint)
-        )
+        """Return those of one kind, and of one constraint if it is named (with others or alone)."""
+        found = (event for event in self if event.kind == kind)
+        return Events(event for event in found if constraint is None or event.concerns(constraint))
 
 
 @storable

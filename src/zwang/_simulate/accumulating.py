@@ -1,8 +1,10 @@
 """Impacts that follow each other faster and faster: when they come to an end, and where the contact closes.
 
 Flights of one contact that shrink by a steady factor r end after the last flight times r/(1 - r). When the next flight
-would rise no higher than the tolerance, what is left of it can't be told from a closed contact: the contact closes,
-and the instant at which the impacts would have ended is logged in place of them all.
+would rise no higher than the tolerance, what is left of it can't be told from a closed contact: the impact at hand
+closes the contact, and the instant at which the impacts would have ended is logged as their accumulation. What a
+contact needs for that is a flight that follows: a plastic impact after which nothing flies is an impact and no more,
+and where a block rocks from one corner to the other, it is the corner that rises whose flight must be low.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ SLOWEST = 0.9999
 
 @dataclass
 class Flights:
-    """The times of the last impacts of one contact."""
+    """The times of the last impacts of one contact, and how many in a row came with ever shorter flights."""
 
     times: list[float] = field(default_factory=list)
+    count: int = 0
 
     def add(self, time: float) -> None:
         """Note an impact."""
+        shorter = len(self.times) < 2 or time - self.times[-1] < self.times[-1] - self.times[-2]
+        self.count = self.count + 1 if shorter else 2
         self.times = [*self.times[-(HISTORY - 1) :], time]
 
     def factor(self) -> float | None:

@@ -188,8 +188,8 @@ def _log(driver: Driver, moment: Moment, before: tuple[str, ...], after: tuple[s
         number = driver.ground.table.names.index(place.name)
         # A contact that was closed a little before its impacts would have ended can't stick or part before that.
         time = max(driver.ending.get(number, moment.t), driver.closed.get(number, moment.t))
-        if number in driver.ending and kind == "contact":
-            driver.record.event(time, "accumulation", place.name)
+        if number in driver.ending:
             driver.closed[number] = time
-        driver.record.event(time, kind, place.name)
+        if time <= max(driver.request.until, moment.t):
+            driver.record.event(time, kind, place.name)
     driver.ending = {}

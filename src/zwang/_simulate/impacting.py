@@ -47,22 +47,23 @@ def collide(
         return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, reason, _continuations(driver, outcome), whose)
     ending = _ending(driver, moment, terms, problem, outcome, numbers, closing)
     if ending:
-        problem = replace(
-            problem,
-            contacts=tuple(
-                replace(contact, kind=HELD) if number in ending else contact
-                for contact, number in zip(problem.contacts, numbers, strict=True)
-            ),
+        held = tuple(
+            replace(contact, kind=HELD) if number in ending else contact
+            for contact, number in zip(problem.contacts, numbers, strict=True)
         )
-        closed = resolve_impact(problem, driver.request.impact)
-        outcome, driver.ending = (closed, ending) if closed.choice is None else (outcome, {})
+        closed = resolve_impact(replace(problem, contacts=held), driver.request.impact)
+        if closed.choice is None:
+            after = strike(driver, moment, terms, replace(problem, contacts=held), closed, numbers, closing)
+            _log_accumulation(driver, ending)
+            return after
     return strike(driver, moment, terms, problem, outcome, numbers, closing)
 
 
 def close_low(driver: Driver, moment: Moment, terms: Terms, low: tuple[int, ...]) -> Moment:
     """Return the moment with contacts closed whose flight is too low to be told from a closed contact.
 
-    The speed that this takes away is that of the flight. If it was the last of some, their end is logged here.
+    The speed that this takes away is that of the flight: an impact, unless it counts as zero. If it was the last of
+    flights that shrink steadily, their end is logged here.
     """
     problem, numbers = impact_problem(driver, moment, terms, low, False)
     held = tuple(
@@ -73,8 +74,18 @@ def close_low(driver: Driver, moment: Moment, terms: Terms, low: tuple[int, ...]
     outcome = resolve_impact(problem, driver.request.impact or "newton")
     if outcome.choice is not None:
         return moment
-    driver.ending = {number: moment.t for number in low if driver.flights.get(number, Flights()).times}
-    driver.record.jump(moment, _details(driver, moment, outcome, numbers))
+    speed = np.abs(moment.v) + np.abs(outcome.velocity)
+    if any(
+        abs(problem.rates[i]) > ZERO * (1.0 + float(np.abs(problem.contacts[i].normal) @ speed))
+        for i, number in enumerate(numbers)
+        if number in low
+    ):
+        details = _details(driver, moment, outcome, numbers)
+        _log(driver, moment, outcome, numbers, low, details)
+        driver.record.jump(moment, details)
+    _log_accumulation(
+        driver, {number: moment.t for number in low if driver.flights.get(number, Flights()).factor() is not None}
+    )
     driver.step = 0.0
     return _after(driver.ground, moment.but(v=outcome.velocity), terms, problem, numbers)
 
@@ -91,8 +102,7 @@ def strike(
 ) -> Moment:
     """Return the moment after an impact whose outcome is known, logged with what else is to be said of it."""
     details = {**_details(driver, moment, outcome, numbers), **(more or {})}
-    if not driver.ending:
-        _log(driver, moment, outcome, numbers, closing, details)
+    _log(driver, moment, outcome, numbers, closing, details)
     driver.record.jump(moment, details)
     driver.step = 0.0
     ahead = None if moment.ahead is None else (*moment.ahead[:2], outcome.velocity)
@@ -109,19 +119,44 @@ def _ending(
     closing: tuple[int, ...],
 ) -> dict[int, float]:
     """Return the contacts whose impacts accumulate here, with the instants at which they end."""
-    found: dict[int, float] = {}
     rates = problem.rates_of(outcome.velocity)
-    for i, number in enumerate(numbers):
-        place = driver.ground.table.places[number]
-        if place.level != "position" or not place.one_sided:
-            continue
+    speed = np.abs(problem.velocity) + np.abs(outcome.velocity)
+    places = driver.ground.table.places
+    contacts = [
+        (i, number)
+        for i, number in enumerate(numbers)
+        if places[number].one_sided and places[number].level == "position"
+    ]
+    for _, number in contacts:
         flights = driver.flights.setdefault(number, Flights())
         if number in closing:
             flights.add(moment.t)
-        left = flights.remaining(max(float(rates[i]), 0.0), lowest_flight(driver, terms, place.normal, moment.t))
-        if left is not None and moment.t - flights.times[-1] <= left:
-            found[number] = flights.times[-1] + left
-    return found if any(number in closing for number in found) else {}
+    ends: list[float] = []
+    flying = []
+    for i, number in contacts:
+        if rates[i] <= ZERO * float(np.abs(problem.contacts[i].normal) @ speed):
+            continue
+        flights = driver.flights[number]
+        lowest = lowest_flight(driver, terms, places[number].normal, moment.t)
+        left = flights.remaining(float(rates[i]), lowest)
+        if left is None or moment.t - flights.times[-1] > left:
+            return {}  # a flight that will be seen
+        flying.append(number)
+        ends.append(flights.times[-1] + left)
+    if not flying:
+        return {}
+    steady = [number for _, number in contacts if number in closing and driver.flights[number].factor() is not None]
+    return dict.fromkeys([*flying, *steady], max(ends))
+
+
+def _log_accumulation(driver: Driver, ending: dict[int, float]) -> None:
+    """Log where impacts accumulate, unless that is after the end of the motion."""
+    driver.ending = ending
+    for number, time in ending.items():
+        if time <= driver.request.until:
+            flights = driver.flights[number]
+            name = driver.ground.table.places[number].name
+            driver.record.event(time, "accumulation", name, impacts=flights.count, factor=flights.factor())
 
 
 def impact_problem(
@@ -208,8 +243,9 @@ def _log(
     whose = [number for number in closing if places[number].one_sided]
     if not whose:
         whose = [numbers[i] for i in outcome.carrying if places[numbers[i]].one_sided]
-    for number in whose or [numbers[0]]:
-        driver.record.event(moment.t, "impact", places[number].name, **details)
+    names = tuple(places[number].name for number in whose or [numbers[0]])
+    # One jump of the velocity is one event, whoever takes part.
+    driver.record.event(moment.t, "impact", names[0] if len(names) == 1 else None, **details, constraints=names)
 
 
 def _continuations(driver: Driver, outcome: ImpactOutcome) -> tuple[Continuation, ...]:

@@ -18,8 +18,6 @@ def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Arra
 
     The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
     """
-    from scipy.optimize import linprog
-
     if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
         return None
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
@@ -37,23 +35,45 @@ def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Arra
     left, values, right = np.linalg.svd(rows.T, full_matrices=False)
     kept = values > 1e-10 * values[0]
     equal = values[kept, None] * right[kept]
-    answer = linprog(
-        np.zeros(len(rows)),
-        A_ub=above if len(above) else None,
-        b_ub=limit / scale if len(above) else None,
-        A_eq=equal,
-        b_eq=(left.T @ needed)[kept] / scale,
-        bounds=list(zip(low / scale, high / scale, strict=True)),
-        method="highs-ds",
-    )
-    if answer.status != 0:
+    bounds = list(zip(low / scale, high / scale, strict=True))
+    x = _with_little_friction(equal, (left.T @ needed)[kept] / scale, above, limit / scale, bounds, len(mode.held))
+    if x is None:
         return None
-    x = np.asarray(answer.x) * scale
+    x = x * scale
     slack = np.minimum(np.where(np.isfinite(low), x - low, np.inf), np.where(np.isfinite(high), high - x, np.inf))
     for row, rest in zip(above, limit - above @ x, strict=True):
         last = int(np.flatnonzero(row)[-1])  # the tangential force of the pair
         slack[last] = min(slack[last], rest)
-    return x, np.where(np.isinf(slack), np.abs(x), slack)
+    slack = np.where(np.isinf(slack), np.abs(x), slack)
+    rubbing = slice(len(mode.held), None)
+    slack[rubbing] = np.minimum(slack[rubbing], np.abs(x[rubbing]))  # friction that is not needed needs no row
+    return x, slack
+
+
+def _with_little_friction(
+    equal: Array, given: Array, above: Array, limit: Array, bounds: list[tuple[float, float]], normals: int
+) -> Array | None:
+    """Return a vertex with the least sum of friction forces, which come after the normals; None where there is none.
+
+    Friction forces against each other, all at their bounds, make a vertex too, but one that lets go by rounding.
+    """
+    from scipy.optimize import linprog
+
+    count = len(bounds) - normals
+    each = np.repeat(np.eye(count), 2, axis=0)
+    signed = np.tile([1.0, -1.0], count)[:, None] * each
+    sizes = np.hstack([np.zeros((2 * count, normals)), signed, -each])  # |T| <= its size
+    cones = np.hstack([above, np.zeros((len(above), count))])
+    answer = linprog(
+        np.concatenate([np.zeros(len(bounds)), np.ones(count)]),
+        A_ub=np.concatenate([cones, sizes]),
+        b_ub=np.concatenate([limit, np.zeros(2 * count)]),
+        A_eq=np.hstack([equal, np.zeros((len(equal), count))]),
+        b_eq=given,
+        bounds=[*bounds, *([(0.0, np.inf)] * count)],
+        method="highs-ds",
+    )
+    return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
 
 
 def _columns(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:

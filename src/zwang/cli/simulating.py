@@ -140,7 +140,13 @@ def as_plain(motion: Motion) -> dict[str, Any]:
         "status": motion.status.name,
         "reason": motion.reason,
         "events": [
-            {"time": event.time, "kind": event.kind, "constraint": event.constraint, "name": event.name}
+            {
+                "time": event.time,
+                "kind": event.kind,
+                "constraint": event.constraint,
+                "name": event.name,
+                "energy": event.energy,
+            }
             for event in motion.events
         ],
         "continuations": [item.sentence for item in motion.continuations],
