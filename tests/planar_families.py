@@ -55,9 +55,9 @@ def body(rng, *, rest=1.0, bilateral=0.0, most=3):
 
 
 def dependent(rng, *, rest=0.5, bilateral=0.0):
-    """Normals and tangents from a small pool: equal, opposite and dependent rows."""
+    """Normals and tangents from a small pool: equal, opposite, dependent rows (multiples of 2**-20: sums are exact)."""
     n, k = 3, int(rng.integers(2, 4))
-    pool = rng.normal(size=(2, n))
+    pool = np.round(rng.normal(size=(2, n)) * 2.0**20) / 2.0**20
     contacts = []
     for _ in range(k):
         tangent = pool[rng.integers(2)] if rng.random() < 0.3 else rng.normal(size=n)

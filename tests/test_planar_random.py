@@ -54,6 +54,11 @@ def test_the_oracle_itself_finds_the_closed_form_of_a_block_on_a_floor():
 # --- laws that hold for every answer ---------------------------------------------------------------------------------
 
 
+def to_tolerance(problem):
+    """What is written another way is rounded another way: rows that are dependent stay so up to the tolerance."""
+    return reactions_of_problem(problem, exact=False)
+
+
 def rebuilt(problem, *, mass=None, force=None, change=lambda contact: {}, order=None):
     contacts = []
     for contact in problem.contacts:
@@ -93,7 +98,7 @@ def test_forces_and_accelerations_scale_with_the_load(family, seed):
             "normal_force": None if c.normal_force is None else factor * c.normal_force,
         },
     )
-    ours, theirs = reactions_of_problem(problem), reactions_of_problem(scaled)
+    ours, theirs = to_tolerance(problem), to_tolerance(scaled)
     assert summary(ours) == summary(theirs)
     for mine, other in zip(ours.solutions, theirs.solutions, strict=True):
         theirs_at, ours_at = other.vertices.normal / factor, mine.vertices.normal
@@ -112,7 +117,7 @@ def test_coordinates_do_not_matter(family, seed):
         force=change.T @ problem.force,
         change=lambda c: {"normal": None if c.normal is None else c.normal @ change, "tangent": c.tangent @ change},
     )
-    ours, theirs = reactions_of_problem(problem), reactions_of_problem(turned)
+    ours, theirs = to_tolerance(problem), to_tolerance(turned)
     assert ours.status == theirs.status
     assert [(s.modes, s.dimension) for s in ours.solutions] == [(s.modes, s.dimension) for s in theirs.solutions]
     for mine, other in zip(ours.solutions, theirs.solutions, strict=True):
@@ -135,7 +140,7 @@ def test_rows_of_any_length_describe_the_same_contact(family, seed):
             "normal_force": c.normal_force if c.normal is None or c.normal_force is None else c.normal_force / 5,
         },
     )
-    ours, theirs = reactions_of_problem(problem), reactions_of_problem(stretched)
+    ours, theirs = to_tolerance(problem), to_tolerance(stretched)
     assert ours.status == theirs.status
     assert [s.dimension for s in ours.solutions] == [s.dimension for s in theirs.solutions]
     if ours.solutions and not ours.accelerations_continuum:
@@ -146,7 +151,7 @@ def test_rows_of_any_length_describe_the_same_contact(family, seed):
 def test_the_order_of_contacts_does_not_matter(family, seed):
     problem = draw(family, seed)
     order = np.random.default_rng(seed).permutation(len(problem.contacts))
-    ours, theirs = reactions_of_problem(problem), reactions_of_problem(rebuilt(problem, order=order))
+    ours, theirs = to_tolerance(problem), to_tolerance(rebuilt(problem, order=order))
     assert ours.status == theirs.status
     key = lambda item: (item[0], item[1])  # noqa: E731
     mine = sorted(((tuple(s.modes[i] for i in order), s.dimension) for s in ours.solutions), key=key)
@@ -157,7 +162,7 @@ def test_the_order_of_contacts_does_not_matter(family, seed):
 def test_an_inverse_mass_does_as_well(family, seed):
     problem = draw(family, seed)
     other = ContactProblem(force=problem.force, contacts=problem.contacts, inverse_mass=np.linalg.inv(problem.mass))
-    ours, theirs = reactions_of_problem(problem), reactions_of_problem(other)
+    ours, theirs = to_tolerance(problem), to_tolerance(other)
     assert summary(ours) == summary(theirs)
     assert by_rows(theirs.accelerations) == pytest.approx(by_rows(ours.accelerations), abs=1e-7)
 
@@ -172,7 +177,7 @@ def test_at_rest_and_without_redundancy_the_number_of_solutions_is_odd():
             Contact(np.eye(4)[2 * i], tangent=np.eye(4)[2 * i + 1], friction=float(rng.uniform(1, 6))) for i in range(2)
         ]
         mass = np.linalg.inv(np.kron(np.eye(2), [[1.0, 0], [0, 1]]) + 0.9 * _coupling(a, h, rng))
-        found = reactions_of_problem(ContactProblem(mass, 2 * rng.normal(size=4), contacts))
+        found = to_tolerance(ContactProblem(mass, 2 * rng.normal(size=4), contacts))
         counts.add(len(found.solutions))
     assert all(count % 2 for count in counts)
     assert len(counts) > 1

@@ -14,9 +14,10 @@ from zwang._numerics.contact_laws import scales_of
 from zwang._numerics.contacts import ContactProblem, dense
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.drive import solve_one
+from zwang._numerics.planar.exact.sets import ExactSet, exact_set
 from zwang._numerics.planar.merging import components, maximal
 from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import Piece, nearness, pieces_of, still_doubtful
+from zwang._numerics.planar.pieces import Piece, in_doubt, is_clear, nearness, pieces_of, still_doubtful
 from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.planar.search import Outcome, find_modes, mode_count
 from zwang._reactions.candidates import DENSE
@@ -39,9 +40,14 @@ LARGEST = 3_000
 """Rows of normals and tangents beyond which nothing dense is made."""
 FULL_BUDGET = 20_000_000
 TRIAL_BUDGET = 100_000
+MARGIN = 1e-6
+"""Decisions of the scaled problem that rest on less are taken again in rational arithmetic: 1e10 units of rounding."""
+ROUNDING = 1e-11
+"""The same for all of them, where rounding of the mass matrix alone makes more than this."""
 
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,7 @@ class Options:
     budget: int | None
     certify: bool
     report: Callable[[int], None] | None
+    exact: bool
 
 
 def reactions_of_problem(
@@ -69,6 +76,7 @@ def reactions_of_problem(
     budget: int | None = None,
     certify: bool = True,
     report: Callable[[int], None] | None = None,
+    exact: bool = True,
 ) -> Reactions:
     """Return every acceleration and reaction that the laws allow.
 
@@ -92,6 +100,9 @@ def reactions_of_problem(
         Whether to look for certificates that hold for every force.
     report : callable, optional
         Called with the number of linear programs from time to time.
+    exact : bool
+        Whether the arrays are what is meant, to the last bit: then ties between modes are decided in rational
+        arithmetic. False where they were computed from a state, which is rounded itself: ties stay marginal.
 
     Examples
     --------
@@ -110,7 +121,7 @@ def reactions_of_problem(
     called = problem.names if names is None else tuple(names)
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
-    options = Options(tol, slip_tol, every, budget, certify, report)
+    options = Options(tol, slip_tol, every, budget, certify, report, exact)
     origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
         return _planar(problem, called, options, name, tuple(coordinates), origin)
@@ -154,6 +165,7 @@ class Found:
     complete: bool
     marginal: tuple[str, ...]
     note: str
+    exact: ExactSet | None = None
 
 
 def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: Options) -> Found:
@@ -162,6 +174,11 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     proofs = certificates(reduced) if options.certify and not rounding else []
     outcome = _enumerate(reduced, total, options)
     finished = outcome is not None and outcome.finished
+    if options.exact and outcome is not None and outcome.finished:
+        starts = _to_decide(reduced, outcome)
+        decided = None if starts is None else exact_set(problem, reduced, outcome, starts, options.slip_tol)
+        if decided is not None:
+            return Found(decided.pieces, outcome, proofs, True, (), "", decided)
     pieces = pieces_of(reduced, outcome, tol) if outcome is not None else []
     doubtful = [piece.marginal for piece in pieces if piece.marginal]
     pieces = maximal(reduced, pieces, tol)
@@ -178,6 +195,15 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     return Found(pieces, outcome, proofs, complete, marginal, note)
 
 
+def _to_decide(reduced: Reduced, outcome: Outcome) -> Ints | None:
+    """Return the choices below which the search is to be decided exactly; None where that is needed nowhere."""
+    if np.finfo(float).eps * reduced.condition > ROUNDING or outcome.doubts > len(outcome.choices):
+        return np.full((1, outcome.choices.shape[1]), -1)  # all of it
+    starts: Ints = outcome.choices[in_doubt(reduced, outcome, MARGIN)]
+    leaves = [tuple(int(m) for m in modes) for modes in outcome.leaves]
+    return None if not len(starts) and all(is_clear(reduced, modes, MARGIN) for modes in leaves) else starts
+
+
 def _planar(
     problem: ContactProblem,
     names: tuple[str, ...],
@@ -190,9 +216,12 @@ def _planar(
     total = mode_count(reduced)
     found = _solution_set(problem, reduced, total, options)
     pieces, proofs, nodes = found.pieces, found.proofs, found.outcome.nodes if found.outcome else 0
-    accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
+    if found.exact is None:
+        accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
+        numbers = components(pieces, near=nearness(options.tol))
+    else:
+        accelerations, continuum, numbers = found.exact.accelerations, found.exact.continuum, found.exact.components
     status = status_of(pieces, len(accelerations), continuum, found.complete, proofs)
-    numbers = components(pieces, near=nearness(options.tol))
     if found.complete and found.outcome is not None and found.outcome.finished:
         proofs = [*proofs, enumeration(status, total, nodes, len(set(numbers)))]
     scales = scales_of(problem, inverse_times(problem))
@@ -212,7 +241,7 @@ def _planar(
         solutions=solutions,
         accelerations=accelerations,
         accelerations_continuum=continuum,
-        rejected=explain(problem, reduced, found.outcome, total, names, options.tol),
+        rejected=explain(problem, reduced, found.outcome, total, names, options.tol, found.exact),
         complete=found.complete,
         marginal=found.marginal,
         certificate=None if main is None else certificate_of(main),
@@ -230,7 +259,8 @@ def _enumerate(reduced: Reduced, total: float, options: Options) -> Outcome | No
         return None
     few = reduced.count <= ENUMERATED or total <= 4.0**ENUMERATED
     budget = options.budget or (FULL_BUDGET if few or options.every else TRIAL_BUDGET)
-    return find_modes(reduced, tol=options.tol, budget=budget, report=options.report)
+    margin = MARGIN if options.exact else 0.0
+    return find_modes(reduced, tol=options.tol, budget=budget, margin=margin, report=options.report)
 
 
 def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | None) -> str:

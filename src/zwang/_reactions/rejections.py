@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.planar import tree
+from zwang._numerics.planar.exact.sets import ExactSet
 from zwang._numerics.planar.modes import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES
 from zwang._numerics.planar.pieces import conditions
 from zwang._numerics.planar.polyhedra import affine_solution
@@ -22,6 +23,8 @@ from zwang._results.reactions import Rejections
 Array = npt.NDArray[np.float64]
 
 FEW_MODES = 64
+ROUNDING = 1e-15
+"""In place of the tolerance, where solutions were decided exactly."""
 REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS)
 
 Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
@@ -29,15 +32,22 @@ Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
 
 
 def explain(
-    problem: ContactProblem, reduced: Reduced, outcome: Outcome | None, total: float, names: tuple[str, ...], tol: float
+    problem: ContactProblem,
+    reduced: Reduced,
+    outcome: Outcome | None,
+    total: float,
+    names: tuple[str, ...],
+    tol: float,
+    exact: ExactSet | None = None,
 ) -> Rejections:
-    """Return the rejections of a problem."""
+    """Return the rejections of a problem; where the solutions were decided exactly, none of them is listed."""
     if total <= FEW_MODES:
-        rows = list(_one_by_one(reduced, tol))
+        rows = list(_one_by_one(reduced, tol if exact is None else ROUNDING))
+        rows = [row for row in rows if exact is None or row[0] not in exact.found]
         return _gather(problem, reduced, rows, names, len(rows))
     if outcome is None:
         return _gather(problem, reduced, [], names, 0)
-    return _branches(problem, reduced, outcome, names)
+    return _branches(problem, reduced, outcome, names, frozenset() if exact is None else exact.found)
 
 
 def _one_by_one(reduced: Reduced, tol: float) -> Iterable[Row]:
@@ -86,11 +96,21 @@ def _unit(reduced: Reduced, contact: int, reason: str) -> float:
     return float(reduced.unit[reduced.tangent[contact] if reason == BEYOND else reduced.normal[contact]])
 
 
-def _branches(problem: ContactProblem, reduced: Reduced, outcome: Outcome, names: tuple[str, ...]) -> Rejections:
+def _branches(
+    problem: ContactProblem,
+    reduced: Reduced,
+    outcome: Outcome,
+    names: tuple[str, ...],
+    found: frozenset[tuple[int, ...]],
+) -> Rejections:
     """What the search rejected: branches, with '*' for the contacts that it had not come to."""
     kept = outcome.basis != tree.STRICT  # those are boundaries of other modes, whose closed pieces contain them
+    numbers = np.array([len(table.modes) for table in reduced.tables])
+    for modes in found:  # what a closer look found again was not rejected
+        beside = (outcome.rejected >= 0) & (outcome.rejected < numbers) & (outcome.rejected != np.array(modes))
+        kept &= beside.any(axis=1)
     labels, place = _label_places(problem, reduced)
-    modes, culprits, basis = outcome.rejected[kept], outcome.culprits[kept], outcome.basis[kept]
+    rejected, culprits, basis = outcome.rejected[kept], outcome.culprits[kept], outcome.basis[kept]
     owner = np.array([variable.contact for variable in outcome.variables], dtype=np.int64)
     unit = np.array([variable.unit for variable in outcome.variables])
     meaning = np.array(
@@ -100,13 +120,13 @@ def _branches(problem: ContactProblem, reduced: Reduced, outcome: Outcome, names
         ]
     )
     whose = owner[culprits]
-    reason = meaning[culprits, modes[np.arange(len(modes)), whose] + 1]
-    none = np.full(modes.shape, np.nan)
+    reason = meaning[culprits, rejected[np.arange(len(rejected)), whose] + 1]
+    none = np.full(rejected.shape, np.nan)
     return Rejections(
         names=names,
         labels=labels,
         reasons=REASONS,
-        modes=place[np.arange(reduced.count), modes],
+        modes=place[np.arange(reduced.count), rejected],
         reason=np.where(basis == tree.EQUATION, REASONS.index(CONTRADICTS), reason),
         contact=whose,
         value=outcome.values[kept] * unit[culprits],

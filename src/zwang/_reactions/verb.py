@@ -40,6 +40,7 @@ def reactions(
     backend: str = "native",
     workers: int | None = None,
     report: Callable[[int], None] | None = None,
+    exact: bool = True,
 ) -> Reactions | ReactionsMap:
     """Return every acceleration and every reaction that the laws allow at a state.
 
@@ -68,6 +69,10 @@ def reactions(
         Threads for a batch.
     report : callable, optional
         Called from time to time with the linear programs solved, or with the states of a batch done.
+    exact : bool
+        Of a ContactProblem with friction along lines: its doubles are taken as the fractions that they are, and ties
+        between modes are decided in rational arithmetic. False where the arrays were computed and rounded, so that
+        rows that are meant to be dependent are so up to `tol` only; a system's state always is.
 
     Returns
     -------
@@ -89,7 +94,7 @@ def reactions(
     if isinstance(system, ContactProblem):
         if state is not None or params is not None or normal_forces is not None:
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
-        return reactions_of_problem(system, slip_tol=slip_tol, **options)
+        return reactions_of_problem(system, slip_tol=slip_tol, exact=exact, **options)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
     if state is None:
@@ -101,10 +106,10 @@ def reactions(
         if normal_forces is not None:
             raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")
 
-        def exact(single: Inputs) -> Reactions:
+        def singly(single: Inputs) -> Reactions:
             return _of_state(model, single, None, tolerances, {**options, "certify": False, "report": None})
 
-        found = reactions_of_batch(model, inputs, tolerances, tol, exact, workers, report)
+        found = reactions_of_batch(model, inputs, tolerances, tol, singly, workers, report)
         axes, values = map_axes(inputs.shape, state, params)
         return replace(found, axes=axes, values=values)
     return _of_state(model, inputs, normal_forces, tolerances, options)
@@ -135,7 +140,13 @@ def _of_state(
     )
     coordinates = tuple(item.name for item in system.coordinates)
     result = reactions_of_problem(
-        found.problem, name=system.name, names=found.names, coordinates=coordinates, provenance=provenance, **options
+        found.problem,
+        name=system.name,
+        names=found.names,
+        coordinates=coordinates,
+        provenance=provenance,
+        exact=False,
+        **options,
     )
     notes = [result.note] if result.note else []
     if found.open:

@@ -25,6 +25,16 @@ GONE = 1_000_000
 PATIENCE = 60
 """Pivots by size before Bland's rule, which can't cycle, takes over."""
 LIMIT = 2_000
+MARGIN = 4
+"""Place in `note` of the least margin: how far the decisions so far were from being others, in the scaled problem."""
+GROWTH = 5
+"""Place in `note` of what small pivots on the way may have made of one unit of rounding."""
+SMALL_PIVOT = 0.05
+"""A pivot below this part of its row, or of 1, counts for the growth; others keep rounding at bay."""
+MOST_GROWTH = 1e10
+"""Growth beyond which nothing that follows counts as certain."""
+NOTES = 6
+"""Length of `note`."""
 
 TABLE, INTS = "float64[:, ::1]", "int64[::1]"
 
@@ -57,6 +67,17 @@ def exchange(tab: Array, rows: int, cols: int, r: int, e: int, basic: Ints, nonb
 
 
 @njit
+def count_growth(tab: Array, cols: int, r: int, e: int, note: Array) -> None:
+    """Count what a pivot is about to do to rounding."""
+    largest = 1.0
+    for j in range(1, cols + 1):
+        largest = max(largest, abs(tab[r, j]))
+    size = abs(tab[r, e])
+    if size < SMALL_PIVOT * largest:
+        note[GROWTH] *= largest / size
+
+
+@njit
 def drop_column(tab: Array, rows: int, cols: int, e: int, nonbasic: Ints, place: Ints) -> int:
     """Remove a nonbasic variable (it is zero) and return the new number of columns."""
     place[nonbasic[e - 1]] = GONE
@@ -86,7 +107,7 @@ def force_zero(
 ) -> int:
     """Force variable v to zero, changing shape = [rows, cols]; return 1, or 0 if that is impossible.
 
-    ``note`` = [value where impossible, smallest pivot that was taken for a nonzero one, ., .].
+    ``note`` = [value where impossible, smallest pivot that was taken for a nonzero one, ., ., least margin, growth].
     """
     rows, cols = shape
     if place[v] == GONE:
@@ -102,11 +123,13 @@ def force_zero(
                 e = j
         if largest <= 0.01 * tol:
             note[0] = tab[r, 0]
+            note[MARGIN] = min(note[MARGIN], abs(tab[r, 0]) if cols == 0 else 0.0)
             if abs(tab[r, 0]) > tol:
                 return 0
             shape[0] = drop_row(tab, rows, cols, r, basic, place)
             return 1
         note[1] = min(note[1], largest)
+        count_growth(tab, cols, r, e, note)
         exchange(tab, rows, cols, r, e, basic, nonbasic, place)
     shape[1] = drop_column(tab, rows, cols, -place[v], nonbasic, place)
     return 1
@@ -120,7 +143,7 @@ def make_feasible(
 
     Returns -1; or, if that is impossible, the row whose variable stays below note[0] < 0 whatever the others are, with
     the largest of its coefficients (all as good as <= 0) in note[2]; or -2 if the limit of pivots is reached. note[3]
-    is the number of pivots.
+    is the number of pivots, note[4] the least margin.
     """
     count = 0
     while count < LIMIT:
@@ -152,9 +175,12 @@ def make_feasible(
         if e == 0:
             note[0] = tab[r, 0]
             note[2] = 0.0
+            note[MARGIN] = min(note[MARGIN], -tab[r, 0])
             for j in range(1, cols + 1):
                 note[2] = max(note[2], tab[r, j])
+                note[MARGIN] = min(note[MARGIN], 0.0 if kind[nonbasic[j - 1]] == FREE else -tab[r, j])
             return r
+        count_growth(tab, cols, r, e, note)
         exchange(tab, rows, cols, r, e, basic, nonbasic, place)
         count += 1
     return -2
@@ -180,7 +206,10 @@ def ratio_test(
     return r
 
 
-@njit(f"float64({TABLE}, int64, int64, int64, float64, {INTS}, {INTS}, {INTS}, {INTS}, float64)", separate=True)
+@njit(
+    f"float64({TABLE}, int64, int64, int64, float64, {INTS}, {INTS}, {INTS}, {INTS}, float64, float64[::1])",
+    separate=True,
+)
 def reaches(
     tab: Array,
     rows: int,
@@ -192,6 +221,7 @@ def reaches(
     place: Ints,
     kind: Ints,
     tol: float,
+    note: Array,
 ) -> float:
     """Move a feasible dictionary so that v grows; stop above `target`, and return the value reached (inf: no end)."""
     if place[v] == GONE:
@@ -203,6 +233,7 @@ def reaches(
             r = ratio_test(tab, rows, e, 1.0, -1, basic, kind, tol, bland)
             if r < 0:
                 return np.inf
+            count_growth(tab, cols, r, e, note)
             exchange(tab, rows, cols, r, e, basic, nonbasic, place)
         row = place[v]
         if tab[row, 0] > target:
@@ -222,5 +253,6 @@ def reaches(
         r = ratio_test(tab, rows, e, 1.0 if tab[row, e] > 0 else -1.0, row, basic, kind, tol, bland)
         if r < 0:
             return np.inf
+        count_growth(tab, cols, r, e, note)
         exchange(tab, rows, cols, r, e, basic, nonbasic, place)
     return float(tab[place[v], 0]) if place[v] >= 0 else 0.0

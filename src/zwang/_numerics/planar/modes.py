@@ -12,6 +12,7 @@ cone, so that sliding along one edge means that the weight of the other is zero.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -111,10 +112,10 @@ class Table:
     """
 
     modes: tuple[Mode, ...]
-    generators: dict[str, tuple[float, float]]
+    generators: Mapping[str, tuple[float, float]]
     rows: dict[str, Form]
     pairs: tuple[tuple[str, str, int], ...]
-    offset: float = 0.0
+    offset: float = 0
     free: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     split: tuple[Step, ...] = ()
@@ -148,7 +149,7 @@ def table(law: Law, mu: float, bound: float) -> Table:
         return _unilateral_rest(mu)
     if law is Law.BILATERAL:
         mode = Mode((_GAP,), (), (), ("gap",))
-        return Table((mode,), {"N": (1.0, 0.0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
+        return Table((mode,), {"N": (1, 0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
     if law is Law.BILATERAL_SLIDING:
         return _bilateral_sliding(mu)
     if law is Law.BILATERAL_REST:
@@ -160,22 +161,22 @@ def table(law: Law, mu: float, bound: float) -> Table:
 
 def _unilateral(mu: float) -> Table:
     # A sliding contact has T = -mu N along its slip; without friction mu = 0 and there is no T.
-    friction = (_edge(mu, 1.0),) if mu else ()
+    friction = (_edge(mu, 1),) if mu else ()
     still = (_T,) if mu else ()
     opened = Mode((_N, *still), (_GAP,), (PENETRATES,), ("N",), strict=("gap",))
     closed = Mode((_GAP, *friction), (_N,), (PULLS,), ("gap",))
-    return Table((opened, closed), {"N": (1.0, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
+    return Table((opened, closed), {"N": (1, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
 
 
 def _unilateral_rest(mu: float) -> Table:
     opened = Mode((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
-    cone = (_edge(mu, 1.0), _edge(mu, -1.0))
+    cone = (_edge(mu, 1), _edge(mu, -1))
     stick = Mode((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
-    forth = Mode((_GAP, _edge(mu, 1.0)), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
+    forth = Mode((_GAP, _edge(mu, 1)), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
     back = Mode(
-        (_GAP, _edge(mu, -1.0)), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
+        (_GAP, _edge(mu, -1)), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
     )
-    weight = 1.0 / (1.0 + mu)
+    weight = 1 / (1 + mu)
     return Table(
         (opened, stick, forth, back),
         {"up": (weight, mu * weight), "down": (weight, -mu * weight)},
@@ -185,23 +186,23 @@ def _unilateral_rest(mu: float) -> Table:
 
 
 def _bilateral_sliding(mu: float) -> Table:
-    push = Mode((_GAP, _edge(mu, 1.0)), (_N,), (PULLS,), ("pull",))
-    pull = Mode((_GAP, _edge(-mu, 1.0)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
-    generators = {"push": (1.0, -mu), "pull": (-1.0, -mu)}
+    push = Mode((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
+    pull = Mode((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
+    generators = {"push": (1, -mu), "pull": (-1, -mu)}
     return Table((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
 
 
 def _bilateral_rest(mu: float) -> Table:
-    weight = 1.0 / (1.0 + mu)
+    weight = 1 / (1 + mu)
     names = ("up", "down", "up-", "down-")
-    edges = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
+    edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     generators = {name: (sign * weight, turn * mu * weight) for name, (sign, turn) in zip(names, edges, strict=True)}
     modes = []
-    for sign, own, other in ((1.0, names[:2], names[2:]), (-1.0, names[2:], names[:2])):
+    for sign, own, other in ((1, names[:2], names[2:]), (-1, names[2:], names[:2])):
         force: Form = (sign, 0, 0, 0, 0)
         wrong = PULLS if sign > 0 else PUSHES
         pulling = sign < 0
-        cone = (_edge(sign * mu, 1.0), _edge(sign * mu, -1.0))
+        cone = (_edge(sign * mu, 1), _edge(sign * mu, -1))
         modes += [
             Mode((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
             Mode(
@@ -242,7 +243,7 @@ def _tresca(bound: float) -> Table:
     # T = -bound + below; above = bound - T
     return Table(
         (stick, forth, back),
-        {"below": (0.0, 1.0)},
+        {"below": (0, 1)},
         {"slip": _SLIP, "above": room[1]},
         (("below", "slip", 1), ("above", "slip", -1)),
         offset=-bound,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from zwang._numerics.planar.modes import Law, Mode
 from zwang._numerics.planar.polyhedra import Polyhedron, affine_solution, from_conditions
-from zwang._numerics.planar.programs import deepest
+from zwang._numerics.planar.programs import clearly_empty, deepest
 from zwang._numerics.planar.reduced import Reduced
 from zwang._numerics.planar.search import Outcome, partial_choice
 
@@ -45,6 +45,8 @@ class Piece:
         Whether the acceleration is the same on the whole piece.
     u : (m,) array
         Scaled accelerations of the contacts at the polyhedron's point.
+    sharp : bool
+        Whether the signs of forces and accelerations at that point are certain, however small they are.
     """
 
     polyhedron: Polyhedron
@@ -52,11 +54,12 @@ class Piece:
     marginal: str
     unique: bool
     u: Array
+    sharp: bool = False
 
 
 def form_row(problem: Reduced, contact: int, form: tuple[float, ...]) -> Array:
     """Return a form in (N, T, a_n, a_t, 1) of a contact as a row over (z, 1)."""
-    row = np.zeros(problem.size + 1)
+    row = np.zeros(problem.size + 1, dtype=problem.gram.dtype)
     normal, tangent = problem.normal[contact], problem.tangent[contact]
     for factor, at in ((form[0], normal), (form[1], tangent)):
         if factor:
@@ -81,6 +84,16 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
         owners += [(c, reason) for reason in mode.reasons]
     shape = (-1, problem.size + 1)
     return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
+
+
+def is_clear(problem: Reduced, modes: tuple[int, ...], margin: float) -> bool:
+    """Whether a mode has one solution, and every condition of it holds by more than `margin`."""
+    equations, inequalities, _ = conditions(problem, modes)
+    point, basis, residual, gap = affine_solution(equations)
+    size = max(1.0, float(np.abs(point).max(initial=0.0)))
+    if basis.shape[1] or gap < 1e-3 or residual > margin or size > 1e3:
+        return False
+    return bool((inequalities[:, :-1] @ point + inequalities[:, -1] > margin).all())
 
 
 def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
@@ -144,6 +157,16 @@ def _is_strict(problem: Reduced, piece: Piece, tol: float) -> bool:
         return bool((_values(body, body.inequalities)[rows].max(axis=1) > zero).all())
     found = deepest(body.equations, body.inequalities, rows.astype(float))
     return found is not None and found[1] > zero
+
+
+def in_doubt(problem: Reduced, outcome: Outcome, margin: float) -> Ints:
+    """Look again, from the problem itself, at rejections that rest on little; return the places of those that do."""
+    kept = []
+    for place, row in enumerate(outcome.doubtful):
+        equations, inequalities, _ = _shared_conditions(problem, row)
+        if not clearly_empty(equations, inequalities, margin):
+            kept.append(place)
+    return np.array(kept, dtype=np.int64)
 
 
 def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
@@ -226,7 +249,8 @@ def contact_state(problem: Reduced, piece: Piece, contact: int) -> tuple[str, bo
     """
     law = problem.laws[contact]
     normal, tangent = problem.normal[contact], problem.tangent[contact]
-    z, zero = piece.polyhedron.point, 1e-11 * max(1.0, float(np.abs(piece.polyhedron.point).max(initial=0.0)))
+    z = piece.polyhedron.point
+    zero = 0.0 if piece.sharp else 1e-11 * max(1.0, float(np.abs(z).max(initial=0.0)))
     pulls = normal >= 0 and bool(z[normal] < -zero)
     rests = law in {Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST}
     one_sided = law in {Law.UNILATERAL, Law.UNILATERAL_REST}

@@ -10,7 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.jit import njit
-from zwang._numerics.planar.dictionary import FREE, GONE, NONNEGATIVE, force_zero, make_feasible, reaches
+from zwang._numerics.planar.dictionary import (
+    FREE,
+    GONE,
+    GROWTH,
+    MARGIN,
+    MOST_GROWTH,
+    NONNEGATIVE,
+    NOTES,
+    force_zero,
+    make_feasible,
+    reaches,
+)
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -35,7 +46,7 @@ def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     for i in range(rows):
         place[cols + i] = i
         kind[cols + i] = NONNEGATIVE
-    note, shape = np.zeros(4), np.array([rows, cols])
+    note, shape = np.zeros(NOTES), np.array([rows, cols])
     for i in range(equations):
         if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
             return 1
@@ -46,10 +57,38 @@ def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     depth = len(point) - 1
     if place[depth] == GONE:
         return 1
-    reaches(tab, rows, cols, depth, np.inf, basic, nonbasic, place, kind, tol)
+    reaches(tab, rows, cols, depth, np.inf, basic, nonbasic, place, kind, tol, note)
     for v in range(len(point)):
         point[v] = tab[place[v], 0] if 0 <= place[v] < GONE else 0.0
     return 0
+
+
+@njit("boolean(float64[:, ::1], int64, float64, float64, float64)")
+def clearly_empty_steps(tab: Array, equations: int, tol: float, margin: float, growth: float) -> bool:
+    """Whether no point satisfies rows as in `deepest_steps`, by more than `margin` at every decision."""
+    rows, cols = tab.shape[0], tab.shape[1] - 1
+    total = rows + cols
+    basic, nonbasic = np.arange(rows) + cols, np.arange(cols)
+    place, kind = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    for v in range(cols):
+        place[v] = -(v + 1)
+        kind[v] = FREE
+    for i in range(rows):
+        place[cols + i] = i
+        kind[cols + i] = NONNEGATIVE
+    note, shape = np.ones(NOTES), np.array([rows, cols])
+    for i in range(equations):
+        if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
+            return bool(note[MARGIN] > margin and note[GROWTH] < growth)
+    r = make_feasible(tab, shape[0], shape[1], basic, nonbasic, place, kind, tol, note)
+    return bool(r >= 0 and note[MARGIN] > margin and note[GROWTH] < growth)
+
+
+def clearly_empty(equations: Array, inequalities: Array, margin: float) -> bool:
+    """Whether conditions (as of `deepest`) contradict each other beyond the reach of rounding."""
+    rows = np.concatenate([equations, inequalities])
+    tab = np.ascontiguousarray(np.column_stack([rows[:, -1], rows[:, :-1]]))
+    return bool(clearly_empty_steps(tab, len(equations), TOL, margin, MOST_GROWTH))
 
 
 def deepest(equations: Array, inequalities: Array, weight: Array | None = None) -> tuple[Array, float] | None:

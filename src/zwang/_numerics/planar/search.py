@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.planar import tree
-from zwang._numerics.planar.dictionary import FREE
+from zwang._numerics.planar.dictionary import FREE, GROWTH, NOTES
 from zwang._numerics.planar.modes import Table
 from zwang._numerics.planar.reduced import Reduced
 
@@ -58,6 +58,8 @@ class Outcome:
         Whether the whole tree was visited.
     doubtful : (d, k) int array
         Rejections that rest on little, like `rejected`: they need a closer look.
+    choices : (d, s) int array
+        The same as choices at the steps of the search, -1 where none was made.
     doubts : int
         How many there were.
     seconds : float
@@ -74,6 +76,7 @@ class Outcome:
     rejections: int
     finished: bool
     doubtful: Ints
+    choices: Ints
     doubts: int
     seconds: float
 
@@ -85,7 +88,7 @@ def mode_count(problem: Reduced) -> float:
 
 
 @dataclass(eq=False)
-class _Layout:
+class Layout:
     """Numbers of the search's variables, and the dictionary at the root."""
 
     variables: list[Variable]
@@ -97,7 +100,7 @@ class _Layout:
     tied: Ints
 
 
-def _layout(problem: Reduced) -> _Layout:
+def layout_of(problem: Reduced) -> Layout:
     generators: list[tuple[int, str]] = []
     rows: list[tuple[int, str]] = []
     for c, table in enumerate(problem.tables):
@@ -105,8 +108,8 @@ def _layout(problem: Reduced) -> _Layout:
         rows += [(c, name) for name in table.rows]
     number = {key: v for v, key in enumerate(generators + rows)}
     kind = np.zeros(len(number), dtype=np.int64)
-    columns = np.zeros((problem.size, len(generators)))
-    start = np.zeros(problem.size)
+    columns = np.zeros((problem.size, len(generators)), dtype=problem.gram.dtype)
+    start = np.zeros(problem.size, dtype=problem.gram.dtype)
     for c, table in enumerate(problem.tables):
         normal, tangent = problem.normal[c], problem.tangent[c]
         if tangent >= 0:
@@ -120,7 +123,7 @@ def _layout(problem: Reduced) -> _Layout:
             kind[v] = FREE if name in table.free else 0
     response = np.column_stack([problem.free + problem.gram @ start, problem.gram @ columns])
     values = np.column_stack([start, columns])
-    tab = np.zeros((len(rows), len(generators) + 1))
+    tab = np.zeros((len(rows), len(generators) + 1), dtype=problem.gram.dtype)
     for i, (c, name) in enumerate(rows):
         push, rub, gap, slip, constant = problem.tables[c].rows[name]
         for factor, source, at in (
@@ -136,7 +139,7 @@ def _layout(problem: Reduced) -> _Layout:
     variables = [Variable(c, name, _unit(problem, c, name)) for c, name in generators + rows]
     basic = np.arange(len(generators), len(number))
     tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
-    return _Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
+    return Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
 
 
 def _unit(problem: Reduced, c: int, name: str) -> float:
@@ -147,7 +150,7 @@ def _unit(problem: Reduced, c: int, name: str) -> float:
     return float(problem.unit[problem.normal[c]])
 
 
-def _step_arrays(problem: Reduced, layout: _Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+def step_arrays(problem: Reduced, layout: Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
     """The steps of all contacts, one after the other, as arrays for the compiled search."""
     steps = [(c, step) for c, table in enumerate(problem.tables) for step in table.steps]
     count = len(steps)
@@ -167,7 +170,7 @@ def _step_arrays(problem: Reduced, layout: _Layout) -> tuple[Ints, Ints, Ints, I
     return counts, zero, strict, any_strict, turned, pairs
 
 
-def _modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
+def modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
     """Modes of the contacts from the choices at the steps (-1: not made); see `partial_choice` for half-made ones."""
     columns, at = [], 0
     for table in problem.tables:
@@ -200,6 +203,7 @@ def find_modes(
     budget: int = 2_000_000,
     keep: int = 1_000,
     enough: int | None = None,
+    margin: float = 0.0,
     report: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Return every combination of modes that has a solution.
@@ -215,11 +219,13 @@ def find_modes(
         Rejections that are kept; the others are counted.
     enough : int, optional
         Leaves after which the search may stop.
+    margin : float
+        Rejections that rest on less than this are listed as doubtful; 0 leaves it to `tol`.
     report : callable, optional
         Called with the number of nodes every few thousand of them.
     """
     begin = time.perf_counter()
-    layout = _layout(problem)
+    layout = layout_of(problem)
     k, (rows, width) = sum(len(table.steps) for table in problem.tables), layout.tab.shape
     counters = np.zeros(8, dtype=np.int64)
     depth = k + 1
@@ -238,19 +244,19 @@ def find_modes(
     )
     places[0, layout.basic], places[0, layout.nonbasic] = np.arange(rows), -1 - np.arange(width - 1)
     branch[0] = rows, width - 1, -1, 0, 0
-    note = np.zeros(4)
-    if not tree.plant(tabs[0], basics[0], nonbasics[0], places[0], kinds[0], branch[0], layout.tied, note, tol):
+    note, growth = np.zeros(NOTES), np.ones(depth)
+    if not tree.plant(tabs[0], basics[0], nonbasics[0], places[0], kinds[0], branch[0], layout.tied, note, tol, margin):
         counters[[tree.LEVEL, tree.DONE, tree.REJECTED, tree.LOOSE]] = -1, 1, 1, branch[0, 4]
         rejected[0, :k], rejected[0, k], rejected[0, k + 1], values[0] = -1, branch[0, 2], branch[0, 3], note[0]
         doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
     elif not k:
         counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
-    arrays = _step_arrays(problem, layout)
+    arrays, growth[0] = step_arrays(problem, layout), note[GROWTH]
     modes = np.full(k, -1, dtype=np.int64)
     while not counters[tree.DONE] and counters[tree.NODES] < budget:
         chunk = min(CHUNK, budget - int(counters[tree.NODES]))
-        state = (tabs, basics, nonbasics, places, kinds, stricts, branch, modes)
-        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, chunk, tol)
+        state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
+        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, chunk, tol, margin)
         if report is not None:
             report(int(counters[tree.NODES]))
         if enough is not None and counters[tree.LEAVES] >= enough:
@@ -258,8 +264,8 @@ def find_modes(
     unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
     return Outcome(
-        leaves=_modes_of_steps(problem, leaves[:found]),
-        rejected=_modes_of_steps(problem, rejected[:kept, :k]),
+        leaves=modes_of_steps(problem, leaves[:found]),
+        rejected=modes_of_steps(problem, rejected[:kept, :k]),
         culprits=rejected[:kept, k].copy(),
         basis=rejected[:kept, k + 1].copy(),
         values=values[:kept, 0].copy(),
@@ -268,7 +274,8 @@ def find_modes(
         pivots=int(counters[tree.PIVOTS]),
         rejections=int(counters[tree.REJECTED]),
         finished=bool(counters[tree.DONE]) and int(counters[tree.LEAVES]) <= len(leaves),
-        doubtful=_modes_of_steps(problem, unsure[:, :k]),
+        doubtful=modes_of_steps(problem, unsure[:, :k]),
+        choices=unsure[:, :k].copy(),
         doubts=int(counters[tree.LOOSE]),
         seconds=time.perf_counter() - begin,
     )

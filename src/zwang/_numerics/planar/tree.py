@@ -14,7 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.jit import njit
-from zwang._numerics.planar.dictionary import GONE, NONNEGATIVE, force_zero, make_feasible, reaches
+from zwang._numerics.planar.dictionary import (
+    GONE,
+    GROWTH,
+    MARGIN,
+    MOST_GROWTH,
+    NONNEGATIVE,
+    NOTES,
+    force_zero,
+    make_feasible,
+    reaches,
+)
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -98,7 +108,7 @@ def unreachable(
     zero = 0.01 * tol
     for v in range(len(strict)):
         if strict[v] != 0:
-            note[0] = reaches(tab, rows, cols, v, zero, basic, nonbasic, place, kind, tol)
+            note[0] = reaches(tab, rows, cols, v, zero, basic, nonbasic, place, kind, tol, note)
             if note[0] <= zero:
                 return v
     for c in range(len(modes)):
@@ -106,14 +116,14 @@ def unreachable(
         for s in range(any_strict.shape[2]):
             if not found:
                 v = any_strict[c, modes[c], s]
-                found = reaches(tab, rows, cols, v, zero, basic, nonbasic, place, kind, tol) > zero
+                found = reaches(tab, rows, cols, v, zero, basic, nonbasic, place, kind, tol, note) > zero
         if not found:
             note[0] = 0.0
             return int(any_strict[c, modes[c], 0])
     return -1
 
 
-@njit(f"boolean({FLOATS2}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, float64[::1], float64)")
+@njit(f"boolean({FLOATS2}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, {INTS1}, float64[::1], float64, float64)")
 def plant(
     tab: Array,
     basic: Ints,
@@ -124,6 +134,7 @@ def plant(
     tied: Ints,
     note: Array,
     tol: float,
+    margin: float,
 ) -> bool:
     """Make the root: variables that vanish in every mode leave it. False if it is impossible already.
 
@@ -131,25 +142,28 @@ def plant(
     what the rejection rests on.
     """
     shape = branch[:2]
-    note[1] = 1.0
+    note[1] = note[MARGIN] = note[GROWTH] = 1.0
     for s in range(len(tied)):
         if not force_zero(tab, shape, tied[s], basic, nonbasic, place, tol, note):
             branch[2] = tied[s]
             branch[3] = EQUATION
+            branch[4] = 1 if note[MARGIN] < margin else 0
             return False
     r = make_feasible(tab, shape[0], shape[1], basic, nonbasic, place, kind, tol, note)
+    if note[GROWTH] > MOST_GROWTH:
+        note[MARGIN] = 0.0
     branch[2], branch[3] = -1, 0
-    branch[4] = 1 if note[1] < 10.0 * tol or r == -2 else 0
+    branch[4] = 1 if note[1] < 10.0 * tol or r == -2 or note[MARGIN] < margin else 0
     if r >= 0:
         branch[2] = basic[r]
         branch[3] = SIGN
-        branch[4] = 1 if note[2] > -tol * note[0] else 0
+        branch[4] = 1 if note[2] > -tol * note[0] or note[MARGIN] < margin else 0
     return r < 0
 
 
 @njit(
-    f"void({FLOATS3}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS1}, {INTS1}, {INTS3}, {INTS3}, "
-    f"{INTS3}, {INTS2}, {INTS3}, {INTS2}, {INTS2}, {INTS2}, {FLOATS2}, {INTS1}, int64, float64)"
+    f"void({FLOATS3}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, float64[::1], {INTS1}, {INTS1}, {INTS3}, "
+    f"{INTS3}, {INTS3}, {INTS2}, {INTS3}, {INTS2}, {INTS2}, {INTS2}, {FLOATS2}, {INTS1}, int64, float64, float64)"
 )
 def search(
     tabs: Array,
@@ -159,6 +173,7 @@ def search(
     kinds: Ints,
     stricts: Ints,
     branch: Ints,
+    growth: Array,
     modes: Ints,
     mode_count: Ints,
     zero: Ints,
@@ -173,10 +188,15 @@ def search(
     counters: Ints,
     nodes: int,
     tol: float,
+    margin: float,
 ) -> None:
-    """Visit up to `nodes` nodes. ``branch[level]`` = [rows, cols, contact or -1, next mode, loose]."""
+    """Visit up to `nodes` nodes. ``branch[level]`` = [rows, cols, contact or -1, next mode, loose].
+
+    A rejection is loose, and listed as doubtful, where it or a step on the way to it rests on less than `margin`;
+    ``growth[level]`` is what small pivots on the way have made of rounding.
+    """
     k = len(modes)
-    note, shape = np.zeros(4), np.zeros(2, dtype=np.int64)
+    note, shape = np.zeros(NOTES), np.zeros(2, dtype=np.int64)
     stop = counters[NODES] + nodes
     level = counters[LEVEL]
     while level >= 0 and counters[NODES] < stop:
@@ -202,7 +222,8 @@ def search(
         place[:] = places[level]
         kind[:] = kinds[level]
         must[:] = stricts[level]
-        note[1] = 1.0
+        note[1] = note[MARGIN] = 1.0
+        note[GROWTH] = growth[level]
         culprit, basis = -1, SIGN
         shape[0], shape[1] = rows, cols
         for s in range(zero.shape[2]):
@@ -234,7 +255,10 @@ def search(
             v = unreachable(tab, rows, cols, basic, nonbasic, place, kind, must, modes, any_strict, tol, note)
             if v >= 0:
                 culprit, basis = v, STRICT
-                loose = max(loose, 1 if note[0] < -0.01 * tol else 0)
+                loose = max(loose, 1 if note[0] < -0.01 * tol or margin > 0.0 else 0)
+        if note[MARGIN] < margin or (margin > 0.0 and note[GROWTH] > MOST_GROWTH):
+            loose = 1
+        growth[new] = note[GROWTH]
         if culprit < 0 and new == k:
             if counters[LEAVES] < leaves.shape[0]:
                 leaves[counters[LEAVES], :k] = modes
