@@ -1,8 +1,9 @@
 """M a = Q + J^T lam, J a = gamma for rows J of any rank, in the metric of the mass matrix.
 
-With M = C C^T, z = C^T a and K = J C^-T the problem is: z nearest to C^-1 Q with K z = gamma. The singular values of
-the rows of K, scaled to unit length, tell the rank; multipliers of least norm come from the pseudo-inverse, and the
-null space of K^T holds the self-stresses, which are free.
+With M = C C^T, z = C^T a and K = J C^-T the problem is: z nearest to C^-1 Q with K z = gamma. Where M is not
+definite, or its light parts make rows look alike, M + J^T D J and Q + J^T D gamma stand in for M and Q. The singular
+values of the rows of K, scaled to unit length, tell the rank; multipliers of least norm come from the pseudo-inverse,
+and the null space of K^T holds the self-stresses, which are free.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.linear import metric
+from zwang._numerics.linear.rank import ROUNDING, decided, proved_independent
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
-RANK_TOLERANCE = 1e-11
+RANK_TOLERANCE = ROUNDING
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
 
     Parameters
     ----------
-    mass : (n, n), symmetric positive definite
+    mass : (n, n)
+        Symmetric, positive definite on the kernel of the rows.
     rows : (m, n)
     force : (n,)
     gamma : (m,)
@@ -66,24 +70,23 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
     >>> found.accelerations.round(12) + 0.0, found.rank, found.regular
     (array([1., 0.]), 1, False)
     """
-    try:
-        factor = np.linalg.cholesky(mass)
-    except np.linalg.LinAlgError:
+    factor = metric.factor(mass)
+    if factor is None or (len(rows) and not proved_independent(rows, mass)):
+        force = force + rows.T @ (metric.support(mass, rows) * gamma)
+        factor = metric.factor(metric.supported(mass, rows))
+    if factor is None:
         raise StateError(
-            "The mass matrix is not positive definite at this state. Give every coordinate inertia, and check the "
-            "signs of masses and moments of inertia."
-        ) from None
+            "The mass matrix is not positive definite at this state, nor on the motions that the constraints allow. "
+            "Give every coordinate inertia, and check the signs of masses and moments of inertia."
+        )
     free = np.linalg.solve(factor, force)
     m = rows.shape[0]
     if m == 0:
         return KktSolution(np.linalg.solve(factor.T, free), np.zeros(0), 0, np.zeros((0, 0)), 0.0)
-    metric = np.linalg.solve(factor, rows.T).T
-    lengths = np.linalg.norm(metric, axis=1)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    unit = metric / scale[:, None]
+    found = decided(rows, factor, tol)
+    kept, scale, left, values, right = found.rank, found.lengths, found.left, found.values, found.right
+    unit = (left[:, : len(values)] * values) @ right[: len(values)]
     target = gamma / scale - unit @ free
-    left, values, right = np.linalg.svd(unit, full_matrices=True)
-    kept = int(np.count_nonzero(values > tol * max(values.max(initial=0.0), tol)))
     along = left.T @ target
     inside = along[:kept] / values[:kept]
     scaled = left[:, :kept] @ (inside / values[:kept])
@@ -93,7 +96,7 @@ def solve_kkt(mass: Array, rows: Array, force: Array, gamma: Array, tol: float =
     multipliers -= stress @ (stress.T @ multipliers)
     size = np.linalg.norm(gamma / scale) + np.linalg.norm(unit @ free) + 1e-300
     return KktSolution(
-        accelerations=np.linalg.solve(factor.T, z),
+        accelerations=np.asarray(np.linalg.solve(factor.T, z)),
         multipliers=multipliers,
         rank=kept,
         self_stress=stress,

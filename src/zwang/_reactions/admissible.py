@@ -7,7 +7,7 @@ zero. Tolerances are relative to 1 + the size of the terms: |row| |q| for gaps, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
 from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
 
 
@@ -77,21 +78,22 @@ def acting(
     terms: Terms | SparseTerms,
     tolerances: Tolerances,
     normal_forces: Mapping[str, float] | None = None,
-    vanished: Collection[int] = (),
+    cleaned: Cleaned | None = None,
 ) -> Acting:
     """Return the contact problem of one state; a state that violates a constraint is a StateError.
 
-    Rows of the normals in `vanished` are nothing but rounding (a singular point) and count as zero.
+    Rows and biases in `cleaned`, which depend on each other, stand in place of what rounding has made of them.
     """
     given = _normal_forces(system, normal_forces)
     state = _State(inputs, terms)
     contacts: list[Contact] = []
     opened: list[str] = []
+    known = dict(zip(cleaned.places, zip(cleaned.rows, cleaned.gamma, strict=True), strict=True)) if cleaned else {}
     normal = slip = law = 0
     for item in system.constraints:
         reason = _check(system, item, state, normal, tolerances)
         if reason is None:
-            contacts.append(_contact(item, state, normal, slip, law, tolerances, given, normal in vanished))
+            contacts.append(_contact(item, state, normal, slip, law, tolerances, given, known.get(normal)))
         else:
             opened.append(f"{item.name} ({reason})")
         normal += not isinstance(item, Friction)
@@ -156,7 +158,7 @@ def _contact(
     law: int,
     tolerances: Tolerances,
     given: Mapping[str, float],
-    zero: bool,
+    known: tuple[Any, float] | None,
 ) -> Contact:
     terms = state.terms
     places = range(slip, slip + len(item.slip))
@@ -175,11 +177,11 @@ def _contact(
     name = str(item.name)
     if isinstance(item, Friction):
         return Contact(None, friction=1.0, normal_force=float(terms.bounds[law, 0]), name=name, **along)
-    row = state.row(state.rows, normal)
+    row, bias = known or (state.row(state.rows, normal), terms.gamma[normal, 0])
     return Contact(
-        0 * row if zero else row,
+        row,
         friction=float(terms.bounds[law, 0]) if item.slip else 0.0,
-        bias=float(terms.gamma[normal, 0]),
+        bias=float(bias),
         bilateral=isinstance(item, Bilateral),
         normal_force=given.get(name),
         name=name,

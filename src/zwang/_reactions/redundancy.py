@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.linear.rank import rank_of_gram
 from zwang._numerics.planar.pieces import Piece
 from zwang._numerics.planar.reduced import Reduced
 from zwang._reactions.solutions import shaped
@@ -74,8 +75,7 @@ def _dependencies(reduced: Reduced) -> Array:
     """Rows c over the contacts with sum c_j normal_j = 0."""
     contacts = np.flatnonzero(reduced.normal >= 0)
     normals = reduced.normal[contacts]
-    sizes, vectors = np.linalg.eigh(reduced.gram[np.ix_(normals, normals)])
-    null = vectors[:, sizes < 1e-10].T * reduced.unit[normals]
+    null = rank_of_gram(reduced.gram[np.ix_(normals, normals)]).stress.T * reduced.unit[normals]
     result = np.zeros((len(null), reduced.count))
     if len(null):
         basis = echelon(null)

@@ -1,27 +1,38 @@
-"""Whether a state is a singular point of its configuration space.
+"""Whether a state is a singular point of its configuration space, and which of its rows are superfluous.
 
 It is one where the rank of the bilateral rows is below their rank at nearby points of the same component. Rows that
 depend on each other everywhere (a redundant constraint, an overconstrained loop that moves all the same) have the same
-rank nearby and are no singular point. Nearby points are found by stepping away at random and projecting back onto the
-constraints; where all of them fall back to the state itself although its rows leave it free to move, the state is an
-isolated point, and singular too.
+rank nearby and are no singular point: there the equations are those of the independent rows, and what rounding has
+made of the others is taken away before anything is concluded from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Kernels
+from zwang._compile import Model
 from zwang._compile.values import Inputs
+from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.system import System
+from zwang._numerics.linear.rank import DEPENDENT, proved_independent
+from zwang._reactions.neighbourhood import VANISHED, Surroundings, surroundings
 
 Array = NDArray[np.float64]
-STEPS = (1e-2, 1e-3)
-SAMPLES = 12
-NEWTON = 40
+AGREE = 1e-6
+"""How far biases of dependent rows may differ, relative to the terms they are made of: states are on their
+constraints up to a tolerance only."""
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """Rows of normals without what rounding adds to their rank, and what they times the acceleration must be."""
+
+    places: tuple[int, ...]
+    rows: Array
+    gamma: Array
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,10 @@ class RankReport:
         Whether the velocity lies in the tangent cone to second order: an acceleration satisfies all rows.
     vanished : tuple of int
         Numbers of the normals whose row is nothing but rounding.
+    gap : tuple of float
+        The singular values of the unit rows on both sides of the rank: the least that counts, the largest that doesn't.
+    cleaned : Cleaned or None
+        Where rows depend on each other: all of them, and their biases, as they are without rounding.
     """
 
     rank: int
@@ -50,71 +65,68 @@ class RankReport:
     isolated: bool
     in_cone: bool
     vanished: tuple[int, ...] = ()
+    gap: tuple[float, float] = (float("inf"), 0.0)
+    cleaned: Cleaned | None = None
 
     @property
     def singular(self) -> bool:
         """Whether the state is a singular point."""
         return self.rank < self.nearby or self.isolated
 
+    @property
+    def redundant(self) -> bool:
+        """Whether rows are superfluous here as they are nearby."""
+        return self.rank < self.rows and not self.singular
 
-def rank_report(kernels: Kernels, inputs: Inputs, positions: Sequence[int], tol: float, seed: int = 0) -> RankReport:
+
+def rank_report(model: Model, inputs: Inputs, seed: int = 0) -> RankReport:
     """Return the rank of the position-level bilateral rows at a state, and near it."""
+    kernels = model.kernels
     terms = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-    _, every, _, gamma = terms.at(0)
-    chosen = list(positions)
-    rows = every[chosen]
-    rank = _rank(rows, tol)
-    if rank == len(chosen):
-        return RankReport(rank, len(chosen), rank, False, True)
+    mass, every, force, gamma = terms.at(0)
+    chosen = held_positions(model.system)
+    rows, m = every[chosen], len(chosen)
     lengths = np.linalg.norm(rows, axis=1)
-    gone = lengths <= tol * max(lengths.max(initial=0.0), 1.0)
-    rows = np.where(gone[:, None], 0.0, rows)
-    solution, *_ = np.linalg.lstsq(rows, gamma[chosen], rcond=tol)
-    miss = np.abs(rows @ solution - gamma[chosen]).max(initial=0.0)
-    in_cone = bool(miss <= 1e-7 * (1.0 + np.abs(gamma[chosen]).max(initial=0.0)))
-    nearby, others = _nearby(kernels, inputs, chosen, tol, seed)
-    movable = rows.shape[1] > rank
-    vanished = tuple(place for place, lost in zip(chosen, gone, strict=True) if lost)
-    return RankReport(rank, len(chosen), max(nearby, rank), movable and not others, in_cone, vanished)
+    short = bool((lengths <= VANISHED * max(float(lengths.max(initial=0.0)), 1.0)).any())
+    if not m or (not short and proved_independent(rows, mass)):
+        return RankReport(m, m, m, False, True)
+
+    def evaluate(q: Array) -> tuple[Array, Array]:
+        here = kernels.terms(inputs.t, np.ascontiguousarray(q[:, None]), inputs.v, inputs.params)
+        return here.value[chosen, 0], here.at(0)[1][chosen]
+
+    angles = np.array([item.angle for item in model.system.coordinates], dtype=bool)
+    near = surroundings(evaluate, inputs.q[:, 0], mass, angles, seed)
+    if near.rank == m:
+        return RankReport(m, m, m, False, True, gap=near.found.gap)
+    right, missing, size = _biases(near, gamma[chosen], inputs.v[:, 0], force)
+    in_cone = bool(missing <= AGREE * size)
+    vanished = tuple(place for place, lost in zip(chosen, near.vanished, strict=True) if lost)
+    cleaned = Cleaned(tuple(chosen), _without_rounding(near, rows), right if in_cone else gamma[chosen])
+    return RankReport(near.rank, m, near.nearby, near.isolated, in_cone, vanished, near.found.gap, cleaned)
 
 
-def _nearby(kernels: Kernels, inputs: Inputs, chosen: list[int], tol: float, seed: int) -> tuple[int, bool]:
-    """Return the largest rank at points projected back from random steps, and whether any differs from the state."""
-    source = np.random.default_rng(seed)
-    best, others = 0, False
-    size = 1.0 + np.abs(inputs.q).max()
-    for step in STEPS:
-        for _ in range(SAMPLES):
-            start = inputs.q + step * size * source.normal(size=inputs.q.shape)
-            found = _project(kernels, inputs, chosen, start)
-            if found is None:
-                continue
-            point, rows = found
-            distance = np.abs(point - inputs.q).max() / size
-            if distance > 10 * step or distance < 1e-3 * step:
-                continue
-            others = True
-            best = max(best, _rank(rows, tol))
-    return best, others
+def held_positions(system: System) -> list[int]:
+    """Return the numbers of the normals of the bilateral constraints on positions."""
+    normals = [item for item in system.constraints if not isinstance(item, Friction)]
+    return [place for place, item in enumerate(normals) if isinstance(item, Bilateral) and item.level == "position"]
 
 
-def _project(kernels: Kernels, inputs: Inputs, chosen: list[int], start: Array) -> tuple[Array, Array] | None:
-    q = start.copy()
-    for _ in range(NEWTON):
-        terms = kernels.terms(inputs.t, q, inputs.v, inputs.params)
-        rows, value = terms.at(0)[1][chosen], terms.value[chosen, 0]
-        if not np.isfinite(rows).all() or not np.isfinite(value).all():
-            return None
-        step, *_ = np.linalg.lstsq(rows, -value, rcond=1e-12)
-        q[:, 0] += step
-        if np.abs(step).max() <= 1e-14 * (1.0 + np.abs(q).max()):
-            break
-    return (q, rows) if np.abs(value).max(initial=0.0) <= 1e-11 * (1.0 + np.abs(q).max()) else None
+def _biases(near: Surroundings, gamma: Array, v: Array, force: Array) -> tuple[Array, float, float]:
+    """Return the biases in the span of the rows, how far they were out of it, and the size of what they are made of."""
+    cut, scaled = near.found, gamma / near.found.lengths
+    inside = cut.left[:, : near.rank] @ (cut.left[:, : near.rank].T @ scaled)
+    speed = float(np.linalg.norm(near.root.T @ v))
+    pull = float(np.linalg.norm(np.linalg.solve(near.root, force)))
+    size = float(np.abs(inside).max(initial=0.0)) + near.bend * speed**2
+    # What is below rounding of what the forces do is no contradiction either.
+    missing = float(np.linalg.norm(scaled - inside))
+    return inside * cut.lengths, max(missing - DEPENDENT**2 * pull, 0.0), size
 
 
-def _rank(rows: Array, tol: float) -> int:
-    lengths = np.linalg.norm(rows, axis=1)
-    # A row that vanishes has no direction; it counts as zero and not as a unit row of rounding errors.
-    scale = np.where(lengths > tol * max(lengths.max(initial=0.0), 1.0), lengths, 1.0)
-    values = np.linalg.svd(rows / scale[:, None], compute_uv=False)
-    return int(np.count_nonzero(values > tol))
+def _without_rounding(near: Surroundings, rows: Array) -> Array:
+    """Return the rows projected onto those that count."""
+    basis = near.found.left[:, : near.rank]
+    scaled = rows / near.found.lengths[:, None]
+    found: Array = (basis @ (basis.T @ scaled)) * near.found.lengths[:, None]
+    return found

@@ -8,9 +8,9 @@ from typing import Any
 
 from zwang._compile import Model, compile
 from zwang._compile.values import Inputs, resolve
-from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.linear.rank import DEPENDENT
 from zwang._reactions.admissible import Tolerances, acting
 from zwang._reactions.batch import reactions_of_batch
 from zwang._reactions.map_axes import map_axes
@@ -20,8 +20,6 @@ from zwang._results import Provenance
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import DeclarationError
-
-RANK = 1e-7
 
 
 def reactions(
@@ -125,8 +123,8 @@ def _of_state(
     system = model.system
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     model.require_finite(terms)
-    report = rank_report(model.kernels, inputs, _held_positions(model), RANK)
-    found = acting(system, inputs, terms, tolerances, normal_forces, report.vanished)
+    report = rank_report(model, inputs)
+    found = acting(system, inputs, terms, tolerances, normal_forces, report.cleaned)
     provenance = Provenance.now(
         system.digest,
         tolerances={
@@ -134,7 +132,7 @@ def _of_state(
             "gap": tolerances.gap,
             "rate": tolerances.rate,
             "slip": tolerances.slip,
-            "rank": RANK,
+            "rank": DEPENDENT,
         },
         seed=0,
     )
@@ -151,22 +149,31 @@ def _of_state(
     notes = [result.note] if result.note else []
     if found.open:
         notes.append(f"Open: {', '.join(found.open)}.")
+    if report.redundant:
+        notes.append(_redundant_words(report))
     if report.singular:
         notes.append(_singular_words(report))
         result = replace(result, status=ReactionsStatus.SINGULAR)
     return replace(result, note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
 
 
-def _held_positions(model: Model) -> list[int]:
-    """Return the numbers of the normals of the bilateral constraints on positions."""
-    normals = [item for item in model.system.constraints if not isinstance(item, Friction)]
-    return [place for place, item in enumerate(normals) if isinstance(item, Bilateral) and item.level == "position"]
-
-
 def _singular_words(report: RankReport) -> str:
     nearby = "no other point is near" if report.isolated else f"nearby it is {report.nearby}"
     cone = "lies" if report.in_cone else "does not lie"
     return (
-        f"The rank of the bilateral rows ({report.rows}) is {report.rank} here, {nearby}; the velocity {cone} in the "
-        "tangent cone. The limit along a branch is asked of asymptotics."
+        f"The rank of the bilateral rows ({report.rows}) is {report.rank} here, {nearby}{_gap_words(report)}; the "
+        f"velocity {cone} in the tangent cone. The limit along a branch is asked of asymptotics."
     )
+
+
+def _redundant_words(report: RankReport) -> str:
+    return (
+        f"The rank of the bilateral rows ({report.rows}) is {report.rank} here and nearby{_gap_words(report)}: "
+        f"{report.rows - report.rank} of them follow from the others."
+    )
+
+
+def _gap_words(report: RankReport) -> str:
+    above, below = report.gap
+    least = "no row counts" if above == float("inf") else f"{above:.2g} counts"
+    return f" (to tolerance: of the singular values of unit rows {least}, {below:.1g} does not)"

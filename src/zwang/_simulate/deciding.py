@@ -11,7 +11,6 @@ import numpy as np
 from zwang._backends import Terms
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.singular import rank_report
-from zwang._reactions.verb import RANK
 from zwang._results.motion import MotionStatus
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._simulate.labels import Held, full_mode, hold, plain
@@ -20,8 +19,6 @@ from zwang._simulate.ties import settle_ties
 
 GO = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION, ReactionsStatus.FOUND)
 ENUMERATED = 12
-VANISHED = 1e-9
-"""Rows shorter than this, relative to the longest, have no direction."""
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
 
@@ -152,14 +149,11 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
     new = hold(ground.table, decision.labels, terms)
     if old is None or new.mode == old.mode:
         return None
-    bilateral = [p.normal for p in ground.table.places if p.kind == "bilateral" and p.level == "position"]
     inputs = ground.inputs(moment.t, moment.q, moment.v)
     dropped = [j for j in full_mode(ground.table, decision.labels).held if j not in new.mode.held]
-    lengths = np.linalg.norm(terms.rows[:, :, 0], axis=1)
-    if any(lengths[j] <= VANISHED * max(float(lengths.max()), 1.0) for j in dropped):
+    report = rank_report(ground.model, inputs)
+    if report.singular or any(j in report.vanished for j in dropped):
         return None  # a constraint without a normal is not implied by the others: it is lost
-    if rank_report(ground.model.kernels, inputs, bilateral, RANK).singular:
-        return None
     return replace(decision, held=new)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zwang._backends import Terms
 from zwang._derive.modes import Mode
+from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.vertices import basic_forces
 
@@ -21,8 +22,6 @@ Array = NDArray[np.float64]
 PULLS = "(N<0)"
 SPENT = 1e-9
 """Forces of a vertex below this, relative to its largest, are zero."""
-DEPENDENT = 1e-9
-"""Rows whose part across the others is shorter than this, in the metric of M and relative to them, depend on them."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,17 @@ def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
     rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
     if len(rows) == 0:
         return Held(full)
-    metric = _metric(terms.mass[:, :, 0], rows)
-    values = np.linalg.svd(metric, compute_uv=False)
-    rank = int(np.count_nonzero(values > DEPENDENT * max(float(values[0]), 1e-300)))
-    if rank == len(rows):
+    mass = terms.mass[:, :, 0]
+    found = rank_of(rows, mass)
+    if found.full:
         return Held(full)
-    free = _undetermined(table, full, metric, rank)
+    free = _undetermined(table, full, found)
     forces, weights = basic_forces(table, terms, full) or (np.zeros(len(rows)), np.zeros(len(rows)))
     bilateral = np.array(
         [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
     )
     order = sorted(range(len(rows)), key=lambda i: (not bilateral[i], -weights[i], i))
-    kept = set(_independent(metric, order, rank))
+    kept = set(_independent(found, order))
     held = tuple(j for i, j in enumerate(full.held) if i in kept)
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
     spent = _spent(table, full, held, kept, forces)
@@ -101,37 +99,29 @@ def _spent(
     return found
 
 
-def _metric(mass: Array, rows: Array) -> Array:
-    """Return the rows in the metric of M, each of unit length."""
-    factor = np.linalg.cholesky(mass)
-    metric = np.linalg.solve(factor, rows.T).T
-    lengths = np.linalg.norm(metric, axis=1)
-    return np.asarray(metric / np.where(lengths > 0, lengths, 1.0)[:, None])
-
-
-def _independent(metric: Array, order: list[int], rank: int) -> list[int]:
+def _independent(found: Rank, order: list[int]) -> list[int]:
     """Return the first rows, in that order, that do not depend on those before them."""
-    basis = np.zeros((0, metric.shape[1]))
+    unit = found.left[:, : found.rank] * found.values[: found.rank]
+    basis = np.zeros((0, found.rank))
     kept: list[int] = []
     for i in order:
-        across = metric[i] - basis.T @ (basis @ metric[i])
+        across = unit[i] - basis.T @ (basis @ unit[i])
         across -= basis.T @ (basis @ across)
         length = float(np.linalg.norm(across))
         if length > np.sqrt(DEPENDENT):
             basis = np.vstack([basis, across / length])
             kept.append(i)
-        if len(kept) == rank:
+        if len(kept) == found.rank:
             break
     return kept
 
 
-def _undetermined(table: ConstraintTable, mode: Mode, metric: Array, rank: int) -> tuple[str, ...]:
+def _undetermined(table: ConstraintTable, mode: Mode, found: Rank) -> tuple[str, ...]:
     """Return the forces that have a share in a self-stress: names of constraints, and of their friction."""
-    left = np.linalg.svd(metric)[0][:, rank:]
     of_slip = {slip: place.name for place in table.places for slip in place.slips}
     names = [table.places[table.of_normal(j)].name for j in mode.held]
     names += [friction_of(of_slip[j]) for j in mode.sticking]
-    taking = np.abs(left).max(axis=1) > 1e-7
+    taking = np.abs(found.left[:, found.rank :]).max(axis=1) > DEPENDENT
     return tuple(dict.fromkeys(names[i] for i in np.flatnonzero(taking)))
 
 

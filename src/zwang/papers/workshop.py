@@ -102,7 +102,7 @@ class Workshop:
         model = self.model(name)
         inputs = resolve(model.system, state, params)
         terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-        return acting(model.system, inputs, terms, Tolerances(1e-9, 1e-9, 1e-9), None, frozenset()).problem
+        return acting(model.system, inputs, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
 
     def many(self, quick: int, full: int) -> int:
         """Return how many cases a search shall look at."""

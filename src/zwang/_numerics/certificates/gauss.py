@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
+from zwang._numerics.linear.rank import GRAM
 from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
-
-INDEPENDENT = 1e-10
 
 
 def gauss(problem: Reduced) -> Proof | None:
@@ -23,8 +22,8 @@ def gauss(problem: Reduced) -> Proof | None:
         return None
     tresca = Law.TRESCA_REST in problem.laws
     smallest = float(np.linalg.eigvalsh(problem.gram)[0]) if problem.size else 1.0
-    consistent = smallest > INDEPENDENT or not problem.bias.any() or _allowed(problem)
-    independent = smallest > INDEPENDENT
+    consistent = smallest > GRAM or not problem.bias.any() or _allowed(problem)
+    independent = smallest > GRAM
     what = "given friction bounds" if tresca else "no friction"
     rows = "forces" if tresca else "normals"
     tail = (

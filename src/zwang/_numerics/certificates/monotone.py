@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.rank import GRAM
 from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.reduced import Reduced
 
@@ -167,7 +168,7 @@ def monotone(problem: Reduced) -> tuple[Proof | None, Proof | None]:
     if least <= POSITIVE:
         return exists, None
     rows = problem.tangent[problem.tangent >= 0]
-    independent = bool(np.linalg.eigvalsh(problem.gram)[0] > 1e-10) if len(rows) else True
+    independent = bool(np.linalg.eigvalsh(problem.gram)[0] > GRAM) if len(rows) else True
     reactions = "" if independent else ", though not always one set of friction forces"
     unique = Proof(
         "Theorem 12, corrected",

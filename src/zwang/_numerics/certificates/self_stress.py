@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
+from zwang._numerics.linear.rank import GRAM
 from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.programs import deepest
 from zwang._numerics.planar.reduced import Reduced
@@ -84,7 +85,7 @@ def _generators(problem: Reduced, signs: dict[int, int]) -> tuple[Array, Array]:
 
 def _imbalance(gram: Array, cone: Array, free: Array) -> float:
     """The least acceleration that a unit of cone forces leaves, whatever the free ones do; 0 with a self-stress."""
-    if free.shape[1] and np.linalg.eigvalsh(free.T @ gram @ free)[0] <= 1e-10:
+    if free.shape[1] and np.linalg.eigvalsh(free.T @ gram @ free)[0] <= GRAM:
         return 0.0
     count, extra = cone.shape[1], free.shape[1]
     if not count:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.certificates.proofs import EVERY_FORCE, Proof
+from zwang._numerics.linear.rank import GRAM
 from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.reduced import Reduced
 
@@ -53,7 +54,7 @@ def sliding(problem: Reduced) -> Proof | None:
     number = low if low > 0 or high > 0 else high
     unilateral = all(law in {Law.UNILATERAL, Law.KNOWN} for law in problem.laws)
     kind = "P-matrix" if unilateral else "coherent orientation"
-    independent = bool(np.linalg.eigvalsh(problem.gram[np.ix_(*[problem.normal[problem.normal >= 0]] * 2)])[0] > 1e-10)
+    independent = bool(np.linalg.eigvalsh(problem.gram[np.ix_(*[problem.normal[problem.normal >= 0]] * 2)])[0] > GRAM)
     what = "principal minors are positive" if unilateral else "determinants have one sign"
     if one_sign:
         sentence = f"All {1 << len(free)} {what} (nearest to zero: {number:.3g}): exactly one solution for every force."
