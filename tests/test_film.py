@@ -12,14 +12,15 @@ import pytest
 
 import zwang as zw
 from zwang._plot.film import Film, player, player_page, write_film
-from zwang._plot.film.frames import outlines_of
+from zwang._plot.scene import Scene, outlines_of
 
 
 def two_links(frames: int = 50) -> Film:
     t = np.linspace(1.0, 3.0, frames)
     middle = np.stack([np.cos(t), np.sin(t)], axis=1)
     places = np.stack([np.zeros_like(middle), middle, 2 * middle], axis=1)
-    return Film(t, places, ("A", "B", "C"), ((0, 1), (1, 2)), ground=(0,), marks=[(2.0, "stop </script>")], title="arm")
+    scene = Scene(("A", "B", "C"), places, bars=[(0, 1), (1, 2)], ground=[0])
+    return Film(t, scene, marks=[(2.0, "stop </script>")], title="arm")
 
 
 def data_of(html: str) -> dict:
@@ -33,9 +34,9 @@ def numbers(text: str) -> np.ndarray:
 def test_player_holds_the_places_of_every_frame():
     film = two_links()
     data = data_of(player(film))
-    assert np.allclose(numbers(data["places"]).reshape(-1, 3, 2), film.places, atol=1e-6)
+    assert np.allclose(numbers(data["places"]).reshape(-1, 3, 2), film.scene.places, atol=1e-6)
     assert np.allclose(numbers(data["times"]) + data["start"], film.times, atol=1e-6)
-    assert data["segments"] == [[0, 1], [1, 2]]
+    assert data["bars"] == [[0, 1], [1, 2]]
     assert data["moving"] == [1, 2]
 
 
@@ -60,7 +61,7 @@ def test_page_loads_nothing():
 
 
 def test_frame_has_room_round_a_film_that_stands_still():
-    low, high = Film(np.zeros(1), np.ones((1, 1, 2)), ("A",)).corners()
+    low, high = Scene(("A",), np.ones((1, 1, 2))).corners()
     assert (low < 1).all()
     assert (high > 1).all()
 
@@ -74,7 +75,7 @@ def test_outline_of_a_circle_lies_on_it():
 
 def test_gif_has_pictures_and_html_has_a_player(tmp_path: Path):
     film = two_links(8)
-    assert write_film(film, tmp_path / "arm.gif", seconds=0.3).read_bytes().startswith(b"GIF89a")
+    assert write_film(film, tmp_path / "arm.gif", pictures=6).read_bytes().startswith(b"GIF89a")
     assert "<canvas" in write_film(film, tmp_path / "arm.html").read_text(encoding="utf-8")
 
 

@@ -114,15 +114,28 @@ def test_every_system_survives_the_way_to_a_model_file_and_back(entry: zw.galler
 
 
 def test_drawings_are_expressions_of_the_systems_own_symbols(entry: zw.gallery.Entry) -> None:
-    if entry.drawing is None:
-        return
     symbols = {symbol.name: symbol for symbol in (*entry.system.coordinates, *entry.system.parameters)}
     values = {symbol: {**entry.state, **entry.params}[name] for name, symbol in symbols.items()}
+    assert entry.drawing.symbols() <= {*symbols.values(), zw.t}
     for place in entry.drawing.points.values():
         assert all(math.isfinite(float(sp.Add(item).subs(values))) for item in place)
-    points = set(entry.drawing.points)
-    assert points.issuperset(entry.drawing.ground)
-    assert all(points.issuperset(ends) for ends in entry.drawing.segments)
+
+
+def test_every_system_has_a_picture_that_moves_with_it(entry: zw.gallery.Entry) -> None:
+    here = {**entry.state, **entry.params}
+    scene = entry.drawing.scene(here, relations=entry.system.constraints)
+    assert np.isfinite(scene.places).all() and all(np.isfinite(line).all() for line in scene.outlines)
+    low, high = scene.corners()
+    assert (high > low).all()
+    # Coordinates move something, but for those that a loop may determine from the others.
+    still = []
+    for name in (item.name for item in entry.system.coordinates):
+        there = entry.drawing.scene({**here, name: here[name] + 0.1})
+        moved = np.abs(there.places - scene.places).max(initial=0.0)
+        solids = zip(there.bodies, scene.bodies, strict=True)
+        turned = max((np.abs(a.at - b.at).max() for a, b in solids if len(a.at)), default=0.0)
+        still += [name] if max(moved, turned) < 1e-6 else []
+    assert len(still) <= sum(isinstance(item, zw.Bilateral) for item in entry.system.constraints), still
 
 
 def test_entries_are_imported_when_they_are_asked_for() -> None:
@@ -155,7 +168,8 @@ def test_a_system_is_built_once_and_when_it_is_asked_for() -> None:
     assert not built
     assert entry.system is entry.system
     assert len(built) == 1
-    assert entry.drawing is None
+    with pytest.raises(AssertionError):
+        _ = entry.drawing
 
 
 @pytest.mark.parametrize("name", ["pyramid", "n_four_bar", "stack"])

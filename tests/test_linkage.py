@@ -336,9 +336,9 @@ def test_a_drawing_is_plain_data_in_the_coordinates_of_the_system() -> None:
     linkage, _ = coupler_with_load()
     linkage.guide("P", lambda x, y: y - 5, name="shelf", unilateral=True)
     picture = linkage.drawing()
-    assert picture.segments == (("A", "B"), ("B", "C"), ("D", "C"), ("B", "P"), ("P", "C"))
+    assert picture.bars == (("A", "B"), ("B", "C"), ("D", "C"), ("B", "P"), ("P", "C"))
     assert picture.ground == ("A", "D")
-    implicit, (x, y) = picture.curves["shelf"]
+    (implicit,), (x, y) = picture.curves["shelf"].expressions, picture.curves["shelf"].symbols
     assert implicit.subs({x: 0, y: 5}) == 0
     symbols = set().union(*(item.free_symbols for place in picture.points.values() for item in place))
     assert symbols <= set(linkage.system().coordinates)

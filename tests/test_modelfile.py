@@ -181,9 +181,9 @@ MISTAKES = {
     FREE + "kinetic = 1": "not TOML: Cannot overwrite a value (at line 5, column 12)",
     "x = " + "[" * 5000: "model.toml: not TOML: it is nested too deeply. Correct it there.",
     # The schema.
-    "": "model.toml: no schema; this zwang reads schema = 1. Begin with schema = 1.",
-    "schema = 2": "model.toml: schema = 2; this zwang reads schema = 1.",
-    "schema = true": "model.toml: schema = True; this zwang reads schema = 1.",
+    "": "model.toml: no schema; this zwang reads schema = 1 and 2. Begin with schema = 2.",
+    "schema = 3": "model.toml: schema = 3; this zwang reads schema = 1 and 2.",
+    "schema = true": "model.toml: schema = True; this zwang reads schema = 1 and 2.",
     # Keys.
     FREE + 'potental = "0"': "model.toml: the top level has the unknown key 'potental'. Did you mean 'potential'?",
     FREE + "[parameters]": "model.toml: the top level has the unknown key 'parameters'. Did you mean 'params'?",

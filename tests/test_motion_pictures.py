@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,14 +56,42 @@ def test_film_shows_the_drawing_at_states_of_the_motion(sleigh):
     entry = zw.gallery.get("sleigh_ahead")
     film = film_of(sleigh, entry.drawing, frames=7)
     at = sleigh.at(film.times[3])
-    assert film.places[3, list(film.names).index("centre")] == pytest.approx([at["x"], at["y"]], abs=1e-12)
+    assert film.scene.places[3, film.scene.names.index("centre")] == pytest.approx([at["x"], at["y"]], abs=1e-12)
     assert film.marks == [(sleigh.events[0].time, "release blade")]
 
 
 def test_film_without_a_drawing_runs_the_coordinates(sleigh):
-    film = film_of(sleigh, None, frames=5)
-    assert film.names == ("x", "y", "phi")
-    assert np.isfinite(film.places).all()
+    film = film_of(replace(sleigh, drawing={}), frames=5)
+    assert film.scene.names == ("x", "y", "phi")
+    assert np.isfinite(film.scene.places).all()
+
+
+def test_film_shows_the_drawing_of_the_system_unless_another_is_given(sleigh):
+    assert film_of(sleigh, frames=5).scene.names == ["centre", "heel", "toe"]
+    other = zw.Drawing({"P": ("x", "y")})
+    assert film_of(sleigh, other, frames=5).scene.names == ["P"]
+
+
+def test_a_motion_keeps_its_drawing_in_its_file(sleigh, tmp_path):
+    sleigh.save(tmp_path / "motion.npz")
+    again = zw.load_result(tmp_path / "motion.npz")
+    film, before = film_of(again, frames=5), film_of(sleigh, frames=5)
+    assert film.scene.names == before.scene.names
+    assert np.array_equal(film.scene.places, before.scene.places)
+
+
+def test_frames_are_counted_and_told(sleigh, tmp_path):
+    from PIL import Image
+
+    told = []
+    path = sleigh.animate(tmp_path / "motion.gif", frames=4, progress=told.append)
+    with Image.open(path) as picture:
+        assert picture.n_frames == 4
+    assert told == [0.25, 0.5, 0.75, 1.0]
+    with pytest.raises(zw.DeclarationError, match="frames= must be a whole number from 1 on; it was given 0"):
+        sleigh.animate(frames=0)
+    with pytest.raises(zw.DeclarationError, match="fps= must be a whole number from 1 on; it was given 'a'"):
+        sleigh.animate(fps="a")
 
 
 def test_notebooks_get_html(sleigh):

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._plot import draw_counts, draw_mechanism, new_figure
 from zwang._plot.contact_graph import crossings, gap_over_normal
 from zwang._plot.counts import CATEGORIES, categories
-from zwang._plot.mechanism import frame
+from zwang._plot.scene import Scene, outlines_of
 from zwang._results import Provenance
 from zwang._results.reactions import ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
@@ -326,26 +327,30 @@ def test_a_batch_is_drawn_as_curves_over_what_is_given() -> None:
 # --- mechanisms ------------------------------------------------------------------------------------------------------
 
 
+def scene_of(*places: tuple[float, float]) -> Scene:
+    return Scene("ABCDE"[: len(places)], np.array([places], dtype=float))
+
+
 def test_a_frame_has_room_around_its_points_even_if_they_lie_on_a_line() -> None:
-    low, high = frame([(0, 0), (4, 0), (4, 1)])
+    low, high = scene_of((0, 0), (4, 0), (4, 1)).corners()
     assert np.all(low < [0, 0]) and np.all(high > [4, 1])
-    low, high = frame([(1, 1)])
+    low, high = scene_of((1, 1)).corners()
     assert np.all(high - low > 0)
 
 
 def test_a_closed_guide_is_shown_whole_and_a_straight_one_does_not_stretch_the_picture() -> None:
     X, Y = np.meshgrid(np.linspace(-5, 5, 101), np.linspace(-5, 5, 101))
     _, ax = new_figure()
-    draw_mechanism({"A": (0, 0)}, curves=[(X, Y, X**2 + Y**2 - 4)], ax=ax)
+    draw_mechanism(replace(scene_of((0, 0)), outlines=outlines_of([(X, Y, X**2 + Y**2 - 4)])), ax=ax)
     assert ax.get_xlim()[0] < -2 and ax.get_xlim()[1] > 2
     _, ax = new_figure()
-    draw_mechanism({"A": (0, 0), "B": (1, 0)}, curves=[(X, Y, Y)], ax=ax)
+    draw_mechanism(replace(scene_of((0, 0), (1, 0)), endless=outlines_of([(X, Y, Y)])), ax=ax)
     assert ax.get_xlim()[1] < 3
 
 
 def test_points_that_lie_on_each_other_have_no_names() -> None:
     _, ax = new_figure()
-    draw_mechanism({"A": (0, 0), "B": (1, 0), "C": (1, 0)}, [("A", "B")], ax=ax)
+    draw_mechanism(replace(scene_of((0, 0), (1, 0), (1, 0)), bars=[(0, 1)]), ax=ax)
     assert not ax.texts
 
 

@@ -278,17 +278,18 @@ def test_names_from_a_model_file_can_not_bring_markup_into_a_page() -> None:
 
 def test_floors_and_walls_are_found_from_the_constraints() -> None:
     ladder = zw.gallery.get("ladder")
-    pose = pose_of(ladder.drawing, ladder.system, ladder.state, ladder.params)
+    pose = pose_of(ladder.system, ladder.state, ladder.params)
     assert pose.surfaces == [((0.0, 0.0), (0.0, 1.0)), ((0.0, 0.0), (1.0, 0.0))]
-    assert pose.points["foot"][1] == 0.0 and abs(pose.points["top"][0]) < 1e-12
+    foot, top = pose.places[0]
+    assert pose.names == ["foot", "top"] and foot[1] == 0.0 and abs(top[0]) < 1e-12
 
 
-def test_guides_are_grids_of_their_function() -> None:
+def test_a_point_on_a_guide_lies_on_its_line() -> None:
     entry = zw.gallery.get("ellipse_pendulum")
-    pose = pose_of(entry.drawing, entry.system, entry.state, entry.params)
-    ((X, Y, F),) = pose.curves
-    near = np.argmin(np.hypot(X - pose.points["C"][0], Y - pose.points["C"][1]))
-    assert abs(F.ravel()[near]) < 0.1 * np.abs(F).max()  # C is on the ellipse, up to the grid
+    pose = pose_of(entry.system, entry.state, entry.params)
+    (line,) = pose.outlines
+    C = pose.places[0, pose.names.index("C")]
+    assert np.hypot(*(line - C).T).min() < 0.02  # up to the places of the line
 
 
 def test_expressions_become_numbers_or_arrays() -> None:

@@ -276,15 +276,18 @@ def test_mechanism_at_a_pose_and_as_a_film(tmp_path: Path) -> None:
 
     entry = zw.gallery.get("ellipse_pendulum")
     space = zw.trace(entry.system, entry.params)
-    ax = space.plot_pose(entry.drawing, arc=1, at=2.0, ax=new_figure()[1])
+    ax = space.plot_pose(arc=1, at=2.0, ax=new_figure()[1])
     assert {text.get_text() for text in ax.texts} >= {"A", "B", "C"}
-    path = space.animate(entry.drawing, tmp_path / "arc.html", arc=1, frames=12)
-    assert path.exists() and "<script" in path.read_text()
-    assert "film of" in repr(space.animate(entry.drawing, frames=5))
+    path = space.animate(tmp_path / "arc.html", arc=1, frames=12)
+    assert path.exists() and "arc length" in path.read_text()
+    assert "film of" in repr(space.animate(drawing=entry.drawing, frames=5))
     with pytest.raises(DeclarationError, match="there is no arc 7; it has 2"):
-        space.animate(entry.drawing, arc=7)
-    with pytest.raises(DeclarationError, match="drawing= must say where the points"):
-        space.plot_pose(None)
+        space.animate(arc=7)
+    with pytest.raises(DeclarationError, match=r"drawing= must be a zw\.Drawing"):
+        space.plot_pose("rod")
+    plain = zw.trace(entry.system.replace(drawing=None), entry.params)
+    with pytest.raises(DeclarationError, match="the system has no drawing, so there is nothing to show"):
+        plain.plot_pose()
 
 
 def test_command_line(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ _PLACES = {
     "ContactProblem": "zwang._numerics.contacts",
     "Coulomb": "zwang._declare",
     "DeclarationError": "zwang.errors",
+    "Drawing": "zwang._declare",
     "Event": "zwang._simulate",
     "Friction": "zwang._declare",
     "Linkage": "zwang._linkage",
@@ -46,7 +47,12 @@ _PLACES = {
     "t": "zwang._declare",
     "trace": "zwang._trace",
 }
-_MODULES = ("errors", "gallery", "papers")
+_MODULES = {
+    "errors": "zwang.errors",
+    "gallery": "zwang.gallery",
+    "papers": "zwang.papers",
+    "shapes": "zwang._declare.shapes",
+}
 
 __all__ = [
     "Bilateral",
@@ -55,6 +61,7 @@ __all__ = [
     "ContactProblem",
     "Coulomb",
     "DeclarationError",
+    "Drawing",
     "Event",
     "Friction",
     "Linkage",
@@ -82,6 +89,7 @@ __all__ = [
     "reactions",
     "realize",
     "recommend",
+    "shapes",
     "simulate",
     "t",
     "trace",
@@ -94,6 +102,7 @@ if TYPE_CHECKING:
     from zwang._declare import (
         Bilateral,
         Coulomb,
+        Drawing,
         Friction,
         System,
         Unilateral,
@@ -105,6 +114,7 @@ if TYPE_CHECKING:
         rate,
         t,
     )
+    from zwang._declare import shapes as shapes
     from zwang._from_sympy import from_sympy
     from zwang._limit import limit, recommend
     from zwang._linkage import Linkage
@@ -121,7 +131,7 @@ def __getattr__(name: str) -> Any:
     if name in _PLACES:
         value = getattr(importlib.import_module(_PLACES[name]), name)
     elif name in _MODULES:
-        value = importlib.import_module(f"zwang.{name}")
+        value = importlib.import_module(_MODULES[name])
     else:
         raise AttributeError(f"module 'zwang' has no attribute '{name}'")
     globals()[name] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zwang._declare.constraints import Bilateral, Coulomb, Friction, Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.files import load
 from zwang._declare.guides import on_curve, on_surface
 from zwang._declare.symbols import coordinates, parameters, rate, t
@@ -11,6 +12,7 @@ from zwang._declare.system import System
 __all__ = [
     "Bilateral",
     "Coulomb",
+    "Drawing",
     "Friction",
     "System",
     "Unilateral",

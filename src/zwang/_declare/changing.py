@@ -58,6 +58,8 @@ def transformed(
     if system.forces:
         applied = sp.Matrix([put(system.forces.get(q, sp.Integer(0))) for q in system.coordinates])
         declared["forces"] = dict(zip(new, slopes.T * applied, strict=True))
+    if system.drawing is not None:
+        declared["drawing"] = system.drawing.map(put)
     return type(system)(**declared)
 
 

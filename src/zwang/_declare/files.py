@@ -8,6 +8,7 @@ from typing import Any
 
 from zwang import _expressions, _modelfile
 from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Friction, Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameter, rate, symbol_table
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
@@ -19,7 +20,8 @@ def load(path: str | Path) -> System:
     Parameters
     ----------
     path : path
-        A TOML file with ``schema = 1``; its expressions are texts and go through a parser that executes nothing.
+        A TOML file with ``schema = 1`` or ``2``; its expressions are texts that go through a parser which executes
+        nothing.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def to_dict(system: System) -> dict[str, Any]:
     """Return the declaration as plain texts and lists: what a model file holds."""
     text = _expressions.to_text
     plain: dict[str, Any] = {
-        "schema": 1,
+        "schema": 1 if system.drawing is None else 2,
         "name": system.name,
         "coordinates": [item.name for item in system.coordinates],
     }
@@ -78,6 +80,8 @@ def to_dict(system: System) -> dict[str, Any]:
         plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
     if len(system.constraints):
         plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+    if system.drawing is not None:
+        plain["drawing"] = system.drawing.to_dict()
     return plain
 
 
@@ -118,7 +122,19 @@ def _declared(plain: Mapping[str, Any]) -> System:
         arguments["force"] = [read(item, "force") for item in plain.get("force", [])]
     arguments["forces"] = {key: read(value, f"forces, {key}") for key, value in plain.get("forces", {}).items()}
     arguments["constraints"] = [_constraint(entry, read) for entry in plain.get("constraint", [])]
+    if "drawing" in plain:
+        arguments["drawing"] = _drawing(plain["drawing"], {label: table[label] for label in define}, name)
     return System(**arguments)
+
+
+def _drawing(plain: Mapping[str, Any], definitions: Mapping[str, Any], name: str) -> Drawing:
+    """Return the drawing of a model file, with the definitions of the file put in."""
+    try:
+        made = Drawing.from_dict(plain)
+    except DeclarationError as error:
+        raise DeclarationError(f"{name}: {error}") from None
+    change = {symbol: definitions[symbol.name] for symbol in made.symbols() if symbol.name in definitions}
+    return made.map(lambda expr: expr.xreplace(change)) if change else made
 
 
 def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:

@@ -13,7 +13,9 @@ import sympy as sp
 
 from zwang._declare import reading, validity
 from zwang._declare.constraints import Constraint, Constraints
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang._declare.symbols import t as time
 from zwang.errors import DeclarationError, nearest
 
 
@@ -36,6 +38,8 @@ class System:
         The order of q, v and a everywhere. By default that of the declaring call.
     name : str
         What the system is called in messages and files.
+    drawing : Drawing, optional
+        What pictures and films show. It is no part of equality and digest.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class System:
         constraints: Iterable[Constraint] = (),
         coordinates: Sequence[Coordinate] | None = None,
         name: str = "system",
+        drawing: Drawing | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise DeclarationError(f"System: name= must be a printable text; it was given {name!r}.")
@@ -87,6 +92,12 @@ class System:
         applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
         self._set("forces", MappingProxyType({item: applied[item] for item in q if item in applied}))
         validity.check(self, known, relations)
+        self._set("drawing", None if drawing is None else self._joined(drawing))
+
+    def _joined(self, drawing: Any) -> Drawing:
+        if not isinstance(drawing, Drawing):
+            raise DeclarationError(f"{self.name}: drawing= must be a zw.Drawing; it was given {drawing!r:.60}.")
+        return drawing.joined(self.name, (*self.coordinates, *self.velocities, *self.parameters, time))
 
     def _set(self, attribute: str, value: Any) -> None:
         object.__setattr__(self, attribute, value)
@@ -100,6 +111,7 @@ class System:
     mass: Any
     force: Any
     forces: Mapping[Coordinate, Any]
+    drawing: Drawing | None
 
     def __setattr__(self, attribute: str, value: Any) -> None:
         raise AttributeError(f"A System is immutable: '{attribute}' can't be set. Use system.replace({attribute}=...).")
@@ -127,10 +139,16 @@ class System:
             arguments |= {"mass": self.mass, "force": self.force}
         else:
             arguments |= {"kinetic": self.kinetic, "potential": self.potential}
-        unknown = sorted(set(changes) - {*arguments, "kinetic", "potential", "mass", "force"})
+        unknown = sorted(set(changes) - {*arguments, "kinetic", "potential", "mass", "force", "drawing"})
         if unknown:
             raise DeclarationError(f"System.replace: unknown argument '{unknown[0]}'. {nearest(unknown[0], arguments)}")
-        return System(**(arguments | changes))
+        made = System(**(arguments | changes))
+        if "drawing" not in changes and self.drawing is not None:
+            # A picture of what is there no more is left out.
+            known = {item.name for item in (*made.coordinates, *made.velocities, *made.parameters, time)}
+            if all(symbol.name in known for symbol in self.drawing.symbols()):
+                made._set("drawing", made._joined(self.drawing))
+        return made
 
     def transformed(
         self, change: Mapping[Any, Any], *, coordinates: Sequence[Coordinate] | None = None, name: str | None = None
@@ -191,7 +209,8 @@ class System:
         """The SHA-256 of the declaration's content; the name of the system is not part of it."""
         from zwang._declare.files import to_dict
 
-        plain = {key: value for key, value in to_dict(self).items() if key != "name"}
+        # What a picture shows is not part of the system; without it the declaration is that of schema 1.
+        plain = {key: value for key, value in to_dict(self).items() if key not in ("name", "drawing")} | {"schema": 1}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
     def save(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from zwang._declare.drawing import Drawing
 from zwang._linkage.builder import Linkage
-from zwang._linkage.drawing import Drawing
 
 __all__ = ["Drawing", "Linkage"]

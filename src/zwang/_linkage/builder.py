@@ -7,9 +7,9 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.drawing import Drawing
 from zwang._declare.system import System
 from zwang._linkage import assembly, layout
-from zwang._linkage.drawing import Drawing
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.parts import Bar, BarSlider, Force, Ground, Guide, Pin, Point, Spring, String, Torque
 from zwang._linkage.values import check_name, curve, pair, split, value
@@ -327,12 +327,15 @@ class Linkage:
             forces=assembly.applied_forces(parts, placed),
             constraints=list(assembly.constraints(parts, self.distances, placed)),
             coordinates=placed.coordinates,
+            drawing=self._drawing(placed),
         )
 
     def drawing(self, *, coordinates: str = "cartesian") -> Drawing:
-        """Return points, segments and guides as expressions of the same coordinates as in `system`."""
+        """Return points, bars, springs and guides as expressions of the same coordinates as in `system`."""
+        return self._drawing(self._layout(coordinates))
+
+    def _drawing(self, placed: layout.Layout) -> Drawing:
         parts = self._parts
-        placed = self._layout(coordinates)
         relations = parts.relations.values()
         segments = [bar.ends for bar in parts.bars.values()]
         for item in parts.points.values():
@@ -341,7 +344,8 @@ class Linkage:
         segments += [(item.first, item.second) for item in relations if isinstance(item, String)]
         curves = {item.name: (item.implicit, item.variables) for item in relations if isinstance(item, Guide)}
         positions = {name: vector.position for name, vector in placed.vectors.items()}
-        return Drawing(positions, tuple(segments), tuple(parts.ground), curves)
+        springs = [(item.first, item.second) for item in parts.springs]
+        return Drawing(positions, bars=segments, springs=springs, ground=tuple(parts.ground), curves=curves)
 
     def _layout(self, coordinates: str) -> layout.Layout:
         if coordinates not in LAYOUTS:

@@ -11,9 +11,11 @@ from zwang.errors import DeclarationError, nearest
 
 from .definitions import definition_order
 
-SCHEMA = 1
+SCHEMAS = (1, 2)
+"""What is read; 2 knows the keys of `SECOND` beside those of 1."""
+SECOND = ("drawing",)
 TOP = ("schema", "name", "coordinates", "angles", "kinetic", "potential", "mass", "force")
-TABLES = ("define", "forces", "constraint", "params", "state")
+TABLES = ("define", "forces", "constraint", "params", "state", "drawing")
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
@@ -26,15 +28,18 @@ _STATE = ("a coordinate", "a velocity", "the time")
 def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the dictionary in its normal form, or raise at the first mistake."""
     schema = plain.get("schema")
-    if type(schema) is not int or schema != SCHEMA:
+    if type(schema) is not int or schema not in SCHEMAS:
         given = "no schema" if schema is None else f"schema = {schema!r}"
-        raise DeclarationError(f"{where}: {given}; this zwang reads schema = {SCHEMA}. Begin with schema = {SCHEMA}.")
+        raise DeclarationError(f"{where}: {given}; this zwang reads schema = 1 and 2. Begin with schema = 2.")
+    newer = [key for key in SECOND if key in plain]
+    if schema == 1 and newer:
+        raise DeclarationError(f"{where}: '{newer[0]}' belongs to schema 2, and the file has 1. Write schema = 2.")
     top = _Table(plain, f"{where}: the top level", ("schema", "name", "coordinates"), (*TOP, *TABLES))
     equations = [key for key in ("kinetic", "potential", "mass", "force") if key in plain]
     if equations not in (["kinetic"], ["kinetic", "potential"], ["mass", "force"]):
         needed = "either kinetic (and potential), or mass and force"
         raise DeclarationError(f"{where}: a model needs {needed}; it has {', '.join(equations) or 'none of them'}.")
-    found: dict[str, Any] = {"schema": SCHEMA, "name": top.label("name"), "coordinates": _coordinates(top, where)}
+    found: dict[str, Any] = {"schema": schema, "name": top.label("name"), "coordinates": _coordinates(top, where)}
     q = dict.fromkeys(found["coordinates"], "a coordinate")
     state = {**q, **{f"v_{name}": "a velocity" for name in q}, "t": "the time"}
     found["angles"] = top.texts("angles") if plain.get("angles") else []
@@ -53,7 +58,34 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     )
     wrong = "no coordinate, velocity or t"
     found["state"] = _Table(plain.get("state", {}), f"{where}: [state]", (), state, wrong).numbers()
+    found["drawing"] = _drawing(plain["drawing"], f"{where}: [drawing]") if "drawing" in plain else {}
     return {key: found[key] for key in (*TOP, *TABLES) if key in found and found[key] not in ([], {})}
+
+
+def _drawing(values: Any, place: str) -> dict[str, Any]:
+    """Return the table of a drawing with texts for numbers; what its keys mean is read where drawings are."""
+    if not isinstance(values, Mapping):
+        raise _wrong_type(place, "a table", values)
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        inside = f"{place}: '{key}'"
+        if isinstance(value, Mapping):
+            found[key] = {
+                name: {part: _nested(item, inside) for part, item in entry.items()}
+                if isinstance(entry, Mapping)
+                else _nested(entry, inside)
+                for name, entry in value.items()
+            }
+        else:
+            found[key] = _nested(value, inside)
+    return found
+
+
+def _nested(value: Any, place: str) -> Any:
+    """Return a text, a list of texts, or a list of lists of texts."""
+    if not isinstance(value, (list, tuple)):
+        return _text(value, place)
+    return [_texts(item, place) if isinstance(item, (list, tuple)) else _text(item, place) for item in value]
 
 
 class _Table:

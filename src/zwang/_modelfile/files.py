@@ -93,7 +93,9 @@ def dumps(plain: Mapping[str, Any]) -> str:
     content = checked(plain, str(plain.get("name", "model")))
     blocks = [_block("", {key: content[key] for key in TOP if key in content})]
     for key in TABLES:
-        if key != "constraint" and key in content:
+        if key == "drawing" and key in content:
+            blocks += _drawing_blocks(content[key])
+        elif key != "constraint" and key in content:
             blocks.append(_block(f"[{key}]", content[key]))
         for entry in content.get(key, ()) if key == "constraint" else ():
             law = entry.pop("friction", None)
@@ -107,9 +109,23 @@ def write(path: str | Path, plain: Mapping[str, Any]) -> None:
     _outputs.write_text(path, dumps(plain))
 
 
+def _drawing_blocks(values: Mapping[str, Any]) -> list[str]:
+    """Return the tables of a drawing: its lists, then its points, then each curve and each body."""
+    plain = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+    blocks = [_block("[drawing]", plain), _block("[drawing.points]", values.get("points", {}))]
+    for key in ("curves", "bodies"):
+        blocks += [_block(f"[drawing.{key}.{_key(name)}]", entry) for name, entry in values.get(key, {}).items()]
+    return blocks
+
+
+def _key(name: str) -> str:
+    """Return a name as a key of TOML, quoted where it has to be."""
+    return name if name and all(char.isascii() and (char.isalnum() or char in "_-") for char in name) else _quoted(name)
+
+
 def _block(header: str, values: Mapping[str, Any]) -> str:
     lines = [header] if header else []
-    lines += [f"{key} = {_value(value)}" for key, value in values.items()]
+    lines += [f"{_key(key)} = {_value(value)}" for key, value in values.items()]
     return "".join(f"{line}\n" for line in lines)
 
 

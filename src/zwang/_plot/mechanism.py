@@ -1,110 +1,74 @@
-"""Mechanisms at a pose: bars, joints, ground, guides and surfaces, from numbers."""
+"""Mechanisms at a pose: bodies, bars, springs, joints, ground, guides and surfaces, from numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zwang._plot.scene import Scene, coil
 from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Place = tuple[float, float]
+ROOM = 0.18
+SOLID = "#cfe3f1"
+"""The inside of a body: the colour of bars, pale."""
 
 
 def draw_mechanism(
-    points: Mapping[str, Place],
-    segments: Iterable[tuple[str, str]] = (),
-    *,
-    ground: Sequence[str] = (),
-    curves: Iterable[tuple[Any, Any, Any]] = (),
-    surfaces: Iterable[tuple[Place, Place]] = (),
-    labels: bool = True,
-    ax: Axes | None = None,
+    scene: Scene, *, labels: bool = True, frame: int = 0, box: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a planar mechanism.
+    """Draw a mechanism as it is in one frame of a scene.
 
     Parameters
     ----------
-    points : mapping of str to (x, y)
-        Where the points are [m].
-    segments : pairs of names
-        Points that are joined by a bar.
-    ground : sequence of names
-        Points that belong to the ground.
-    curves : iterable of (X, Y, F)
-        Guides: grids (rows, columns) of places and of a function that is zero on the curve.
-    surfaces : iterable of ((x, y), (nx, ny))
-        Floors and walls: a place on each, and its unit normal towards the free side.
+    scene : Scene
     labels : bool
         Whether to name the points.
+    frame : int
+    box : pair of corners, optional
+        What the picture shows; by default all of the scene in any of its frames.
     ax : Axes, optional
 
     Examples
     --------
     >>> from zwang._plot import new_figure
-    >>> ax = draw_mechanism({"A": (0, 0), "B": (1, 1)}, [("A", "B")], ground=["A"], ax=new_figure()[1])
+    >>> scene = Scene(("A", "B"), np.array([[[0.0, 0.0], [1.0, 1.0]]]), bars=[(0, 1)], ground=[0])
+    >>> ax = draw_mechanism(scene, ax=new_figure()[1])
     >>> [text.get_text() for text in ax.texts]
     ['A', 'B']
     """
-    places = {name: np.asarray(place, dtype=float) for name, place in points.items()}
-    guides = [tuple(np.asarray(part, dtype=float) for part in grid) for grid in curves]
-    low, high = frame([*places.values(), *(corner for grid in guides for corner in _reach(*grid))])
+    places = scene.places[frame]
+    low, high = scene.corners(ROOM, slender=0.2) if box is None else box
     with look():
         ax = axes(ax, size=(4.2, 3.6))
         ax.set_aspect("equal")
         ax.set_axis_off()
         size = float(max(high - low))
-        for X, Y, F in guides:
-            ax.contour(X, Y, F, levels=[0.0], colors=[QUIET], linewidths=1.3)
-        for at, normal in surfaces:
+        for line in (*scene.outlines, *scene.endless):
+            ax.plot(*np.asarray(line).T, color=QUIET, linewidth=1.3)
+        for at, normal in scene.surfaces:
             _draw_surface(ax, np.asarray(at, float), np.asarray(normal, float), low, high, size)
-        for a, b in segments:
-            pair = np.array([places[a], places[b]])
-            ax.plot(*pair.T, color=SERIES[0], linewidth=4, solid_capstyle="round", zorder=2)
-        for name in ground:
-            if name in places:
-                _draw_ground(ax, places[name], size)
-        joined = {name for pair in segments for name in pair}
-        for name, place in places.items():
-            mark = "o" if name in joined or name in ground else "D"
-            ax.plot(*place, mark, color="white", markeredgecolor=INK, markeredgewidth=1.4, markersize=6, zorder=4)
-        if labels and len(places) <= 12:
-            _draw_names(ax, places, ground, size)
+        for solid in scene.bodies:
+            corners = solid.shown(places, frame)
+            ax.fill(*corners.T, facecolor=SOLID, edgecolor=SERIES[0], linewidth=1.6, joinstyle="round", zorder=2)
+        for a, b in scene.springs:
+            ax.plot(*coil(places[a], places[b]).T, color=QUIET, linewidth=1.4, zorder=2)
+        for a, b in scene.bars:
+            ax.plot(*places[[a, b]].T, color=SERIES[0], linewidth=4, solid_capstyle="round", zorder=2)
+        for k in scene.ground:
+            _draw_ground(ax, places[k], size)
+        joined = {k for pair in (*scene.bars, *scene.springs) for k in pair} | set(scene.ground)
+        for k in scene.joints:
+            mark = "o" if k in joined else "D"
+            ax.plot(*places[k], mark, color="white", markeredgecolor=INK, markeredgewidth=1.4, markersize=6, zorder=4)
+        if labels and len(scene.joints) <= 12:
+            _draw_names(ax, scene, places, size)
         ax.set_xlim(low[0], high[0])
         ax.set_ylim(low[1], high[1])
     return ax
-
-
-def frame(places: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the corners of a frame around places, with room and not too slender.
-
-    Examples
-    --------
-    >>> [corner.round(3).tolist() for corner in frame([(0, 0), (2, 0)])]
-    [[-0.36, -0.76], [2.36, 0.76]]
-    """
-    every = np.array(places, dtype=float).reshape(-1, 2)
-    low, high = every.min(axis=0), every.max(axis=0)
-    size = float((high - low).max()) or 1.0
-    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.2 * size) + 0.18 * size
-    return middle - half, middle + half
-
-
-def _reach(X: Any, Y: Any, F: Any) -> list[Any]:
-    """Return two corners of the box around a closed curve F = 0; none for a curve that leaves its grid."""
-    turns = np.zeros(F.shape, dtype=bool)
-    turns[:, :-1] |= F[:, :-1] * F[:, 1:] <= 0
-    turns[:-1] |= F[:-1] * F[1:] <= 0
-    rows, columns = np.nonzero(turns)
-    if not len(rows) or rows.min() == 0 or columns.min() == 0:
-        return []
-    if rows.max() >= F.shape[0] - 2 or columns.max() >= F.shape[1] - 2:
-        return []
-    return [np.array([X[turns].min(), Y[turns].min()]), np.array([X[turns].max(), Y[turns].max()])]
 
 
 def _draw_surface(ax: Axes, place: Any, normal: Any, low: Any, high: Any, size: float) -> None:
@@ -131,22 +95,22 @@ def _draw_ground(ax: Axes, place: Any, size: float) -> None:
     ax.plot(*foot.T, color=QUIET, linewidth=1.4, zorder=1)
 
 
-def _draw_names(ax: Axes, places: Mapping[str, Any], ground: Sequence[str], size: float) -> None:
+def _draw_names(ax: Axes, scene: Scene, places: Any, size: float) -> None:
     """Write names outwards of their points; where points lie on each other, none."""
     from matplotlib.patheffects import withStroke
 
-    every = list(places.values())
+    every = [places[k] for k in scene.joints]
     if any(np.hypot(*(a - b)) < 1e-6 * size for i, a in enumerate(every) for b in every[:i]):
         return
-    centre = np.mean(every, axis=0)
-    for name, place in places.items():
-        away = place - centre
+    for k in scene.joints:
+        place = places[k]
+        away = place - np.mean(every, axis=0)
         length = float(np.hypot(*away))
         away = away / length if length > 1e-9 * size else np.array([-0.8, 0.6])
-        if name in ground:  # its triangle hangs below
+        if k in scene.ground:  # its triangle hangs below
             away = np.array([-1.0, 0.35])
         ax.annotate(
-            name,
+            scene.names[k],
             place,
             xytext=tuple(9 * away),
             textcoords="offset points",

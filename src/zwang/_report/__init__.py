@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zwang._report.drawings import Pose, pose_of
+from zwang._report.drawings import pose_of
 from zwang._report.page import write_page
 from zwang._report.visits import Visit, visit
 
-__all__ = ["Pose", "Visit", "pose_of", "visit", "write_page"]
+__all__ = ["Visit", "pose_of", "visit", "write_page"]

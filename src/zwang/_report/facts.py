@@ -16,7 +16,6 @@ from zwang._declare.arrays import numbers_of
 from zwang._derive import derive
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
-from zwang._report.drawings import pose_of
 from zwang._results.evaluation import Evaluation
 from zwang.gallery.entry import Entry, Fact
 
@@ -88,8 +87,9 @@ class Asked:
 
     def point(self, name: str) -> tuple[float, float]:
         """Return where a point of the drawing is at the entry's state."""
-        assert self.entry.drawing is not None
-        return pose_of(self.entry.drawing, None, self.entry.state, self.entry.params).points[name]
+        places = self.entry.drawing.places({**self.entry.state, **self.entry.params})[0]
+        x, y = places[list(self.entry.drawing.points).index(name)]
+        return float(x), float(y)
 
     def derived(self, part: str, invert: bool = False) -> Any:
         """Return a matrix of the derived equations as numbers at the entry's state and parameters."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zwang import papers
-from zwang._plot import new_figure
+from zwang._plot import draw_mechanism, new_figure
 from zwang._report.drawings import pose_of
 from zwang._report.figures import png, svg
 from zwang._report.page import slug
@@ -70,8 +70,7 @@ def _drawing(name: str) -> Picture:
 
     def make() -> Any:
         figure, ax = new_figure((3.4, 2.4))
-        assert entry.drawing is not None, name
-        pose_of(entry.drawing, entry.system, entry.state, entry.params).plot(ax=ax)
+        draw_mechanism(pose_of(entry.system, entry.state, entry.params), ax=ax)
         return figure
 
     return Picture("drawing", f"{entry.title[:1].upper()}{entry.title[1:]}.", make, tight=True)

@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 import zwang
-from zwang._plot import draw_contact_graph, draw_forces, new_figure
+from zwang._plot import draw_contact_graph, draw_forces, draw_mechanism, new_figure
 from zwang._report import mathml
 from zwang._report.drawings import pose_of
 from zwang._report.facts import Comparison
@@ -167,11 +167,9 @@ def _upper(text: str) -> str:
 
 def _pictures(item: Visit) -> str:
     entry, made = item.entry, []
-    if entry.drawing is not None:
-        pose = pose_of(entry.drawing, entry.system, entry.state, entry.params)
-        figure, ax = new_figure((3.4, 2.5))
-        pose.plot(ax=ax)
-        made.append(svg(figure, f"{slug(entry.name)}-drawing", f"Drawing of {entry.title}", tight=True))
+    figure, ax = new_figure((3.4, 2.5))
+    draw_mechanism(pose_of(entry.system, entry.state, entry.params), ax=ax)
+    made.append(svg(figure, f"{slug(entry.name)}-drawing", f"Drawing of {entry.title}", tight=True))
     if item.reactions is not None and any(solution.dimension for solution in item.reactions.solutions):
         rows = 2 * min(len(item.reactions.contacts), MOST_ROWS)
         figure, ax = new_figure((5.2, 1.0 + 0.27 * rows))

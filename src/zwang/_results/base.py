@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import platform
 from collections.abc import Mapping
@@ -116,3 +117,20 @@ def load_result(path: str | Path) -> Result:
     if not isinstance(found, Result):
         raise DeclarationError(f"{path} holds a {type(found).__name__}, not a result of zwang.")
     return found
+
+
+def drawing_of(result: Any, given: Any = None) -> Any:
+    """Return what pictures of a result show: the drawing given, else that of its system, else None.
+
+    A result keeps the drawing of its system as plain texts, which are read where declarations are.
+    """
+    if given is not None:
+        if not hasattr(given, "scene"):
+            raise DeclarationError(
+                f"{result.name}: drawing= must be a zw.Drawing; Linkage.drawing makes one, and entries of the gallery "
+                f"have one. It was given {given!r:.60}."
+            )
+        return given
+    if not result.drawing:
+        return None
+    return importlib.import_module("zwang._declare.drawing").Drawing.from_dict(result.drawing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -153,6 +153,8 @@ class ConfigurationSpace(Result):
         At the states that were given as ``at=``.
     params : mapping
         The values of the parameters.
+    drawing : mapping
+        What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
     """
 
     name: str
@@ -173,6 +175,7 @@ class ConfigurationSpace(Result):
     strata: tuple[Stratum, ...] = ()
     local_types: tuple[LocalType, ...] = ()
     params: Mapping[str, float] = field(default_factory=dict)
+    drawing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def curves(self) -> tuple[tuple[Branch, ...], ...]:
@@ -199,13 +202,13 @@ class ConfigurationSpace(Result):
 
         return draw_configuration(self, x, y, ax=ax, colour=colour, legend=legend)
 
-    def plot_pose(self, drawing: Any, *, arc: int = 0, at: float = 0.0, ax: Any = None) -> Any:
+    def plot_pose(self, drawing: Any = None, *, arc: int = 0, at: float = 0.0, ax: Any = None) -> Any:
         """Draw the mechanism at a place of an arc; return the Axes (extra ``plot``).
 
         Parameters
         ----------
-        drawing : Drawing
-            `Linkage.drawing` makes one; entries of the gallery have one.
+        drawing : Drawing, optional
+            By default that of the system.
         arc : int
             The number of the arc.
         at : float
@@ -216,23 +219,42 @@ class ConfigurationSpace(Result):
 
         return draw_pose(self, arc, at, drawing, ax)
 
-    def animate(self, drawing: Any, path: Any = None, *, arc: int = 0, frames: int = 240) -> Any:
+    def animate(
+        self,
+        path: Any = None,
+        *,
+        drawing: Any = None,
+        arc: int = 0,
+        frames: int | None = None,
+        fps: int = 30,
+        progress: Callable[[float], None] | None = None,
+    ) -> Any:
         """Write a film of the mechanism that passes along an arc, or return it for a notebook.
 
         Parameters
         ----------
-        drawing : Drawing
-            `Linkage.drawing` makes one; entries of the gallery have one.
+        drawing : Drawing, optional
+            By default that of the system.
         path : path, optional
             ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
+        drawing : Drawing, optional
+            By default that of the system.
         arc : int
             The number of the arc.
-        frames : int
-            Poses that are shown.
+        frames : int, optional
+            Poses that are shown: 240 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
+        fps : int
+            Pictures per second of a ``.gif`` or ``.mp4``.
+        progress : callable, optional
+            Called with the part that is written, from 0 to 1.
         """
-        from zwang._results.configuration_pictures import animate
+        from zwang._plot.film import shown
+        from zwang._results.configuration_pictures import film_along
 
-        return animate(self, path, arc, drawing, frames)
+        def film() -> Any:
+            return film_along(self, arc, drawing, frames)
+
+        return shown(film, path, frames=frames, fps=fps, progress=progress)
 
     def __repr__(self) -> str:
         from zwang._results.configuration_text import text_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +65,8 @@ class Motion(Result):
         The largest violation of a held constraint that a step made before it was projected back.
     rows : MotionRows or None
         What follows from the states; computed when it is first asked for, and kept in files.
+    drawing : mapping
+        What films show, as plain texts: the drawing of the system that was handed in; empty where it has none.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Motion(Result):
     until: float = float("nan")
     drift_per_step: float = 0.0
     rows: MotionRows | None = None
+    drawing: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
@@ -224,7 +227,13 @@ class Motion(Result):
         return motion_pictures.draw_motion(self, what, against, ax)
 
     def animate(
-        self, path: str | Path | None = None, *, drawing: Any = None, frames: int = motion_pictures.FRAMES
+        self,
+        path: str | Path | None = None,
+        *,
+        drawing: Any = None,
+        frames: int | None = None,
+        fps: int = 30,
+        progress: Callable[[float], None] | None = None,
     ) -> Any:
         """Write a film of the motion, or return it for a notebook.
 
@@ -233,12 +242,20 @@ class Motion(Result):
         path : path, optional
             ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
         drawing : Drawing, optional
-            What moves: `Linkage.drawing` makes one, entries of the gallery have one. Without it the coordinates run as
-            curves.
-        frames : int
-            Instants that are shown.
+            What moves; by default that of the system. Without one the coordinates run as curves.
+        frames : int, optional
+            Instants that are shown: 720 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
+        fps : int
+            Pictures per second of a ``.gif`` or ``.mp4``.
+        progress : callable, optional
+            Called with the part that is written, from 0 to 1.
         """
-        return motion_pictures.animate(self, path, drawing, frames)
+        from zwang._plot.film import shown
+
+        def film() -> Any:
+            return motion_pictures.film_of(self, drawing, frames=frames)
+
+        return shown(film, path, frames=frames, fps=fps, progress=progress)
 
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._results.base import drawing_of
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:
     from zwang._plot.film import Film
+    from zwang._plot.scene import Scene
     from zwang._results.motion import Motion
 
 Array = NDArray[np.float64]
@@ -116,31 +117,23 @@ def _marks(motion: Motion) -> list[tuple[float, str]]:
     return marks
 
 
-def film_of(motion: Motion, drawing: Any, *, frames: int = FRAMES) -> Film:
+def film_of(motion: Motion, drawing: Any = None, *, frames: int | None = None) -> Film:
     """Return the film of a motion: of its drawing, or, without one, of its coordinates as running curves."""
     from zwang._plot.film import Film
-    from zwang._plot.film.frames import outlines_of
 
-    times = np.linspace(motion.t[0], motion.t[-1], max(int(frames), 2))
+    times = np.linspace(motion.t[0], motion.t[-1], max(int(frames or FRAMES), 2))
     states = motion.at(times)
     marks = _marks(motion)[:MARKED]
-    if drawing is None:
-        return _running_curves(motion, times, states, marks)
-    values = {**motion.params, **states}
-    places = np.broadcast_to(drawing.places(values), (len(times), len(drawing.points), 2))
-    names = list(drawing.points)
-    low, high = Film(times, places, names).corners()
-    grown = np.full(2, float((high - low).max()))  # a guide may reach farther than what moves on it
-    fixed = {**motion.params, **{name: float(np.ravel(value)[0]) for name, value in states.items()}}
-    outlines = outlines_of(drawing.guides(fixed, low - grown, high + grown)) if drawing.curves else []
-    segments = [(names.index(a), names.index(b)) for a, b in drawing.segments]
-    ground = [names.index(name) for name in drawing.ground if name in names]
-    return Film(times, places, names, segments, ground, outlines, marks, motion.name)
+    shown = drawing_of(motion, drawing)
+    if shown is None:
+        scene = _running_curves(motion, times, states)
+        return Film(times, scene, marks, f"{motion.name}: {', '.join(motion.coordinates)}")
+    return Film(times, shown.scene({**motion.params, **states}).repeated(len(times)), marks, motion.name)
 
 
-def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any], marks: list[tuple[float, str]]) -> Film:
-    """Return a film of coordinates over time, each scaled to its own range and drawn above the last."""
-    from zwang._plot.film import Film
+def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any]) -> Scene:
+    """Return coordinates over time, each scaled to its own range and drawn above the last."""
+    from zwang._plot.scene import Scene
 
     part = (times - times[0]) / (np.ptp(times) or 1.0)
     places = np.empty((len(times), len(motion.coordinates), 2))
@@ -148,30 +141,7 @@ def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any], mar
         reach = np.ptp(states[name])
         inside = (states[name] - states[name].min()) / reach if reach > 0 else np.full(len(times), 0.5)
         places[:, k, 0], places[:, k, 1] = 2.0 * part, 0.8 * inside - k
-    return Film(times, places, motion.coordinates, marks=marks, title=f"{motion.name}: {', '.join(motion.coordinates)}")
-
-
-class Shown:
-    """A film that a notebook shows where it stands."""
-
-    def __init__(self, html: str) -> None:
-        self.html = html
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-    def __repr__(self) -> str:
-        return f"film of {len(self.html) // 1024} kB; give animate a path (.html, .gif, .mp4) to write it"
-
-
-def animate(motion: Motion, path: str | Path | None, drawing: Any, frames: int) -> Any:
-    """Write the film of a motion, or return it for a notebook."""
-    from zwang._plot.film import check_film, player, write_film
-
-    if path is not None:
-        check_film(Path(path))
-    film = film_of(motion, drawing, frames=frames)
-    return Shown(player(film)) if path is None else write_film(film, Path(path))
+    return Scene(motion.coordinates, places)
 
 
 def dataset(motion: Motion) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from zwang._results.streaming import MotionStream
@@ -32,6 +32,7 @@ class Request:
     redundant: str | None
     progress: Callable[[float], None] | None
     stream: MotionStream | None = None
+    drawing: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_until(name: str, until: Any, start: float) -> float:

@@ -57,6 +57,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
         reason=stop.reason,
         until=request.until,
         drift_per_step=steps.drift,
+        drawing=request.drawing,
     )
     motion.__dict__["_computed_by"] = StepRows(ground, walk.layout, steps)
     return motion

@@ -171,6 +171,7 @@ def simulate(
         raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
     if state is None:
         raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
+    shown = (system.system if isinstance(system, Model) else system).drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
     name = model.system.name
     inputs = resolve(model.system, state, params)
@@ -185,6 +186,7 @@ def simulate(
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
         progress=progress,
         stream=None if out is None else MotionStream(out),
+        drawing={} if shown is None else shown.to_dict(),
     )
     if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
@@ -261,6 +263,7 @@ def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None =
         reason=stop.reason,
         until=request.until,
         drift_per_step=record.drift,
+        drawing=request.drawing,
     )
     motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
     return motion

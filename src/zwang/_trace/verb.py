@@ -99,8 +99,11 @@ def trace(
     if search == "exhaustive":
         from zwang._trace.exhaustive import exhausted
 
-        return exhausted(declared, params or {}, sampled(), sampled)
-    return sampled()
+        found = exhausted(declared, params or {}, sampled(), sampled)
+    else:
+        found = sampled()
+    shown = (system.system if isinstance(system, Model) else system).drawing
+    return found if shown is None else replace(found, drawing=shown.to_dict())
 
 
 def _sampled(

@@ -16,7 +16,7 @@ from zwang._declare.files import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
 from zwang._outputs import check_output
-from zwang._plot import new_figure
+from zwang._plot import draw_mechanism, new_figure
 from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
 from zwang.cli.approaching import asymptotics_
@@ -183,10 +183,8 @@ def gallery_(
 
 
 def _draw(entry: gallery.Entry, path: Path) -> None:
-    if entry.drawing is None:
-        raise DeclarationError(f"The gallery has no drawing of '{entry.name}'.")
     figure, ax = new_figure((5.2, 4.2))
-    pose_of(entry.drawing, entry.system, entry.state, entry.params).plot(ax=ax)
+    draw_mechanism(pose_of(entry.system, entry.state, entry.params), ax=ax)
     write_picture(figure, path)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from zwang import gallery
 from zwang._compile import compile
 from zwang._plot import new_figure
 from zwang._results.motion import Motion, MotionStatus
@@ -108,7 +107,7 @@ def simulate_(
         )
     files.write(out, motion.save)
     files.write(picture, lambda path: _draw(motion, path, shown))
-    files.write(film, lambda path: motion.animate(path, drawing=_drawing(model)))
+    files.write(film, motion.animate)
     if json_:
         print_json(as_plain(motion))
     else:
@@ -127,10 +126,6 @@ def _draw(motion: Motion, path: Path, shown: tuple[str, ...]) -> None:
     figure, ax = new_figure()
     motion.plot(*shown, ax=ax)
     write_picture(figure, path)
-
-
-def _drawing(model: str) -> Any:
-    return gallery.get(model).drawing if model in gallery.names() else None
 
 
 def as_plain(motion: Motion) -> dict[str, Any]:

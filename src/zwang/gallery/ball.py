@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Sphere
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
@@ -20,7 +22,15 @@ def _declare() -> System:
         kinetic=m * vy**2 / 2,
         potential=m * g * y,
         constraints=[Unilateral(y, restitution=e, name="floor")],
+        drawing=_draw(),
     )
+
+
+def _draw() -> Drawing:
+    radius = 0.06
+    floor = (("u", 0), "u", (-0.5, 0.5))
+    ball = (Sphere(radius), (0, f"y + {radius}"), 0)
+    return Drawing({"bottom": (0, "y")}, bodies={"ball": ball}, curves={"floor": floor}, traces=())
 
 
 def bouncing_ball() -> Entry:

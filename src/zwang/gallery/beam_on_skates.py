@@ -9,9 +9,9 @@ from __future__ import annotations
 import sympy as sp
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, moving
 from zwang.gallery.sources import SALNIKOVA
 
@@ -31,6 +31,7 @@ def _declare() -> System:
             Unilateral(across + b * omega, name="front"),
             Unilateral(across - b * omega, name="rear"),
         ],
+        drawing=_draw(),
     )
 
 
@@ -38,7 +39,7 @@ def _draw() -> Drawing:
     (x, y, phi), _ = coordinates("x y phi", angles="phi")
     b = parameters("b")
     c, s = b * sp.cos(phi), b * sp.sin(phi)
-    return Drawing({"front": (x + c, y + s), "rear": (x - c, y - s)}, (("rear", "front"),))
+    return Drawing({"front": (x + c, y + s), "rear": (x - c, y - s)}, bars=[("rear", "front")])
 
 
 def two_skates() -> Entry:
@@ -58,5 +59,4 @@ def two_skates() -> Entry:
         state=moving({"x": 0.0, "y": 0.0, "phi": 0.0}, {"x": 1.0}),
         facts=facts,
         source=SOURCE,
-        draw=_draw,
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
@@ -24,6 +26,18 @@ def _declare() -> System:
         kinetic=m * (vx**2 + vy**2) / 2,
         potential=m * g * y + k * x**2 / 2,
         constraints=[Unilateral(y, friction=Coulomb(mu, slip=vx - belt), restitution=0, name="belt")],
+        drawing=_draw(),
+    )
+
+
+def _draw() -> Drawing:
+    # The stretch under its own weight, m g/k, is the length that the problem has.
+    return Drawing(
+        {"wall": ("-3*m*g/k", "m*g/k/4"), "hook": ("x - m*g/k/2", "y + m*g/k/4"), "foot": ("x", "y")},
+        springs=[("wall", "hook")],
+        bodies={"block": (Box("m*g/k", "m*g/k/2"), ("x", "y + m*g/k/4"), 0)},
+        ground=["wall"],
+        traces=(),
     )
 
 

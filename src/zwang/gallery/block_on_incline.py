@@ -7,6 +7,8 @@ import math
 import sympy as sp
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
@@ -22,6 +24,20 @@ def _declare() -> System:
         kinetic=m * (vx**2 + vy**2) / 2,
         potential=m * g * (y * sp.cos(slope) - x * sp.sin(slope)),
         constraints=[Unilateral(y, friction=Coulomb(mu, slip=vx), restitution=0, name="slope")],
+        drawing=_draw(),
+    )
+
+
+def _draw() -> Drawing:
+    def place(along: str, up: str) -> tuple[str, str]:
+        return f"({along})*cos(slope) + ({up})*sin(slope)", f"({up})*cos(slope) - ({along})*sin(slope)"
+
+    return Drawing(
+        {"foot": place("x", "y")},
+        bodies={"block": (Box(0.5, 0.3), place("x", "y + 0.15"), "-slope")},
+        curves={"slope": (place("u", "0"), "u", ("x - 1", "x + 2"))},
+        traces=(),
+        scale=1,
     )
 
 

@@ -56,7 +56,6 @@ def n_four_bar(n: int = 2) -> Entry:
             "kappa": Fact(kappa, "The angle from the top obeys eta'' = kappa sin(eta) [1/s^2].", SOURCE),
         },
         source=SOURCE,
-        draw=lambda: linkage(n).drawing(),
     )
 
 

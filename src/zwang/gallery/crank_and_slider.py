@@ -43,5 +43,4 @@ def slider_crank() -> Entry:
         state=moving({"alpha": alpha, "beta": beta}, {"alpha": omega, "beta": -r * c * omega / reach}),
         facts=facts,
         source=SOURCE,
-        draw=lambda: linkage().drawing(coordinates="joint"),
     )

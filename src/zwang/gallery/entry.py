@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.drawing import Drawing
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ class Entry:
     state: Mapping[str, float]
     facts: Mapping[str, Fact]
     source: str
-    draw: Callable[[], Drawing] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for attribute in ("params", "state", "facts"):
@@ -76,10 +75,12 @@ class Entry:
         """The system, built when it is first asked for."""
         return self.build()
 
-    @cached_property
-    def drawing(self) -> Drawing | None:
-        """Points and segments as expressions of the coordinates, for systems that have a picture."""
-        return None if self.draw is None else self.draw()
+    @property
+    def drawing(self) -> Drawing:
+        """What pictures of the system show."""
+        found = self.system.drawing
+        assert found is not None, self.name
+        return found
 
     def __repr__(self) -> str:
         return f"Entry '{self.name}': {self.title}"

@@ -51,7 +51,6 @@ def four_bar() -> Entry:
         state=at_rest(alpha=alpha, gamma=alpha),
         facts=facts,
         source=SOURCE,
-        draw=lambda: linkage().drawing(coordinates="joint"),
     )
 
 
@@ -73,7 +72,6 @@ def _case(name: str, title: str, lengths: tuple[float, ...], alpha: float, facts
         state=at_rest(alpha=alpha, gamma=gamma),
         facts=facts,
         source=SOURCE,
-        draw=lambda: linkage(name).drawing(coordinates="joint"),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving, named
@@ -51,7 +52,8 @@ def declare(name: str, couplers: str) -> System:
         lengths.append(sp.sqrt((l / 2 * cos) ** 2 + (h - l / 2 * sin - s) ** 2))
     if couplers == "rigid":
         bars = [Bilateral(length - d, name=f"coupler{i + 1}") for i, length in enumerate(lengths)]
-        return System(name=name, kinetic=kinetic, potential=potential, constraints=bars)
+        drawing = _draw(springs=False)
+        return System(name=name, kinetic=kinetic, potential=potential, constraints=bars, drawing=drawing)
     forces: dict[Any, Any] = {s: 0}
     for alpha, rate, length in zip(angles, rates, lengths, strict=True):
         potential += k * (length - d) ** 2 / 2
@@ -59,7 +61,25 @@ def declare(name: str, couplers: str) -> System:
         speed = slopes[s] * u + slopes[alpha] * rate
         forces[s] -= c * speed * slopes[s]
         forces[alpha] = -c * speed * slopes[alpha]
-    return System(name=name, kinetic=kinetic, potential=potential, forces=forces)
+    return System(name=name, kinetic=kinetic, potential=potential, forces=forces, drawing=_draw(springs=True))
+
+
+def _draw(*, springs: bool) -> Drawing:
+    def turned(radius: str, height: str, side: str) -> tuple[str, str, str]:
+        return f"{side}({radius})*cos(phi)", f"{side}({radius})*sin(phi)", height
+
+    points: dict[str, Any] = {"foot": (0, 0, 0), "top": (0, 0, "h")}
+    bars, couplers = [("foot", "top")], []
+    for i, side in (("1", ""), ("2", "-")):
+        points[f"hinge {i}"] = turned("b", "h", side)
+        points[f"ball {i}"] = turned(f"b + l*cos(alpha{i})", f"h - l*sin(alpha{i})", side)
+        points[f"middle {i}"] = turned(f"b + l/2*cos(alpha{i})", f"h - l/2*sin(alpha{i})", side)
+        points[f"slider {i}"] = turned("b", "s", side)
+        bars.append((f"hinge {i}", f"ball {i}"))
+        couplers.append((f"slider {i}", f"middle {i}"))
+    bars += [("hinge 1", "hinge 2"), ("slider 1", "slider 2")]
+    joined: dict[str, Any] = {"bars": bars, "springs": couplers} if springs else {"bars": [*bars, *couplers]}
+    return Drawing(points, **joined, ground=["foot"], traces=["ball 1", "ball 2"])
 
 
 def spin_inertia(p: Mapping[str, float], alpha: float) -> tuple[float, float]:

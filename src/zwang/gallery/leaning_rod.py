@@ -14,9 +14,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, rate, t
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, at_rest, matrix_fact, moving, named
 from zwang.gallery.sources import IVANOV
 
@@ -43,6 +43,7 @@ def _declare(name: str, wall: bool) -> System:
         potential=m * g * (y + l * sp.sin(theta)),
         forces={x: F1, y: F2, theta: F3},
         constraints=contacts if wall else contacts[:1],
+        drawing=_draw(),
     )
 
 
@@ -50,7 +51,7 @@ def _draw() -> Drawing:
     (x, y, theta), _ = coordinates("x y theta", angles="theta")
     (l,) = parameters("l,")
     top = (x + 2 * l * sp.cos(theta), y + 2 * l * sp.sin(theta))
-    return Drawing({"foot": (x, y), "top": top}, (("foot", "top"),))
+    return Drawing({"foot": (x, y), "top": top}, bars=[("foot", "top")])
 
 
 def _width_and_height() -> tuple[Any, Any]:
@@ -99,7 +100,6 @@ def painleve_rod_tip() -> Entry:
         state=moving({"x": 0.0, "y": 0.0, "theta": theta}, {"x": 1.0}),
         facts=facts,
         source=f"{IVANOV}, example 5",
-        draw=_draw,
     )
 
 
@@ -146,5 +146,4 @@ def ladder() -> Entry:
         state=at_rest(x=-2 * a, y=0.0, theta=theta),
         facts=facts,
         source=where,
-        draw=_draw,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters, t
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
@@ -22,6 +24,17 @@ def _declare() -> System:
         kinetic=m * vx**2 / 2,
         forces={x: F},
         constraints=[Unilateral(limit - vx, name="limit")],
+        drawing=_draw(),
+    )
+
+
+def _draw() -> Drawing:
+    return Drawing(
+        {"P": ("x", 0)},
+        bodies={"particle": (Box(0.3, 0.2), ("x", 0.1), 0)},
+        curves={"road": (("u", 0), "u", ("x - 1", "x + 3"))},
+        traces=(),
+        scale=1,
     )
 
 

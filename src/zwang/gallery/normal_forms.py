@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Coulomb
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.errors import DeclarationError, nearest
@@ -42,6 +43,7 @@ def declare(kind: str, A: Any = None, B: Any = None, W: Any = None) -> System:
         force=-left,
         constraints=[Bilateral(y**2 - x ** POWERS[kind] - eps, friction=law, name="curve")],
         coordinates=(x, y),
+        drawing=Drawing({"P": (x, y)}, curves={"curve": (f"Y**2 - X**{POWERS[kind]} - eps", ("X", "Y"))}, scale=3),
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Sphere
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
@@ -20,6 +23,19 @@ def _declare() -> System:
         kinetic=(J1 * omega1**2 + J2 * omega2**2) / 2,
         forces={theta1: M, theta2: -c * omega2},
         constraints=[Unilateral(omega2 - omega1, name="clutch")],
+        drawing=_draw(),
+    )
+
+
+def _draw() -> Drawing:
+    points: dict[str, tuple[Any, Any]] = {}
+    for i, x in (("1", "-1.2"), ("2", "1.2")):
+        points |= {f"hub {i}": (x, 0), f"rim {i}": (f"{x} + cos(theta{i})", f"sin(theta{i})")}
+    return Drawing(
+        points,
+        bars=[("hub 1", "rim 1"), ("hub 2", "rim 2")],
+        bodies={"driver": (Sphere(1), (-1.2, 0), "theta1"), "driven": (Sphere(1), (1.2, 0), "theta2")},
+        traces=(),
     )
 
 

@@ -11,6 +11,7 @@ import math
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
@@ -27,6 +28,7 @@ def _declare() -> System:
         kinetic=m * (vx**2 + vy**2) / 2,
         forces={x: -k * y - c * vx, y: k * x - c * vy},
         constraints=[Bilateral(sp.sqrt(x**2 + y**2) - r, name="circle")],
+        drawing=Drawing({"P": (x, y)}, curves={"circle": ("X**2 + Y**2 - r**2", ("X", "Y"))}, scale="2*r"),
     )
 
 

@@ -11,9 +11,9 @@ import math
 import sympy as sp
 
 from zwang._declare.constraints import Friction
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, rate
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, at_rest
 from zwang.gallery.sources import IVANOV
 
@@ -43,12 +43,13 @@ def _declare() -> System:
             Friction(mu * m * g, slip=u1, name="particle1"),
             Friction(mu * m * g, slip=u2, name="particle2"),
         ],
+        drawing=_draw(),
     )
 
 
 def _draw() -> Drawing:
     first, second = _places()
-    return Drawing({"1": (first[0], first[1]), "2": (second[0], second[1])}, (("1", "2"),))
+    return Drawing({"1": (first[0], first[1]), "2": (second[0], second[1])}, bars=[("1", "2")])
 
 
 def two_particles() -> Entry:
@@ -94,5 +95,4 @@ def two_particles() -> Entry:
         state=at_rest(x=0.0, y1=0.0, y2=0.0),
         facts=facts,
         source=WHERE,
-        draw=_draw,
     )

@@ -126,7 +126,6 @@ def _entry(name: str, title: str, guide: str, coordinates: str, extra: Mapping[s
         state=_state(*names),
         facts=_facts(),
         source=BURIAN,
-        draw=lambda: linkage(name, guide).drawing(coordinates=coordinates),
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sympy as sp
 
 from zwang._declare.constraints import Friction
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest, matrix_fact
@@ -27,7 +29,18 @@ def _declare(n: int) -> System:
         kinetic=sp.Add(*(m[i] * speeds[i] ** 2 / 2 for i in range(n))),
         forces={q[i]: sp.Add(*P[: i + 1]) for i in range(n)},
         constraints=[Friction(mu[i] * g * sp.Add(*m[: i + 1]), slip=v[i], name=f"contact{i + 1}") for i in range(n)],
+        drawing=_draw(n),
     )
+
+
+def _draw(n: int) -> Drawing:
+    """Block 1 lies on top; each moves by its own q and by those of all blocks below."""
+    height = 0.5
+    bodies = {}
+    for i, name in enumerate(_numbered("q", n)):
+        across = " + ".join(_numbered("q", n)[i:])
+        bodies[f"block {name[1:]}"] = (Box(1 + 0.3 * i, height), (across, height * (n - i - 0.5)), 0)
+    return Drawing({"floor": (0, 0)}, bodies=bodies, curves={"floor": (("u", 0), "u", (-2, 2))}, traces=())
 
 
 def pyramid(n: int = 3) -> Entry:

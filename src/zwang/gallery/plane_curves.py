@@ -9,17 +9,35 @@ from __future__ import annotations
 from typing import Any
 
 from zwang._declare.constraints import Bilateral
-from zwang._declare.symbols import coordinates
+from zwang._declare.drawing import Drawing
+from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
 
 SOURCE = "textbook curve (Arnold's list of simple singularities: A_k and D_4)"
 
 
-def _entry(name: str, title: str, curve: Any, place: tuple[float, float], v: tuple[float, float], facts: Any) -> Entry:
+def _entry(
+    name: str,
+    title: str,
+    curve: Any,
+    place: tuple[float, float],
+    v: tuple[float, float],
+    facts: Any,
+    simple: Any = None,
+) -> Entry:
+    """Return a curve; `simple` has the same points and changes its sign across them, which a picture needs."""
+    drawn = curve if simple is None else simple
+
     def build() -> System:
         (x, y), (vx, vy) = coordinates("x y")
-        return System(name=name, kinetic=(vx**2 + vy**2) / 2, constraints=[Bilateral(curve(x, y), name="curve")])
+        X, Y = parameters("X Y")
+        return System(
+            name=name,
+            kinetic=(vx**2 + vy**2) / 2,
+            constraints=[Bilateral(curve(x, y), name="curve")],
+            drawing=Drawing({"P": (x, y)}, curves={"curve": (drawn(X, Y), (X, Y))}, scale=3.5),
+        )
 
     return Entry(
         name=name,
@@ -93,5 +111,11 @@ def curve_squared() -> Entry:
         "curvature": (2.0, "Curvature of the parabola at the origin."),
     }
     return _entry(
-        "curve_squared", "parabola counted twice", lambda x, y: (y - x**2) ** 2, (1.0, 1.0), (1.0, 2.0), facts
+        "curve_squared",
+        "parabola counted twice",
+        lambda x, y: (y - x**2) ** 2,
+        (1.0, 1.0),
+        (1.0, 2.0),
+        facts,
+        simple=lambda x, y: y - x**2,
     )

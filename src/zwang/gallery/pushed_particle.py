@@ -7,6 +7,7 @@ across by O(N^(-1/2)), the velocity along by O(1/N), and the force of the spring
 from __future__ import annotations
 
 from zwang._declare.constraints import Bilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
@@ -20,6 +21,7 @@ def _declare() -> System:
         kinetic=(vx**2 + vy**2) / 2,
         forces={x: y, y: 1},
         constraints=[Bilateral(y, name="floor")],
+        drawing=Drawing({"P": (x, y)}, curves={"floor": (("u", 0), "u", ("x - 1", "x + 2"))}, scale=1),
     )
 
 

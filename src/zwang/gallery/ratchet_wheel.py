@@ -7,14 +7,17 @@ forwards again at 3 pi/(2 w); from then on it turns with (M/(J w)) (1 + sin(w t)
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import sympy as sp
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, t
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
 
+TEETH = 14
 SOURCE = "one-sided velocity constraint, closed form"
 
 
@@ -26,7 +29,20 @@ def _declare() -> System:
         kinetic=J * omega**2 / 2,
         forces={theta: M * sp.cos(w * t)},
         constraints=[Unilateral(omega, name="pawl")],
+        drawing=_draw(),
     )
+
+
+def _draw() -> Drawing:
+    points: dict[str, tuple[Any, Any]] = {"hub": (0, 0), "pivot": (1.3, 0.75), "pawl": (0.93, 0.12)}
+    teeth = []
+    for k in range(TEETH):
+        # Each tooth rises slowly and falls at once, so that the pawl slides over it one way only.
+        for name, radius, part in (("top", 1.0, 0.0), ("root", 0.82, 0.12)):
+            angle = f"theta + {2 * math.pi * (k + part) / TEETH!r}"
+            points[f"{name} {k}"] = (f"{radius}*cos({angle})", f"{radius}*sin({angle})")
+            teeth.append(f"{name} {k}")
+    return Drawing(points, bars=[("pivot", "pawl")], bodies={"wheel": teeth}, ground=["hub", "pivot"], traces=())
 
 
 def ratchet() -> Entry:

@@ -14,9 +14,9 @@ import math
 import sympy as sp
 
 from zwang._declare.constraints import Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, moving
 from zwang.gallery.sources import SALNIKOVA
 
@@ -32,6 +32,7 @@ def _declare(name: str, *, ahead: bool = False, incline: bool = False) -> System
         kinetic=m * (vx**2 + vy**2) / 2 + J * omega**2 / 2,
         potential=m * g * sp.sin(slope) * y if incline else 0,
         constraints=[Unilateral(across - c * omega if ahead else across, name="blade")],
+        drawing=_draw(ahead),
     )
 
 
@@ -45,7 +46,7 @@ def _draw(ahead: bool) -> Drawing:
         "heel": (x - (back + blade) * c, y - (back + blade) * s),
         "toe": (x - (back - blade) * c, y - (back - blade) * s),
     }
-    return Drawing(points, (("heel", "toe"),))
+    return Drawing(points, bars=[("heel", "toe")], traces=["centre"])
 
 
 def sleigh() -> Entry:
@@ -79,7 +80,6 @@ def sleigh() -> Entry:
         ),
         facts=facts,
         source=WHERE,
-        draw=lambda: _draw(ahead=False),
     )
 
 
@@ -107,7 +107,6 @@ def sleigh_ahead() -> Entry:
         state=moving({"x": c, "y": 0.0, "phi": 0.0}, {"x": u, "y": c * omega, "phi": omega}),
         facts=facts,
         source=f"{WHERE}, with the centre of mass moved",
-        draw=lambda: _draw(ahead=True),
     )
 
 
@@ -133,5 +132,4 @@ def sleigh_incline() -> Entry:
         state=moving({"x": 0.0, "y": 0.0, "phi": 0.0}, {"x": u, "phi": omega}),
         facts=facts,
         source=WHERE,
-        draw=lambda: _draw(ahead=False),
     )

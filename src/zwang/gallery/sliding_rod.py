@@ -12,9 +12,9 @@ import math
 import sympy as sp
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, rate
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, moving
 from zwang.gallery.sources import IVANOV, PAINLEVE
 
@@ -30,6 +30,7 @@ def _declare() -> System:
         kinetic=m * (vx**2 + vy**2) / 2 + J * omega**2 / 2,
         potential=m * g * y,
         constraints=[Unilateral(tip[1], friction=Coulomb(mu, slip=rate(tip[0])), restitution=e, name="tip")],
+        drawing=_draw(),
     )
 
 
@@ -37,7 +38,7 @@ def _draw() -> Drawing:
     (x, y, theta), _ = coordinates("x y theta", angles="theta")
     l = parameters("l")
     c, s = l * sp.cos(theta), l * sp.sin(theta)
-    return Drawing({"tip": (x - c, y - s), "centre": (x, y), "end": (x + c, y + s)}, (("tip", "end"),))
+    return Drawing({"tip": (x - c, y - s), "centre": (x, y), "end": (x + c, y + s)}, bars=[("tip", "end")])
 
 
 def painleve_rod() -> Entry:
@@ -85,5 +86,4 @@ def painleve_rod() -> Entry:
         state=moving({"x": l * c, "y": l * s, "theta": theta}, {"x": -speed}),
         facts=facts,
         source=f"{PAINLEVE}; {IVANOV}, example 5, in other coordinates",
-        draw=_draw,
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, rate
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, at_rest, named
 
 NAMES = "beta Theta gamma Phi delta Omega epsilon"
@@ -104,13 +104,15 @@ def _declare() -> System:
             for i, axis in enumerate("xy")
         ],
         coordinates=q,
+        drawing=_draw(),
     )
 
 
 def _draw() -> Drawing:
     points = {name: (place[0], place[1]) for name, place in _points().items()}
-    segments = (("O", "F"), ("F", "E"), ("B", "E"), ("B", "D"), ("D", "E"), ("C", "D"), ("A", "H"), ("H", "E"))
-    return Drawing(points, (*segments, ("A", "G"), ("G", "E")), ("O", "A", "B", "C"))
+    bars = [("O", "F"), ("F", "E"), ("A", "H"), ("H", "E"), ("A", "G"), ("G", "E")]
+    ground = ["O", "A", "B", "C"]
+    return Drawing(points, bars=bars, bodies={"BDE": ["B", "D", "E"]}, springs=[("C", "D")], ground=ground)
 
 
 def andrews() -> Entry:
@@ -156,5 +158,4 @@ def andrews() -> Entry:
         state=at_rest(**dict(zip(NAMES.split(), start, strict=True))),
         facts=facts,
         source=SOURCE,
-        draw=_draw,
     )

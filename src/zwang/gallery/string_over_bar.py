@@ -9,6 +9,8 @@ chi = (m1 - m2)/(m1 + m2) it starts to slip for |chi| > 2 mu, with T = -2 mu sig
 from __future__ import annotations
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.shapes import Box, Sphere
 from zwang._declare.symbols import coordinates, parameters, t
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
@@ -27,6 +29,21 @@ def _declare(name: str, rough: bool) -> System:
         kinetic=(m1 * v1**2 + m2 * v2**2) / 2,
         potential=-(m1 * q1 + m2 * q2) * g,
         constraints=[string],
+        drawing=_draw(),
+    )
+
+
+def _draw() -> Drawing:
+    bar = "l/8"
+    return Drawing(
+        {"left": (f"-{bar}", 0), "1": (f"-{bar}", "-q1"), "right": (bar, 0), "2": (bar, "-q2")},
+        bars=[("left", "1"), ("right", "2")],
+        bodies={
+            "bar": (Sphere(bar), (0, 0), 0),
+            "weight 1": (Box("l/6", "l/6"), (f"-{bar}", "-q1 - l/12"), 0),
+            "weight 2": (Box("l/6", "l/6"), (bar, "-q2 - l/12"), 0),
+        },
+        traces=(),
     )
 
 

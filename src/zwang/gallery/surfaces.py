@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zwang._declare.constraints import Bilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, moving
@@ -12,11 +13,35 @@ from zwang.gallery.entry import Entry, Fact, moving
 SOURCE = "textbook surface (A_1 and D_infinity in Arnold's notation)"
 
 
+TURN, RULED = (0, "2*pi"), (-1, 1)
+LINES: dict[str, list[Any]] = {
+    "surface_cone": [
+        (("cos(u)", "sin(u)", 1), "u", TURN),
+        (("cos(u)", "sin(u)", -1), "u", TURN),
+        *(((f"{c}*u", f"{s}*u", "u"), "u", RULED) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))),
+    ],
+    "surface_umbrella": [
+        (("u", 1, "u**2"), "u", RULED),
+        (("u", -1, "u**2"), "u", RULED),
+        (("u", "u", 1), "u", RULED),
+        (("u", "-u", 1), "u", RULED),
+        ((0, 0, "u"), "u", RULED),
+    ],
+}
+"""Lines on the surfaces, by which a picture shows them."""
+
+
 def _entry(name: str, title: str, surface: Any, v: tuple[float, float, float], facts: Any) -> Entry:
     def build() -> System:
         (x, y, z), (vx, vy, vz) = coordinates("x y z")
         kinetic = (vx**2 + vy**2 + vz**2) / 2
-        return System(name=name, kinetic=kinetic, constraints=[Bilateral(surface(x, y, z), name="surface")])
+        lines = {f"line {k}": line for k, line in enumerate(LINES[name])}
+        return System(
+            name=name,
+            kinetic=kinetic,
+            constraints=[Bilateral(surface(x, y, z), name="surface")],
+            drawing=Drawing({"P": (x, y, z)}, curves=lines, scale=2),
+        )
 
     places = {"x": 1.0, "y": 0.0, "z": 1.0} if name == "surface_cone" else {"x": 1.0, "y": 1.0, "z": 1.0}
     return Entry(

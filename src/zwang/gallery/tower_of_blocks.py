@@ -12,9 +12,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.drawing import Drawing
 from zwang._declare.symbols import coordinates, parameters, rate
 from zwang._declare.system import System
-from zwang._linkage.drawing import Drawing
 from zwang.gallery.entry import Entry, Fact, at_rest
 
 SOURCE = "statics of a symmetric tower"
@@ -59,19 +59,20 @@ def _declare(n: int) -> System:
         kinetic=sp.Add(*(m * (u[0] ** 2 + u[1] ** 2) / 2 + J * omega**2 / 2 for u, omega in moving)),
         potential=m * g * sp.Add(*(centre[1] for centre, _, _ in blocks[1:])),
         constraints=contacts,
+        drawing=_draw(n),
     )
 
 
 def _draw(n: int) -> Drawing:
     points: dict[str, tuple[Any, Any]] = {}
-    segments = []
+    bodies = {}
     for i, block in enumerate(_blocks(n)[1:], start=1):
         ring = [f"{i} {name}" for name in ("sw", "se", "ne", "nw")]
         for name, (across, up) in zip(ring, ((-1, -1), (1, -1), (1, 1), (-1, 1)), strict=True):
             corner = _corner(block, across, up)
             points[name] = (corner[0], corner[1])
-        segments += list(zip(ring, [*ring[1:], ring[0]], strict=True))
-    return Drawing(points, tuple(segments))
+        bodies[f"block {i}"] = ring
+    return Drawing(points, bodies=bodies, traces=())
 
 
 def stack(n: int = 3) -> Entry:
@@ -98,5 +99,4 @@ def stack(n: int = 3) -> Entry:
         state=at_rest(**state),
         facts=facts,
         source=SOURCE,
-        draw=lambda: _draw(n),
     )

@@ -8,8 +8,10 @@ from html import escape
 from importlib import resources
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._plot.film.frames import Film
+from zwang._plot.scene import Solid
 
 MOST_FRAMES = 1200
 
@@ -25,7 +27,8 @@ def player(film: Film, *, autoplay: bool = False) -> str:
 
     Examples
     --------
-    >>> film = Film(np.linspace(0, 1, 5), np.zeros((5, 2, 2)), ("A", "B"), ((0, 1),), title="a <b>")
+    >>> from zwang._plot.scene import Scene
+    >>> film = Film(np.linspace(0, 1, 5), Scene(("A", "B"), np.zeros((5, 2, 2)), bars=[(0, 1)]), title="a <b>")
     >>> html = player(film)
     >>> html.count("<canvas"), "http" in html, "a &lt;b&gt;" in html
     (1, False, True)
@@ -58,19 +61,33 @@ def player_page(film: Film) -> str:
 def _data(film: Film) -> dict[str, object]:
     count = len(film.times)
     chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_FRAMES)).round().astype(int))
-    low, high = film.corners()
+    scene = film.scene
+    low, high = scene.corners()
     return {
         "times": _packed(film.times[chosen] - film.times[0]),
         "start": float(film.times[0]),
-        "places": _packed(film.places[chosen]),
-        "names": list(film.names),
-        "segments": [[int(a), int(b)] for a, b in film.segments],
-        "ground": [int(k) for k in film.ground],
-        "moving": film.moving,
-        "outlines": [_packed(line) for line in film.outlines],
+        "quantity": film.quantity,
+        "unit": film.unit,
+        "digits": film.digits,
+        "places": _packed(scene.places[chosen]),
+        "names": list(scene.names),
+        "bars": [[int(a), int(b)] for a, b in scene.bars],
+        "springs": [[int(a), int(b)] for a, b in scene.springs],
+        "ground": [int(k) for k in scene.ground],
+        "joints": scene.joints,
+        "moving": scene.moving,
+        "bodies": [_body(solid, chosen) for solid in scene.bodies],
+        "outlines": [_packed(line) for line in (*scene.outlines, *scene.endless)],
+        "surfaces": [[*at, *normal] for at, normal in scene.surfaces],
         "marks": [[float(time - film.times[0]), text] for time, text in film.marks],
         "box": [float(value) for value in (*low, *high)],
     }
+
+
+def _body(solid: Solid, chosen: NDArray[np.int64]) -> dict[str, object]:
+    if len(solid.corners):
+        return {"corners": [int(k) for k in solid.corners]}
+    return {"outline": _packed(solid.outline), "at": _packed(solid.at[chosen])}
 
 
 def _packed(array: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import numpy as np
 
 from zwang._outputs import check_output, replacing, write_text
 from zwang._plot.film.frames import Film
-from zwang._plot.film.player import player_page
-from zwang._plot.style import INK, QUIET, SERIES, look, matplotlib
+from zwang._plot.film.player import player, player_page
+from zwang._plot.mechanism import draw_mechanism
+from zwang._plot.style import INK, SERIES, look, matplotlib
 from zwang.errors import DeclarationError
 
 ENDINGS = (".html", ".gif", ".mp4")
-MOST_GIF = 240
+GIF_RATE = 20
+"""Pictures per second of a gif that says nothing else: viewers slow down faster ones."""
 
 
 def check_film(path: Path) -> Path:
@@ -32,7 +35,45 @@ def check_film(path: Path) -> Path:
     return path
 
 
-def write_film(film: Film, path: Path, *, rate: int = 30, seconds: float | None = None) -> Path:
+class Shown:
+    """A film that a notebook shows where it stands."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"film of {len(self.html) // 1024} kB; give animate a path (.html, .gif, .mp4) to write it"
+
+
+def shown(
+    film: Callable[[], Film],
+    path: str | Path | None,
+    *,
+    frames: int | None,
+    fps: int,
+    progress: Callable[[float], None] | None,
+) -> Any:
+    """Return a film for a notebook, or write it where there is a path, which is checked before the film is made."""
+    for what, value in (("frames", frames), ("fps", fps)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise DeclarationError(f"animate: {what}= must be a whole number from 1 on; it was given {value!r:.40}.")
+    if path is None:
+        return Shown(player(film()))
+    check_film(Path(path))
+    return write_film(film(), Path(path), rate=fps, pictures=frames, progress=progress)
+
+
+def write_film(
+    film: Film,
+    path: Path,
+    *,
+    rate: int = 30,
+    pictures: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Path:
     """Write a film; the ending of the path says the format.
 
     Parameters
@@ -42,25 +83,28 @@ def write_film(film: Film, path: Path, *, rate: int = 30, seconds: float | None 
         ``.html`` plays offline in any browser, ``.gif`` needs the extra ``plot``, ``.mp4`` ffmpeg as well.
     rate : int
         Pictures per second of a gif or mp4.
-    seconds : float, optional
-        How long it lasts; by default as long as the motion, within 4 to 12 seconds.
+    pictures : int, optional
+        How many pictures a gif or mp4 has; by default it lasts as long as the motion, within 4 to 12 seconds.
+    progress : callable, optional
+        Called with the part that is written, from 0 to 1.
     """
     check_film(path)
     if path.suffix == ".html":
         return write_text(path, player_page(film))
     from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
-    lasting = seconds if seconds is not None else float(np.clip(np.ptp(film.times), 4.0, 12.0))
-    pictures = max(2, int(lasting * rate))
-    if path.suffix == ".gif":
-        rate, pictures = 20, max(2, min(MOST_GIF, int(lasting * 20)))
+    if pictures is None:
+        lasting = float(np.clip(np.ptp(film.times), 4.0, 12.0))
+        rate = min(rate, GIF_RATE) if path.suffix == ".gif" else rate
+        pictures = int(lasting * rate)
+    told = None if progress is None else lambda k, count: progress((k + 1) / count)
     with look():
         figure, show = _stage(film)
-        animation = FuncAnimation(figure, show, frames=_times(film, pictures), interval=1000 / rate, blit=False)
+        animation = FuncAnimation(figure, show, frames=_times(film, max(2, pictures)), interval=1000 / rate, blit=False)
         writer: Any = PillowWriter(fps=rate) if path.suffix == ".gif" else FFMpegWriter(fps=rate, bitrate=2500)
         try:
             with replacing(path) as draft:
-                animation.save(draft, writer=writer, dpi=110)
+                animation.save(draft, writer=writer, dpi=110, progress_callback=told)
         except subprocess.CalledProcessError as error:
             raise DeclarationError(
                 f"{path}: cannot be written: ffmpeg ended with {error.returncode}. Free some space, or write .html or "
@@ -78,31 +122,21 @@ def _stage(film: Film) -> tuple[Any, Any]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    low, high = film.corners()
+    scene = film.scene
+    low, high = scene.corners()
     wide, tall = high - low
     figure = Figure(figsize=(5.6, float(np.clip(5.6 * tall / wide, 2.4, 6.4))))
     FigureCanvasAgg(figure)
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    ax.set_aspect("equal")
-    ax.set_axis_off()
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
-    for line in film.outlines:
-        ax.plot(*np.asarray(line).T, color=QUIET, linewidth=1.3)
-    trails = [ax.plot([], [], color=SERIES[0], alpha=0.35, linewidth=1)[0] for _ in film.moving]
-    bars = [ax.plot([], [], color=SERIES[0], linewidth=4, solid_capstyle="round")[0] for _ in film.segments]
-    (joints,) = ax.plot([], [], "o", color="white", markeredgecolor=INK, markersize=6)
-    clock = ax.text(0.02, 0.98, "", transform=ax.transAxes, va="top", color=INK)
 
     def show(time: float) -> list[Any]:
         k = min(int(np.searchsorted(film.times, time)), len(film.times) - 1)
-        places = film.places[k]
-        for trail, point in zip(trails, film.moving, strict=True):
-            trail.set_data(*film.places[: k + 1, point].T)
-        for bar, (a, b) in zip(bars, film.segments, strict=True):
-            bar.set_data(*places[[a, b]].T)
-        joints.set_data(*places.T)
-        clock.set_text(f"t = {time:.2f} s")
-        return [*trails, *bars, joints, clock]
+        ax.clear()
+        trails = [scene.places[: k + 1, point] for point in scene.moving]
+        for trail in trails:
+            ax.plot(*trail.T, color=SERIES[0], alpha=0.35, linewidth=1)
+        draw_mechanism(scene, labels=False, frame=k, box=(low, high), ax=ax)
+        ax.text(0.02, 0.98, film.clock(time), transform=ax.transAxes, va="top", color=INK)
+        return []
 
     return figure, show

@@ -68,7 +68,6 @@ def _words(expr: Any) -> str:
 )
 def folded_rates(shop: Workshop) -> Finding:
     entry = shop.entry(JOINT)
-    assert entry.drawing is not None
     phi, psi = entry.system.coordinates
     v_phi, v_psi = entry.system.velocities
     values = {item: entry.params[item.name] for item in entry.system.parameters}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from zwang._linkage.drawing import Drawing
+from zwang._declare.drawing import Drawing
 from zwang._plot import draw_mechanism, new_figure
 from zwang._plot.style import INK, QUIET, SERIES
 from zwang._simulate import simulate
@@ -29,22 +29,18 @@ __all__ = [
 def upright(drawing: Drawing) -> Drawing:
     """Return a drawing with x, which points down in the paper, drawn downwards."""
     points = {name: (place[1], -place[0]) for name, place in drawing.points.items()}
-    curves = {
-        name: (implicit.subs({x: -y, y: x}, simultaneous=True), (x, y))
-        for name, (implicit, (x, y)) in drawing.curves.items()
-    }
+    curves = {}
+    for name, curve in drawing.curves.items():
+        x, y = curve.symbols
+        curves[name] = (curve.expressions[0].subs({x: -y, y: x}, simultaneous=True), (x, y))
     return replace(drawing, points=points, curves=curves)
 
 
 def _drawn(shop: Workshop, ax: Any, name: str, state: Mapping[str, float], params: Mapping[str, float]) -> Any:
     """Draw the pendulum at a state; return the places of its points by name."""
-    found = shop.entry(name).drawing
-    assert found is not None
-    drawing, values = upright(found), {**state, **params}
-    places = dict(zip(drawing.points, drawing.places(values)[0], strict=True))
-    guides = drawing.guides(values, (-2.2, -2.6), (2.2, 2.6))
-    draw_mechanism(places, drawing.segments, ground=drawing.ground, curves=guides, ax=ax)
-    return places
+    scene = upright(shop.entry(name).drawing).scene({**state, **params})
+    draw_mechanism(scene, ax=ax)
+    return dict(zip(scene.names, scene.places[0], strict=True))
 
 
 def poses_drawing(shop: Workshop) -> Picture:
@@ -153,7 +149,6 @@ def film(shop: Workshop) -> Picture:
 
     def make() -> Any:
         drawing = shop.entry(JOINT).drawing
-        assert drawing is not None
         state, params = start(shop, JOINT, -0.6, 0.42, 1)
         motion = simulate(shop.system(JOINT), state, params, until=2.0, at_singular="straight")
         return motion.animate(drawing=upright(drawing)).html
