@@ -234,14 +234,14 @@ def test_independent_constraints_have_no_redundancy():
 
 @pytest.mark.parametrize("over", [1e-10, -1e-10])
 def test_a_mode_decided_by_less_than_the_tolerance_is_marginal(over):
-    found = reactions_of_problem(block(0.5 + over), certify=False)
+    found = reactions_of_problem(block(0.5 + over), certify=False, exact=False)
     assert found.status.name == "FOUND"
     assert not found.complete
     assert "friction beyond its bound" in found.marginal[0]
 
 
 def test_a_certificate_decides_where_the_enumeration_is_marginal():
-    found = reactions_of_problem(block(0.5 + 1e-10))
+    found = reactions_of_problem(block(0.5 + 1e-10), exact=False)
     assert found.status.name == "UNIQUE"
     assert found.certificate.scope == "every force"
 
@@ -252,7 +252,7 @@ def test_nearly_no_solution_is_undecided_and_clearly_none_is_none():
         return painleve(1.4, 60, spin=np.sqrt((9.81 + excess) / np.sin(np.pi / 3)))
 
     for size in 10.0 ** np.arange(-11, -4, 0.5):
-        above, below = reactions_of_problem(near(size)), reactions_of_problem(near(-size))
+        above, below = (reactions_of_problem(near(each), exact=False) for each in (size, -size))
         sure = size > 3e-8  # the tolerance 1e-9 times the load 9.81, amplified by 1/0.069, the determinant
         assert above.status.name in ({"MULTIPLE"} if sure else {"FOUND", "MULTIPLE"})
         assert below.status.name in ({"NONE"} if sure else {"FOUND", "UNDECIDED"})
@@ -262,7 +262,7 @@ def test_nearly_no_solution_is_undecided_and_clearly_none_is_none():
 
 def test_nothing_is_proved_with_a_mass_matrix_that_rounding_swamps():
     mass = np.array([[1.0, 1 - 1e-12], [1 - 1e-12, 1.0]])
-    found = reactions_of_problem(ContactProblem(mass, [0.4, -1.0], block(0.4).contacts))
+    found = reactions_of_problem(ContactProblem(mass, [0.4, -1.0], block(0.4).contacts), exact=False)
     assert found.status.name == "FOUND"
     assert found.certificate is None
     assert "rounding of the mass matrix, whose condition number is 2.0e+12" in found.marginal[-1]
