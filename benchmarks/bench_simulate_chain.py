@@ -29,12 +29,12 @@ def measure(n: int, until: float, tol: float) -> None:
     begin = time.perf_counter()
     flow = moving(kernels, Mode(tuple(range(n))))
     sides = np.zeros(len(flow.watch_names))
-    flow.advance(0.0, q, np.zeros(2 * n), params, 1e-9, tol, sides, patience=1e3)
+    flow.advance(0.0, q, np.zeros(2 * n), params, 1e-9, tol, sides)
     ready = time.perf_counter() - begin
     best, found = np.inf, None
     for _ in range(3):
         begin = time.perf_counter()
-        found = flow.advance(0.0, q, np.zeros(2 * n), params, until, tol, sides, patience=1e3, dense=False)
+        found = flow.advance(0.0, q, np.zeros(2 * n), params, until, tol, sides, dense=False)
         best = min(best, (time.perf_counter() - begin) / found.attempts)
     terms = kernels.terms(found.t[[0, -1]], found.q[[0, -1]].T, found.v[[0, -1]].T, params[:, None])
     energy = terms.energies.sum(axis=0)

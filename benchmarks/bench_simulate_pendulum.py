@@ -20,7 +20,7 @@ from zwang._backends.native.moving import Moving, moving
 from zwang._compile.values import resolve
 from zwang._derive import derive
 from zwang._derive.modes import Mode
-from zwang._numerics.stepping import places
+from zwang._numerics.stepping import calls, places, watching
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
@@ -62,6 +62,8 @@ class Prepared:
         self.counts[places.SIDES], self.counts[places.KEEP] = params.size, dense
         self.counts[places.ATTEMPTS] = SLOTS
         self.tol = tol
+        width = -(-2 * flow.n // calls.BLOCK) * calls.BLOCK
+        self.room, self.samples = np.zeros(calls.ROOM * width), np.zeros(watching.SAMPLES * w)
         self.times, self.states = np.empty(SLOTS), np.empty((SLOTS, 8))
         self.accelerations = np.empty((SLOTS, 4))
         self.coefficients = np.empty((SLOTS if dense else 0, 7, 8))
@@ -69,9 +71,10 @@ class Prepared:
 
     def __call__(self) -> None:
         self.reals[:3] = UNTIL, self.tol, 0.0
+        self.counts[places.BEGUN] = 0
         ended = self.loop(
-            self.params, self.sides, self.bands, self.counts, self.reals, self.fired, self.times, self.states,
-            self.accelerations, self.coefficients,
+            self.params, self.room, self.samples, self.sides, self.bands, self.counts, self.reals, self.fired,
+            self.times, self.states, self.accelerations, self.coefficients,
         )  # fmt: skip
         assert ended == places.REACHED
 

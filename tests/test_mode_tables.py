@@ -40,7 +40,7 @@ def test_the_sparse_form_of_a_chain_moves_as_the_written_out_one():
     for kernels in (TableKernels(system), DenseKernels(system)):
         flow = moving(kernels, mode, extra=(system.coordinates[0] - 100,))
         gaps = [name in {("gap", j) for j in range(7, 14)} for name in flow.watch_names]
-        found = flow.advance(0.0, q, np.zeros(14), NONE, 5.0, 1e-10, np.array(gaps, dtype=float), patience=60.0)
+        found = flow.advance(0.0, q, np.zeros(14), NONE, 5.0, 1e-10, np.array(gaps, dtype=float))
         assert found.status == "FIRED"
         assert [flow.watch_names[i][0] for i in found.fired] == ["gap"]
         terms = kernels.terms(found.t[-1:], found.q[-1:].T.copy(), found.v[-1:].T.copy(), np.zeros((0, 1)))

@@ -218,7 +218,7 @@ class Model:
         return Evaluation(
             status=status,
             residual=inputs.restore(residual),
-            provenance=Provenance.now(self.system.digest, tolerances={"rank": RANK_TOLERANCE}),
+            provenance=Provenance.now(self.system.digest, tolerances={"rank": RANK_TOLERANCE}, backend=self.backend),
             name=self.system.name,
             coordinates=tuple(item.name for item in self.system.coordinates),
             accelerations=inputs.restore(solved.accelerations),

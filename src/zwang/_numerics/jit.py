@@ -31,6 +31,7 @@ import contextlib
 import dis
 import functools
 import hashlib
+import importlib.util
 import linecache
 import os
 import re
@@ -323,6 +324,13 @@ def _numba() -> Any:
         )
         return None
     return None if numba.config.DISABLE_JIT else numba
+
+
+@functools.cache
+def tier() -> str:
+    """Return how kernels run in this process, 'compiled' or 'plain', without importing Numba for it."""
+    off = any(os.environ.get(name, "0") not in {"", "0"} for name in ("ZWANG_NO_JIT", "NUMBA_DISABLE_JIT"))
+    return "plain" if off or importlib.util.find_spec("numba") is None else "compiled"
 
 
 def _plain(func: Callable[P, R]) -> Callable[P, R]:

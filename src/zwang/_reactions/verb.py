@@ -135,6 +135,7 @@ def _of_state(
             "rank": DEPENDENT,
         },
         seed=0,
+        backend=model.backend,
     )
     coordinates = tuple(item.name for item in system.coordinates)
     result = reactions_of_problem(

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from zwang._numerics.jit import tier
 from zwang._results import storage
 from zwang.errors import DeclarationError
 
@@ -31,23 +32,35 @@ class Provenance:
         The tolerances that were used, by name.
     seed : int or None
         The seed of random choices, None where none were made.
+    backend, tier : str
+        Which backend evaluated the equations, and whether its kernels were 'compiled' or ran as 'plain' Python. The
+        same call gives the same bits on one machine, backend and tier.
 
     Examples
     --------
     >>> provenance = Provenance.now("abc", tolerances={"rank": 1e-11})
-    >>> provenance.digest, "numpy" in provenance.versions, provenance.seed
-    ('abc', True, None)
+    >>> provenance.digest, "numpy" in provenance.versions, provenance.seed, provenance.backend
+    ('abc', True, None, 'native')
     """
 
     digest: str
     versions: Mapping[str, str] = field(default_factory=dict)
     tolerances: Mapping[str, float] = field(default_factory=dict)
     seed: int | None = None
+    backend: str = "native"
+    tier: str = "compiled"
 
     @classmethod
-    def now(cls, digest: str, *, tolerances: Mapping[str, float] | None = None, seed: int | None = None) -> Provenance:
+    def now(
+        cls,
+        digest: str,
+        *,
+        tolerances: Mapping[str, float] | None = None,
+        seed: int | None = None,
+        backend: str = "native",
+    ) -> Provenance:
         """Return the provenance of something computed with the installed versions."""
-        return cls(digest, dict(_versions()), dict(tolerances or {}), seed)
+        return cls(digest, dict(_versions()), dict(tolerances or {}), seed, backend, tier())
 
 
 @cache

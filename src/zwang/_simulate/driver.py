@@ -65,9 +65,12 @@ class Driver:
         try:
             return self._run(moment)
         except KeyboardInterrupt:
-            reached = max([self.moment.t, *(float(piece.t[-1]) for piece in self.record.pieces[-1:])])
-            reason = f"Interrupted at t = {reached:.6g}; it was to go on until {self.request.until:.6g}."
-            return Stop(MotionStatus.INTERRUPTED, reason)
+            return self._interrupted()
+
+    def _interrupted(self) -> Stop:
+        reached = max([self.moment.t, *(float(piece.t[-1]) for piece in self.record.pieces[-1:])])
+        reason = f"Interrupted at t = {reached:.6g}; it was to go on until {self.request.until:.6g}."
+        return Stop(MotionStatus.INTERRUPTED, reason)
 
     @property
     def span(self) -> float:
@@ -96,6 +99,8 @@ class Driver:
             self.moment = moment
             if self.request.progress is not None:
                 self.request.progress(moment.t)
+            if found.status == "INTERRUPTED":
+                return self._interrupted()
             if decision.held is not None and decision.held.undetermined:
                 parted = parted_ways(self.ground, moment, decision)
                 if parted is not None:
@@ -151,6 +156,7 @@ class Driver:
             first_step=self.step,
             bands=bands_of(self, decision, moment),
             branches=branches_of(self, moment),
+            between=self.request.progress,
         )
         if planes:
             found = stopped(self.ground, decision, found, self.moving.watch_names, self.sizes[1])

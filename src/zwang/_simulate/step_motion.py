@@ -45,7 +45,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
     motion = Motion(
         status=stop.status,
         residual=None,
-        provenance=Provenance.now(system.digest, tolerances={"step": walk.h}),
+        provenance=Provenance.now(system.digest, tolerances={"step": walk.h}, backend=model.backend),
         name=system.name,
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),

@@ -153,6 +153,8 @@ def _followed(
         steps = moving_for(model, Mode(held=()))
         sides = np.zeros(len(steps.watch_names))
         found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, first_step=step, dense=False)
+        if found.status == "INTERRUPTED":
+            raise KeyboardInterrupt
         away = np.linalg.norm((found.q - centre) / scale, axis=1) > radius
         entered = np.flatnonzero(~away)
         first = 0 if inside else (int(entered[0]) if len(entered) else len(away))

@@ -12,9 +12,9 @@ step, without touching velocities: that feeds no kinetic energy into the motion.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from zwang._numerics.moreau import (
     step_layout,
 )
 from zwang._numerics.moreau.walker import Track
+from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
@@ -42,8 +43,8 @@ from zwang._simulate.stopping import Stop
 
 Array = NDArray[np.float64]
 
-FIRST_CHUNK, PAUSE = 16, 0.05
-"""Steps before the first return to Python; seconds between later ones."""
+FIRST = 16
+"""Steps before the first return to Python."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +124,11 @@ class Walk:
         )
         track.q[0], track.v[0] = self.moment.q, self.moment.v
         done, stop = 0, Stop(MotionStatus.REACHED)
-        chunk = FIRST_CHUNK
+        pace: Pace[tuple[int, int]] = Pace(FIRST, 1 if self.restitution.varies else k)
         try:
             while done < k:
-                begun = time.perf_counter()
                 self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
-                ahead = 1 if self.restitution.varies else min(chunk, k - done)
-                status, reached = self.walker.walk(track, self.h, done, done + ahead, autonomous=self.shortcut)
-                spent, done = time.perf_counter() - begun, reached
+                status, done = pace.go(partial(self._walk, track, done), k - done)
                 if status == STILL:
                     _repeat(track, done)
                     done = k
@@ -139,11 +137,15 @@ class Walk:
                     break
                 if progress is not None:
                     progress(float(track.t[done]))
-                chunk = int(np.clip(chunk * PAUSE / max(spent, 1e-9), 1, 16 * chunk))
         except KeyboardInterrupt:
             words = f"Interrupted at t = {track.t[done]:.6g}; it was to go on until {self.until:.6g}."
             stop = Stop(MotionStatus.INTERRUPTED, words)
         return self._steps(track, done), stop
+
+    def _walk(self, track: Track, done: int, ahead: int) -> tuple[tuple[int, int], int]:
+        """Take some steps; return how they ended and the step reached, and how many were taken."""
+        status, reached = self.walker.walk(track, self.h, done, done + ahead, autonomous=self.shortcut)
+        return (status, reached), reached - done
 
     def _steps(self, track: Track, done: int) -> Steps:
         return Steps(

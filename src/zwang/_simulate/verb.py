@@ -251,7 +251,7 @@ def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None =
     motion = Motion(
         status=stop.status,
         residual=None,
-        provenance=Provenance.now(system.digest, tolerances={"tol": request.tol}),
+        provenance=Provenance.now(system.digest, tolerances={"tol": request.tol}, backend=ground.model.backend),
         name=system.name,
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),

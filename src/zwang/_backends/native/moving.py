@@ -1,12 +1,11 @@
 """Motion within a mode: steps of order 8 in compiled code, projected, with dense output and watches.
 
 `moving(model, mode)` returns the `Moving` of a mode; `Moving.advance` goes on from a state until its time, until a
-watched quantity changes its sign, or for a tenth of a second, and returns a `Stretch`.
+watched quantity changes its sign, or for a number of steps, and returns a `Stretch`.
 """
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,18 +19,18 @@ from zwang._backends.native.lanes import Lanes, lanes_for
 from zwang._backends.native.large import TableKernels
 from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
 from zwang._backends.native.mode_tables import suits, table_kernels
-from zwang._backends.native.stretch import PAUSED, Call, Ends, Stretch, vector
+from zwang._backends.native.stretch import INTERRUPTED, PAUSED, Call, Ends, Stretch, vector
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
 from zwang._derive.modes import Mode, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
+from zwang._numerics.pacing import Pace
 
-PATIENCE = 0.1  # seconds until a call returns to Python
 STORED = 2_000_000  # numbers kept in one call
-FIRST_CHUNK = 16
-ENSEMBLE_CHUNK = 1024
+FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest
+SLOW = 0.02  # seconds; after portions that take longer the caller is told how far they led
 BAND = 1e-13
 NUDGE = 1e-7
 SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
@@ -66,7 +65,7 @@ class Moving:
     def __post_init__(self) -> None:
         self.watch_names = self.kernels.watches
         self._loops: dict[bool, Callable[..., int]] = {}
-        self._pace = 0.0  # seconds that an attempt takes, measured as we go
+        self._pace: Pace[str] = Pace(FIRST, MOST)
 
     def _loop(self, glance: bool) -> Callable[..., int]:
         if glance not in self._loops:
@@ -84,8 +83,8 @@ class Moving:
     def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
         """Return the compiled loop for parameters (with the sides of the surfaces): see `stepping.loop.run`.
 
-        It takes params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients. `sides` says
-        what will be watched: where that needs no solution of the equations, less is computed.
+        It takes params, room, samples, sides, bands, counts, reals, fired, times, states, accelerations, coefficients.
+        `sides` says what will be watched: where that needs no solution of the equations, less is computed.
         """
         functions = self.kernels.functions
         loop = self._loop(self.kernels.glance(sides))
@@ -166,7 +165,7 @@ class Moving:
         branches: Array | None = None,
         bands: Array | None = None,
         dense: bool = True,
-        patience: float = PATIENCE,
+        between: Callable[[float], None] | None = None,
     ) -> Stretch:
         """Go on from a state.
 
@@ -192,12 +191,13 @@ class Moving:
             What counts as zero for each watch; by default from the rounding of the state.
         dense : bool
             Whether to keep the dense output.
-        patience : float
-            Seconds after which to pause.
+        between : callable, optional
+            Called with the time reached, a few times a second where steps take long.
 
         Returns
         -------
         Stretch
+            The same on a machine under load; after Ctrl-C what there is of it, INTERRUPTED.
         """
         q, v, params = vector(q), vector(v), vector(params)
         if branches is None:
@@ -208,19 +208,19 @@ class Moving:
         loop = self.prepared(everything, np.asarray(sides))
         call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense)
         call.step = first_step or 0.0
-        began = clock.perf_counter()
         room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
-        while True:
-            left = patience - (clock.perf_counter() - began)
-            chunk = max(1, int(min(0.5 * left, patience) / self._pace)) if self._pace else FIRST_CHUNK
-            start = clock.perf_counter()
-            status = call.run(min(chunk, 4096), room - call.steps)
-            spent, tried = clock.perf_counter() - start, max(call.tried, 1)
-            self._pace = max(1e-8, spent / tried)
-            full = call.steps >= room or clock.perf_counter() - began > 0.8 * patience
-            if status != PAUSED or full:
-                self.tried += call.attempts
-                return call.stretch(status)
+        status = PAUSED
+        try:
+            while status == PAUSED and call.steps < room:
+                status = self._pace.go(partial(call.run, room=room - call.steps))
+                if between is not None and self._pace.spent > SLOW:
+                    between(call.time)
+        except KeyboardInterrupt:
+            if not call.steps:
+                raise
+            status = INTERRUPTED
+        self.tried += call.attempts
+        return call.stretch(status)
 
     def ensemble(
         self, t: Array, q: Array, v: Array, params: Array, until: Array | float, tol: float, sides: Array
@@ -260,7 +260,7 @@ class Moving:
             call = Call(self.kernels, loop, start, q0, v0, everything, float(ends[k]), tol, sides, bands, False)
             status = PAUSED
             while status == PAUSED:
-                status = call.run(ENSEMBLE_CHUNK, ENSEMBLE_CHUNK)
+                status = self._pace.go(call.run)
                 call.forget()
             found.put(k, status, call)
         return found

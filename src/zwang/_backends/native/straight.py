@@ -59,15 +59,15 @@ def module_source(program: Program, kernel: Kernel) -> str:
 def several_source(program: Program, kernels: Mapping[str, Kernel]) -> str:
     """Return the source of a module with `prepare` and one function of a state for each kernel, by its name.
 
-    They share the workspace, and what depends on the parameters alone is prepared once for all.
+    They share the workspace, and what depends on the parameters alone is prepared once for all. Products and sums are
+    not contracted: code and tape of a mode give the same bits, so that it doesn't matter which of them makes a step.
     """
     prepared = sorted({node for kernel in kernels.values() for node in prepared_nodes(program, kernel)})
-    parts = [HEAD.format(size=max(len(prepared), 1)), _prepare(program, prepared)]
+    parts = [HEAD.format(size=max(len(prepared), 1)), _prepare(program, prepared).replace(_OPTIONS, _EXACT)]
     for name, kernel in kernels.items():
-        text = _one_state(program, kernel, prepared)
         # What is called at every stage and sample is taken in where the loop is written for one model.
-        often = name in ("motion", "glance")
-        text = text.replace(_OPTIONS, f"{_OPTIONS}, forceinline=True") if often else text
+        options = f"{_EXACT}, forceinline=True" if name in ("motion", "glance") else _EXACT
+        text = _one_state(program, kernel, prepared).replace(_OPTIONS, options)
         parts.append(text.replace("def one(", f"def {name}("))
     return "".join(parts)
 
@@ -130,7 +130,7 @@ def _one_state(program: Program, kernel: Kernel, prepared: Sequence[Node]) -> st
     return head + "".join(f"    {line}\n" for line in lines)
 
 
-_OPTIONS = 'fastmath={"contract"}'
+_OPTIONS, _EXACT = 'fastmath={"contract"}', "fastmath=False"
 VECTOR, ARRAY = "float64[::1]", "float64[:, ::1]"
 
 

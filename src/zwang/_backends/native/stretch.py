@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 
 REACHED, FIRED, PAUSED = "REACHED", "FIRED", "PAUSED"
 STEP_TOO_SMALL, IRREGULAR, NOT_FINITE = "STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE"
+INTERRUPTED = "INTERRUPTED"
 STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
 
 
@@ -32,7 +33,7 @@ class Stretch:
     dense : (k, 7, 2n) array
         Coefficients of the dense output of each step; empty if it was not asked for.
     status : str
-        REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost) or NOT_FINITE.
+        REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost), NOT_FINITE or INTERRUPTED (by Ctrl-C).
     fired : tuple of int
         Numbers of the watches that crossed at the end; with NOT_FINITE those that are not finite.
     drift, drift_rate : float
@@ -121,9 +122,9 @@ class Ends:
 
     def put(self, k: int, status: str, call: Call) -> None:
         """Keep the end of motion k."""
-        n = call.n
-        self.t[k], self.status[k], self.fired[k] = call.t[-1][-1], status, call.fired != 0
-        self.q[:, k], self.v[:, k] = call.y[-1][-1, :n], call.y[-1][-1, n:]
+        n, end = call.n, call.parts[-1][1][-1]
+        self.t[k], self.status[k], self.fired[k] = call.time, status, call.fired != 0
+        self.q[:, k], self.v[:, k] = end[:n], end[n:]
         self.steps[k], self.attempts[k], self.drift[k] = call.steps, call.attempts, call.reals[3]
 
 
@@ -132,7 +133,7 @@ class Call:
 
     def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
                  until: float, tol: float, sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
-        from zwang._numerics.stepping import places
+        from zwang._numerics.stepping import calls, places, watching
 
         self.n, self.surfaces, self.params, self.loop = q.size, kernels.surfaces, params, loop
         self.sides, self.bands, self.dense = vector(sides), vector(bands), dense
@@ -143,10 +144,18 @@ class Call:
         self.reals = np.zeros(places.REALS)
         self.reals[:2] = until, tol
         self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
-        self.t, self.y = [np.array([t])], [np.concatenate([q, v])[None]]
-        self.a: list[Array] = []
-        self.coefficients: list[Array] = [np.zeros((0, 7, 2 * self.n))]
-        self.steps = self.tried = self.attempts = self.rejected = 0
+        self.room = np.zeros(calls.ROOM * (-(-2 * self.n // calls.BLOCK) * calls.BLOCK))
+        self.samples = np.zeros(watching.SAMPLES * len(kernels.watches))
+        # Times, states, accelerations, dense output: together, so that an interrupt leaves all or none of a portion.
+        self.parts = [
+            (np.array([t]), np.concatenate([q, v])[None], np.zeros((0, self.n)), np.zeros((0, 7, 2 * self.n)))
+        ]
+        self.steps = self.attempts = self.rejected = 0
+
+    @property
+    def time(self) -> float:
+        """The time reached."""
+        return float(self.parts[-1][0][-1])
 
     @property
     def step(self) -> float:
@@ -157,46 +166,42 @@ class Call:
     def step(self, value: float) -> None:
         self.reals[2] = value
 
-    def run(self, attempts: int, room: int) -> str:
-        """Make some attempts and keep the steps; return the status."""
+    def run(self, attempts: int, room: int | None = None) -> tuple[str, int]:
+        """Make some attempts and keep the steps; return the status, and the attempts made."""
         from zwang._numerics.stepping import places
 
-        size = min(attempts, room)
+        size = attempts if room is None else min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
-        times[0], states[0] = self.t[-1][-1], self.y[-1][-1]
+        times[0], states[0] = self.parts[-1][0][-1], self.parts[-1][1][-1]
         self.counts[places.ATTEMPTS] = attempts
         ended = self.loop(
-            self.params, self.sides, self.bands, self.counts, self.reals, self.fired, times, states,
-            acc, coefficients,
+            self.params, self.room, self.samples, self.sides, self.bands, self.counts, self.reals, self.fired, times,
+            states, acc, coefficients,
         )  # fmt: skip
-        steps, self.tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
-        self.steps, self.attempts = self.steps + steps, self.attempts + self.tried
-        self.rejected += int(self.counts[places.REJECTED])
-        if not self.a:
-            self.a.append(acc[:1])
+        steps, tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
+        self.attempts, self.rejected = self.attempts + tried, self.rejected + int(self.counts[places.REJECTED])
+        if not self.steps and not len(self.parts[0][2]):
+            self.parts[0] = (*self.parts[0][:2], acc[:1], self.parts[0][3])
         if steps:  # every attempt may have been refused
-            self.t.append(times[1 : steps + 1])
-            self.y.append(states[1 : steps + 1])
-            self.a.append(acc[1 : steps + 1])
-        if self.dense:
-            self.coefficients.append(coefficients[:steps])
-        return STATUSES[ended]
+            self.parts.append((times[1 : steps + 1], states[1 : steps + 1], acc[1 : steps + 1], coefficients[:steps]))
+            self.steps += steps
+        return STATUSES[ended], tried
 
     def forget(self) -> None:
         """Keep the last state alone."""
-        last = max(i for i, item in enumerate(self.t) if len(item))
-        self.t, self.y, self.a = [self.t[last][-1:].copy()], [self.y[last][-1:].copy()], self.a[:1]
+        t, y, a, dense = self.parts[-1]
+        self.parts = [(t[-1:].copy(), y[-1:].copy(), a[-1:].copy(), dense[:0])]
 
     def stretch(self, status: str) -> Stretch:
         """Return what was done."""
-        y = np.concatenate([item for item in self.y if len(item)])
+        t, y, a, dense = (np.concatenate(items) for items in zip(*self.parts, strict=True))
         return Stretch(
-            t=np.concatenate(self.t),
+            t=t,
             q=np.ascontiguousarray(y[:, : self.n]),
             v=np.ascontiguousarray(y[:, self.n :]),
-            a=np.concatenate(self.a),
-            dense=np.concatenate(self.coefficients),
+            a=a,
+            dense=dense,
             status=status,
             fired=tuple(int(i) for i in np.flatnonzero(self.fired)),
             drift=float(self.reals[3]),

@@ -111,20 +111,20 @@ class _Recorder:
             self.places[node] = target
 
     def _sum(self, constant: float, parts: tuple[tuple[float, Node], ...]) -> int:
+        """Write a sum in the order of generated code, the constant last: both round alike."""
         target = self._new()
-        first, rest = parts[0], parts[1:]
-        if constant == 0.0 and abs(first[0]) == 1.0:
-            self.code.append((ops.COPY if first[0] > 0 else ops.NEG, target, self.places[first[1]], 0, 0))
-        elif constant == 0.0:
-            self.code.append((ops.MUL, target, self.constant(first[0]), self.places[first[1]], 0))
+        factor, item = parts[0]
+        if abs(factor) == 1.0:
+            self.code.append((ops.COPY if factor > 0 else ops.NEG, target, self.places[item], 0, 0))
         else:
-            self.code.append((ops.COPY, target, self.constant(constant), 0, 0))
-            rest = parts
-        for coefficient, item in rest:
-            if abs(coefficient) == 1.0:
-                self.code.append((ops.ADD if coefficient > 0 else ops.SUB, target, self.places[item], 0, 0))
+            self.code.append((ops.MUL, target, self.constant(factor), self.places[item], 0))
+        for factor, item in parts[1:]:
+            if abs(factor) == 1.0:
+                self.code.append((ops.ADD if factor > 0 else ops.SUB, target, self.places[item], 0, 0))
             else:
-                self.code.append((ops.ADDMUL, target, self.constant(coefficient), self.places[item], 0))
+                self.code.append((ops.ADDMUL, target, self.constant(factor), self.places[item], 0))
+        if constant:
+            self.code.append((ops.ADD, target, self.constant(constant), 0, 0))
         return target
 
     def tape(self, outputs: Sequence[Node]) -> Tape:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.pacing import Pace
 from zwang._numerics.planar import tree
 from zwang._numerics.planar.dictionary import FREE, GROWTH, NOTES
 from zwang._numerics.planar.modes import Table
@@ -18,8 +18,8 @@ from zwang._numerics.planar.reduced import Reduced
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-CHUNK = 10_000
-"""Nodes between two returns to Python, some tens of milliseconds."""
+FIRST = 256
+"""Nodes before the first return to Python."""
 MOST_LEAVES = 20_000
 MOST_DOUBTS = 500
 
@@ -62,7 +62,6 @@ class Outcome:
         The same as choices at the steps of the search, -1 where none was made.
     doubts : int
         How many there were.
-    seconds : float
     """
 
     leaves: Ints
@@ -78,7 +77,6 @@ class Outcome:
     doubtful: Ints
     choices: Ints
     doubts: int
-    seconds: float
 
 
 def mode_count(problem: Reduced) -> float:
@@ -202,7 +200,6 @@ def find_modes(
     tol: float = 1e-9,
     budget: int = 2_000_000,
     keep: int = 1_000,
-    enough: int | None = None,
     margin: float = 0.0,
     report: Callable[[int], None] | None = None,
 ) -> Outcome:
@@ -217,14 +214,11 @@ def find_modes(
         Nodes after which the search gives up.
     keep : int
         Rejections that are kept; the others are counted.
-    enough : int, optional
-        Leaves after which the search may stop.
     margin : float
         Rejections that rest on less than this are listed as doubtful; 0 leaves it to `tol`.
     report : callable, optional
         Called with the number of nodes every few thousand of them.
     """
-    begin = time.perf_counter()
     layout = layout_of(problem)
     k, (rows, width) = sum(len(table.steps) for table in problem.tables), layout.tab.shape
     counters = np.zeros(8, dtype=np.int64)
@@ -253,14 +247,18 @@ def find_modes(
         counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
     arrays, growth[0] = step_arrays(problem, layout), note[GROWTH]
     modes = np.full(k, -1, dtype=np.int64)
+    state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
+    pace: Pace[None] = Pace(FIRST)
+
+    def search(nodes: int) -> tuple[None, int]:
+        before = int(counters[tree.NODES])
+        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, nodes, tol, margin)
+        return None, int(counters[tree.NODES]) - before
+
     while not counters[tree.DONE] and counters[tree.NODES] < budget:
-        chunk = min(CHUNK, budget - int(counters[tree.NODES]))
-        state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
-        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, chunk, tol, margin)
+        pace.go(search, budget - int(counters[tree.NODES]))
         if report is not None:
             report(int(counters[tree.NODES]))
-        if enough is not None and counters[tree.LEAVES] >= enough:
-            break
     unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
     return Outcome(
@@ -277,5 +275,4 @@ def find_modes(
         doubtful=modes_of_steps(problem, unsure[:, :k]),
         choices=unsure[:, :k].copy(),
         doubts=int(counters[tree.LOOSE]),
-        seconds=time.perf_counter() - begin,
     )

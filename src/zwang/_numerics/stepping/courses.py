@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.pacing import Pace
 from zwang._numerics.stepping import implicit, oscillatory
 from zwang._numerics.stepping.comparing import DISTANCES, Reference
 
 Array = NDArray[np.float64]
-PAUSE = 0.08
-"""Seconds after which a loop lets Python look at signals."""
+FIRST = 64
+"""Steps until a loop first lets Python look at signals."""
 
 STATUS = {
     oscillatory.DONE: "reached the end",
@@ -154,7 +154,7 @@ class _State:
         self.y[:n], self.y[n : 2 * n] = problem.q, problem.v
         span = float(edges[-1] - edges[0])
         self.clock = np.array([edges[0], span / 100, 0.0, 1e-15 * max(span, abs(float(edges[-1]))), 0, 0, 0, 0, 0])
-        self.counts = np.zeros(8, dtype=np.int64)
+        self.counts = np.zeros(9, dtype=np.int64)
         self.record = np.full((len(edges), size), np.nan)
         self.record[0] = self.y
         cells = len(edges) - 1
@@ -162,6 +162,7 @@ class _State:
         self.high = np.full((cells, problem.ranged), -np.inf)
         self.crossings = np.zeros((4096 if problem.switches else 1, 2))
         self.sides = problem.sides.copy()
+        self.sizes = np.zeros(max(problem.switches, 1))
         self.sup = np.zeros(len(DISTANCES))
         self.reference = reference or Reference.nothing(n)
 
@@ -170,7 +171,7 @@ class _State:
         """What both loops take in the middle."""
         return (
             self.problem.params, self.sides, self.problem.workspace, self.y, self.carry, self.clock, self.counts,
-            self.edges, self.record, self.low, self.high,
+            self.edges, self.record, self.low, self.high, self.sizes,
         )  # fmt: skip
 
     @property
@@ -201,12 +202,9 @@ class _State:
 
 
 def _drive(advance: Callable[[int], int], state: _State, stop: Callable[[], bool] | None) -> int:
-    """Call a loop until it is done, in portions that take about `PAUSE` seconds."""
-    steps = 2000
+    """Call a loop until it is done, in portions after which Python looks at signals and at `stop`."""
+    pace: Pace[int] = Pace(FIRST)
     while True:
-        began = time.perf_counter()
-        status = advance(steps)
+        status = pace.go(lambda steps: (advance(steps), steps))
         if status != oscillatory.PAUSED or (stop is not None and stop()):
             return status
-        taken = max(time.perf_counter() - began, 1e-6)
-        steps = int(min(max(steps * PAUSE / taken, 100), 10_000_000))

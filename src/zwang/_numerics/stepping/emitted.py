@@ -45,23 +45,23 @@ def {name}(code, table, work, params, t, q, v, out):
 
 """
 DRIVER = """
-from zwang._numerics.stepping.calls import ROOM
 from zwang._numerics.stepping.places import POSITIONS, ROWS
 
 
 @njit("int64(int64[::1], float64[::1], {data})", fastmath={{"contract"}})
-def advance(table, work, params, sides, bands, counts, reals, fired, times, states, accelerations, coefficients):
+def advance(table, work, params, room, samples, sides, bands, counts, reals, fired, times, states, accelerations,
+            coefficients):
     code = (0, 0)
     n, m, w = coordinates(code), width(code), counts[WATCHES]
-    room, samples, keep = np.zeros(ROOM * m), np.zeros(SAMPLES * w), np.zeros(w)
+    keep = np.zeros(w)
     q, v = room[Z * m : Z * m + n], room[Z * m + n : Z * m + 2 * n]
     out = np.empty(max(w, m + counts[ROWS] + counts[POSITIONS]) + 1)
     return run(code, table, work, params, room, q, v, out, samples, keep, sides, bands, counts, reals, fired, times,
                states, accelerations, coefficients)
 """
 DATA = (
-    "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], "
-    "float64[:, ::1], float64[:, :, ::1]"
+    "float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], "
+    "float64[::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1]"
 )
 
 

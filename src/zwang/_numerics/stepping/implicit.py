@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from zwang._numerics.jit import EVAL_TYPE, njit
 from zwang._numerics.stepping.comparing import compare, piece_at, widen
 from zwang._numerics.stepping.oscillatory import (
+    AGAIN,
     CELL,
     CROSSINGS,
     DONE,
     EVALUATIONS,
     IRREGULAR,
     LEAST,
+    LOCATING,
     NOT_FINITE,
     PAUSED,
     PIECE,
@@ -50,7 +52,8 @@ Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 LARGEST_Q, LARGEST_V = 4, 5
 ITERATIONS = 10
-LOCATING = 60
+LOCATED = 60
+"""Steps that are repeated to end on a switching surface."""
 SMALL = 1e-6
 """A correction below this share of the tolerance ends Newton's method."""
 
@@ -163,36 +166,42 @@ def _crossing(surfaces, n, switches, t, h, y, z, params, sides, workspace, q, v,
 _SIGNATURE = (
     f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[::1], int64[::1], float64[::1], "
     "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, int64)"
+    "float64[:, ::1], float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], "
+    "float64, int64)"
 )
 
 
 @njit(_SIGNATURE)
 def radau(  # type: ignore[no-untyped-def]
     rhs, jacobian, surfaces, n, switches, params, sides, workspace, y, carry, clock, counts, edges, record, low, high,
-    breaks, coefficients, windows, sup, crossings, tol, max_steps,
+    sizes, breaks, coefficients, windows, sup, crossings, tol, max_steps,
 ):  # fmt: skip
-    """Advance to the last edge, or pause after `max_steps` steps; what it returns is a status. See `oscillate`."""
+    """Advance to the last edge, or pause after trying `max_steps` steps; what it returns is a status.
+
+    See `oscillate`. A pause may fall before a step that is tried again: then what is known at its start is asked once
+    more, and not counted.
+    """
     d, width = 2 * n, y.size - n
     start, stages = np.empty(width), np.empty((3, width))
     q, v, derivatives, scale = np.empty(n), np.empty(n), np.empty(2 * n * n), np.empty(d)
     z = np.zeros((3, d))
-    values, sizes = np.empty(max(switches, 1)), np.zeros(max(switches, 1))
+    values = np.empty(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
     compared = coefficients.shape[0] > 0
-    fresh, locating = True, 0
+    resumed = True
     for _ in range(max_steps):
         cell = counts[CELL]
         if cell >= edges.size - 1:
             return DONE
         t = clock[TIME]
-        if fresh:
+        if resumed or counts[AGAIN] == 0:
             q[:], v[:] = y[:n], y[n:d]
             if rhs(t, q, v, params, sides, workspace, start) != 0:
                 return IRREGULAR
             if jacobian(t, q, v, params, sides, workspace, derivatives) != 0:
                 return IRREGULAR
-            counts[EVALUATIONS] += 2
+            counts[EVALUATIONS] += 0 if counts[AGAIN] else 2
+            resumed = False
             widen(n, start, cell, low, high)
             if compared:
                 counts[PIECE] = piece_at(t, breaks, counts[PIECE])
@@ -200,7 +209,7 @@ def radau(  # type: ignore[no-untyped-def]
         left = edges[cell + 1] - t
         h = min(clock[STEP], left)
         pieces = math.ceil(left / h * (1.0 - 1e-12))
-        if locating == 0 and pieces <= 2:
+        if counts[LOCATING] == 0 and pieces <= 2:
             h = left / max(pieces, 1)
         last = h >= left * (1.0 - 1e-14)
         for k in range(n):
@@ -222,10 +231,10 @@ def radau(  # type: ignore[no-untyped-def]
         good = _solve_stages(
             rhs, jacobian, n, t, h, y, z, params, sides, workspace, q, v, stages, scale, counts
         )  # fmt: skip
-        fresh = False
+        counts[AGAIN] = 1
         if not good:
             counts[REJECTED] += 1
-            clock[STEP], locating = h / 4, 0
+            clock[STEP], counts[LOCATING] = h / 4, 0
             if clock[STEP] < clock[LEAST]:
                 return NOT_FINITE
             continue
@@ -233,7 +242,7 @@ def radau(  # type: ignore[no-untyped-def]
         factor_of_step = 8.0 if error < 1e-4 else min(8.0, max(0.2, 0.9 * error**-0.25))
         if error > 1.0:
             counts[REJECTED] += 1
-            clock[STEP], locating = h * min(factor_of_step, 0.8), 0
+            clock[STEP], counts[LOCATING] = h * min(factor_of_step, 0.8), 0
             if clock[STEP] < clock[LEAST]:
                 return TOO_SMALL
             continue
@@ -242,17 +251,18 @@ def radau(  # type: ignore[no-untyped-def]
             crossed, share = _crossing(surfaces, n, switches, t, h, y, z, params, sides, workspace, q, v, values, sizes)
             # The polynomial is less exact than the step's end: steps up to the crossing are repeated until they end
             # on it, and the last one is taken although it ends a little beyond.
-            if crossed >= 0 and locating < LOCATING and h * (1.0 - share) > 1e-13 * max(abs(t), h):
+            if crossed >= 0 and counts[LOCATING] < LOCATED and h * (1.0 - share) > 1e-13 * max(abs(t), h):
                 counts[REJECTED] += 1
-                clock[STEP], locating = max(h * share, clock[LEAST]), locating + 1
+                clock[STEP] = max(h * share, clock[LEAST])
+                counts[LOCATING] += 1
                 continue
         for k in range(d):
             y[k] += z[2, k]
         for k in range(n, width):
             y[n + k] += h * (WEIGHTS[0] * stages[0, k] + WEIGHTS[1] * stages[1, k] + WEIGHTS[2] * stages[2, k])
         counts[STEPS] += 1
-        fresh = True
-        if locating == 0:
+        counts[AGAIN] = 0
+        if counts[LOCATING] == 0:
             clock[STEP] = max(clock[STEP], h * factor_of_step) if factor_of_step > 1.0 else h * factor_of_step
         clock[TIME] = t + h
         if crossed >= 0:
@@ -262,8 +272,7 @@ def radau(  # type: ignore[no-untyped-def]
                 counts[CROSSINGS] += 1
             # Beyond the kink the motion may be of another scale.
             clock[STEP] = max(h, 1e-3 * (edges[edges.size - 1] - edges[0]) / edges.size)
-        if crossed >= 0 or locating > 0:
-            locating = 0
+        counts[LOCATING] = 0
         if last:
             counts[CELL] = cell + 1
             clock[TIME] = edges[cell + 1]

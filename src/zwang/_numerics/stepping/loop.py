@@ -1,7 +1,8 @@
 """The loop over steps: error control, projection, dense output, watches.
 
-What is done is bounded by the room for steps and by the number of attempts, so that every call returns soon; the next
-one goes on from the last state with the step that is proposed.
+What is done is bounded by the room for steps and by the number of attempts, so that every call returns soon. All that
+the next step depends on is kept in `room`, `samples`, `counts`, `reals` and `params`: the next call goes on as if there
+had been no pause, and where a run pauses changes no bit of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from zwang._numerics.stepping.calls import Y1, D, K, Y, Z, coordinates, motion, 
 from zwang._numerics.stepping.events import meet
 from zwang._numerics.stepping.places import (
     ATTEMPTS,
+    BEGUN,
     BLURRED,
     CAUSE,
     CROSSED,
@@ -186,14 +188,18 @@ def may_go_on(times: Floats, counts: Ints, reals: Floats) -> int:
 
 
 @njit(_nrt=False)
-def prepare(code: Any, room: Floats, sides: Floats, states: Floats, times: Floats, counts: Ints, reals: Floats) -> bool:
-    """Set the start; return whether anything is watched."""
+def prepare(code: Any, room: Floats, states: Floats, times: Floats, counts: Ints, reals: Floats) -> None:
+    """Set the start of a run."""
     for i in range(2 * coordinates(code)):
         room[Y * width(code) + i] = states[0, i]
     reals[TIME] = times[0]
-    for place in (STEPS, TRIED, REJECTED, BLURRED, HELD_BACK):
-        counts[place] = 0
-    counts[CAUSE] = STEP_TOO_SMALL
+    counts[BLURRED] = counts[HELD_BACK] = 0
+    counts[CAUSE], counts[BEGUN] = STEP_TOO_SMALL, 1
+
+
+@njit(_nrt=False)
+def is_watching(sides: Floats, counts: Ints) -> bool:
+    """Say whether anything is watched."""
     watching = counts[SURFACES] > 0
     for i in range(counts[WATCHES]):
         watching = watching or sides[i] != 0.0
@@ -212,24 +218,27 @@ def run(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: F
         See `calls`. The sides of the switching surfaces stand at the end of the parameters and are changed when one
         is crossed.
     samples, keep : arrays
-        Room for the samples of the watched quantities, and for a number of each.
+        Samples of the watched quantities, and room for a number of each.
     sides, bands : (w,) arrays
         Sign that each quantity keeps (2: any crossing; 0: not watched), and what counts as zero.
     counts, reals : arrays
-        See `places`.
+        See `places`. A run whose `BEGUN` is set goes on from what `room`, `samples` and these hold.
     fired : (w,) int array
         Receives 1 for each quantity that crossed, or that is not finite.
     times, states, accelerations, coefficients : arrays
         The first entry is the start; room for as many steps as `times` has entries more.
     """
     n, m, w = coordinates(code), width(code), counts[WATCHES]
-    watching = prepare(code, room, sides, states, times, counts, reals)
-    ended = begin(code, table, work, params, room, q, v, out, sides, samples, counts, reals, fired)
+    watching, ended = is_watching(sides, counts), PAUSED
+    counts[STEPS] = counts[TRIED] = counts[REJECTED] = 0
+    if counts[BEGUN] == 0:
+        prepare(code, room, states, times, counts, reals)
+        ended = begin(code, table, work, params, room, q, v, out, sides, samples, counts, reals, fired)
+        if ended == PAUSED and reals[STEP] <= 0.0:
+            span = reals[UNTIL] - reals[TIME]
+            reals[STEP] = first_step(code, table, work, params, room, q, v, out, reals[TIME], reals[TOL], span)
     for i in range(n):
         accelerations[0, i] = room[K * m + n + i]
-    if ended == PAUSED and reals[STEP] <= 0.0:
-        span = reals[UNTIL] - reals[TIME]
-        reals[STEP] = first_step(code, table, work, params, room, q, v, out, reals[TIME], reals[TOL], span)
     while ended == PAUSED:
         ended = may_go_on(times, counts, reals)
         if ended != PAUSED:

@@ -35,7 +35,7 @@ EPS = float(np.finfo(float).eps)
 DONE, PAUSED, TOO_SMALL, IRREGULAR, NOT_FINITE = range(5)
 # Places in the loop's own numbers, which survive a pause.
 TIME, STEP, RATE, LEAST, OFFSET, SHORT, LONG, GAP_SHORT, GAP_LONG = range(9)
-CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH = range(7)
+CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH, AGAIN, LOCATING = range(9)
 
 
 @njit
@@ -139,7 +139,8 @@ _SIGNATURE = (
     f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, "
     "float64[::1], int64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, int64)"
+    "float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, "
+    "int64)"
 )
 
 
@@ -157,19 +158,22 @@ def _between(clock, halve):  # type: ignore[no-untyped-def]
 @njit(_SIGNATURE)
 def oscillate(  # type: ignore[no-untyped-def]
     rhs, jacobian, surfaces, n, switches, params, sides, workspace, y, carry, clock, counts, edges, record,
-    low, high, breaks, coefficients, windows, sup, crossings, phase, tol, max_steps,
+    low, high, sizes, breaks, coefficients, windows, sup, crossings, phase, tol, max_steps,
 ):  # fmt: skip
-    """Advance to the last edge, or pause after `max_steps` steps; what it returns is a status.
+    """Advance to the last edge, or pause after trying `max_steps` steps; what it returns is a status.
+
+    Everything that the next step depends on stands in the arguments, so that a pause changes nothing.
 
     y holds q, v and the integrals of the measures; `record` gets it at every edge. The first n measures are the force
     that is compared with the reference's; low and high get the ranges of those that follow, as many as they have
-    columns, in every cell. sup gets the squares of the largest distances.
+    columns, in every cell. sizes holds the largest value of each surface so far, sup gets the squares of the largest
+    distances.
     """
     start, out, trial, lost = np.empty(y.size - n), np.empty(y.size - n), np.empty(y.size), np.empty(y.size)
     sums, totals, pushes = np.empty((n, 6)), np.empty(y.size - 2 * n), np.empty((12, n))
     path = np.empty((12 if switches > 0 else 0, 2 * n))
     q, v, derivatives = np.empty(n), np.empty(n), np.empty(2 * n * n)
-    values, sizes = np.zeros(max(switches, 1)), np.zeros(max(switches, 1))
+    values = np.zeros(max(switches, 1))
     ideal = np.empty(coefficients.shape[1])
     compared = coefficients.shape[0] > 0
     for _ in range(max_steps):

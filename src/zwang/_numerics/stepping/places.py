@@ -7,10 +7,10 @@ REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE, CROSSED = range(7
 # In `counts`. Given: held constraints on positions, held rows in all, watched quantities (the surfaces are the last of
 # them), where the sides of the surfaces stand among the parameters, whether to keep the dense output, attempts allowed.
 POSITIONS, ROWS, WATCHES, SURFACES, SIDES, KEEP, ATTEMPTS = range(7)
-# Found: steps taken, steps tried, steps rejected. In between: why the last one was rejected, whether it was, and how
-# often in succession a watched quantity was not resolved.
-STEPS, TRIED, REJECTED, CAUSE, HELD_BACK, BLURRED = range(7, 13)
-COUNTS = 13
+# Found: steps taken, steps tried, steps rejected. In between, kept over pauses: why the last one was rejected, whether
+# it was, how often in succession a watched quantity was not resolved, whether the run has begun.
+STEPS, TRIED, REJECTED, CAUSE, HELD_BACK, BLURRED, BEGUN = range(7, 14)
+COUNTS = 14
 
 # In `reals`. Given: until, tolerance. Given and found: next step, largest drift of positions and of velocities. In
 # between: time, length and end of the step at hand, and what to try after it.
