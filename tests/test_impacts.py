@@ -188,7 +188,14 @@ def test_two_contacts_without_friction_differ_where_the_impulse_travels():
     # Newton: rates -1, 0 -> 1, 0: v = (-1, 2, 2)/3. Poisson: compression P = (2, 1)/3, doubled: the same.
     assert newton.velocity == pytest.approx([-1 / 3, 2 / 3, 2 / 3])
     assert poisson.velocity == pytest.approx([-1 / 3, 2 / 3, 2 / 3])
-    assert resolve_impact(problem).choice is None
+    # One after the other: (0, 0, 1). So nobody decides without a law.
+    without = resolve_impact(problem)
+    assert "single impacts in every order differ at 'contact 1'" in without.choice
+    assert [one.law for one in without.alternatives] == [
+        "newton, poisson",
+        "single impacts at 'contact 1', 'contact 2'",
+    ]
+    assert without.alternatives[1].velocity == pytest.approx([0, 0, 1])
     soft = [ImpactContact(row, restitution=e) for row, e in (([-1, 1, 0], 1.0), ([0, -1, 1], 0.0))]
     problem = ImpactProblem(np.eye(3), [1.0, 0.0, 0.0], soft)
     # Poisson now gives back only the first impulse, 2/3, and the second contact must not open inwards:
@@ -321,3 +328,74 @@ def test_poisson_expansion_is_what_enumerating_its_lower_bounds_gives(seed):
         pytest.skip("expansion presses")
     found = resolve_impact(problem, "poisson")
     assert [found.normal[0], found.tangential[0, 0]] == pytest.approx(first + second, rel=1e-9)
+
+
+def plank(e, velocity=(-1.0, 0.0)):
+    """A plank with two feet at distance 1 from its centre, both on the floor: rates y' + w, y' - w; inertia 1/2."""
+    feet = [ImpactContact([1, s], restitution=e, name=name) for name, s in (("a", 1), ("b", -1))]
+    return ImpactProblem(np.diag([1.0, 0.5]), list(velocity), feet)
+
+
+def test_plank_that_falls_flat_depends_on_the_order_of_its_feet():
+    # G = [[3, -1], [-1, 3]]: a strikes with 1/2, b with 3/4, a again with 1/8; rates (1/8, 5/8), or the mirror image.
+    found = resolve_impact(plank(0.5))
+    ends = {one.law: problem_rates(one.velocity) for one in found.alternatives}
+    assert ends["newton, poisson"] == pytest.approx((0.5, 0.5))
+    assert ends["single impacts at 'a', 'b', 'a'"] == pytest.approx((0.125, 0.625))
+    assert ends["single impacts at 'b', 'a', 'b'"] == pytest.approx((0.625, 0.125))
+    assert "give impact='newton' or 'poisson'" in found.choice
+
+
+def problem_rates(velocity):
+    return velocity[0] + velocity[1], velocity[0] - velocity[1]
+
+
+def test_plastic_plank_comes_to_rest_in_the_limit_of_every_order():
+    # Each impact leaves a third of the other foot's rate: an endless order whose limit is rest, as with Newton.
+    found = resolve_impact(plank(0.0))
+    assert found.choice is None and found.law == "any"
+    assert np.abs(found.velocity).max() < 1e-11
+
+
+def test_walls_at_a_right_angle_commute_and_others_do_not():
+    def corner(angle, e):
+        walls = [ImpactContact([0, 1], restitution=e, name="floor")]
+        walls.append(ImpactContact([-np.sin(angle), np.cos(angle)], restitution=e, name="wall"))
+        return ImpactProblem(np.eye(2), [0.3, -1.0], walls)
+
+    agreed = resolve_impact(corner(np.pi / 2, 0.7))
+    assert agreed.choice is None and agreed.velocity == pytest.approx([-0.21, 0.7])
+    assert resolve_impact(corner(np.radians(80), 0.7)).choice is not None
+
+
+def test_single_impacts_with_friction_go_by_every_law():
+    # A rod on two feet: where a foot slips and sticks in its impact, the laws part.
+    feet = [
+        ImpactContact([0, 1, s], restitution=0.5, friction=0.3, tangent=[1, 0, 0.4], name=name)
+        for name, s in (("a", 1), ("b", -1))
+    ]
+    found = resolve_impact(ImpactProblem(np.diag([1.0, 1.0, 0.5]), [0.2, -1.0, 0.1], feet))
+    words = " ".join(one.law for one in found.alternatives)
+    assert found.choice is not None
+    assert all(f"'b' ({law})" in words for law in ("newton", "poisson", "energetic"))
+
+
+def test_more_orders_than_can_be_followed_are_a_choice():
+    gaps = [ImpactContact(np.eye(9)[i + 1] - np.eye(9)[i], restitution=0.5, name=f"g{i}") for i in range(8)]
+    found = resolve_impact(ImpactProblem(np.eye(9), np.arange(9, 0, -1.0), gaps))
+    assert "more than 1000 orders of single impacts are possible" in found.choice
+
+
+def test_an_order_that_does_not_end_is_a_choice():
+    # A ball in a corner of 2 degrees, hardly plastic: e = 0.999 keeps it there for thousands of impacts.
+    angle = np.radians(0.05)
+    walls = [ImpactContact([0, 1], restitution=0.999, name="floor")]
+    walls.append(ImpactContact([np.sin(angle), -np.cos(angle)], restitution=0.999, name="roof"))
+    found = resolve_impact(ImpactProblem(np.eye(2), [-1.0, -1.0], walls))
+    assert "does not end within 1000 of them" in found.choice
+
+
+def test_an_impulse_that_travels_needs_a_restitution_wherever_it_goes():
+    gaps = [ImpactContact([-1, 1, 0], restitution=1.0, name="a"), ImpactContact([0, -1, 1], name="b")]
+    found = resolve_impact(ImpactProblem(np.eye(3), [1.0, 0.0, 0.0], gaps))
+    assert "an impact reaches 'b', where no restitution was declared" in found.choice

@@ -249,3 +249,44 @@ def test_sliding_rod_that_nears_the_point_of_genot_and_brogliato_stops_there(mu:
     assert motion.end["theta"] == pytest.approx(critical, abs=1e-4)
     assert motion.end["v_theta"] == pytest.approx(math.sqrt(9.81 / math.sin(critical)), abs=1e-2)
     assert "wedges" in motion.reason
+
+
+def cradle(e: Any) -> Any:
+    q, v = zw.coordinates("a b c")
+    gaps = [zw.Unilateral(q[i + 1] - q[i] - 1, restitution=e, name=name) for i, name in enumerate(("ab", "bc"))]
+    return zw.System(name="cradle", kinetic=sum(u**2 for u in v) / 2, constraints=gaps)
+
+
+def test_cradle_at_rest_in_contact_is_a_choice_whose_continuations_can_be_taken() -> None:
+    start = {"a": -1, "b": 1, "c": 2, "v_a": 1, "v_b": 0, "v_c": 0}
+    motion = zw.simulate(cradle(1), start, {}, until=3.0)
+    assert motion.status.name == "CHOICE"
+    assert motion.t[-1] == pytest.approx(1.0, abs=1e-12)
+    assert "single impacts in every order differ" in motion.reason and "impact='newton' or 'poisson'" in motion.reason
+    ends = []
+    for way in motion.continuations:
+        on = zw.simulate(cradle(1), way.state, {}, until=3.0)
+        assert on.status.name == "REACHED" and on.t[0] == motion.t[-1]
+        ends.append([on.end[name] for name in ("v_a", "v_b", "v_c")])
+    assert ends[0] == pytest.approx([-1 / 3, 2 / 3, 2 / 3], abs=1e-12)
+    assert ends[1] == pytest.approx([0, 0, 1], abs=1e-12)
+    assert "newton, poisson:" in repr(motion.continuations[0])
+    assert "single impacts at 'ab', 'bc':" in repr(motion.continuations[1])
+
+
+def test_plastic_cradle_goes_on_since_all_laws_and_orders_agree() -> None:
+    start = {"a": -1, "b": 1, "c": 2, "v_a": 1, "v_b": 0, "v_c": 0}
+    motion = zw.simulate(cradle(0), start, {}, until=3.0)
+    assert motion.status.name == "REACHED"
+    assert motion.v[-1] == pytest.approx([1 / 3] * 3, abs=1e-12)
+
+
+def test_plastic_rocking_block_needs_no_law_of_impact() -> None:
+    entry, tilt = zw.gallery.stack(1), 0.05
+    x, y = 0.5 * (math.cos(tilt) - math.sin(tilt)), 0.5 * (math.sin(tilt) + math.cos(tilt))
+    state = {**entry.state, "x1": x - 0.5, "y1": y, "theta1": tilt}
+    without, newton = (
+        zw.simulate(entry.system, state, {**entry.params, "mu": 2.0}, until=0.5, impact=law) for law in (None, "newton")
+    )
+    assert without.status.name == "REACHED"
+    assert [event.time for event in without.events] == [event.time for event in newton.events]

@@ -44,7 +44,8 @@ def collide(
     if outcome.choice is not None:
         reason = f"At t = {moment.t:.12g}: {outcome.choice}."
         whose = names[numbers.index(closing[0])] if len(closing) == 1 else None
-        return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, reason, _continuations(driver, outcome), whose)
+        ways = _continuations(driver, moment, outcome)
+        return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, reason, ways, whose)
     ending = _ending(driver, moment, terms, problem, outcome, numbers, closing)
     if ending:
         held = tuple(
@@ -248,11 +249,14 @@ def _log(
     driver.record.event(moment.t, "impact", names[0] if len(names) == 1 else None, **details, constraints=names)
 
 
-def _continuations(driver: Driver, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
-    names = [item.name for item in driver.ground.model.system.velocities]
+def _continuations(driver: Driver, moment: Moment, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
+    """Return the outcomes to choose from, each with the whole state from which a motion can go on."""
+    system = driver.ground.model.system
+    place = {item.name: float(value) for item, value in zip(system.coordinates, moment.q, strict=True)}
     made = []
     for one in outcome.alternatives:
-        state = {name: float(value) for name, value in zip(names, one.velocity, strict=True)}
-        words = ", ".join(f"{name} = {value:.6g}" for name, value in state.items())
-        made.append(Continuation(f"{one.law}: {words} after it, energy change {one.energy_change:.6g}", state=state))
+        speeds = {item.name: float(value) for item, value in zip(system.velocities, one.velocity, strict=True)}
+        words = ", ".join(f"{name} = {value:.6g}" for name, value in speeds.items())
+        sentence = f"{one.law}: {words} after it, energy change {one.energy_change:.6g}"
+        made.append(Continuation(sentence, state={**place, **speeds, "t": moment.t}))
     return tuple(made)

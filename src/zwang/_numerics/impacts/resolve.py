@@ -21,6 +21,7 @@ from zwang._numerics.impacts.problem import (
     unchanged,
     undecided,
 )
+from zwang._numerics.impacts.sequences import Orders, every_order
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -45,8 +46,8 @@ def resolve_impact(problem: ImpactProblem, law: str | None = None) -> ImpactOutc
         Newton: rate+ = -e rate- on the contacts that carry an impulse, Coulomb's law on the impulses with the slip
         after the impact (Moreau). Poisson: compression and expansion as two such problems, with e times the normal
         impulse of compression as the least of expansion (Glocker, Pfeiffer). Energetic: one contact, followed through
-        its impulse, e^2 = -W_expansion / W_compression. None: only what all laws agree on (no friction and one
-        contact, or friction and contacts that happen not to matter).
+        its impulse, e^2 = -W_expansion / W_compression. None: only what all laws agree on, and, with several contacts,
+        every order of single impacts (no friction and one contact, or friction and contacts that happen not to matter).
 
     Returns
     -------
@@ -199,20 +200,70 @@ def _energetic(problem: ImpactProblem) -> ImpactOutcome:
 
 
 def _common(problem: ImpactProblem) -> ImpactOutcome:
-    """Return what the laws agree on."""
-    one_contact = len(_impacting(problem)) == 1
+    """Return what the laws agree on; with several contacts, what single impacts in every order agree on too."""
+    places = _impacting(problem)
     told = [_by_law(problem, law) for law in ("newton", "poisson")]
     energetic = _energetic(problem)
     if energetic.choice is None:  # it has no say where an impulse goes through several contacts
         told.append(energetic)
-    known = [one for one in told if one.choice is None]
-    if len(known) == len(told) and all(_same(problem, known[0], other) for other in known[1:]):
+    orders = Orders(())
+    several = sum(one.kind == CONTACT for one in problem.contacts) > 1
+    if several and problem.closing.any() and places and not problem.without_collision:
+        orders = every_order(problem, single_impacts)
+    known = [*(one for one in told if one.choice is None), *orders.outcomes]
+    agreed = all(_same(problem, known[0], other) for other in known[1:])
+    if agreed and orders.reason is None and all(one.choice is None for one in told):
         return replace(known[0], law="any")
-    closing = np.flatnonzero(problem.closing).tolist() or _impacting(problem)
+    closing = np.flatnonzero(problem.closing).tolist() or places
     names = ", ".join(f"'{problem.name_of(j)}'" for j in closing)
-    laws = "'newton', 'poisson' or 'energetic'" if one_contact else "'newton' or 'poisson'"
-    reason = f"the laws of impact differ at {names} and none was named: give impact={laws}"
-    return undecided(problem, reason, "any", known)
+    laws = "'newton', 'poisson' or 'energetic'" if energetic.choice is None else "'newton' or 'poisson'"
+    what = "the laws of impact differ" if not agreed else "the laws of impact don't all have an outcome"
+    if orders.reason is not None:
+        what = orders.reason if agreed else f"{what}, {orders.reason},"
+    elif orders.outcomes and not agreed:
+        what = "the laws of impact and single impacts in every order differ"
+    reason = f"{what} at {names} and none was named: give impact={laws}"
+    return undecided(problem, reason, "any", _distinct(problem, known))
+
+
+def _distinct(problem: ImpactProblem, known: Sequence[ImpactOutcome]) -> list[ImpactOutcome]:
+    """Return one outcome for each velocity, named by all that gives it."""
+    kept: list[ImpactOutcome] = []
+    for one in known:
+        for i, other in enumerate(kept):
+            if _same(problem, one, other):
+                kept[i] = replace(other, law=f"{other.law}, {one.law}")
+                break
+        else:
+            kept.append(one)
+    return kept
+
+
+def single_impacts(problem: ImpactProblem, j: int) -> list[ImpactOutcome] | str:
+    """Return the outcomes of every law where contact j strikes alone, or why there is none, in words.
+
+    Impulses are those of all contacts; the laws that agree are one outcome, called 'any'.
+    """
+    if problem.contacts[j].restitution is None:
+        return f"an impact reaches '{problem.name_of(j)}', where no restitution was declared: give restitution= there"
+    places = [i for i, one in enumerate(problem.contacts) if i == j or one.kind != CONTACT]
+    alone = replace(problem, contacts=tuple(problem.contacts[i] for i in places))
+    simple = _one_ideal_contact(alone)
+    told = [simple] if simple is not None else [_by_law(alone, law) for law in ("newton", "poisson")]
+    for one in told:
+        if one.choice is not None:
+            return one.choice
+    if simple is None and (energetic := _energetic(alone)).choice is None:
+        told.append(energetic)
+    found = [_spread(one, places, len(problem.contacts)) for one in _distinct(alone, told)]
+    return [replace(found[0], law="any")] if len(found) == 1 else found
+
+
+def _spread(one: ImpactOutcome, places: list[int], count: int) -> ImpactOutcome:
+    """Return an outcome with its impulses among those of all contacts."""
+    normal, tangential = np.zeros(count), np.zeros((count, 2))
+    normal[places], tangential[places] = one.normal, one.tangential
+    return replace(one, normal=normal, tangential=tangential)
 
 
 def _same(problem: ImpactProblem, one: ImpactOutcome, other: ImpactOutcome) -> bool:
