@@ -73,6 +73,7 @@ IMPORT_SECONDS = 0.5
 NARROW = {
     "errors": set(),
     "_outputs": {"errors"},
+    "_workers": {"errors"},
     "_numerics": {"errors"},
     "_plot": {"errors", "_outputs"},
     "_results": {"errors", "_outputs", "_numerics", "_plot"},

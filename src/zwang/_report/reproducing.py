@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +11,13 @@ from zwang._plot import draw_mechanism, new_figure
 from zwang._report.drawings import pose_of
 from zwang._report.figures import png, svg
 from zwang._report.page import slug
-from zwang.papers import Chapter, Claim, Picture, Record, Workshop
+from zwang._workers import Lost, work_through
+from zwang.papers import Chapter, Claim, Finding, Picture, Record, Workshop
 
 __all__ = ["Markup", "compute", "openings"]
+
+Task = tuple[str, bool, bool]
+"""The id of a claim, whether in full, whether with pictures."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ def drawn(picture: Picture, prefix: str) -> Picture:
     return replace(picture, make=Markup(text))
 
 
-def run_one(id: str, full: bool, pictures: bool) -> Record:
+def run_one(task: Task) -> Record:
     """Compute the claim of an id; its pictures are made, or left out."""
+    id, full, pictures = task
     record = papers.get(id).run(full=full)
     made = tuple(drawn(item, id) for item in record.pictures) if pictures else ()
     return replace(record, finding=replace(record.finding, pictures=made))
@@ -79,10 +80,12 @@ def _drawing(name: str) -> Picture:
 def compute(
     claims: Sequence[Claim],
     *,
-    jobs: int = 1,
+    jobs: int = 0,
     full: bool = False,
     pictures: bool = False,
-    report: Callable[[int, str], None] | None = None,
+    known: Mapping[str, Record] | None = None,
+    report: Callable[[Record], None] | None = None,
+    run: Callable[[Task], Record] = run_one,
 ) -> list[Record]:
     """Compute claims and return their records in the same order.
 
@@ -90,66 +93,45 @@ def compute(
     ----------
     claims : sequence of Claim
     jobs : int
-        Processes.
+        Processes; 0: all in this one.
     full, pictures : bool
         Whether to make long searches, and whether to make the pictures.
+    known : mapping of str to Record, optional
+        By id, what need not be computed.
     report : callable, optional
-        Called with the number done and the id of one that was done.
+        Called with each record when it is there.
+    run : callable
+        What computes one: a function of a module.
     """
-    found: dict[str, Record] = {}
-    for record in _records(claims, min(jobs, len(claims)), full, pictures):
+    found = {item.id: known[item.id] for item in claims if known and item.id in known}
+    left = [item for item in claims if item.id not in found]
+    for record in _records(left, min(jobs, len(left)), full, pictures, run):
         found[record.claim.id] = record
         if report is not None:
-            report(len(found), record.claim.id)
+            report(record)
     return [found[item.id] for item in claims]
 
 
-def _records(claims: Sequence[Claim], jobs: int, full: bool, pictures: bool) -> Iterator[Record]:
-    if jobs <= 1:
-        for item in claims:
-            yield run_one(item.id, full, pictures)
-        return
-    # Threads of the linear algebra inside several processes would only get in each other's way.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    spawn = multiprocessing.get_context("spawn")
-    pools = [ProcessPoolExecutor(1, mp_context=spawn) for _ in range(jobs)]
-    try:
-        yield from _shared_out(pools, _together(claims), full, pictures)
-    finally:  # also when somebody presses Ctrl-C: what has not begun is not begun any more
-        for pool in pools:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _together(claims: Sequence[Claim]) -> list[deque[str]]:
-    """Return the ids by the modules of their claims: claims of a module share what they compute."""
-    groups: dict[str, deque[str]] = {}
-    for item in claims:
-        groups.setdefault(item.compute.__module__, deque()).append(item.id)
-    return list(groups.values())
-
-
-def _shared_out(
-    pools: Sequence[ProcessPoolExecutor], groups: list[deque[str]], full: bool, pictures: bool
+def _records(
+    claims: Sequence[Claim], jobs: int, full: bool, pictures: bool, run: Callable[[Task], Record]
 ) -> Iterator[Record]:
-    """Give each process one module after the other; a process that finds none helps with what is left of another's."""
-    waiting = deque(groups)
-    mine: dict[int, deque[str]] = {place: deque() for place in range(len(pools))}
-    running: dict[Future[Record], int] = {}
+    by_id = {item.id: item for item in claims}
+    tasks = [[(item.id, full, pictures) for item in group] for group in together(claims)]
+    if jobs < 1:
+        yield from (run(task) for group in tasks for task in group)
+        return
+    for task, record in work_through(run, tasks, workers=jobs):
+        yield failed(by_id[task[0]], record) if isinstance(record, Lost) else record
 
-    def begin(place: int) -> None:
-        if not mine[place] and waiting:
-            mine[place] = waiting.popleft()
-        if not mine[place]:
-            longest = max(mine.values(), key=len)
-            if not longest:
-                return
-            mine[place] = deque([longest.pop()])
-        running[pools[place].submit(run_one, mine[place].popleft(), full, pictures)] = place
 
-    for place in mine:
-        begin(place)
-    while running:
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for one in done:
-            begin(running.pop(one))
-            yield one.result()
+def failed(claim: Claim, lost: Lost) -> Record:
+    """Return the record of a claim whose computation gave nothing."""
+    return Record(claim, Finding(computed="", reason=lost.reason), 0.0, lost.details or lost.reason)
+
+
+def together(claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Return the claims by their modules: claims of a module share what they compute."""
+    groups: dict[str, list[Claim]] = {}
+    for item in claims:
+        groups.setdefault(item.compute.__module__, []).append(item)
+    return list(groups.values())

@@ -36,19 +36,30 @@ class Draft:
     Parameters
     ----------
     path : Path
-        One that is there is replaced: it was left by a computation that was killed.
+        Where a draft is already, it was left by a computation that was killed.
+    goes_on : bool
+        Whether its sound blocks stay; else it is replaced.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, goes_on: bool = False) -> None:
         self.path = path
-        path.unlink(missing_ok=True)
-        self._file = path.open("xb+", buffering=0)
+        if _is_strange(path):
+            raise DeclarationError(f"'{path}' is in the way: it is no draft of zwang's. Move it, or take another name.")
+        if not goes_on or not path.is_file() or path.stat().st_size < len(FIRST):
+            path.unlink(missing_ok=True)
         self._end = 0
+        self._file = path.open("rb+" if path.is_file() else "xb+", buffering=0)
         try:
-            _lock(self._file, path)
-            self._write(FIRST)
+            _lock(self._file)
+            if self._file.seek(0, os.SEEK_END):
+                self._end = max(
+                    (place + HEAD.size + len(data) for place, data in _sound(self._file)), default=len(FIRST)
+                )
+                self._file.truncate(self._end)
+            else:
+                self._write(FIRST)
         except BaseException:
-            self.remove()
+            self.close() if self._end else self.remove()
             raise
 
     def add(self, value: Any) -> None:
@@ -63,6 +74,11 @@ class Draft:
     def closed(self) -> bool:
         """Whether nothing more can be written."""
         return self._file.closed
+
+    @property
+    def size(self) -> int:
+        """How many bytes of blocks are in it."""
+        return self._end - len(FIRST)
 
     def close(self) -> None:
         """Leave the file as it is."""
@@ -91,6 +107,9 @@ def packed(value: Any) -> bytes:
     arrays: dict[str, Any] = {}
     plain = storage._encode(value, arrays, "")
     made = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    strange = [name for name, array in made.items() if array.dtype.kind not in KINDS]
+    if strange:
+        raise DeclarationError(f"An array of type {made[strange[0]].dtype} can't be saved ({strange[0]}).")
     listed = [[name, array.dtype.str, list(arrays[name].shape)] for name, array in made.items()]
     text = json.dumps({"arrays": listed, "value": plain}).encode()
     data = b"".join((TEXT.pack(len(text)), text, *(array.tobytes() for array in made.values())))
@@ -99,6 +118,10 @@ def packed(value: Any) -> bytes:
 
 def blocks_of(file: BinaryIO, start: int = 0) -> Iterator[tuple[int, Any]]:
     """Yield the place and the value of each sound block of a draft, up to the first that is not."""
+    return ((place, unpacked(data)) for place, data in _sound(file, start))
+
+
+def _sound(file: BinaryIO, start: int = 0) -> Iterator[tuple[int, bytes]]:
     size = file.seek(0, os.SEEK_END)
     place = start or len(FIRST)
     while place + HEAD.size <= size:
@@ -109,8 +132,16 @@ def blocks_of(file: BinaryIO, start: int = 0) -> Iterator[tuple[int, Any]]:
         data = file.read(length)
         if len(data) != length or zlib.crc32(data) != checksum:
             return
-        yield place, unpacked(data)
+        yield place, data
         place += HEAD.size + length
+
+
+def blocks_in(path: Path) -> list[Any]:
+    """Return the values of the sound blocks of a draft that nobody writes any more."""
+    with path.open("rb") as file:
+        if file.read(len(FIRST)) != FIRST:
+            raise DeclarationError(f"'{path}' is not a draft that zwang wrote.")
+        return [value for _, value in blocks_of(file)]
 
 
 def unpacked(data: bytes) -> Any:
@@ -133,7 +164,15 @@ def unpacked(data: bytes) -> Any:
         raise DeclarationError(f"A block of the stream is not one that zwang wrote ({error}).") from None
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
+def _is_strange(path: Path) -> bool:
+    """Return whether something is there that is no draft, and no beginning of one."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return not FIRST.startswith(file.read(len(FIRST)))
+
+
+def _lock(file: BinaryIO) -> None:
     """Keep the file as long as it is open, where the system has locks."""
     try:
         import fcntl

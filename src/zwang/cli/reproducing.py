@@ -11,10 +11,13 @@ import click
 
 from zwang import papers
 from zwang._outputs import check_output, write_text
+from zwang._plot.style import matplotlib
+from zwang._report.journal import Journal
 from zwang._report.reproducing import compute, openings
 from zwang.cli.files import Files
 from zwang.cli.progress import progress
-from zwang.cli.telling import NO_ANSWER, print_table, tell, tell_mistakes
+from zwang.cli.signals import exit_code
+from zwang.cli.telling import NO_ANSWER, fail, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 from zwang.papers import Claim, Record
 
@@ -26,6 +29,7 @@ from zwang.papers import Claim, Record
 @click.option("--full", is_flag=True, help="Make the long searches too.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the report, one HTML page.")
 @click.option("--json", "ledger", type=click.Path(path_type=Path), help="Write the ledger.")
+@click.option("--fresh", is_flag=True, help="Compute all again, also what a run that was cut short left.")
 @click.option("--list", "listed", is_flag=True, help="List the claims and compute nothing.")
 @tell_mistakes
 def reproduce(
@@ -35,11 +39,13 @@ def reproduce(
     full: bool,
     out: Path | None,
     ledger: Path | None,
+    fresh: bool,
     listed: bool,
 ) -> None:
     """Compute the claims of the five papers and say which are true.
 
-    Exit code 1: a verdict is not the recorded one, or a computation failed.
+    What has been computed is kept beside the ledger or the report (PATH.part) until that is written: the same command
+    goes on where a run was cut short. Exit code 1: a verdict is not the recorded one, or a computation failed.
     """
     claims = _claims(chosen, ids, full)
     if listed:
@@ -49,13 +55,56 @@ def reproduce(
     files = Files(page=out)
     if ledger is not None:
         check_output(ledger)
-    with progress("claims", len(claims)) as show:
-        records = compute(claims, jobs=jobs, full=full, pictures=out is not None, report=show)
-    text = json.dumps(papers.ledger(records), indent=1, allow_nan=False) + "\n"
-    files.write(ledger, lambda path: write_text(path, text))
-    files.write(out, lambda path: _write(path, records, full))
+        if out is not None and out.resolve() == ledger.resolve():
+            raise DeclarationError(f"--out and --json are one file, '{out}'. Give them two names.")
+    if out is not None:
+        matplotlib()
+    beside = ledger or out
+    journal = None if beside is None else Journal(beside, full=full, pictures=out is not None, fresh=fresh)
+    records: list[Record] = []
+    try:
+        records = _computed(claims, jobs, full, out is not None, journal)
+        text = json.dumps(papers.ledger(records), indent=1, allow_nan=False) + "\n"
+        files.write(ledger, lambda path: write_text(path, text))
+        files.write(out, lambda path: _write(path, records, full))
+    finally:
+        if journal is not None:
+            done = len(records) == len(claims) and not files.failed and exit_code() is None
+            journal.close(keep=not done)
     _print(records)
     files.end(_told(records))
+
+
+def _computed(claims: list[Claim], jobs: int, full: bool, pictures: bool, journal: Journal | None) -> list[Record]:
+    """Return the records; where Ctrl-C comes first, say what is there and what becomes of it, and end."""
+    wanted = {item.id for item in claims}
+    known = {} if journal is None else {id: one for id, one in journal.known.items() if id in wanted}
+    if journal is not None and known:
+        tell(
+            f"{len(known)} of {len(claims)} claims are taken from '{journal.path}', which a run left that was cut "
+            "short; --fresh computes all.",
+            err=True,
+        )
+    found = list(known.values())
+    try:
+        with progress("claims", len(claims)) as show:
+
+            def report(record: Record) -> None:
+                found.append(record)
+                if journal is not None:
+                    journal.add(record)
+                show(len(found), record.claim.id)
+
+            return compute(claims, jobs=jobs, full=full, pictures=pictures, known=known, report=report)
+    except KeyboardInterrupt:
+        if found:
+            _print(found)
+        left = f"Interrupted: {len(found)} of {len(claims)} claims were computed."
+        if journal is not None:
+            left += f" They are kept in '{journal.path}', and the same command goes on from there."
+        else:
+            left += " With --json PATH they would be kept."
+        fail(left, exit_code() or 130)
 
 
 def _claims(chosen: Sequence[str], ids: Sequence[str], full: bool) -> list[Claim]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from zwang._compile import compile
 from zwang._reactions.verb import reactions
 from zwang._report.paradox import Paradox, paradox
 from zwang._report.visits import Visit, visit
+from zwang._workers import die_with_parent
 from zwang.cli.files import Files
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell
@@ -60,18 +62,20 @@ def _compiling_ahead() -> Iterator[None]:
     if (os.cpu_count() or 1) < 2:
         yield
         return
-    code = "from zwang.cli.tour import compile_all; compile_all()"
+    code = f"from zwang.cli.tour import compile_all; compile_all({os.getpid()})"
     quiet = subprocess.DEVNULL
     helper = subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
     try:
         yield
     finally:
-        helper.terminate()
+        helper.kill()
         helper.wait()
 
 
-def compile_all() -> None:
+def compile_all(parent: int) -> None:
     """Compile what counts solutions on a map, then the kernels of every system in the order of their names."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    die_with_parent(parent)
     paradox(8)
     for name in gallery.names():
         entry = gallery.get(name)
