@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import zwang as zw
 from zwang._reactions.holding import hold, slips_of
-from zwang._results import load_result, storage
+from zwang._results import load_result
 from zwang.cli import main
 
 # The numbers for the uniform rod: m = l = 1, g = 9.81, 60 degrees, tip velocity -1.
@@ -138,7 +138,7 @@ def test_a_map_is_summed_up_saved_and_drawn_in_degrees(tmp_path: Path) -> None:
     result = run(*MAP, "--out", str(out), "--plot", str(picture))
     assert result.exit_code == 0
     assert "713 states of shape (31, 23)" in result.stdout
-    saved = storage.load(out)
+    saved = zw.load_result(out)
     assert "mu" in saved.axes[0] and "theta" in saved.axes[1]
     assert picture.read_text(encoding="utf-8").lstrip().startswith("<?xml")
 

@@ -159,10 +159,9 @@ def test_an_axis_of_length_one_is_left_out_of_the_picture() -> None:
 
 
 def test_a_map_comes_back_from_its_file_with_its_axes(tmp_path: Path) -> None:
-    from zwang._results import storage
 
     found = rod_at(np.linspace(1.2, 1.5, 4))
-    again = storage.load(found.save(tmp_path / "map.npz"))
+    again = zw.load_result(found.save(tmp_path / "map.npz"))
     assert again.axes == (("mu",),)
     np.testing.assert_array_equal(again.values["mu"], found.values["mu"])
     np.testing.assert_array_equal(again.counts, found.counts)

@@ -73,6 +73,10 @@ class Model:
         self.system, self.backend, self.kernels = system, backend, kernels
         self._normals = [item for item in system.constraints if not isinstance(item, Friction)]
 
+    def __reduce__(self) -> Any:
+        # By the system: kernels are compiled code, which stays in its process; the cache on disk has it for the others.
+        return compile, (self.system, self.backend)
+
     def __repr__(self) -> str:
         n, m = len(self.system.coordinates), len(self.system.constraints)
         return f"Model of '{self.system.name}': {n} coordinates, {m} constraints, backend {self.backend}"

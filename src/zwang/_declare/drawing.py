@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from zwang import _expressions
 from zwang._declare.arrays import numbers_of
 from zwang._declare.constraints import Text, Unilateral, as_expression
+from zwang._declare.frozen import Frozen
 from zwang._declare.shapes import FORMS, Form
 from zwang._declare.symbols import Coordinate, Time, Velocity, parameter, symbol_table
 from zwang._plot.scene import Scene, Solid, outlines_of
@@ -103,15 +103,15 @@ class Drawing:
     def __post_init__(self) -> None:
         put = object.__setattr__
         points = {_label(name): _place(place, f"point '{name}'") for name, place in _mapping(self.points, "points")}
-        put(self, "points", MappingProxyType(points))
+        put(self, "points", Frozen(points))
         for what in ("bars", "springs"):
             put(self, what, tuple(self._ends(item, what) for item in _listed(getattr(self, what), what)))
         put(self, "ground", self._named(self.ground, "ground"))
         put(self, "traces", None if self.traces is None else self._named(self.traces, "traces"))
         curves = {_label(name): _curve(item, f"curve '{name}'") for name, item in _mapping(self.curves, "curves")}
-        put(self, "curves", MappingProxyType(curves))
+        put(self, "curves", Frozen(curves))
         bodies = {_label(name): self._body(name, item) for name, item in _mapping(self.bodies, "bodies")}
-        put(self, "bodies", MappingProxyType(bodies))
+        put(self, "bodies", Frozen(bodies))
         put(self, "scale", None if self.scale is None else _read(self.scale, "scale"))
         sizes = {len(place) for place in points.values()} | {len(b.place) for b in bodies.values() if _placed(b)}
         if len(sizes) > 1:

@@ -45,6 +45,10 @@ class _Role(sp.Symbol):
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.name, self.angle, self.place, self.call), {}
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Come back from a pickle as the very object that this process has already, if it has one."""
+        return _made, (type(self), self.name, self.angle, self.place, self.call)
+
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.name, self.place, self.angle, self.call, *self._assumptions0)
 
@@ -99,8 +103,15 @@ class Time(sp.Symbol):
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (), {}
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _the_time, ()
+
 
 t = Time()
+
+
+def _the_time() -> Time:
+    return t
 
 
 def coordinates(

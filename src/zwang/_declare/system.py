@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -14,6 +13,7 @@ import sympy as sp
 from zwang._declare import reading, validity
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
+from zwang._declare.frozen import Frozen
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.symbols import t as time
 from zwang.errors import DeclarationError, nearest
@@ -90,7 +90,7 @@ class System:
         self._set("mass", None if mass is None else sp.ImmutableMatrix(n, n, lambda i, j: known[f"mass[{i}, {j}]"]))
         self._set("force", None if force is None else sp.ImmutableMatrix(n, 1, lambda i, _: known[f"force[{i}]"]))
         applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
-        self._set("forces", MappingProxyType({item: applied[item] for item in q if item in applied}))
+        self._set("forces", Frozen({item: applied[item] for item in q if item in applied}))
         validity.check(self, known, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
 

@@ -29,7 +29,7 @@ class AsymptoticsStatus(Enum):
     )
 
 
-@storable
+@storable(shapes={"x": "p", "values": "p"})
 @dataclass(frozen=True, kw_only=True)
 class Growth:
     """One quantity on one way into the point: quantity ~ coefficient * x^exponent.
@@ -146,6 +146,7 @@ class Asymptotics(Result):
         Largest error of a measured exponent.
     """
 
+    status: AsymptoticsStatus
     name: str
     point: Mapping[str, float]
     kind: str

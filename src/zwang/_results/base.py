@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -91,6 +91,11 @@ class Result:
     residual: Any
     provenance: Provenance
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the data, and what computes the rest of it when it is asked for."""
+        kept = {item.name for item in fields(self)} | {"_computed_by"}
+        return {name: value for name, value in self.__dict__.items() if name in kept}
+
     def save(self, path: str | Path) -> Path:
         """Write the result to ``.npz``, or to netCDF (``.nc``, extra ``io``); `load_result` reads it back.
 
@@ -108,9 +113,10 @@ def load_result(path: str | Path) -> Result:
     Parameters
     ----------
     path : path
-        A ``.npz`` or ``.nc`` file. Nothing in it is executed. Where there is none, but a draft ``<path>.part``
-        that ``simulate(out=path)`` was writing when it was killed, the draft is read: the motion up to its last whole
-        block, with the status INTERRUPTED.
+        A ``.npz`` or ``.nc`` file. Nothing in it is executed; sizes are known and bounded before anything is read, and
+        every field is held against the types and shapes that its class declares. A damaged file is a DeclarationError.
+        Where there is none, but a draft ``<path>.part`` that ``simulate(out=path)`` was writing when it was killed, the
+        draft is read: the motion up to its last whole block, with the status INTERRUPTED.
 
     Examples
     --------
@@ -123,11 +129,12 @@ def load_result(path: str | Path) -> Result:
     >>> bool((again.accelerations == found.accelerations).all()), again.status == found.status
     (True, True)
     """
+    from zwang._results.decoding import load
     from zwang._results.streaming import draft_to_read, recover  # it knows motions, which are results
 
     draft = draft_to_read(Path(path))
-    found = storage.load(Path(path)) if draft is None else recover(draft)
-    if not isinstance(found, Result):
+    found = load(Path(path)) if draft is None else recover(draft)
+    if not hasattr(found, "provenance"):  # a ReactionsMap has one, though its states have a status each
         raise DeclarationError(f"{path} holds a {type(found).__name__}, not a result of zwang.")
     return found
 

@@ -39,7 +39,7 @@ class TraceStatus(Enum):
     EMPTY = "No configuration satisfies the constraints."
 
 
-@storable
+@storable(shapes={"tangent": "n"})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HalfBranch:
     """One way out of a singular point.
@@ -62,7 +62,7 @@ class HalfBranch:
     curve: int
 
 
-@storable
+@storable(shapes={"tangents": "c n"})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SingularPoint:
     """A point where the rank of the constraints is lower than nearby on the configuration space.
@@ -114,7 +114,7 @@ class SingularPoint:
         return f"<{point_line(self, [name for name in self.state if name != 't' and not name.startswith('v_')])}>"
 
 
-@storable
+@storable(shapes={"coordinates": "n", "angles": "n"})
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ConfigurationSpace(Result):
     """The configuration space as a graph: arcs, singular points, components.
@@ -157,6 +157,7 @@ class ConfigurationSpace(Result):
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
     """
 
+    status: TraceStatus
     name: str
     coordinates: tuple[str, ...]
     angles: tuple[bool, ...]
@@ -176,6 +177,19 @@ class ConfigurationSpace(Result):
     local_types: tuple[LocalType, ...] = ()
     params: Mapping[str, float] = field(default_factory=dict)
     drawing: Mapping[str, Any] = field(default_factory=dict)
+
+    def _check(self) -> str:
+        arcs, points, n = len(self.branches), len(self.singular_points), len(self.coordinates)
+        numbers = [number for path in self.paths for number in path]
+        numbers += [half.arc for point in self.singular_points for half in point.branches if half.arc is not None]
+        places = [end.place for arc in self.branches for end in arc.ends if end.place is not None]
+        if any(not 0 <= number < arcs for number in numbers) or any(not 0 <= place < points for place in places):
+            return "it points to an arc or a singular point that isn't there"
+        if any(arc.coordinates != self.coordinates for arc in self.branches):
+            return "an arc has other coordinates"
+        if any(point.tangents.shape[1] != n for point in self.singular_points):
+            return "a tangent has other coordinates"
+        return ""
 
     @property
     def curves(self) -> tuple[tuple[Branch, ...], ...]:

@@ -45,7 +45,7 @@ class ArcEnd:
     name: str | None = None
 
 
-@storable
+@storable(shapes={"coordinates": "n", "pieces": "p d n", "lengths": "p d"})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Branch:
     """An arc of a configuration space, parametrized by its length.
@@ -77,6 +77,9 @@ class Branch:
     ends: tuple[ArcEnd, ArcEnd]
     multiplicity: int = 1
     component: int = 0
+
+    def _check(self) -> str:
+        return "" if self.pieces.size else "an arc has no pieces"
 
     @property
     def closed(self) -> bool:

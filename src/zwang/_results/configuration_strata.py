@@ -13,7 +13,7 @@ from zwang._results.storage import storable
 Array = NDArray[np.float64]
 
 
-@storable
+@storable(shapes={"points": "k n"})
 @dataclass(frozen=True, eq=False)
 class Stratum:
     """The configurations at which the constraints have one rank.

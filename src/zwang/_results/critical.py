@@ -66,6 +66,7 @@ class CriticalValue(Result):
         What changes, in a sentence.
     """
 
+    status: CriticalStatus
     parameter: str
     value: float
     points: tuple[Mapping[str, float], ...]
@@ -74,6 +75,9 @@ class CriticalValue(Result):
     at: Shape | None
     after: Shape | None
     change: str
+
+    def _check(self) -> str:
+        return "" if self.points and len(self.kinds) == len(self.points) else "points and kinds don't go together"
 
     @property
     def point(self) -> Mapping[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -102,9 +103,16 @@ class Ensemble(Result):
         agrees with that in `end` within the tolerance.
     """
 
+    status: EnsembleStatus
     name: str
     shape: tuple[int, ...]
     motions: Sequence[Motion]
+
+    def _check(self) -> str:
+        if not self.motions or min(self.shape, default=1) < 0 or math.prod(self.shape) != len(self.motions):
+            return f"{len(self.motions)} motions don't have the shape {self.shape}"
+        names = {(motion.coordinates, motion.velocities) for motion in self.motions}
+        return "its motions have different coordinates" if len(names) > 1 else ""
 
     def __len__(self) -> int:
         return len(self.motions)
@@ -143,6 +151,9 @@ class Ensemble(Result):
         """Return rows of states (2n, motions) by their names, in the shape of the arrays."""
         names = (*self.motions[0].coordinates, *self.motions[0].velocities)
         return {name: row.reshape(self.shape) for name, row in zip(names, states, strict=True)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "motions": tuple(self.motions)}
 
     def save(self, path: str | Path) -> Path:
         """Write all motions with what follows from them; `load_result` reads them back.

@@ -49,6 +49,7 @@ class Evaluation(Result):
         Where the active constraints are independent.
     """
 
+    status: EvaluationStatus
     name: str
     coordinates: tuple[str, ...]
     accelerations: NDArray[np.float64]
@@ -58,6 +59,21 @@ class Evaluation(Result):
     slips: Mapping[str, Any]
     energies: Mapping[str, Any]
     regular: NDArray[np.bool_]
+
+    def _check(self) -> str:
+        batch = self.accelerations.shape[1:]
+        if self.accelerations.shape[:1] != (len(self.coordinates),) or self.regular.shape != batch:
+            return "accelerations and coordinates don't go together"
+        groups = {"multipliers": 0, "gaps": 0, "gap_rates": 0, "energies": 0, "slips": 1}
+        wrong = [
+            name
+            for group, axes in groups.items()
+            for name, value in getattr(self, group).items()
+            if not isinstance(value, (int, float, np.ndarray))
+            or np.ndim(value) != axes + len(batch)
+            or np.shape(value)[axes:] != batch
+        ]
+        return f"'{wrong[0]}' has not the shape of the batch" if wrong else ""
 
     def plot(self, quantity: str | None = None, *, x: Any = None, xlabel: str = "", ax: Any = None) -> Any:
         """Draw one quantity, bars at one state and curves along a batch; return the Axes (extra ``plot``).

@@ -71,7 +71,7 @@ class _Readable(dict[str, Order]):
         return ", ".join(f"{name} {round(order.value, 2) + 0.0:.2f}" for name, order in self.items())
 
 
-@storable
+@storable(shapes={"t": "k+1", "q": "k+1 n", "v": "k+1 n", "extra_force": "k+1 n", "actions": "k+1 m", "distances": "s"})
 @dataclass(frozen=True, eq=False)
 class CommonLimit:
     """What realized motions tend to where that is not the ideal motion.
@@ -130,7 +130,26 @@ class Verdict:
         return f"{self.status.name}: {self.sentence}"
 
 
-@storable
+@storable(
+    shapes={
+        "coordinates": "n",
+        "strengths": "s",
+        "errors": "s",
+        "t": "k+1",
+        "q": "s k+1 n",
+        "v": "s k+1 n",
+        "averages": "s k",
+        "lowest": "s k",
+        "highest": "s k",
+        "mean_force": "k+1",
+        "ideal_force": "k+1",
+        "energy": "s",
+        "energy_over_time": "s k",
+        "windows": "w 2",
+        "costs": "s",
+        "floor": "s",
+    }
+)
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class LimitStudy(Result):
     """An ideal motion beside realized ones over growing strengths; made by `limit`.
@@ -179,6 +198,7 @@ class LimitStudy(Result):
         What else should be known: an ideal motion that stopped, strengths that failed.
     """
 
+    status: LimitStatus
     name: str
     coordinates: tuple[str, ...]
     realized: tuple[str, ...]
@@ -206,6 +226,12 @@ class LimitStudy(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", _Readable(self.orders))
+
+    def _check(self) -> str:
+        names = [set(item) for item in (self.averages, self.lowest, self.highest, self.mean_force, self.ideal_force)]
+        if any(item != names[0] for item in names) or not self.realized or not len(self.strengths):
+            return "its forces are not those of the same constraints, or it has none"
+        return "" if set(self.orders) <= set(self.errors) else "it has orders of quantities without errors"
 
     @property
     def force(self) -> Mapping[str, Array]:
@@ -273,6 +299,14 @@ class LimitStudy(Result):
 
 
 @storable
+class RecommendationStatus(Enum):
+    """Whether a strength was found."""
+
+    VERIFIED = "A run at this strength meets the error."
+    NOT_FOUND = "No strength that was tried meets the error."
+
+
+@storable
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Recommendation(Result):
     """The strength that meets an error, what it costs, and how it was verified; made by `recommend`.
@@ -304,6 +338,7 @@ class Recommendation(Result):
         Where no strength meets the error: why.
     """
 
+    status: RecommendationStatus
     name: str
     way: str
     strength: float
@@ -322,11 +357,3 @@ class Recommendation(Result):
         from zwang._results.limit_text import recommendation_text
 
         return recommendation_text(self)
-
-
-@storable
-class RecommendationStatus(Enum):
-    """Whether a strength was found."""
-
-    VERIFIED = "A run at this strength meets the error."
-    NOT_FOUND = "No strength that was tried meets the error."

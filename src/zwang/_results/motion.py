@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Motion(Result):
         What films show, as plain texts: the drawing of the system that was handed in; empty where it has none.
     """
 
+    status: MotionStatus
     name: str
     coordinates: tuple[str, ...]
     velocities: tuple[str, ...]
@@ -85,6 +87,20 @@ class Motion(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
+
+    def _check(self) -> str:
+        n = len(self.coordinates)
+        if len(self.velocities) != n:
+            return "it has not as many velocities as coordinates"
+        for piece in self.pieces:
+            if piece.q.shape[1] != n or len(piece.labels) != len(self.constraints):
+                return "a piece has other coordinates or constraints"
+        if any(after.t[0] < before.t[-1] for before, after in pairwise(self.pieces)):
+            return "its pieces don't follow each other"
+        rows = self.rows
+        groups = () if rows is None else (rows.reactions, rows.friction, rows.energy, rows.work, rows.reaction_range)
+        wrong = [name for group in groups for name, values in group.items() if len(values) != len(self.t)]
+        return f"the rows of '{wrong[0]}' are not as many as its times" if wrong else ""
 
     # Rows of time: the last row of a piece gives way to the first of the next one, unless the state jumped.
     def _stack(self, name: str) -> Array:

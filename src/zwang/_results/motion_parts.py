@@ -14,7 +14,7 @@ from zwang._results.storage import storable
 Array = NDArray[np.float64]
 
 
-@storable
+@storable(shapes={"t": "k+1", "q": "k+1 n", "v": "k+1 n", "a": "k+1 n", "dense": "k s 2n"})
 @dataclass(frozen=True, eq=False)
 class MotionPiece:
     """A stretch of motion in one mode: the steps and their dense output.
@@ -52,6 +52,12 @@ class MotionPiece:
     found: bool = False
     undetermined: tuple[str, ...] = ()
     jumps: tuple[Mapping[str, Any], ...] = ()
+
+    def _check(self) -> str:
+        if not np.isfinite(self.t).all() or np.any(np.diff(self.t) < 0):
+            return "its times don't rise"
+        sizes = {np.shape(jump.get(side, ())) for jump in self.jumps for side in ("before", "after")}
+        return "" if sizes <= {self.v.shape[1:]} else "a jump has not the size of a velocity"
 
     @property
     def jump(self) -> bool:
@@ -165,7 +171,7 @@ class Events(tuple[MotionEvent, ...]):
         return Events(event for event in found if constraint is None or event.concerns(constraint))
 
 
-@storable
+@storable(shapes={"names": "k", "labels": "k"})
 @dataclass(frozen=True, eq=False)
 class ModeSpan:
     """From when to when which constraints did what.

@@ -54,7 +54,7 @@ class Modes(tuple[str, ...]):
         return super().__getitem__(key)
 
 
-@storable
+@storable(shapes={"acceleration": "n", "normal": "k", "tangential": "k ..."})
 @dataclass(frozen=True, eq=False)
 class Point:
     """One point of the solution set, or the direction of a ray or line.
@@ -71,7 +71,7 @@ class Point:
     tangential: Array
 
 
-@storable
+@storable(shapes={"acceleration": "p n", "normal": "p k", "tangential": "p k ..."})
 @dataclass(frozen=True, eq=False)
 class Points(Sequence[Point]):
     """A sequence of `Point`, kept as arrays with one more axis in front."""
@@ -97,7 +97,7 @@ class Points(Sequence[Point]):
         return f"<{len(self)} points>"
 
 
-@storable
+@storable(shapes={"names": "k", "normal": "k 2", "tangential": "k 2 ..."})
 @dataclass(frozen=True, eq=False)
 class Ranges:
     """The least and greatest value of every force on a piece (infinite where there is no bound).
@@ -123,7 +123,17 @@ class Ranges:
         return {"normal": normal, "tangential": pair}
 
 
-@storable
+@storable(
+    shapes={
+        "names": "k",
+        "modes": "k",
+        "acceleration": "n",
+        "normal": "k",
+        "tangential": "k ...",
+        "gap_acceleration": "k",
+        "slip_acceleration": "k ...",
+    }
+)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
     """A maximal convex piece of the solution set; a single point has dimension 0.
@@ -227,7 +237,9 @@ class Rejection:
     contact: str
 
 
-@storable
+@storable(
+    shapes={"names": "k", "modes": "r k", "reason": "r", "contact": "r", "value": "r", "normal": "r k", "gap": "r k"}
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Rejections(Mapping[tuple[str, ...], Rejection]):
     """Modes without a solution -> why. '*' stands for every mode of a contact: one entry then rejects many at once.
@@ -256,6 +268,16 @@ class Rejections(Mapping[tuple[str, ...], Rejection]):
     gap: Array
     total: int
 
+    def _check(self) -> str:
+        for places, least, most in (
+            (self.modes, -1, len(self.labels)),
+            (self.reason, 0, len(self.reasons)),
+            (self.contact, 0, max(len(self.names), 1)),
+        ):
+            if places.size and not (places.min() >= least and places.max() < most):
+                return "it points to a mode, a reason or a contact that isn't there"
+        return ""
+
     def key(self, row: int) -> tuple[str, ...]:
         """The modes of one entry."""
         return tuple("*" if m < 0 else self.labels[m] for m in self.modes[row])
@@ -281,7 +303,7 @@ class Rejections(Mapping[tuple[str, ...], Rejection]):
         return f"<{self.total} rejections>"
 
 
-@storable
+@storable(shapes={"dependencies": "d k", "stress_normal": "s k", "stress_tangential": "s k ..."})
 @dataclass(frozen=True, eq=False)
 class Redundancy:
     """Which constraints depend on each other, and what that leaves undetermined.
@@ -304,7 +326,7 @@ class Redundancy:
     determined: tuple[str, ...]
 
 
-@storable
+@storable(shapes={"contacts": "k", "accelerations": "m n"})
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Reactions(Result):
     """Every acceleration and reaction that the laws allow.
@@ -345,6 +367,7 @@ class Reactions(Result):
         Accelerations as functions of the forces, where there is one contact with friction along a line.
     """
 
+    status: ReactionsStatus
     name: str
     contacts: tuple[str, ...]
     coordinates: tuple[str, ...] = ()
@@ -363,6 +386,15 @@ class Reactions(Result):
     rank: int | None = None
     in_tangent_cone: bool | None = None
     graph: ContactGraph | None = None
+
+    def _check(self) -> str:
+        k, n = len(self.contacts), self.accelerations.shape[1]
+        if self.coordinates and len(self.coordinates) != n:
+            return "accelerations and coordinates don't go together"
+        for item in self.solutions:
+            if item.normal.shape != (k,) or item.acceleration.shape != (n,):
+                return "a solution has other contacts or coordinates"
+        return ""
 
     def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the solutions and return the Axes (extra ``plot``).

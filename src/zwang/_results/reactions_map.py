@@ -18,7 +18,7 @@ from zwang.errors import DeclarationError, nearest
 EVENLY = 1e-6
 
 
-@storage.storable
+@storage.storable(shapes={})
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ReactionsMap:
     """How many accelerations the laws allow at each state of a batch.
@@ -55,6 +55,16 @@ class ReactionsMap:
     provenance: Provenance
     axes: tuple[tuple[str, ...], ...] = ()
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def _check(self) -> str:
+        if self.counts.shape != self.codes.shape or (self.axes and len(self.axes) != self.codes.ndim):
+            return "counts and statuses have different shapes"
+        if self.codes.size and not (self.codes.min() >= 0 and self.codes.max() < len(ReactionsStatus)):
+            return "it has a status that isn't there"
+        for names, size in zip(self.axes, self.codes.shape, strict=False):
+            if any(name not in self.values or self.values[name].shape != (size,) for name in names):
+                return "the values along an axis are not as many as its states"
+        return ""
 
     @property
     def status(self) -> Any:

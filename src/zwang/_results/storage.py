@@ -7,11 +7,10 @@ import importlib
 import io
 import json
 import pkgutil
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,10 +20,22 @@ from zwang.errors import DeclarationError
 FORMAT = 1
 T = TypeVar("T", bound=type)
 _KNOWN: dict[str, type] = {}
+SHAPES: dict[type, Mapping[str, str]] = {}
+"""Shapes of the fields of classes, in the words of `shapes`."""
 
 
-def storable(cls: T) -> T:
+@overload
+def storable(cls: T) -> T: ...
+@overload
+def storable(*, shapes: Mapping[str, str]) -> Callable[[T], T]: ...
+def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None) -> Any:
     """Mark a frozen dataclass or an Enum as one that files may hold.
+
+    Parameters
+    ----------
+    shapes : mapping, optional
+        Field -> its shape in letters, such as ``{"t": "k+1", "q": "k+1 n"}``: a file that doesn't keep them is refused.
+        What else must hold is said by a method ``_check`` that returns what doesn't, in words, or an empty text.
 
     Examples
     --------
@@ -32,8 +43,13 @@ def storable(cls: T) -> T:
     ... class Colour(Enum):
     ...     RED = "It is red."
     """
-    _KNOWN[cls.__name__] = cls
-    return cls
+
+    def marked(cls: T) -> T:
+        _KNOWN[cls.__name__] = cls
+        SHAPES[cls] = dict(shapes or {})
+        return cls
+
+    return marked if cls is None else marked(cls)
 
 
 def check_path(path: str | Path) -> Path:
@@ -56,25 +72,6 @@ def save(value: Any, path: Path) -> Path:
         else:
             draft.write_bytes(_netcdf(arrays, meta))
     return path
-
-
-def load(path: Path) -> Any:
-    """Read what `save` wrote."""
-    if not path.exists():
-        raise DeclarationError(f"There is no file '{path}'.")
-    try:
-        if path.suffix == ".nc":
-            arrays, meta = _load_netcdf(path)
-        else:
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files if name != "meta"}
-                meta = str(stored["meta"])
-        plain = json.loads(meta)
-        if plain["zwang"] != FORMAT:
-            raise DeclarationError(f"'{path}' has format {plain['zwang']}; this version of zwang reads {FORMAT}.")
-        return _decode(plain["value"], arrays)
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise DeclarationError(f"'{path}' is not a result that zwang saved ({error}).") from None
 
 
 def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
@@ -104,25 +101,10 @@ def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
     raise DeclarationError(f"A {type(value).__name__} can't be saved ({place}).")
 
 
-def _decode(plain: Any, arrays: Mapping[str, Any]) -> Any:
-    if not isinstance(plain, dict):
-        return plain
-    if "array" in plain:
-        return arrays[plain["array"]]
-    if "float" in plain:
-        return float.fromhex(plain["float"])
-    if "enum" in plain:
-        return _known(plain["enum"])[plain["name"]]  # type: ignore[index]
-    if "data" in plain:
-        return _known(plain["data"])(**{name: _decode(item, arrays) for name, item in plain["fields"].items()})
-    if "map" in plain:
-        return {_decode(key, arrays): _decode(item, arrays) for key, item in plain["map"]}
-    if "list" in plain:
-        return [_decode(item, arrays) for item in plain["list"]]
-    return tuple(_decode(item, arrays) for item in plain["tuple"])
-
-
-def _known(name: str) -> type:
+def known_class(name: Any) -> type:
+    """Return the class that files call by this name."""
+    if not isinstance(name, str):
+        raise DeclarationError(f"The file holds something called {name!r:.60}.")
     if name not in _KNOWN:
         # A class is known once its module is loaded; in a fresh process none of them is.
         for module in pkgutil.iter_modules(importlib.import_module("zwang._results").__path__, "zwang._results."):
@@ -157,12 +139,3 @@ def _netcdf(arrays: Mapping[str, Any], meta: str) -> memoryview:
         xarray.Dataset(variables, attrs={"meta": meta}).dump_to_store(store)
         store.sync()
     return made.getbuffer()
-
-
-def _load_netcdf(path: Path) -> tuple[dict[str, Any], str]:
-    with _xarray().open_dataset(path, engine="h5netcdf") as stored:
-        arrays = {}
-        for name, variable in stored.data_vars.items():
-            array = np.asarray(variable.values)
-            arrays[str(name)] = array.astype(bool) if variable.attrs.get("dtype") == "bool" else array
-        return arrays, str(stored.attrs["meta"])

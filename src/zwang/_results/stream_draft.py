@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from zwang._results import storage
+from zwang._results.decoding import decoded
 from zwang.errors import DeclarationError
 
 FIRST = b"zwang stream 1\n"
@@ -159,7 +160,7 @@ def unpacked(data: bytes) -> Any:
                 raise ValueError(f"an array of type {dtype} and shape {sides}")
             arrays[name] = np.frombuffer(data, dtype, count, place).reshape(sides).copy()
             place += count * dtype.itemsize
-        return storage._decode(plain["value"], arrays)
+        return decoded(plain["value"], arrays.__getitem__)
     except (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise DeclarationError(f"A block of the stream is not one that zwang wrote ({error}).") from None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
 
 from zwang._declare.drawing import Drawing
+from zwang._declare.frozen import Frozen
 from zwang._declare.system import System
 
 
@@ -68,7 +68,7 @@ class Entry:
 
     def __post_init__(self) -> None:
         for attribute in ("params", "state", "facts"):
-            object.__setattr__(self, attribute, MappingProxyType(dict(getattr(self, attribute))))
+            object.__setattr__(self, attribute, Frozen(getattr(self, attribute)))
 
     @cached_property
     def system(self) -> System:
@@ -82,8 +82,23 @@ class Entry:
         assert found is not None, self.name
         return found
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel by data: the system itself, in place of the function that makes it."""
+        return {item.name: getattr(self, item.name) for item in fields(self)} | {"build": Ready(self.system)}
+
     def __repr__(self) -> str:
         return f"Entry '{self.name}': {self.title}"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A function without arguments that returns what was made already."""
+
+    made: Any
+
+    def __call__(self) -> Any:
+        """Return it."""
+        return self.made
 
 
 def matrix_fact(rows: Any, values: Mapping[str, float], statement: str, source: str) -> Fact:
