@@ -247,3 +247,11 @@ def test_mistakes_are_named():
         zw.simulate(
             entry.system, entry.state, entry.params, until=1.0, method="timestepping", events=[zw.Event("y - 1/2")]
         )
+
+
+def test_a_motion_without_constraints_goes_to_a_file_too(tmp_path) -> None:
+    entry = zw.gallery.get("flyball_governor_springs")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=0.01, method="timestepping", step=1e-3)
+    again = zw.load_result(motion.save(tmp_path / "governor.npz"))
+    np.testing.assert_array_equal(again.q, motion.q)
+    assert again.reaction_range == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,13 +41,17 @@ class StepRows:
         return MotionRows(
             reactions=reactions,
             friction=friction,
-            reaction_range={name: np.stack([force, force], axis=-1) for name, force in reactions.items()},
+            reaction_range=_as_ranges(reactions),
             energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
             work=work,
             drift=drift,
             residual=max(residual, steps.residual),
             declaration=to_dict(self.ground.model.system),
         )
+
+    def ranges(self, motion: Motion) -> dict[str, Array]:
+        """Return name -> (rows, 2): impulses are one number each."""
+        return _as_ranges(self._forces()[0])
 
     def _chunks(self, count: int) -> list[slice]:
         n, m = self.layout.n, max(len(self.layout.source), 1)
@@ -133,3 +138,7 @@ class StepRows:
         miss = np.abs(change - push - load).max(axis=0, initial=0.0)
         size = np.abs(change).max(axis=0) + np.abs(push).max(axis=0, initial=0.0) + np.abs(load).max(axis=0)
         return float((miss / np.where(size > 0, size, 1.0)).max(initial=0.0))
+
+
+def _as_ranges(reactions: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: np.stack([force, force], axis=-1) for name, force in reactions.items()}
