@@ -221,12 +221,6 @@ class Drawing:
         bodies = {name: _body_of(item, name) for name, item in _mapping(given.pop("bodies", {}), "bodies")}
         return cls(given.pop("points", {}), curves=curves, bodies=bodies, **given)
 
-    def __reduce__(self) -> Any:
-        """Pickle by parts: read-only mappings can't be."""
-        names = ("bars", "springs", "ground", "traces", "scale")
-        parts = {name: getattr(self, name) for name in names}
-        return _rebuilt, (dict(self.points), dict(self.curves), dict(self.bodies), parts)
-
     def joined(self, system: str, known: Collection[Any]) -> Drawing:
         """Return the drawing with the symbols of a system in place of those of their names."""
         by_name = {symbol.name: symbol for symbol in known}
@@ -355,10 +349,6 @@ class Drawing:
                         if surface not in found:
                             found.append(surface)
         return found
-
-
-def _rebuilt(points: Any, curves: Any, bodies: Any, parts: Mapping[str, Any]) -> Drawing:
-    return Drawing(points, curves=curves, bodies=bodies, **parts)
 
 
 def _placed(body: Any) -> bool:
