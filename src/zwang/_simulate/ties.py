@@ -8,6 +8,7 @@ held, as an idle constraint.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import product
 
@@ -102,8 +103,9 @@ def _options(
         else:
             force = solved.tangential[place.slips[0], 0]
             found += ["stick", "slip-" if force > 0 else "slip+"]
-    if place.kind == "bilateral" and resting and no_force(terms, solved, place):
-        # Whether it will push or pull is not known yet either, and friction goes with |N|.
+    if place.kind == "bilateral" and resting and (tied or no_force(terms, solved, place)):
+        # Whether it will push or pull is not known yet either, and friction goes with |N|. At a dead centre all forces
+        # along the normal vanish with it, so that there is nothing to tell rounding by: what fired is.
         found += [mark for one in map(plain, found) for mark in (one, f"{one} {PULLS}")]
     return tuple(dict.fromkeys(found))
 
@@ -166,7 +168,7 @@ def _load(terms: Terms, solved: ModeSolution, place: Place) -> float:
 
 def _at_bound(terms: Terms, solved: ModeSolution, place: Place) -> bool:
     bound = _load(terms, solved, place)
-    force = float(np.linalg.norm(solved.tangential[list(place.slips), 0]))
+    force = math.hypot(*solved.tangential[list(place.slips), 0])
     return abs(bound - force) <= TIE * max(bound, force)
 
 
@@ -250,7 +252,7 @@ def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: str, re
             return False
     if what == "stick":
         bound = _load(terms, solved, place)
-        force = float(np.linalg.norm(solved.tangential[list(place.slips), 0]))
+        force = math.hypot(*solved.tangential[list(place.slips), 0])
         return force <= bound + NOISE * max(bound, force)
     if resting and what in ("slip+", "slip-"):
         slip = place.slips[0]
