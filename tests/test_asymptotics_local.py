@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import zwang as zw
 from zwang._asymptotics import measuring
-from zwang.cli.commands import main
+from zwang.cli import main
 
 (X, Y), (VX, VY) = zw.coordinates("x y")
 ORIGIN = {"x": 0, "y": 0}

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -282,3 +283,35 @@ def test_a_model_in_a_file_comes_before_one_of_the_gallery(tmp_path: Path, monke
     zw.gallery.get("sleigh").system.save(tmp_path / "four_bar")
     monkeypatch.chdir(tmp_path)
     assert read("show", "four_bar", "--json")["name"] == "sleigh"
+
+
+# --- the group -------------------------------------------------------------------------------------------------------
+
+
+def test_help_and_version_load_neither_symbols_nor_a_compiler() -> None:
+    for arguments in (["--version"], ["--help"]):
+        code = (
+            "import sys\nfrom zwang.cli import main\n"
+            f"try:\n    main({arguments!r}, prog_name='zwang')\nexcept SystemExit:\n    pass\n"
+            "print(sorted({'sympy', 'numba', 'scipy', 'numpy', 'matplotlib'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_of_the_list_is_there_under_its_name() -> None:
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        found = main.get_command(context, name)
+        assert found is not None and found.name == name and found.help
+        assert f"  {name} " in main.get_help(context)
+
+
+def test_an_unknown_command_is_answered_with_the_nearest() -> None:
+    result = CliRunner().invoke(main, ["simulat"])
+    assert result.exit_code == 2 and "There is no command 'simulat'. Did you mean 'simulate'?" in result.output
+
+
+def test_commands_are_completed_from_their_first_letters() -> None:
+    found = main.shell_complete(click.Context(main), "si")
+    assert [item.value for item in found] == ["simulate"]

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import zwang as zw
-from zwang.cli.commands import main
+from zwang.cli import main
 
 ENTRY = zw.gallery.get("kozlov_neishtadt")
 

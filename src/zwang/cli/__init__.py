@@ -5,6 +5,6 @@ Exit codes: 0 done; 1 the model has no answer (the report says why); 2 wrong usa
 
 from __future__ import annotations
 
-from zwang.cli.commands import main
+from zwang.cli.group import main
 
 __all__ = ["main"]

@@ -1,4 +1,4 @@
-"""The command group and the commands check, show and gallery."""
+"""The commands check, show and gallery."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import click
 import sympy as sp
 
-import zwang
 from zwang import gallery
 from zwang._compile import compile
 from zwang._declare.files import to_dict
@@ -19,15 +18,9 @@ from zwang._outputs import check_output
 from zwang._plot import draw_mechanism, new_figure
 from zwang._report import pose_of
 from zwang._results.evaluation import EvaluationStatus
-from zwang.cli.approaching import asymptotics_
 from zwang.cli.files import Files, write_picture
-from zwang.cli.limiting import limit_
 from zwang.cli.models import find_model
-from zwang.cli.reacting import reactions_
-from zwang.cli.reproducing import reproduce
-from zwang.cli.simulating import simulate_
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
-from zwang.cli.tracing import trace_
 from zwang.cli.values import Assignments, values_from
 from zwang.errors import DeclarationError
 
@@ -36,25 +29,7 @@ JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.
 SHOWN = 8
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(zwang.__version__, prog_name="zwang")
-def main() -> None:
-    """Constrained mechanical systems where Lagrange's equations stop giving an answer.
-
-    MODEL is a model file (.toml) or the name of a system of the gallery.
-    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 130 Ctrl-C.
-    """
-
-
-main.add_command(asymptotics_)
-main.add_command(limit_)
-main.add_command(reactions_)
-main.add_command(reproduce)
-main.add_command(simulate_)
-main.add_command(trace_)
-
-
-@main.command(cls=Assignments)
+@click.command(cls=Assignments)
 @MODEL
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option(
@@ -107,7 +82,7 @@ def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
     tell(text)
 
 
-@main.command()
+@click.command()
 @MODEL
 @click.option("--latex", is_flag=True, help="The declaration as LaTeX.")
 @click.option("--equations", is_flag=True, help="The derived equations as well.")
@@ -140,7 +115,7 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
             tell(f"\n{name}:\n{sp.pretty(getattr(derived, name), use_unicode=False, wrap_line=False)}")
 
 
-@main.command("gallery")
+@click.command("gallery")
 @click.argument("name", required=False)
 @click.option("--save", "target", type=click.Path(path_type=Path), help="Write the named system to a model file.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the named system at its state.")

@@ -1,0 +1,73 @@
+"""The command group: which commands there are, and where; a command's module is loaded when it is called.
+
+So `zwang --version`, `zwang --help` and the completion of a shell load neither SymPy nor a compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+import zwang
+
+COMMANDS = {
+    "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
+    "check": ("commands", "check", "Check a model: its declaration and its state."),
+    "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
+    "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
+    "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
+    "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),
+    "show": ("commands", "show", "Show a model, and the equations derived from it."),
+    "simulate": ("simulating", "simulate_", "How the system moves, with its events."),
+    "trace": ("tracing", "trace_", "The configuration space: arcs, singular points."),
+}
+"""Name -> module of this package, its command there, and what `zwang --help` says of it."""
+
+
+class LazyGroup(click.Group):
+    """Commands that are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, whose module is imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[cmd_name]
+        found = getattr(importlib.import_module(f"zwang.cli.{module}"), attribute)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that is meant; an unknown one is answered with the nearest."""
+        from zwang.errors import nearest
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"There is no command '{args[0]}'. {nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][2]) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return the names of commands that begin so, without importing them."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=COMMANDS[name][2]) for name in COMMANDS if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(zwang.__version__, prog_name="zwang")
+def main() -> None:
+    """Constrained mechanical systems where Lagrange's equations stop giving an answer.
+
+    MODEL is a model file (.toml) or the name of a system of the gallery.
+    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 130 Ctrl-C.
+    """
