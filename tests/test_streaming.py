@@ -20,7 +20,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._results import stream_draft, streaming
+from zwang._results import storage, stream_draft, streaming
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate import driver, recording
@@ -311,7 +311,7 @@ def test_a_full_disk_at_the_end_keeps_the_whole_motion_in_the_draft(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(streaming, "_write_array", full)
+    monkeypatch.setattr(storage, "write_array", full)
     path = tmp_path / "spring.npz"
     with pytest.raises(
         zw.DeclarationError, match=r"No space left on device\. Free some space.*spring\.npz\.part', which"

@@ -44,29 +44,35 @@ class Journal:
         if in_use(self.path):
             raise DeclarationError(f"'{beside}' is being written by another run. Give another path.")
         self.known = {} if fresh else self._read()
+        self.trouble = ""  # why it can't be written; claims are computed all the same
+        self._draft: Draft | None = None
         try:
             self._draft = Draft(self.path, goes_on=bool(self.known))
         except OSError as error:
-            raise not_written(self.path, error, kept="") from None
+            self._give_up(error)
 
     def add(self, record: Record) -> None:
         """Write a record down; one that failed is computed again next time, so it is not."""
-        if record.failure:
+        if record.failure or self._draft is None or self.trouble:
             return
         try:
             self._draft.add({"asked": self._asked, **_plain(record)})
         except OSError as error:
-            kept = f"The claims before it are kept in '{self.path}'."
-            raise not_written(self.path, error, kept=kept) from None
+            self._give_up(error)
         except DeclarationError:
             return  # it holds something that no file can; it is computed again
 
     def close(self, *, keep: bool) -> None:
         """Close the journal; where all is written that was asked for, it goes."""
+        if self._draft is None:
+            return
         if keep and self._draft.size:
             self._draft.close()
         else:
             self._draft.remove()
+
+    def _give_up(self, error: OSError) -> None:
+        self.trouble = str(not_written(self.path, error, kept="What follows is not kept if the run is cut short."))
 
     def _read(self) -> dict[str, Record]:
         if not self.path.is_file():

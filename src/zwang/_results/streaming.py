@@ -261,7 +261,7 @@ def _write_file(path: Path, draft: Draft, motion: Motion) -> None:
     """Write the file of a motion whose pieces are in a draft, one array after the other."""
     pieces = _Pieces(draft)
     plain: list[Any] = []
-    with replacing(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+    with replacing(path) as target, zipfile.ZipFile(target, **storage.PACKED) as file:
         for number, group in enumerate(_groups(draft)):
             arrays: dict[str, Any] = {}
             place = f"value.pieces.{number}"
@@ -271,13 +271,13 @@ def _write_file(path: Path, draft: Draft, motion: Motion) -> None:
                 if field in (*ROWS, "dense"):
                     _write_rows(file, name, field, group, pieces)
                 else:
-                    _write_array(file, name, array)
+                    storage.write_array(file, name, array)
         arrays = {}
         rest = storage._encode(replace(motion, pieces=(), residual=None, rows=None), arrays, "value")
         rest["fields"]["pieces"] = {"tuple": plain}
         for name, array in arrays.items():
-            _write_array(file, name, array)
-        _write_array(file, "meta", np.array(json.dumps({"zwang": storage.FORMAT, "value": rest})))
+            storage.write_array(file, name, array)
+        storage.write_array(file, "meta", np.array(json.dumps({"zwang": storage.FORMAT, "value": rest})))
 
 
 def _write_rows(file: zipfile.ZipFile, name: str, field: str, group: _Group, pieces: _Pieces) -> None:
@@ -289,8 +289,3 @@ def _write_rows(file: zipfile.ZipFile, name: str, field: str, group: _Group, pie
             part = getattr(piece, field)
             rows = part if field == "dense" or number == group.pieces else part[:-1]
             entry.write(np.ascontiguousarray(rows, dtype="<f8").tobytes())
-
-
-def _write_array(file: zipfile.ZipFile, name: str, array: Any) -> None:
-    with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
-        np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)

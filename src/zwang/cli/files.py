@@ -36,7 +36,7 @@ class Files:
         film: Path | None = None,
         page: Path | None = None,
     ) -> None:
-        self.failed = False
+        self.failed, self._warned = False, False
         if out is not None:
             check_path(out)
         if picture is not None:
@@ -51,6 +51,9 @@ class Files:
         """Write a file and say so; a mistake is told too, and does not keep the others from being written."""
         if path is None:
             return
+        if exit_code() is not None and not self._warned:
+            self._warned = True
+            tell("Interrupted; what was computed is being written. Once more ends it without.", err=True)
         try:
             make(path)
         except ZwangError as error:

@@ -91,8 +91,10 @@ def _computed(claims: list[Claim], jobs: int, full: bool, pictures: bool, journa
 
             def report(record: Record) -> None:
                 found.append(record)
-                if journal is not None:
+                if journal is not None and not journal.trouble:
                     journal.add(record)
+                    if journal.trouble:
+                        tell(journal.trouble, err=True)
                 show(len(found), record.claim.id)
 
             return compute(claims, jobs=jobs, full=full, pictures=pictures, known=known, report=report)
@@ -100,7 +102,7 @@ def _computed(claims: list[Claim], jobs: int, full: bool, pictures: bool, journa
         if found:
             _print(found)
         left = f"Interrupted: {len(found)} of {len(claims)} claims were computed."
-        if journal is not None:
+        if journal is not None and not journal.trouble:
             left += f" They are kept in '{journal.path}', and the same command goes on from there."
         else:
             left += " With --json PATH they would be kept."

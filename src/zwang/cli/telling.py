@@ -90,10 +90,9 @@ def tell_mistakes(command: Callable[..., Any]) -> Callable[..., Any]:
                     return command(*args, **kwargs)
                 finally:
                     sys.stdout.flush()  # a full disk behind it is told here, not when Python ends
-        except StateError as error:
-            fail(f"StateError: {error}", NO_ANSWER)
-        except ZwangError as error:
-            fail(f"{type(error).__name__}: {error}", WRONG_USAGE)
+        except ZwangError as error:  # after a signal it may be an answer to what was left then
+            code = NO_ANSWER if isinstance(error, StateError) else WRONG_USAGE
+            fail(f"{type(error).__name__}: {error}", exit_code() or code)
         except BrokenPipeError:
             raise  # the reader of the pipe went away; Python says so by itself
         except KeyboardInterrupt:
