@@ -117,10 +117,10 @@ def test_contradicting_constraints_are_inconsistent(backend: str) -> None:
     assert found.status is EvaluationStatus.INCONSISTENT and found.residual > 0.1
 
 
-def test_a_mass_matrix_that_is_not_positive_definite_is_a_state_error() -> None:
+def test_a_mass_matrix_that_is_not_positive_definite_is_a_declaration_error() -> None:
     odd = zw.System(kinetic=x * vx**2 / 2)
     for backend in BACKENDS:
-        with pytest.raises(zw.StateError, match="mass matrix is not positive definite"):
+        with pytest.raises(zw.DeclarationError, match="mass matrix is not positive definite: the motion 1 v_x"):
             zw.compile(odd, backend).evaluate({"x": -1, "v_x": 0})
 
 

@@ -147,8 +147,15 @@ def test_zero_row_has_rank_zero_and_is_its_own_self_stress() -> None:
 
 
 def test_mass_matrix_that_is_not_positive_definite_is_refused_with_the_cure() -> None:
-    with pytest.raises(StateError, match=r"not positive definite at this state\. Give every coordinate inertia"):
-        solve_kkt(np.diag([1.0, 0.0]), np.ones((1, 2)), np.zeros(2), np.zeros(1))
+    with pytest.raises(StateError, match=r"not positive definite at this state.*Give every coordinate inertia"):
+        solve_kkt(np.diag([1.0, 0.0]), np.array([[1.0, 0.0]]), np.zeros(2), np.zeros(1))
+
+
+def test_mass_matrix_that_is_definite_on_the_kernel_of_the_rows_is_enough() -> None:
+    """A massless point tied to a mass: both accelerate as the mass does, and what pulls at the point pulls at it."""
+    result = solve_kkt(np.diag([2.0, 0.0]), np.array([[1.0, -1.0]]), np.array([1.0, 3.0]), np.zeros(1))
+    np.testing.assert_allclose(result.accelerations, [2.0, 2.0])
+    np.testing.assert_allclose(result.multipliers, [3.0])
 
 
 def test_kernel_is_called_from_generated_code() -> None:

@@ -355,3 +355,34 @@ def test_a_massless_point_is_allowed_where_its_bar_has_two_inertias() -> None:
     assert derive(one.system()).mass.det() != 0
     two = zw.Linkage("m").points("A B").bar("A", "B", 2, mass=1, inertia=0.3)
     assert derive(two.system()).mass.det() != 0
+
+
+@pytest.mark.parametrize("massless", [("AB",), ("BC",), ("AB", "BC")])
+def test_massless_bars_leave_a_four_bar_to_its_masses(massless: tuple[str, ...]) -> None:
+    """Crank AB, coupler BC, rocker CD: in joint and in Cartesian coordinates, against the limit of light bars."""
+
+    def turning(kind: str, light: float) -> float:
+        mass = {name: light if name in massless else 1.0 for name in ("AB", "BC")}
+        linkage = zw.Linkage("four-bar", gravity=(0, -9.81)).ground("A", 0, 0).ground("D", 3, 0).points("B C")
+        linkage.bar("A", "B", 1, mass=mass["AB"]).bar("B", "C", 3, mass=mass["BC"]).bar("D", "C", 2, mass=1)
+        system = linkage.system(coordinates=kind)
+        rest = {item.name: 0.0 for item in system.velocities}
+        if kind == "joint":
+            found = zw.reactions(system, {"theta_B": b, "theta_C": c, **rest})
+            assert found.status.name == "UNIQUE"
+            return float(found.accelerations[0][1])
+        at = {"x_B": np.cos(b), "y_B": np.sin(b), "x_C": 3 + 2 * np.cos(c), "y_C": 2 * np.sin(c)}
+        found = zw.reactions(system, {**at, **rest})
+        assert found.status.name == "UNIQUE"
+        return float(found.accelerations[0][2:] @ [-np.sin(c), np.cos(c)]) / 2
+
+    b = 1.0
+    # C on both circles: from B with 3, from D with 2.
+    gap = np.array([3 - np.cos(b), -np.sin(b)])
+    far = float(np.linalg.norm(gap))
+    c = float(np.arctan2(*-gap[::-1]) - np.arccos((far**2 + 4 - 9) / (4 * far)))
+    joint, cartesian, light = turning("joint", 0), turning("cartesian", 0), turning("joint", 1e-9)
+    assert joint == pytest.approx(cartesian, rel=1e-9)
+    assert joint == pytest.approx(light, rel=1e-6)
+    if len(massless) == 2:  # the rocker alone: a uniform rod about its end, 3 g cos / (2 l)
+        assert joint == pytest.approx(-3 * 9.81 * np.cos(c) / 4, rel=1e-9)

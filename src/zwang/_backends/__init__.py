@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from zwang._backends.contract import Backend, Kernels, Solved, SparseTerms, Terms
+from zwang._backends.contract import Backend, Kernels, Solved, SparseTerms, Terms, dense_terms
 from zwang.errors import CompileError, nearest
 
 _PLACES = {
@@ -23,4 +23,4 @@ def get_backend(name: str) -> Backend:
     return backend
 
 
-__all__ = ["Backend", "Kernels", "Solved", "SparseTerms", "Terms", "get_backend"]
+__all__ = ["Backend", "Kernels", "Solved", "SparseTerms", "Terms", "dense_terms", "get_backend"]

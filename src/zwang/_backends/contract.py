@@ -78,7 +78,8 @@ class Terms:
         along = np.einsum("jib,ib->jb", rows, solved.accelerations)
         # At an equilibrium the acceleration is rounding itself: what the forces would do counts as its size.
         pull = np.abs(self.force) + np.einsum("jib,jb->ib", np.abs(rows), np.abs(solved.multipliers))
-        would = np.abs(solved.accelerations) + pull / np.einsum("iib->ib", self.mass)
+        own = np.einsum("iib->ib", self.mass)
+        would = np.abs(solved.accelerations) + np.where(own > 0, pull / np.where(own > 0, own, 1.0), 0.0)
         size = np.einsum("jib,ib->jb", np.abs(rows), would)
         return relative_error(inertia, self.force, reaction, along, self.gamma[list(chosen)], size)
 
@@ -123,10 +124,33 @@ class SparseTerms:
             rows = every[list(chosen)]
             a, lam = solved.accelerations[:, [k]], solved.multipliers[:, [k]]
             pull = np.abs(self.force[:, [k]]) + abs(rows).T @ np.abs(lam)
-            size = abs(rows) @ (np.abs(a) + pull / mass.diagonal()[:, None])
+            own = mass.diagonal()[:, None]
+            size = abs(rows) @ (np.abs(a) + np.where(own > 0, pull / np.where(own > 0, own, 1.0), 0.0))
             gamma = self.gamma[list(chosen)][:, [k]]
             errors.append(relative_error(mass @ a, self.force[:, [k]], rows.T @ lam, rows @ a, gamma, size))
         return np.concatenate(errors)
+
+
+def dense_terms(terms: Terms | SparseTerms) -> Terms:
+    """Return terms with dense matrices."""
+    if isinstance(terms, Terms):
+        return terms
+    mass, rows, slip_rows = (
+        np.stack([item.toarray() for item in part], axis=-1) for part in (terms.mass, terms.rows, terms.slip_rows)
+    )
+    return Terms(
+        mass,
+        terms.force,
+        terms.value,
+        terms.rate,
+        terms.gamma,
+        rows,
+        terms.slip,
+        terms.slip_bias,
+        slip_rows,
+        terms.bounds,
+        terms.energies,
+    )
 
 
 def relative_error(inertia: Array, force: Array, reaction: Array, along: Array, gamma: Array, size: Array) -> Array:

@@ -13,6 +13,7 @@ from zwang._backends.contract import Array, Solved, Terms
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.equations import Equations, derive
+from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.rank_revealing import solve_kkt
 
 PIECES = ("mass", "force", "values", "rates", "gamma", "rows", "slips", "slip_bias", "slip_rows", "bounds", "energies")
@@ -61,6 +62,9 @@ class ReferenceKernels:
         n, states = terms.force.shape
         a, lam, regular = np.empty((n, states)), np.empty((len(chosen), states)), np.empty(states, dtype=bool)
         for k in range(states):
+            if lack_of_inertia(terms.mass[:, :, k], terms.rows[chosen, :, k]) is not None:
+                a[:, k], lam[:, k], regular[k] = np.nan, np.nan, False
+                continue
             found = solve_kkt(terms.mass[:, :, k], terms.rows[chosen, :, k], terms.force[:, k], terms.gamma[chosen, k])
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
         return Solved(a, lam, regular)

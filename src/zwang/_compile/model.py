@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Kernels, Solved, SparseTerms, Terms, get_backend
+from zwang._compile.inertia import require_inertia
 from zwang._compile.states import largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
@@ -195,6 +196,7 @@ class Model:
         worst = 0.0
         for k in doubtful:
             mass, rows, force, gamma = terms.at(int(k))
+            require_inertia(self.system, mass, rows[chosen])
             found = solve_kkt(mass, rows[chosen], force, gamma[chosen])
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
             worst = max(worst, found.inconsistency)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zwang._declare import checks
-from zwang._declare.constraints import Constraint, Friction, Unilateral
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang.errors import DeclarationError
 
@@ -33,7 +33,7 @@ def _check_equations(system: System, known: Mapping[str, Any]) -> None:
         if system.mass.rows != n:
             raise DeclarationError(f"{name}: mass= has {system.mass.rows} rows for {n} coordinates.")
         for i, item in enumerate(system.coordinates):
-            if all(system.mass[i, j] == 0 for j in range(n)):
+            if all(system.mass[i, j] == 0 for j in range(n)) and not _held(system, item):
                 raise DeclarationError(f"{name}: the coordinate '{item}' has no inertia: row {i} of mass= is zero.")
             if any(system.mass[i, j].has(Velocity) for j in range(n)):
                 raise DeclarationError(
@@ -50,16 +50,22 @@ def _check_equations(system: System, known: Mapping[str, Any]) -> None:
         )
         free = system.kinetic.free_symbols
         for item in system.coordinates:
-            if item.velocity not in free:
+            if item.velocity not in free and not _held(system, item):
                 raise DeclarationError(
                     f"{name}: the coordinate '{item}' has no inertia: '{item.velocity}' does not occur in kinetic=. "
-                    "Give it a mass, however small, or eliminate the coordinate."
+                    "Give it a mass, or a bilateral constraint that ties it to one, or eliminate the coordinate."
                 )
         if system.potential.has(Velocity):
             raise DeclarationError(f"{name}: potential= depends on a velocity. Put such a force into forces=.")
     for where, expr in known.items():
         if where.startswith(("forces", "force")):
             checks.require_no_jump_in_velocity(expr, where, name)
+
+
+def _held(system: System, coordinate: Coordinate) -> bool:
+    """Whether a bilateral constraint may determine a coordinate that has no inertia."""
+    own = {coordinate, coordinate.velocity}
+    return any(isinstance(item, Bilateral) and own & item.expr.free_symbols for item in system.constraints)
 
 
 def _check_constraint(name: str, item: Constraint) -> None:

@@ -15,6 +15,7 @@ from zwang._declare.constraints import Friction
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import friction_bounds
+from zwang._derive.supported import weights_of
 
 
 class Equations:
@@ -54,6 +55,18 @@ class Equations:
     @cached_property
     def mass(self) -> Any:
         """M, n x n."""
+        return sp.ImmutableMatrix(self._mass + self._weighted(self.rows)) if self._support else self._mass
+
+    @cached_property
+    def _support(self) -> Any:
+        """The weights of the rows that complete M; empty where M stands by itself."""
+        return sp.diag(*weights_of(self.system)) if weights_of(self.system) else ()
+
+    def _weighted(self, what: Any) -> Any:
+        return sp.Matrix(self.rows).T * self._support * sp.Matrix(what)
+
+    @cached_property
+    def _mass(self) -> Any:
         if self.system.mass is not None:
             return sp.ImmutableMatrix(self.system.mass)
         momenta = [sp.diff(self.system.kinetic, v) for v in self._v]
@@ -62,6 +75,10 @@ class Equations:
     @cached_property
     def force(self) -> Any:
         """Q, n x 1: everything on the right of M a = ... but the reactions."""
+        return sp.ImmutableMatrix(self._force + self._weighted(self.gamma)) if self._support else self._force
+
+    @cached_property
+    def _force(self) -> Any:
         applied = [self.system.forces.get(q, sp.Integer(0)) for q in self._q]
         if self.system.mass is not None:
             return sp.ImmutableMatrix([self.system.force[i] + applied[i] for i in range(len(self._q))])

@@ -17,6 +17,7 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
 from zwang._derive.graph import Graph, Node
+from zwang._derive.supported import weights_of
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,26 @@ def derive_program(system: System) -> Program:
     normals = [
         _constraint_row(item, convert, q, v, flow) for item in system.constraints if not isinstance(item, Friction)
     ]
+    mass, force = _with_support(system, graph, mass, force, normals)
     slips = [velocity_row(convert(slip), convert.graph, v, flow) for item in system.constraints for slip in item.slip]
     bounds = [convert(bound) for bound in friction_bounds(system)]
     return Program(graph, t, q, v, params, mass, force, normals, slips, bounds, energies)
+
+
+def _with_support(
+    system: System, g: Graph, mass: dict[tuple[int, int], Node], force: list[Node], normals: Sequence[Row]
+) -> tuple[dict[tuple[int, int], Node], list[Node]]:
+    """Return M + W^T D W and Q + W^T D gamma where a system's rows complete its masses."""
+    for weight, row in zip(weights_of(system), normals, strict=False):
+        if not weight:
+            continue
+        for i, first in row.entries.items():
+            scaled = g.scale(weight, first)
+            force[i] = g.add(force[i], g.mul(scaled, row.bias))
+            for j, second in row.entries.items():
+                if i >= j:
+                    mass[i, j] = g.add(mass.get((i, j), g.zero), g.mul(scaled, second))
+    return mass, force
 
 
 def friction_bounds(system: System) -> list[Any]:

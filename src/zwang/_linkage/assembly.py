@@ -85,7 +85,7 @@ def _spin(bar: Bar, layout: Layout) -> Any:
 
 
 def without_inertia(parts: Inventory) -> str | None:
-    """Return the name of a free point that neither has a mass nor ends a bar that has inertia, if there is one."""
+    """Return the name of a free point that neither inertia nor two constraints determine, if there is one."""
     held = {*parts.ground, *(item.name for item in parts.points.values() if item.mass != 0)}
     loads = dict.fromkeys(parts.bars, 0)
     for item in parts.points.values():
@@ -97,7 +97,21 @@ def without_inertia(parts: Inventory) -> str | None:
         # One mass, one inertia or one held end leaves a bar free to move about it without effort; two don't.
         if own + loads[bar.ends] + len(held & set(bar.ends)) >= 2:
             moving |= set(bar.ends)
-    return next((item.name for item in parts.points.values() if item.bar is None and item.name not in moving), None)
+    light = (item.name for item in parts.points.values() if item.bar is None and item.name not in moving)
+    return next((name for name in light if _ties(parts, name) < 2), None)
+
+
+def _ties(parts: Inventory, point: str) -> int:
+    """Return how many equations hold a point; two place one that has no inertia."""
+    count = 0
+    for item in parts.relations.values():
+        if isinstance(item, (Bar, Pin)) and point in (item.first, item.second):
+            count += 2 if isinstance(item, Pin) else 1
+        elif isinstance(item, Guide) and item.point == point:
+            count += not item.unilateral
+        elif isinstance(item, BarSlider):
+            count += point in (item.point, *item.bar)
+    return count
 
 
 # --- forces ----------------------------------------------------------------------------------------------------------

@@ -317,8 +317,8 @@ class Linkage:
         light = assembly.without_inertia(parts) if coordinates == "cartesian" else None
         if light is not None:
             raise DeclarationError(
-                f"{parts.where}: the point '{light}' has no inertia in Cartesian coordinates. Give it mass=, give a "
-                "bar that ends there mass=, or use coordinates='joint'."
+                f"{parts.where}: the point '{light}' has no inertia in Cartesian coordinates, and fewer than two "
+                "constraints to place it. Give it mass=, give a bar that ends there mass=, or use coordinates='joint'."
             )
         return System(
             name=self.name,

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.linear.inertia import lack_of_inertia
+from zwang._numerics.linear.metric import support
 from zwang.errors import DeclarationError
 
 Array = npt.NDArray[np.float64]
@@ -113,7 +115,7 @@ def short(label: str, value: Any, p: int) -> Array:
 
 
 def square(label: str, value: Matrix, n: int) -> Matrix:
-    """Check size, symmetry and positive definiteness, and return the matrix as float."""
+    """Check size and symmetry, and return the matrix as float."""
     sparse = is_sparse(value)
     matrix = value.tocsc().astype(float) if sparse else as_float(label, value)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -129,13 +131,53 @@ def square(label: str, value: Matrix, n: int) -> Matrix:
             f"{label} is not symmetric: it differs from its transpose by {skew:.3g}. "
             f"Give the kinetic energy's matrix, (M + M.T)/2 if the difference is rounding."
         )
-    bad = _smallest_pivot(matrix) if sparse else _negative_eigenvalue(matrix)
-    if bad is not None:
-        raise DeclarationError(
-            f"{label} is not positive definite: {bad}. A coordinate without inertia has no acceleration to solve for; "
-            f"leave it out, or give its mass."
-        )
     return matrix
+
+
+def definite(label: str, matrix: Matrix, rows: Matrix) -> Array | None:
+    """Return weights D of the bilateral rows W with which M + W^T D W is definite, None where M is by itself.
+
+    A matrix that is definite in neither way is a DeclarationError.
+    """
+    bad = _not_definite(matrix)
+    if bad is None:
+        return None
+    weights = _weights(matrix, rows)
+    if weights is not None and _not_definite(completed(matrix, rows, weights)) is None:
+        return weights
+    raise DeclarationError(
+        f"{label} is not positive definite: {bad}. A coordinate without inertia has no acceleration to solve for; "
+        f"leave it out, give its mass, or give a bilateral contact that ties it to one."
+    )
+
+
+def completed(matrix: Matrix, rows: Matrix, weights: Array) -> Matrix:
+    """Return M + W^T D W."""
+    if is_sparse(matrix):
+        from scipy.sparse import csr_matrix, diags
+
+        sparse = csr_matrix(rows)
+        return (matrix + sparse.T @ diags(weights) @ sparse).tocsc()
+    full = dense(rows)
+    return matrix + full.T @ (weights[:, None] * full)
+
+
+def _not_definite(matrix: Matrix) -> str | None:
+    return _smallest_pivot(matrix) if is_sparse(matrix) else _negative_eigenvalue(matrix)
+
+
+def _weights(matrix: Matrix, rows: Matrix) -> Array | None:
+    """Return weights for the rows; None where there are no rows, or a negative mass that none can make good."""
+    if not rows.shape[0]:
+        return None
+    if not is_sparse(matrix):
+        lack = lack_of_inertia(matrix, dense(rows))
+        return support(matrix, dense(rows)) if lack is None else None
+    diagonal = np.asarray(matrix.diagonal())
+    largest = np.asarray(abs(rows).max(axis=1).todense() if is_sparse(rows) else np.abs(rows).max(axis=1)).ravel()
+    if diagonal.min() < 0:
+        return None
+    return np.where(largest > 0, diagonal.max() / np.where(largest > 0, largest, 1.0) ** 2, 0.0)
 
 
 def _negative_eigenvalue(matrix: Array) -> str | None:

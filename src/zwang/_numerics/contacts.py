@@ -23,6 +23,8 @@ import numpy.typing as npt
 from zwang._numerics.contact_values import (
     Array,
     Matrix,
+    completed,
+    definite,
     dense,
     is_sparse,
     number,
@@ -168,7 +170,9 @@ class ContactProblem:
     Parameters
     ----------
     mass : (n, n) array or sparse matrix
-        Symmetric positive definite. Leave it out when `inverse_mass` is given.
+        Symmetric, positive definite; or semidefinite, and definite on the motions that the bilateral contacts allow:
+        then their rows are added to it, and to the force, in a way that changes no acceleration and no reaction.
+        Leave it out when `inverse_mass` is given.
     force : (n,) array
         Every force that depends neither on the acceleration nor on the reactions.
     contacts : sequence of Contact
@@ -204,6 +208,22 @@ class ContactProblem:
         put(self, which, matrix)
         put(self, "contacts", tuple(self.contacts))
         put(self, "rows", _stack(self.contacts, len(force)))
+        self._complete(which)
+
+    def _complete(self, which: str) -> None:
+        """Let the bilateral rows W make up for inertia that is missing: M + W^T D W, with W^T D bias as a force.
+
+        On W w = bias what is added cancels, so that accelerations and reactions are those of the given matrix.
+        """
+        put = object.__setattr__
+        held = np.flatnonzero(self.rows.bilateral & self.rows.has_normal & np.isnan(self.rows.normal_force))
+        if which == "inverse_mass":
+            held = held[:0]
+        rows = self.rows.normal[held]
+        weights = definite(f"ContactProblem: {which}", getattr(self, which), rows)
+        if weights is not None:
+            put(self, "mass", completed(self.mass, rows, weights))
+            put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 
     def __repr__(self) -> str:
         k = self.rows.count

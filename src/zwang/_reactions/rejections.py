@@ -31,6 +31,12 @@ Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
 """Modes, reason, contact, value, and normal forces and gap accelerations where the equations give them."""
 
 
+def no_rejections(names: tuple[str, ...]) -> Rejections:
+    """Return what is said where no mode was looked at."""
+    none, empty = np.zeros((0, len(names))), np.zeros(0, dtype=np.int64)
+    return Rejections(names, (), (), none.astype(np.int64), empty, empty, np.zeros(0), none, none, 0)
+
+
 def explain(
     problem: ContactProblem,
     reduced: Reduced,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._backends import SparseTerms, Terms
 from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
@@ -79,16 +80,31 @@ class RankReport:
         return self.rank < self.rows and not self.singular
 
 
-def rank_report(model: Model, inputs: Inputs, seed: int = 0) -> RankReport:
-    """Return the rank of the position-level bilateral rows at a state, and near it."""
+def rank_report(
+    model: Model, inputs: Inputs, terms: Terms | SparseTerms | None = None, *, proved: bool = False, seed: int = 0
+) -> RankReport:
+    """Return the rank of the position-level bilateral rows at a state, and near it.
+
+    Parameters
+    ----------
+    model, inputs
+        The state.
+    terms : Terms or SparseTerms, optional
+        Of that state.
+    proved : bool
+        Whether all bilateral rows are known to be independent.
+    seed : int
+        Of the directions in which to look.
+    """
     kernels = model.kernels
-    terms = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+    if terms is None:
+        terms = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     mass, every, force, gamma = terms.at(0)
     chosen = held_positions(model.system)
     rows, m = every[chosen], len(chosen)
     lengths = np.linalg.norm(rows, axis=1)
     short = bool((lengths <= VANISHED * max(float(lengths.max(initial=0.0)), 1.0)).any())
-    if not m or (not short and proved_independent(rows, mass)):
+    if not m or (not short and (proved or proved_independent(rows, mass))):
         return RankReport(m, m, m, False, True)
 
     def evaluate(q: Array) -> tuple[Array, Array]:

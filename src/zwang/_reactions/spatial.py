@@ -22,9 +22,10 @@ from zwang._numerics.friction_cones.drive import solve_many_starts, solve_one
 from zwang._numerics.friction_cones.gauss_projection import gauss_projection
 from zwang._numerics.friction_cones.one_contact import one_contact_fits, one_contact_solutions
 from zwang._reactions.candidates import convex_proof, solution_at
+from zwang._reactions.rejections import no_rejections
 from zwang._reactions.verdict import certificate_of
 from zwang._results.base import Provenance
-from zwang._results.reactions import Reactions, ReactionsStatus, Rejections, Solution
+from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
 ACCEPTED = 1e-8
@@ -102,7 +103,6 @@ def reactions_by_solvers(
     proofs = list(proposed.proofs)
     main = max(proofs, key=lambda proof: (proof.unique, proof.unique_motion, proof.exists), default=None)
     settled = proposed.complete or status in (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
-    none, empty = np.zeros((0, len(called))), np.zeros(0, dtype=np.int64)
     return Reactions(
         status=status,
         residual=max((solution.residual for solution in solutions), default=float("nan")),
@@ -113,7 +113,7 @@ def reactions_by_solvers(
         solutions=tuple(solutions),
         accelerations=accelerations,
         accelerations_continuum=False,
-        rejected=Rejections(called, (), (), none.astype(np.int64), empty, empty, np.zeros(0), none, none, 0),
+        rejected=no_rejections(called),
         complete=proposed.complete or status is ReactionsStatus.UNIQUE,
         marginal=tuple(proposed.marginal),
         certificate=None if main is None else certificate_of(main),

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from zwang._compile import Model, compile
+from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
@@ -15,6 +18,7 @@ from zwang._reactions.admissible import Tolerances, acting
 from zwang._reactions.batch import reactions_of_batch
 from zwang._reactions.map_axes import map_axes
 from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -123,7 +127,11 @@ def _of_state(
     system = model.system
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     model.require_finite(terms)
-    report = rank_report(model, inputs)
+    inertia = inertia_of(model, inputs, terms)
+    if inertia.lost:
+        return _without_inertia(model, inertia, options)
+    report = rank_report(model, inputs, terms, proved=inertia.independent)
+    terms = inertia.completed(terms)
     found = acting(system, inputs, terms, tolerances, normal_forces, report.cleaned)
     provenance = Provenance.now(
         system.digest,
@@ -156,6 +164,26 @@ def _of_state(
         notes.append(_singular_words(report))
         result = replace(result, status=ReactionsStatus.SINGULAR)
     return replace(result, note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
+
+
+def _without_inertia(model: Model, inertia: Inertia, options: Mapping[str, Any]) -> Reactions:
+    """Return the answer where a motion has no inertia: no acceleration follows."""
+    system = model.system
+    names = tuple(str(item.name) for item in system.constraints)
+    return Reactions(
+        status=ReactionsStatus.SINGULAR,
+        residual=float("nan"),
+        provenance=Provenance.now(system.digest, tolerances={"tol": options["tol"]}, seed=0),
+        name=system.name,
+        contacts=names,
+        coordinates=tuple(item.name for item in system.coordinates),
+        solutions=(),
+        accelerations=np.zeros((0, len(system.coordinates))),
+        accelerations_continuum=False,
+        rejected=no_rejections(names),
+        complete=False,
+        note=f"At this state {inertia.words}",
+    )
 
 
 def _singular_words(report: RankReport) -> str:

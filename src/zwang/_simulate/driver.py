@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.inertia import fading_inertia
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
@@ -184,6 +185,13 @@ class Driver:
             if other is not None:
                 return moment, other
             return pass_singular(self, moment, decision)
+        fading = fading_inertia(self.ground.model, self.ground.inputs(moment.t, moment.q, moment.v))
+        if fading:
+            reason = (
+                f"By t = {moment.t:.12g} the inertia of the motion {fading} vanishes: massless parts come to where "
+                "neither the masses nor the constraints determine how they move on."
+            )
+            return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, reason)
         size = float(np.abs(np.concatenate([moment.q, moment.v])).max(initial=0.0))
         words = "not finite" if found.status == "NOT_FINITE" else "beyond what steps of any size can follow"
         reason = f"At t = {moment.t:.12g} the equations are {words}; the largest coordinate or velocity is {size:.3g}."

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, Terms
+from zwang._backends import Terms
 from zwang._derive.modes import Mode
 from zwang._simulate.constraint_table import ConstraintTable
 
@@ -28,28 +28,6 @@ class ModeSolution:
     acceleration: Array
     normal: Array
     tangential: Array
-
-
-def dense_terms(terms: Terms | SparseTerms) -> Terms:
-    """Return terms with dense matrices."""
-    if isinstance(terms, Terms):
-        return terms
-    mass, rows, slip_rows = (
-        np.stack([item.toarray() for item in part], axis=-1) for part in (terms.mass, terms.rows, terms.slip_rows)
-    )
-    return Terms(
-        mass,
-        terms.force,
-        terms.value,
-        terms.rate,
-        terms.gamma,
-        rows,
-        terms.slip,
-        terms.slip_bias,
-        slip_rows,
-        terms.bounds,
-        terms.energies,
-    )
 
 
 def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
+from zwang._backends import Terms, dense_terms
 from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._simulate.constraint_table import ConstraintTable
-from zwang._simulate.mode_equations import dense_terms
 
 Array = NDArray[np.float64]
 

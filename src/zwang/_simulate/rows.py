@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, Terms
+from zwang._backends import SparseTerms, Terms, dense_terms
 from zwang._derive.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import friction_of, full_mode
 from zwang._simulate.large_rows import large_rows, suits
-from zwang._simulate.mode_equations import ModeSolution, dense_terms, solve_mode
+from zwang._simulate.mode_equations import ModeSolution, solve_mode
 from zwang._simulate.moment import Ground
 from zwang._simulate.vertices import force_ranges
 from zwang._simulate.working import works

@@ -8,9 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._backends import SparseTerms
 from zwang._backends.native.lanes import LaneEnds, Lanes, lanes_for
 from zwang._compile import Model
 from zwang._compile.values import Inputs
+from zwang._numerics.linear.inertia import sound
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.admission import ADMITTED
@@ -92,6 +94,8 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
     """Let a state that violates its constraints be refused, with its place, as it would be by itself."""
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     good = np.isfinite(terms.force).all(axis=0)
+    if not isinstance(terms, SparseTerms):
+        good &= sound(np.moveaxis(terms.mass, -1, 0))
     for place in ConstraintTable.of(model.system).places:
         j, position = place.normal, place.level == "position"
         row = np.abs(terms.rows[j])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.inertia import inertia_of
 from zwang._results.motion import MotionStatus
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Moment
@@ -152,6 +153,10 @@ def pass_singular(driver: Driver, moment: Moment, decision: Decision) -> Stop | 
     if crossing is not None and way is not None:
         after = crossing.go(moment, way)
         return after if isinstance(after, Stop) else (after, decision)
+    ground = driver.ground
+    inertia = inertia_of(ground.model, ground.inputs(moment.t, moment.q, moment.v))
+    if inertia.lost:
+        return stopped_at(driver.record, MotionStatus.SINGULAR, moment.t, f"At t = {moment.t:.12g} {inertia.words}")
     reason = (
         f"At t = {moment.t:.12g} the constraints that hold become dependent on each other: the rank of their rows "
         "drops, and the equations don't say how the motion goes on."

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs
+from zwang._derive.supported import declared_digest
 from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
@@ -21,7 +23,7 @@ from zwang._simulate.moment import Ground
 from zwang._simulate.request import Request
 from zwang._simulate.step_rows import StepRows
 from zwang._simulate.timestepping import Steps, Walk
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -34,8 +36,14 @@ STEP, STEPS = 1e-3, 200
 
 def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -> Motion:
     """Return a motion by time stepping."""
+    _check_request(model.system.name, request)
+    inertia = inertia_of(model, inputs)
+    if inertia.lost:
+        raise StateError(
+            f"{model.system.name}: at the start {inertia.words} Start elsewhere, or give that motion a mass."
+        )
+    model = inertia.moving
     system = model.system
-    _check_request(system.name, request)
     ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
     moment = admit(ground, inputs)
     size = check_step(system.name, step, request.until - moment.t)
@@ -45,7 +53,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
     motion = Motion(
         status=stop.status,
         residual=None,
-        provenance=Provenance.now(system.digest, tolerances={"step": walk.h}, backend=model.backend),
+        provenance=Provenance.now(declared_digest(system), tolerances={"step": walk.h}, backend=model.backend),
         name=system.name,
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),

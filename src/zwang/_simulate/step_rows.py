@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
+from zwang._backends import Terms, dense_terms
 from zwang._numerics.moreau import StepLayout
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionRows
-from zwang._simulate.mode_equations import dense_terms
 from zwang._simulate.moment import Ground
 from zwang._simulate.timestepping import Steps
 from zwang._simulate.working import powers_of

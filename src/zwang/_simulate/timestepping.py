@@ -19,8 +19,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._backends import SparseTerms
+from zwang._compile.inertia import inertia_of
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
+from zwang._numerics.linear.inertia import sound
 from zwang._numerics.moreau import (
     BILATERAL,
     NOT_FINITE,
@@ -40,11 +43,15 @@ from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.step_terms import step_terms
 from zwang._simulate.stopping import Stop
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 
 FIRST = 16
 """Steps before the first return to Python."""
+
+LOOK = 64
+"""Steps between two looks at the mass matrix, once the motion is over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +147,36 @@ class Walk:
         except KeyboardInterrupt:
             words = f"Interrupted at t = {track.t[done]:.6g}; it was to go on until {self.until:.6g}."
             stop = Stop(MotionStatus.INTERRUPTED, words)
-        return self._steps(track, done), stop
+        lost = self._lost(track, done)
+        return self._steps(track, lost[0] if lost else done), Stop(MotionStatus.UNFINISHED, lost[1]) if lost else stop
 
     def _walk(self, track: Track, done: int, ahead: int) -> tuple[tuple[int, int], int]:
         """Take some steps; return how they ended and the step reached, and how many were taken."""
         status, reached = self.walker.walk(track, self.h, done, done + ahead, autonomous=self.shortcut)
         return (status, reached), reached - done
+
+    def _lost(self, track: Track, done: int) -> tuple[int, str] | None:
+        """Return the first step, of those looked at, where a motion has lost its inertia, and which, in words.
+
+        From there on impulses mean nothing. All of the motion is looked at when it is over, so that what is found
+        does not depend on how it was cut into pieces.
+        """
+        looked = np.arange(LOOK, done + 1, LOOK)
+        if not len(looked):
+            return None
+        states = (track.t[looked], track.q[looked].T.copy(), track.v[looked].T.copy())
+        terms = self.ground.model.kernels.terms(*states, self.ground.params[:, None])
+        if isinstance(terms, SparseTerms):
+            return None
+        for k in map(int, looked[~sound(np.moveaxis(terms.mass, -1, 0))]):
+            t = float(track.t[k])
+            try:
+                inertia = inertia_of(self.ground.model, self.ground.inputs(t, track.q[k], track.v[k]))
+            except DeclarationError as error:
+                return k, f"By t = {t:.12g}: {error}"
+            if inertia.lost:
+                return k, f"By t = {t:.12g} {inertia.words}"
+        return None
 
     def _steps(self, track: Track, done: int) -> Steps:
         return Steps(
@@ -204,12 +235,19 @@ class _Restitution:
         moving = {time_symbol, *system.coordinates, *system.velocities}
         self.varies = any(getattr(items[c], "free_symbols", set()) & moving for c in self.given)
         self.params, self.known = ground.params, False
+        self.names = [f"{system.name}: constraint '{item.name}'" for item in system.constraints]
 
     def at(self, t: float, q: Array, v: Array) -> Array:
         """Return the coefficients (k,) at a state."""
         if self.measured is not None and (self.varies or not self.known):
             for k, c in enumerate(self.given):
-                self.values[c] = self.measured.value(k, t, q, v, self.params)
+                value = self.measured.value(k, t, q, v, self.params)
+                if not 0 <= value <= 1:
+                    raise DeclarationError(
+                        f"{self.names[c]}: restitution is {value:g}, needed a number between 0 (plastic) and 1 "
+                        "(elastic)."
+                    )
+                self.values[c] = value
             self.known = True
         return self.values
 

@@ -10,8 +10,10 @@ from typing import Any, overload
 import numpy as np
 
 from zwang._compile import Model, compile
+from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
+from zwang._derive.supported import declared_digest
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.motion import Motion, MotionStatus
@@ -20,7 +22,7 @@ from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.driver import Driver
-from zwang._simulate.moment import Ground
+from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.request import (
     AT_CHOICE,
     AT_PARADOX,
@@ -35,7 +37,7 @@ from zwang._simulate.request import (
 from zwang._simulate.rows import RowSource
 from zwang._simulate.side_by_side import side_by_side, single
 from zwang._simulate.step_motion import motion_by_steps
-from zwang._simulate.stopping import Stop
+from zwang._simulate.stopping import Stop, stopped_at
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError, StateError
 
@@ -208,7 +210,7 @@ def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
             place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
             raise StateError(f"{error} (entry [{place}] of the arrays)") from None
 
-    fast = side_by_side(model, inputs, request, one)
+    fast = side_by_side(inertia_of(model, single(inputs, 0)).moving, inputs, request, one)
     if fast is not None:
         return fast
     motions: list[Motion] = []
@@ -228,8 +230,12 @@ def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
 
 def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return one motion."""
+    inertia = inertia_of(model, inputs)
+    model = inertia.moving
     ground = Ground(model, ConstraintTable.of(model.system), inputs.params[:, 0].copy())
     driver = Driver(ground, request)
+    if inertia.lost:
+        return _without_inertia(driver, inertia, inputs)
     moment = admit(ground, inputs)  # a state that can't be is a mistake, told before anything is written
     stream = request.stream
     if stream is None:
@@ -244,6 +250,13 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     return _noted(ground, stream, motion)
 
 
+def _without_inertia(driver: Driver, inertia: Inertia, inputs: Inputs) -> Motion:
+    """Return the motion that ends where it starts, since some motion has no inertia there."""
+    driver.moment = Moment(float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy())
+    reason = f"At t = {driver.moment.t:.12g} {inertia.words}"
+    return _motion(driver, stopped_at(driver.record, MotionStatus.SINGULAR, driver.moment.t, reason))
+
+
 def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None = None) -> Motion:
     """Return the motion that a driver has made."""
     ground, request, record = driver.ground, driver.request, driver.record
@@ -251,7 +264,9 @@ def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None =
     motion = Motion(
         status=stop.status,
         residual=None,
-        provenance=Provenance.now(system.digest, tolerances={"tol": request.tol}, backend=ground.model.backend),
+        provenance=Provenance.now(
+            declared_digest(system), tolerances={"tol": request.tol}, backend=ground.model.backend
+        ),
         name=system.name,
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),

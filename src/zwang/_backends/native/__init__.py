@@ -13,6 +13,7 @@ from zwang._backends.native.large import TableKernels
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._derive.kinds import Kind, sort_into_kinds
+from zwang._derive.supported import Supported
 
 SMALL = 12
 WIDEST_KIND = 16
@@ -28,9 +29,14 @@ class NativeBackend:
         unknowns = len(system.coordinates) + sum(isinstance(item, Bilateral) for item in system.constraints)
         if unknowns <= SMALL:
             return StraightKernels(system)
-        if system.mass is None and has_like_parts(sort_into_kinds(system, ())):
+        if system.mass is None and not _massless(system) and has_like_parts(sort_into_kinds(system, ())):
             return TableKernels(system)
         return DenseKernels(system)
+
+
+def _massless(system: System) -> bool:
+    """Whether rows complete the mass matrix, or have to: loops over tables need a mass for every coordinate."""
+    return isinstance(system, Supported) or not set(system.velocities) <= system.kinetic.free_symbols
 
 
 def has_like_parts(kinds: list[Kind]) -> bool:

@@ -61,8 +61,9 @@ def support(mass: Array, rows: Array) -> Array:
         across /= np.sqrt(_or_one(scaled.max(axis=1, initial=0.0)))
         along /= np.sqrt(_or_one(scaled.max(axis=0, initial=0.0)))
     across /= _or_one((size * across[:, None] * along).max(axis=1, initial=0.0))
+    masses = np.abs(np.diag(mass)) * along**2
     held = size.max(axis=0, initial=0.0) > 0
-    heaviest = float((np.abs(np.diag(mass)) * along**2)[held].max(initial=0.0))
+    heaviest = float(masses[held].max(initial=0.0)) or float(masses.max(initial=0.0))
     with np.errstate(over="ignore"):
         found = heaviest * across**2
     return np.where(np.isfinite(found), found, 0.0)  # a row of nothing but rounding supports nothing

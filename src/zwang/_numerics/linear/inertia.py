@@ -1,0 +1,106 @@
+"""Whether a mass matrix is one: positive definite, or semidefinite and definite on the motions that rows allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._numerics.linear.metric import SOUND, factor, supported
+from zwang._numerics.linear.rank import CLEAR, decided, proved_independent, rank_metric
+
+Array = NDArray[np.float64]
+
+NAMED = 0.2
+"""Coordinates with at least this part of the largest share in a motion are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lack:
+    """A motion without inertia.
+
+    Attributes
+    ----------
+    indefinite : bool
+        Whether its kinetic energy is negative, on whatever motion; else it is zero on one that the rows allow.
+    direction : (n,) array
+        Velocities, the largest 1.
+    energy : float
+        Twice the kinetic energy, relative to that of the same velocities without coupling.
+    """
+
+    indefinite: bool
+    direction: Array
+    energy: float
+
+    def named(self, coordinates: Sequence[str]) -> str:
+        """Return the motion in words."""
+        share = np.abs(self.direction)
+        involved = np.argsort(-share, kind="stable")[: max(int((share >= NAMED).sum()), 1)]
+        shown = [f"{self.direction[i]:+.3g} v_{coordinates[i]}" for i in sorted(involved[:6])]
+        return " ".join(shown).removeprefix("+")
+
+
+def lack_of_inertia(mass: Array, rows: Array) -> Lack | None:
+    """Return the motion in which inertia is missing, None where M is definite on the kernel of the rows.
+
+    Examples
+    --------
+    >>> lack_of_inertia(np.diag([1.0, 0.0]), np.array([[1.0, -1.0]])) is None
+    True
+    >>> lack_of_inertia(np.diag([1.0, 0.0]), np.zeros((0, 2))).named(["x", "y"])
+    '1 v_y'
+    """
+    if factor(mass) is not None:
+        return None
+    found = _negative(mass)
+    if found is not None:
+        return found
+    whole = supported(mass, rows)
+    if factor(whole) is not None:
+        return None
+    _, direction, energy = _least(whole)
+    return Lack(False, direction, energy)
+
+
+def least_inertia(mass: Array, rows: Array) -> Lack:
+    """Return the motion with the least kinetic energy, relative to the masses and to what the rows add to them."""
+    _, direction, energy = _least(supported(mass, rows))
+    return Lack(False, direction, energy)
+
+
+def needs_support(mass: Array, rows: Array) -> bool:
+    """Whether M alone can't tell rows apart that are independent: it is not definite, or light parts hide them."""
+    root = factor(mass)
+    if root is None:
+        return True
+    if not len(rows) or proved_independent(rows, mass):
+        return False
+    plain = decided(rows, root, CLEAR).rank
+    return plain < decided(rows, rank_metric(rows, mass), CLEAR).rank
+
+
+def sound(masses: Array) -> NDArray[np.bool_]:
+    """Say of each of many mass matrices (B, n, n) whether it is safely positive definite; no numbers are sound."""
+    diagonal = np.einsum("bii->bi", masses)
+    good: NDArray[np.bool_] = np.isfinite(masses).all(axis=(1, 2)) & (diagonal > 0).all(axis=1)
+    scale = 1.0 / np.sqrt(np.where(good[:, None], diagonal, 1.0))
+    scaled = np.where(good[:, None, None], masses * scale[:, :, None] * scale[:, None, :], np.eye(masses.shape[1]))
+    return good & (np.linalg.eigvalsh(scaled)[:, 0] > SOUND)
+
+
+def _negative(mass: Array) -> Lack | None:
+    least, direction, energy = _least(mass)
+    return Lack(True, direction, energy) if least < -SOUND else None
+
+
+def _least(matrix: Array) -> tuple[float, Array, float]:
+    """Return the least eigenvalue of a matrix with its diagonal scaled to 1, its direction, and the value there."""
+    diagonal = np.abs(np.diag(matrix))
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
+    direction = scale * vectors[:, 0]
+    direction = direction / direction[np.argmax(np.abs(direction))]
+    return float(values[0]), direction, float(values[0])

@@ -1,0 +1,199 @@
+"""Masses that are zero, negative or tied to others: refused by name, or as good as any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+
+(x, y), (vx, vy) = zw.coordinates("x y")
+m1, m2, c = zw.parameters("m1 m2 c")
+FREE = zw.System(name="free", kinetic=m1 * vx**2 / 2 + c * vx * vy + m2 * vy**2 / 2, potential=x + y)
+REST = {"x": 0.0, "y": 0.0, "v_x": 0.0, "v_y": 0.0}
+QUESTIONS: dict[str, Callable[[zw.System, dict[str, Any], dict[str, float]], Any]] = {
+    "evaluate": lambda system, state, params: zw.compile(system).evaluate(state, params),
+    "reactions": zw.reactions,
+    "simulate": lambda system, state, params: zw.simulate(system, state, params, until=1.0),
+    "time stepping": lambda system, state, params: zw.simulate(system, state, params, until=1.0, method="timestepping"),
+    "ensemble": lambda system, state, params: zw.simulate(
+        system, {**state, "x": np.linspace(0.0, 1.0, 40)}, params, until=1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
+@pytest.mark.parametrize(
+    ("masses", "words"),
+    [
+        ((1.0, 0.0, 0.0), "the motion 1 v_y has no inertia, and no bilateral constraint ties it to a mass"),
+        ((1.0, -2.0, 0.0), "the motion 1 v_y has negative kinetic energy"),
+        ((1.0, 1.0, 1.0), r"the motion .*v_x .*v_y has no inertia"),
+        ((1.0, 1.0, 2.0), r"the motion .*v_x .*v_y has negative kinetic energy"),
+    ],
+)
+def test_masses_that_cannot_be_are_refused_by_name_by_every_verb(
+    ask: str, masses: tuple[float, float, float], words: str
+) -> None:
+    params = dict(zip(("m1", "m2", "c"), masses, strict=True))
+    with pytest.raises(zw.DeclarationError, match=words):
+        QUESTIONS[ask](FREE, REST, params)
+
+
+def pushed(massless: Any) -> zw.System:
+    """Return a point B on a rod from a slider p on a line, with a second rod that ties the slider to it.
+
+    p + b_y = b_x and the rod's length 1 leave one freedom: along the line, with b_y fixed.
+    """
+    (p, bx, by), (vp, vbx, vby) = zw.coordinates("p bx by")
+    return zw.System(
+        name="pushed",
+        kinetic=massless * vp**2 / 2 + (vbx**2 + vby**2) / 2,
+        potential=9.81 * by,
+        constraints=[zw.Bilateral((bx - p) ** 2 + by**2 - 1, name="rod"), zw.Bilateral(by + p - bx, name="link")],
+    )
+
+
+SLIDING = {"p": 0.0, "bx": np.sqrt(0.5), "by": np.sqrt(0.5), "v_p": 1.0, "v_bx": 1.0, "v_by": 0.0}
+
+
+@pytest.mark.parametrize("massless", [sp.Integer(0), sp.Float(1e-15), sp.Float(1e-9)])
+def test_a_massless_point_between_bars_is_as_good_as_any(massless: Any) -> None:
+    system = pushed(massless)
+    found = zw.reactions(system, SLIDING)
+    # B keeps its height and speed; the weight 9.81 is carried by 2 b_y rod + link, and p is in balance: the rest
+    # follows from 2 (b_x - p) rod = link.
+    link, rod = 9.81 / 2, 9.81 / (4 * np.sqrt(0.5))
+    assert found.status.name == "UNIQUE"
+    assert found.accelerations[0] == pytest.approx(np.zeros(3), abs=1e-7)
+    assert found.solutions[0].normal == pytest.approx([rod, link], rel=1e-7)
+    for method in ("events", "timestepping"):
+        motion = zw.simulate(system, SLIDING, until=0.5, method=method)
+        assert motion.status.name == "REACHED"
+        assert motion.q[-1] == pytest.approx([0.5, 0.5 + np.sqrt(0.5), np.sqrt(0.5)], abs=1e-9)
+        assert motion.reactions["rod"][-1] == pytest.approx(rod, rel=1e-6)
+        assert np.ptp(motion.energy["total"]) <= 1e-9
+    evaluation = zw.compile(system).evaluate(SLIDING)
+    assert evaluation.multipliers["link"] == pytest.approx(link, rel=1e-7)
+    assert zw.compile(system, "reference").evaluate(SLIDING).residual <= 1e-9
+
+
+def test_quaternions_turn_a_body_as_eulers_equations_do() -> None:
+    q, v = zw.coordinates("e0 e1 e2 e3")
+    e0, e1, e2, e3 = q
+    turn = 2 * sp.Matrix([[-e1, e0, e3, -e2], [-e2, -e3, e0, e1], [-e3, e2, -e1, e0]])  # body axes
+    spin = turn * sp.Matrix(v)
+    J = (1.0, 2.0, 3.0)
+    body = zw.System(
+        name="body",
+        kinetic=sum(moment * w**2 for moment, w in zip(J, spin, strict=True)) / 2,
+        constraints=[zw.Bilateral(sum(e**2 for e in q) - 1, name="unit")],
+    )
+    w0 = np.array([0.3, 1.0, -0.2])
+    # e' = (1/2) e * (0, w): at the identity (0, w / 2).
+    state = {"e0": 1.0, "e1": 0.0, "e2": 0.0, "e3": 0.0, "v_e0": 0.0}
+    state |= {f"v_e{i + 1}": float(w0[i] / 2) for i in range(3)}
+    motion = zw.simulate(body, state, until=3.0)
+    assert motion.status.name == "REACHED"
+    from scipy.integrate import solve_ivp
+
+    def euler(_: float, w: Any) -> list[float]:
+        return [-w[1] * w[2], w[2] * w[0], -w[0] * w[1] / 3]  # J w' = (J w) x w with J = (1, 2, 3)
+
+    def rates(t: float, z: Any) -> list[float]:
+        return [*euler(t, z)]
+
+    expected = solve_ivp(rates, (0, 3), w0, rtol=1e-12, atol=1e-12).y[:, -1]
+    values = dict(zip((*q, *v), (*motion.q[-1], *motion.v[-1]), strict=True))
+    assert np.array(spin.subs(values), dtype=float).ravel() == pytest.approx(expected, abs=1e-8)
+    assert np.linalg.norm(motion.q[-1]) == pytest.approx(1.0, abs=1e-12)
+
+
+def slack_pendulum() -> zw.System:
+    """Return a mass B on two massless bars of length 1 that meet in a massless joint P."""
+    (px, py, bx, by), (_, _, vbx, vby) = zw.coordinates("px py bx by")
+    return zw.System(
+        name="slack",
+        kinetic=(vbx**2 + vby**2) / 2,
+        coordinates=(px, py, bx, by),
+        constraints=[
+            zw.Bilateral(px**2 + py**2 - 1, name="upper"),
+            zw.Bilateral((px - bx) ** 2 + (py - by) ** 2 - 1, name="lower"),
+        ],
+    )
+
+
+def test_massless_bars_in_line_are_singular_and_the_direction_is_named() -> None:
+    system = slack_pendulum()
+    still = dict.fromkeys(("v_px", "v_py", "v_bx", "v_by"), 0.0)
+    found = zw.reactions(system, {"px": 1.0, "py": 0.0, "bx": 2.0, "by": 0.0, **still})
+    assert found.status.name == "SINGULAR" and not found.solutions
+    assert "the motion 1 v_py has no inertia here" in found.note
+    # Bent bars carry nothing: B flies freely until they are in line, from (0, 1) to (2, 0) relative to its speed.
+    bent = {"px": float(np.sqrt(0.75)), "py": 0.5, "bx": 0.0, "by": 1.0}
+    moving = zw.compile(system).project({**bent, **still, "v_bx": 1.0})
+    motion = zw.simulate(system, moving, until=3.0)
+    assert motion.status.name == "SINGULAR"
+    # |B| = 2 where the bars are in line: t^2 + 1 = 4.
+    assert motion.t[-1] == pytest.approx(np.sqrt(3.0), abs=1e-3)
+    assert "inertia" in motion.reason
+
+
+def test_a_coordinate_without_mass_and_without_constraint_is_refused_where_it_is_declared() -> None:
+    with pytest.raises(zw.DeclarationError, match="'y' has no inertia.*or a bilateral constraint that ties it to one"):
+        zw.System(kinetic=vx**2, potential=y, constraints=[zw.Bilateral(x - zw.t, name="drive")])
+
+
+def test_a_contact_problem_takes_a_semidefinite_mass() -> None:
+    """A massless block under a block of mass 1, stuck together, on a rough floor: one block of mass 1."""
+    glue = [zw.Contact([1, 0, -1, 0], bilateral=True), zw.Contact([0, 1, 0, -1], bilateral=True)]
+    floor = zw.Contact([0, 0, 0, 1], tangent=[0, 0, 1, 0], friction=0.3)
+    for push, mode in ((0.2, "stick"), (0.5, "slip+")):
+        found = zw.reactions(zw.ContactProblem(np.diag([1.0, 1.0, 0.0, 0.0]), [push, -1.0, 0.0, 0.0], [*glue, floor]))
+        assert found.status.name == "UNIQUE"
+        last = found.solutions[0]
+        assert tuple(last.modes)[-1] == mode
+        assert last.normal[-1] == pytest.approx(1.0)
+        assert last.acceleration == pytest.approx([max(push - 0.3, 0.0), 0.0] * 2)
+        assert last.normal[:2] == pytest.approx([-min(push, 0.3), 1.0])
+    with pytest.raises(zw.DeclarationError, match="not positive definite"):
+        zw.ContactProblem(np.diag([1.0, 1.0, 0.0, 0.0]), np.zeros(4), glue[:1])
+    with pytest.raises(zw.DeclarationError, match="not positive definite"):
+        zw.ContactProblem(np.diag([1.0, 1.0, 0.0, -1.0]), np.zeros(4), glue)
+
+
+def test_an_impact_of_a_body_with_massless_parts_is_that_of_the_body() -> None:
+    (a, b), (va, vb) = zw.coordinates("a b")
+    dumbbell = zw.System(
+        name="dumbbell",
+        kinetic=va**2 / 2,
+        potential=9.81 * a,
+        coordinates=(a, b),
+        constraints=[zw.Bilateral(a - b - 1, name="rod"), zw.Unilateral(b, restitution=0.5, name="floor")],
+    )
+    motion = zw.simulate(dumbbell, {a: 2.0, b: 1.0, va: 0.0, vb: 0.0}, until=0.6)
+    first = motion.events[0]
+    # A drop of 1 m: t = sqrt(2 / g), and back with half the speed.
+    assert first.kind == "impact" and first.time == pytest.approx(np.sqrt(2 / 9.81), rel=1e-9)
+    assert motion.at(first.time + 1e-6)["v_a"] == pytest.approx(0.5 * np.sqrt(2 * 9.81), rel=1e-4)
+
+
+def test_time_stepping_takes_the_same_restitution_as_impacts_do() -> None:
+    ball = zw.System(
+        name="ball", kinetic=vx**2 / 2, potential=9.81 * x, constraints=[zw.Unilateral(x, restitution=c, name="floor")]
+    )
+    for method in ("events", "timestepping"):
+        with pytest.raises(zw.DeclarationError, match="restitution is 2, needed a number between 0"):
+            zw.simulate(ball, {x: 1.0, vx: 0.0}, {c: 2.0}, until=1.0, method=method)
+
+
+def test_time_stepping_ends_where_inertia_is_lost_and_says_so() -> None:
+    (r,), (vr,) = zw.coordinates("r")
+    odd = zw.System(name="odd", kinetic=r * vr**2 / 2, potential=r)
+    motion = zw.simulate(odd, {r: 1.0, vr: -2.0}, until=5.0, method="timestepping", step=1e-3)
+    assert motion.status.name in ("UNFINISHED", "BLOW_UP")
+    assert motion.t[-1] < 5.0
