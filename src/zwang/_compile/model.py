@@ -18,7 +18,7 @@ from zwang._declare.system import System
 from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
 from zwang._results import Provenance
 from zwang._results.evaluation import Evaluation, EvaluationStatus
-from zwang.errors import DeclarationError, StateError, nearest
+from zwang.errors import DeclarationError, StateError, nearest, printable
 
 Array = NDArray[np.float64]
 _MODELS: OrderedDict[tuple[str, str, str], Model] = OrderedDict()
@@ -80,7 +80,8 @@ class Model:
 
     def __repr__(self) -> str:
         n, m = len(self.system.coordinates), len(self.system.constraints)
-        return f"Model of '{self.system.name}': {n} coordinates, {m} constraints, backend {self.backend}"
+        name = printable(self.system.name)
+        return f"Model of '{name}': {n} coordinates, {m} constraints, backend {self.backend}"
 
     def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms | SparseTerms:
         """Return the terms of the equations; the last axis of each array runs over the states of a batch."""

@@ -302,4 +302,4 @@ def as_slip(value: Any, where: str) -> tuple[Any, ...]:
 def check_label(name: Any, kind: str) -> None:
     """Refuse names of constraints that could not be printed or looked up."""
     if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 80):
-        raise DeclarationError(f"{kind}: name= must be a printable text of at most 80 characters; it was {name!r}.")
+        raise DeclarationError(f"{kind}: name= must be a printable text of at most 80 characters; it was {name!r:.90}.")

@@ -16,7 +16,7 @@ from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.symbols import t as time
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError, nearest, printable
 
 
 class System:
@@ -235,7 +235,7 @@ class System:
     def __repr__(self) -> str:
         from zwang._declare.printing import as_text
 
-        return as_text(self)
+        return printable(as_text(self))
 
     def _repr_latex_(self) -> str:
         from zwang._declare.printing import as_latex

@@ -13,7 +13,7 @@ from zwang._linkage import assembly, layout
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.parts import Bar, BarSlider, Force, Ground, Guide, Pin, Point, Spring, String, Torque
 from zwang._linkage.values import check_name, curve, pair, split, value
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError, nearest, printable
 
 LAYOUTS = {"cartesian": layout.cartesian, "joint": layout.joint}
 DISTANCES = ("length", "half square")
@@ -356,4 +356,4 @@ class Linkage:
     def __repr__(self) -> str:
         parts = self._parts
         counts = f"{len(parts.points)} points, {len(parts.bars)} bars, {len(parts.ground)} on the ground"
-        return f"Linkage '{self.name}': {counts}"
+        return f"Linkage '{printable(self.name)}': {counts}"

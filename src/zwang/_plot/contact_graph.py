@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._plot.style import ALARM, INK, PALE, QUIET, SERIES, axes, look, number, title
+from zwang._plot.style import ALARM, INK, PALE, QUIET, SERIES, axes, look, number, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ def draw_contact_graph(result: Any, *, ax: Axes | None = None, legend: bool = Tr
         _draw_line(ax, graph, N, gap, part)
         _draw_solutions(ax, result)
         _draw_rejected(ax, graph, start, high)
-        ax.set(xlabel=f"normal force of {result.contacts[0]} [N]", ylabel="gap acceleration [m/s²]")
+        ax.set(xlabel=f"normal force of {words(result.contacts[0])} [N]", ylabel="gap acceleration [m/s²]")
         title(ax, f"{result.name}: {result.status.value}")
         handles, labels = ax.get_legend_handles_labels()
         if handles and legend:
@@ -162,10 +162,10 @@ def _draw_line(ax: Axes, graph: Any, N: Array, gap: Array, part: NDArray[np.int8
     for own in np.split(np.arange(len(N)), bend):
         run = np.append(own, own[-1] + 1) if own[-1] + 1 < len(N) else own  # up to the next piece, without a gap
         kind = int(part[run[0]])
-        words, colour = PARTS[kind]
+        part_name, colour = PARTS[kind]
         for side, style in ((N[run] >= 0, "-"), (N[run] <= 0, "-" if graph.bilateral else (0, (2, 2)))):
             if side.sum() > 1:
-                label = None if kind in named else _words(graph, words)
+                label = None if kind in named else _words(graph, part_name)
                 named.add(kind)
                 ax.plot(N[run][side], gap[run][side], color=colour, linewidth=2, linestyle=style, label=label, zorder=2)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import INK, QUIET, SERIES, axes, look, number, symbol, title
+from zwang._plot.style import INK, QUIET, SERIES, axes, look, number, symbol, title, words
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def draw_evaluation(
 
 def _series(result: Any, quantity: str) -> dict[str, Any]:
     if quantity == "accelerations":
-        return {symbol(name): result.accelerations[i] for i, name in enumerate(result.coordinates)}
+        return {name: result.accelerations[i] for i, name in enumerate(result.coordinates)}
     found = dict(getattr(result, quantity))
     if quantity != "slips":
         return found
@@ -83,6 +83,10 @@ def _series(result: Any, quantity: str) -> dict[str, Any]:
         for i, part in enumerate(values):
             parts[name if len(values) == 1 else f"{name} {i + 1}"] = part
     return parts
+
+
+def _label(name: str, quantity: str) -> str:
+    return symbol(name) if quantity == "accelerations" else words(name)
 
 
 def _draw_bars(ax: Axes, series: dict[str, Any], quantity: str) -> None:
@@ -103,7 +107,7 @@ def _draw_bars(ax: Axes, series: dict[str, Any], quantity: str) -> None:
             fontsize=9,
             color=INK,
         )
-    ax.set_yticks(places, names)
+    ax.set_yticks(places, [_label(name, quantity) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.margins(x=0.16)
     ax.tick_params(axis="y", length=0)
@@ -118,7 +122,7 @@ def _draw_curves(ax: Axes, series: dict[str, Any], x: Any, xlabel: str, quantity
     if over.shape != (length,):
         raise DeclarationError(f"Evaluation.plot: x= has shape {over.shape}, and the batch has {length} states.")
     for i, (name, values) in enumerate(list(series.items())[: len(SERIES)]):
-        ax.plot(over, values, color=SERIES[i], linewidth=1.8, label=name)
+        ax.plot(over, values, color=SERIES[i], linewidth=1.8, label=_label(name, quantity))
     ax.axhline(0, color=QUIET, linewidth=0.8, zorder=0)
     more = f"   (the first {len(SERIES)} of {len(series)})" if len(series) > len(SERIES) else ""
     ax.set(xlabel=xlabel or ("" if x is not None else "state"), ylabel=QUANTITIES[quantity] + more)

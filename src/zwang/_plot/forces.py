@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, number, title
+from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, number, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +41,8 @@ def draw_forces(result: Any, *, ax: Axes | None = None) -> Axes:
         ax = axes(ax, size=(6.4, 1.4 + 0.36 * max(len(rows), 2)))
         title(ax, f"{result.name}: {result.status.value}")
         if not rows:
-            words = "no solution" if not solutions else "no contact acts"
-            ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=QUIET)
+            said = "no solution" if not solutions else "no contact acts"
+            ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center", color=QUIET)
             ax.set_axis_off()
             return ax
         limits = _limits(solutions, rows)
@@ -63,11 +63,11 @@ def _rows(solutions: list[Any]) -> list[tuple[int, int, str]]:
     first = solutions[0]
     rows = []
     for j, name in enumerate(first.names[:MOST_CONTACTS]):
-        rows.append((j, -1, f"{name}  N"))
+        rows.append((j, -1, f"{words(name)}  N"))
         parts = np.ravel(first.tangential[j]).size
         for part in range(parts):
             if any(np.any(_span(solution, j, part)) for solution in solutions):
-                rows.append((j, part, f"{name}  T{part + 1 if parts > 1 else ''}"))
+                rows.append((j, part, f"{words(name)}  T{part + 1 if parts > 1 else ''}"))
     return rows
 
 
@@ -148,9 +148,9 @@ def _legend(ax: Axes, solutions: list[Any], total: int) -> None:
 
     marks = []
     for s, solution in enumerate(solutions):
-        words = ", ".join(solution.modes[:4]) + (", ..." if len(solution.modes) > 4 else "")
+        modes = ", ".join(solution.modes[:4]) + (", ..." if len(solution.modes) > 4 else "")
         marks.append(
-            Line2D([], [], color=SERIES[s % len(SERIES)], marker="o", linewidth=1.6, label=f"{s + 1}: {words}")
+            Line2D([], [], color=SERIES[s % len(SERIES)], marker="o", linewidth=1.6, label=f"{s + 1}: {modes}")
         )
     title = f"{total} solutions" if total == len(solutions) else f"the first {len(solutions)} of {total} solutions"
     ax.legend(handles=marks, title=title, alignment="left", loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import QUIET, SERIES, axes, look, title
+from zwang._plot.style import QUIET, SERIES, axes, look, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,14 +34,14 @@ def draw_growth(result: Any, *, ax: Axes | None = None) -> Axes:
                 continue
             drawn.add(key)
             colour = colours.setdefault(key[:2], SERIES[len(colours) % len(SERIES)])
-            words = [row.quantity] + ([row.approach] if row.sign else [])
-            words += [] if row.friction == "without" else ["with friction"]
-            label = f"{', '.join(words)}: {power}"
+            parts = [words(row.quantity)] + ([words(row.approach)] if row.sign else [])
+            parts += [] if row.friction == "without" else ["with friction"]
+            label = f"{', '.join(parts)}: {power}"
             style = STYLES.get(row.friction, "-.")
             ax.plot(row.x, np.abs(row.values), style, color=colour, marker="o", markersize=3, label=label)
         ax.set_xscale("log")
         ax.set_yscale("log")
-        ax.set_xlabel("|eps|" if result.perturbed is not None else result.section)
+        ax.set_xlabel("|eps|" if result.perturbed is not None else words(str(result.section)))
         ax.set_ylabel("size of the reaction")
         if drawn:
             ax.legend(labelcolor="linecolor")

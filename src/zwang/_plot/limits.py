@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look
+from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ def draw_force(
         ax.plot(t, mean, color=SERIES[0], lw=1.8, label="weak limit")
         ax.plot(t, ideal, "--", color=INK, lw=1.2, label="ideal reaction")
         ax.set_xlabel("time [s]")
-        ax.set_ylabel(f"force of {name}")
+        ax.set_ylabel(f"force of {words(name)}")
         ax.legend()
     return ax
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zwang._plot.scene import Scene, coil
-from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look
+from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,7 @@ def _draw_names(ax: Axes, scene: Scene, places: Any, size: float) -> None:
         if k in scene.ground:  # its triangle hangs below
             away = np.array([-1.0, 0.35])
         ax.annotate(
-            scene.names[k],
+            words(scene.names[k]),
             place,
             xytext=tuple(9 * away),
             textcoords="offset points",

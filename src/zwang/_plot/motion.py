@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import ALARM, QUIET, SERIES, axes, look, symbol, title
+from zwang._plot.style import ALARM, QUIET, SERIES, axes, look, symbol, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def _draw_events(ax: Axes, events: Sequence[tuple[float, str]]) -> None:
             ax.text(
                 time,
                 1.0,
-                text,
+                words(text),
                 transform=ax.get_xaxis_transform(),
                 rotation=90,
                 ha="right",

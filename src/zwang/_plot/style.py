@@ -7,7 +7,7 @@ import textwrap
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,7 @@ RC: dict[str, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "zwang",  # equal pictures give equal files
     "text.color": INK,
+    "text.usetex": False,  # names are no TeX
     "xtick.color": QUIET,
     "xtick.labelcolor": INK,
     "ytick.color": QUIET,
@@ -50,6 +51,10 @@ alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho 
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
 """
 GREEK = frozenset(LETTERS.split())
+MOST_LETTERS = 60
+"""Of a name in a picture."""
+MOST_LINES = 4
+"""Of a title."""
 
 
 def matplotlib() -> Any:
@@ -95,6 +100,21 @@ def new_figure(size: tuple[float, float] = (6.4, 4.2)) -> tuple[Figure, Axes]:
         return figure, figure.add_subplot()
 
 
+def words(text: str, *, most: int = MOST_LETTERS) -> str:
+    r"""Return a text that somebody gave as matplotlib shows it: letter by letter, nothing of it typeset.
+
+    Examples
+    --------
+    >>> print(words(r"$\frac$"), words("tip"), words("a" * 100, most=5))
+    \$\frac\$ tip aaaa…
+    """
+    shown = printable(text)
+    if len(shown) > most:
+        shown = f"{shown[: most - 1]}…"
+    # What begins with an underscore would be left out of legends.
+    return shown.replace("$", r"\$") if not shown.startswith("_") else " " + shown.replace("$", r"\$")
+
+
 def symbol(name: str) -> str:
     r"""Return the name of a quantity as mathtext: Greek letters, dots for velocities, digits as indices.
 
@@ -105,18 +125,20 @@ def symbol(name: str) -> str:
     """
     if name.startswith("v_") and len(name) > 2:
         inner = symbol(name[2:])
-        return rf"$\dot{{{inner.strip('$')}}}$" if inner.startswith("$") else name
+        return rf"$\dot{{{inner.strip('$')}}}$" if inner.startswith("$") else words(name)
     match = re.fullmatch(r"([A-Za-z]+?)_?(\d*)", name)
-    if not match or (len(match[1]) > 1 and match[1] not in GREEK):
-        return name
+    if not match or (len(match[1]) > 1 and match[1] not in GREEK) or len(name) > MOST_LETTERS:
+        return words(name)
     letter = f"\\{match[1]}" if match[1] in GREEK else match[1]
     return f"${letter}_{{{match[2]}}}$" if match[2] else f"${letter}$"
 
 
-def title(ax: Axes, words: str) -> None:
+def title(ax: Axes, text: str) -> None:
     """Write a title at the left, in lines that fit the width of the axes."""
     inches = float(ax.get_window_extent().width / ax.figure.dpi)
-    ax.set_title(textwrap.fill(words, max(24, int(14 * inches))), fontsize=10)
+    lines = textwrap.wrap(printable(text), max(24, int(14 * inches)))
+    lines = lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"]
+    ax.set_title("\n".join(words(line, most=len(line)) for line in lines), fontsize=10)
 
 
 def number(value: float) -> str:

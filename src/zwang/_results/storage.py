@@ -10,13 +10,14 @@ import pkgutil
 import zipfile
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from zwang._outputs import check_output, replacing
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, printable
 
 FORMAT = 1
 PACKED: dict[str, Any] = {"mode": "w", "compression": zipfile.ZIP_DEFLATED, "compresslevel": 1}
@@ -48,11 +49,24 @@ def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None) -> Any
     """
 
     def marked(cls: T) -> T:
-        _KNOWN[cls.__name__] = cls
+        _KNOWN[cls.__name__] = _seen(cls)
         SHAPES[cls] = dict(shapes or {})
         return cls
 
     return marked if cls is None else marked(cls)
+
+
+def _seen(cls: T) -> T:
+    """Let what a class prints be text that can be seen: names come from files, and a terminal obeys some characters."""
+    own: Any = cls.__dict__.get("__repr__")
+    if own is not None and not issubclass(cls, Enum):
+
+        @wraps(own)
+        def shown(self: Any) -> str:
+            return printable(own(self))
+
+        cls.__repr__ = shown  # type: ignore[method-assign]
+    return cls
 
 
 def check_path(path: str | Path) -> Path:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from zwang.errors import printable
+
 SECONDS = 5.0
 """Between two lines where there is no terminal."""
 
@@ -22,14 +24,15 @@ def progress(words: str, total: int) -> Iterator[Callable[[int, str], None]]:
     >>> with progress("counting", 3) as show:
     ...     show(3, "")
     """
-    console = Console(stderr=True, highlight=False)
+    words = printable(words)  # names come from files; brackets in them are no markup
+    console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:
         yield _lines(console, words, total)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[word]}"), console=console) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("{task.fields[word]}", markup=False), console=console) as bar:
         task = bar.add_task(words, total=total, word="")
-        yield lambda done, word: bar.update(task, completed=done, word=word)
+        yield lambda done, word: bar.update(task, completed=done, word=printable(word))
 
 
 def _lines(console: Console, words: str, total: int) -> Callable[[int, str], None]:
@@ -39,6 +42,6 @@ def _lines(console: Console, words: str, total: int) -> Callable[[int, str], Non
         nonlocal last
         if time.monotonic() - last >= SECONDS:
             last = time.monotonic()
-            console.print(f"{words}: {done} of {total}{f', {word}' if word else ''}")
+            console.print(f"{words}: {done} of {total}{f', {printable(word)}' if word else ''}")
 
     return show

@@ -14,7 +14,7 @@ from zwang._outputs import check_output, replacing, write_text
 from zwang._plot.film.frames import Film
 from zwang._plot.film.player import player, player_page
 from zwang._plot.mechanism import draw_mechanism
-from zwang._plot.style import INK, SERIES, look, matplotlib
+from zwang._plot.style import INK, SERIES, look, matplotlib, words
 from zwang.errors import DeclarationError
 
 ENDINGS = (".html", ".gif", ".mp4")
@@ -136,7 +136,7 @@ def _stage(film: Film) -> tuple[Any, Any]:
         for trail in trails:
             ax.plot(*trail.T, color=SERIES[0], alpha=0.35, linewidth=1)
         draw_mechanism(scene, labels=False, frame=k, box=(low, high), ax=ax)
-        ax.text(0.02, 0.98, film.clock(time), transform=ax.transAxes, va="top", color=INK)
+        ax.text(0.02, 0.98, words(film.clock(time)), transform=ax.transAxes, va="top", color=INK)
         return []
 
     return figure, show
