@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._simulate import large_rows, mode_equations, rows
+from zwang._simulate import large_rows, moment, rows
 
 
 def chain(n: int) -> zw.System:
@@ -49,7 +49,7 @@ def test_rows_of_a_long_chain_make_no_dense_matrix(falling: zw.Motion, monkeypat
         raise AssertionError("a dense matrix was made")
 
     monkeypatch.setattr(rows, "dense_terms", refuse)
-    monkeypatch.setattr(mode_equations, "dense_terms", refuse)
+    monkeypatch.setattr(moment, "dense_terms", refuse)
     assert np.ptp(falling._source.rows(falling).energy["total"]) < 1e-9
     assert falling.status.name == "REACHED"
     assert falling.drift < 1e-12
