@@ -218,6 +218,7 @@ def test_search_over_modes_does_not_depend_on_where_it_pauses():
 
 
 MAY_ASK_THE_CLOCK = {
+    "_numerics/budget.py": "when the seconds of a budget are over: the status says so",
     "_numerics/pacing.py": "where loops pause",
     "_limit/running.py": "what a run cost, for people",
     "_report/visits.py": "what a visit costs, for people",

@@ -18,6 +18,7 @@ from zwang._asymptotics.half_branch import HalfBranch
 from zwang._asymptotics.laurent import Laurent
 from zwang._asymptotics.mechanics import Mechanics, directions, forces
 from zwang._asymptotics.precision import Number, mp
+from zwang._numerics.budget import spend
 
 WITHOUT = "without"
 SIDES = {"before": -1, "after": 1}
@@ -80,6 +81,7 @@ class Approach:
 
     def values(self, q: Sequence[Any]) -> dict[tuple[Case, str], Any]:
         """Return every multiplier and reaction at a point (or as series), for both directions and all signs."""
+        spend(1)
         found: dict[tuple[Case, str], Any] = {}
         forward = self.velocity(q)
         for direction in (1, -1):

@@ -28,6 +28,7 @@ from zwang._asymptotics.puiseux import NearlyCritical
 from zwang._asymptotics.rows import RowMaker
 from zwang._asymptotics.thresholds import Crossover, find_threshold
 from zwang._declare.system import System
+from zwang._numerics.budget import Spent, spend
 from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth, Threshold
 from zwang._results.base import Provenance
 
@@ -87,12 +88,22 @@ class Study:
 
     def along_branches(self, distance: Any) -> Asymptotics:
         """Return what happens on the half-branches of the space itself."""
-        ways = along_branches(self.spot, self.mechanics(), self.halves, distance)
         rows: list[Growth] = []
-        for k, way in enumerate(ways):
-            rows += self._rows(way, k, None, predict(way))
         text = "the distance to the point" if distance is None else str(distance)
+        try:
+            for k, way in enumerate(along_branches(self.spot, self.mechanics(), self.halves, distance)):
+                spend()
+                rows += self._rows(way, k, None, predict(way))
+        except Spent as spent:
+            return self._unfinished(rows, (), None, text, spent)
         return self._result(rows, (), None, text)
+
+    def _unfinished(
+        self, rows: list[Growth], thresholds: tuple[Threshold, ...], name: str | None, where: str, spent: Spent
+    ) -> Asymptotics:
+        """Return what there is where a budget is spent."""
+        found = self._result(rows, thresholds, name, where, AsymptoticsStatus.UNFINISHED)
+        return replace(found, reason=str(spent))
 
     def through_family(self, name: str, sections: dict[int, Any]) -> Asymptotics:
         """Return what happens at the points s_eps of the perturbed curves."""
@@ -103,28 +114,39 @@ class Study:
         if all(abs(u[place]) < mp.mpf(10) ** -12 for u in left_null(self.spot)):
             return self._result([], (), name, where, AsymptoticsStatus.PERSISTENT)
         try:
+            spend()
             ways = self._ways(name, sections)
         except NoCurve as error:
             self.notes.append(f"The points s_eps can't be followed: {error}.")
             return self._result([], (), name, where, AsymptoticsStatus.UNRESOLVED)
+        except Spent as spent:
+            return self._unfinished([], (), name, where, spent)
         rows: list[Growth] = []
         thresholds: list[Threshold] = []
         seen: dict[int, int] = {}
         for way in ways:
             number_ = seen.get(way.sign, 0)
             seen[way.sign] = number_ + 1
-            predicted = predict(way)
-            start = way.half.at(min(scale_of(predicted[1]), mp.mpf("0.1")) / 20)
-            crossover = find_threshold(way, start, 10 * (1 + largest(self.spot.point)))
-            if crossover is not None:
-                names = [item.name for item in self.system.coordinates]
-                point = dict(zip(names, map(_plain, crossover.point), strict=True))
-                thresholds.append(Threshold(eps=float(crossover.eps), approach=way.label, branch=number_, point=point))
-            rows += self._rows(way, number_, crossover, predicted)
+            try:
+                crossover, predicted = self._crossover(way)
+                if crossover is not None:
+                    names = [item.name for item in self.system.coordinates]
+                    point = dict(zip(names, map(_plain, crossover.point), strict=True))
+                    eps = float(crossover.eps)
+                    thresholds.append(Threshold(eps=eps, approach=way.label, branch=number_, point=point))
+                rows += self._rows(way, number_, crossover, predicted)
+            except Spent as spent:
+                return self._unfinished(rows, tuple(thresholds), name, where, spent)
         for sign, text in ((1, "eps > 0"), (-1, "eps < 0")):
             if sign not in seen:
                 self.notes.append(f"{text}: no point s_eps tends to the singular point.")
         return self._result(rows, tuple(thresholds), name, where)
+
+    def _crossover(self, way: Approach) -> tuple[Crossover | None, Any]:
+        """Return where the number of solutions changes on a way, and what is predicted there."""
+        predicted = predict(way)
+        start = way.half.at(min(scale_of(predicted[1]), mp.mpf("0.1")) / 20)
+        return find_threshold(way, start, 10 * (1 + largest(self.spot.point))), predicted
 
     def _ways(self, name: str, sections: dict[int, Any]) -> list[Approach]:
         try:

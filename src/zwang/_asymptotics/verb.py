@@ -16,12 +16,15 @@ from zwang._asymptotics.precision import Number, largest, mp, number
 from zwang._asymptotics.study import Study
 from zwang._compile import Model
 from zwang._declare.system import System
+from zwang._numerics.budget import Allowed, Budget, spending
 from zwang._results.asymptotics import Asymptotics
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
 
 LOOSE = mp.mpf(10) ** -6
 """How far a given point may be from the singular one, in rows and values."""
+
+BUDGET = Budget(steps=100_000, memory=1_000_000_000)
 
 
 def asymptotics(
@@ -34,6 +37,7 @@ def asymptotics(
     speed: Any = 1,
     speed_of: Any = None,
     distance: Any = None,
+    budget: Allowed = None,
 ) -> Asymptotics:
     """Return how multipliers, reactions and numbers of solutions behave as a singular point is approached.
 
@@ -64,6 +68,10 @@ def asymptotics(
         of the velocities.
     distance : expression, optional
         Exponents along branches are in its size. By default the Euclidean distance in the coordinates.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` (points at which everything is evaluated with many digits) and
+        ``memory`` (which this verb does not need), by default an hour and 100,000 points. Where one is spent the result
+        is UNFINISHED and holds the rows of the ways that were done.
 
     Returns
     -------
@@ -93,10 +101,12 @@ def asymptotics(
     numbers = np.array([float(values[item]) for item in declared.parameters])
     local = local_type(declared, numbers, np.array([float(item) for item in spot.point]))
     study = Study(declared, replace(spot, tangents=local.tangents), local, values, rate, pace)
+    allowed = BUDGET.but(declared.name, budget)
     if perturb is None:
         if section is not None:
             raise DeclarationError("asymptotics: section= goes with perturb=, which names the perturbed constraint.")
-        return study.along_branches(None if distance is None else _vanishing(declared, spot, distance, "distance"))
+        with spending(allowed):
+            return study.along_branches(None if distance is None else _vanishing(declared, spot, distance, "distance"))
     if distance is not None:
         raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
     if perturb not in spot.names:
@@ -105,7 +115,8 @@ def asymptotics(
             f"{declared.name}: '{perturb}' is no bilateral constraint on positions; perturb= can name "
             f"{', '.join(spot.names)}."
         )
-    return study.through_family(perturb, _sections(declared, spot, section))
+    with spending(allowed):
+        return study.through_family(perturb, _sections(declared, spot, section))
 
 
 def _only_point(system: System, params: Mapping[Any, Any] | None) -> Any:

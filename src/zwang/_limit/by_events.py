@@ -17,7 +17,7 @@ from zwang._limit.single import one_motion
 from zwang._numerics.stepping.comparing import DISTANCES, Reference
 from zwang._numerics.stepping.courses import Course
 from zwang._numerics.stepping.oscillatory import DONE, PAUSED
-from zwang._results.motion import Motion
+from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_in_piece
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
     motion = one_motion(
         compile(softened.soft), runner.state, params, until=float(edges[-1]), tol=max(tol, 1e-13), **runner.options
     )
+    if motion.status is MotionStatus.UNFINISHED:
+        return _unfinished(runner, motion)
     times, widths, states, measures = _samples(runner.flow, motion, runner.inputs(strength).params[:, 0])
     n = states.shape[1] // 2
     sums = np.concatenate([np.zeros((1, measures.shape[1])), np.cumsum(widths[:, None] * measures, axis=0)])
@@ -63,6 +65,27 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
         status=DONE if len(kept) == len(edges) else PAUSED,
         crossings=np.zeros((0, 2)),
         reason=f"{motion.status.name}: {motion.reason}" if motion.reason else "",
+    )
+
+
+def _unfinished(runner: Runner, motion: Motion) -> Course:
+    """Return the course of a motion that is not compared with anything: what is known of its end."""
+    measures, ranged = len(runner.flow.measures), len(runner.softened.names)
+    return Course(
+        t=motion.t[-1:],
+        q=motion.q[-1:],
+        v=motion.v[-1:],
+        integrals=np.full((1, measures), np.nan),
+        low=np.zeros((0, ranged)),
+        high=np.zeros((0, ranged)),
+        distances=dict.fromkeys(DISTANCES, np.nan),
+        steps=len(motion.t) - 1,
+        rejected=0,
+        evaluations=0,
+        rate=0.0,
+        status=PAUSED,
+        crossings=np.zeros((0, 2)),
+        reason=f"{motion.status.name}: {motion.reason}",
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._limit.ideal import Ideal
 from zwang._limit.running import Run, Runner
+from zwang._numerics.stepping.comparing import DISTANCES
 from zwang._numerics.stepping.courses import STATUS
 from zwang._numerics.stepping.oscillatory import DONE
 from zwang.errors import StateError
@@ -32,6 +33,8 @@ class Gathered:
         Those that reached the end, one for each strength.
     failed : tuple of str
         What became of the others, in words.
+    spent : str
+        The budget that ended one of them, in words; empty where none did.
     floors : dict
         Quantity -> (s,): what rounding and integration leave uncertain.
     residual : float
@@ -43,6 +46,7 @@ class Gathered:
     edges: Array
     runs: tuple[Run, ...]
     failed: tuple[str, ...]
+    spent: str
     floors: dict[str, Array]
     residual: float
     method: str
@@ -58,7 +62,7 @@ def gather(
     workers: int,
     progress: Callable[[float], None] | None,
 ) -> Gathered:
-    """Run all strengths, the longest first."""
+    """Run all strengths, the longest first; a Ctrl-C ends them all within a moment."""
     edges = np.linspace(start, end, cells + 1)
     reference = None if ideal is None else ideal.reference
     done = 0
@@ -83,13 +87,26 @@ def gather(
     runs = [first, *reversed(rest)]
     good = tuple(run for run in runs if run.course.status == DONE)
     failed = tuple(_failure(run) for run in runs if run.course.status != DONE)
-    if not good:
+    spent = next((run.spent for run in runs if run.spent), "")
+    if not good and not spent:
         raise StateError(f"{runner.softened.soft.name}: no realized motion reaches the end. {failed[0]}")
     kept = np.array([run.strength for run in good])
-    finer = runner.run(good[0].strength, edges, None, finer=2.0).course
-    size = 1e-300 + np.abs(finer.q).max()
-    residual = float(np.abs(finer.q - good[0].course.q).max() / size)
-    return Gathered(kept, edges, good, failed, _floors(runner, good, edges), residual, runner.method)
+    residual = _residual(runner, good[0], edges) if good else float("nan")
+    return Gathered(kept, edges, good, failed, spent, _floors(runner, good, edges), residual, runner.method)
+
+
+def nothing_gathered(start: float, end: float, cells: int, spent: str) -> Gathered:
+    """Return what there is where the budget was spent before any motion was realized."""
+    none = dict.fromkeys(DISTANCES, np.zeros(0))
+    return Gathered(np.zeros(0), np.linspace(start, end, cells + 1), (), (), spent, none, float("nan"), "")
+
+
+def _residual(runner: Runner, run: Run, edges: Array) -> float:
+    """Return how far the positions move when steps are halved; nan where a budget doesn't allow it."""
+    finer = runner.run(run.strength, edges, None, finer=2.0).course
+    if finer.status != DONE:
+        return float("nan")
+    return float(np.abs(finer.q - run.course.q).max() / (1e-300 + np.abs(finer.q).max()))
 
 
 def _failure(run: Run) -> str:

@@ -14,6 +14,7 @@ from zwang._limit.gathering import Gathered
 from zwang._limit.ideal import Ideal, Start
 from zwang._limit.other_sides import other_side_limit
 from zwang._limit.ways import Softened
+from zwang._numerics.stepping.comparing import DISTANCES
 from zwang._results.limit import CommonLimit, LimitStatus, Order, Verdict
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ NEAR = 0.2
 
 def errors_of(gathered: Gathered) -> dict[str, Array]:
     """Return quantity -> (s,): the largest distances to the ideal motion."""
-    names = gathered.runs[0].course.distances
+    names = DISTANCES
     return {name: np.array([run.course.distances[name] for run in gathered.runs]) for name in names}
 
 
@@ -44,7 +45,14 @@ def judge(
     state: Mapping[Any, Any],
     params: Mapping[Any, Any],
 ) -> Verdict:
-    """Return what the realized motions tend to: the ideal motion, something else that has a name, or nothing."""
+    """Return what the realized motions tend to: the ideal motion, something else that has a name, or nothing.
+
+    Where a budget ended some of them nothing is concluded: others, or another clock, might say otherwise.
+    """
+    if gathered.spent:
+        number = len(gathered.failed) + len(gathered.runs)
+        words = f"{len(gathered.failed)} of {number} realized motions" if number else "The ideal motion"
+        return Verdict(LimitStatus.UNDECIDED, f"{words} did not reach the end. {gathered.spent}")
     scale = _travel(gathered)
     if ideal is not None:
         verdict = _to_ideal(gathered, scale)

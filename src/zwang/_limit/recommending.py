@@ -14,14 +14,16 @@ from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.fitting import fit_order
 from zwang._limit.ideal import Ideal, project_start
-from zwang._limit.running import Run, Runner
+from zwang._limit.running import AT_ONCE, BUDGET, Run, Runner
 from zwang._limit.studying import averaging_width, smoothed
 from zwang._limit.verb import CELLS, described_motion, ideal_motion
 from zwang._limit.ways import Softened, default_strengths, soften
+from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.stepping.oscillatory import DONE
 from zwang._realize import Stiffness, Viscosity
 from zwang._results import Provenance
 from zwang._results.limit import Recommendation, RecommendationStatus
+from zwang._results.motion import MotionStatus
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -43,6 +45,7 @@ def recommend(
     until: float,
     by: Any = None,
     tol: float = 1e-12,
+    budget: Allowed = None,
     **ideal: Any,
 ) -> Recommendation:
     """Return the smallest strength whose motion stays within an error of the ideal one, with its cost.
@@ -61,6 +64,8 @@ def recommend(
         By default `Stiffness` for constraints on positions and `Viscosity` for those on velocities.
     tol : float
         Error allowed in a step, relative to the state.
+    budget : float or mapping, optional
+        As of `limit`. Where one is spent, the strengths tried until then are all there is: NOT_FOUND, with the reason.
     **ideal
         Options of `simulate` for the ideal motion.
 
@@ -87,12 +92,15 @@ def recommend(
     inputs = resolve(softened.ideal, state, params)
     if inputs.shape:
         raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {inputs.shape}.")
-    start = project_start(model, softened.names, inputs)
-    motion = ideal_motion(model, start, params or {}, until, ideal)
+    with spending(BUDGET.but(name, budget).share(AT_ONCE)) as meter:
+        start = project_start(model, softened.names, inputs)
+        motion = ideal_motion(model, start, params or {}, until, ideal)
+    if motion.status is not MotionStatus.REACHED and meter.over:
+        return _unfinished(softened, float(error), tol, f"The ideal motion did not reach its end. {meter.over}")
     described = described_motion(model, motion, softened)
     if described is None:
         raise DeclarationError(f"{name}: the ideal motion stops at its start, so no strength can come near it.")
-    runner = Runner(softened, state, params or {}, tol, ideal)
+    runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)
     edges = np.linspace(float(motion.t[0]), float(motion.t[-1]), CELLS + 1)
     mobility, span = runner.mobility(start.mobility), float(edges[-1] - edges[0])
     first = float(default_strengths(softened, mobility, span)[0]) / 10
@@ -100,7 +108,13 @@ def recommend(
     if runner.method == "oscillatory" and mobility > 0:
         most = min(most, (MOST_RADIANS / span) ** 2 / mobility)
     search = _Search(runner, edges, described, float(error), first, most)
-    return _answer(softened, search, search.find(), described, float(error))
+    try:
+        strength, spent = search.find(), ""
+    except Spent as cause:
+        strength, spent = None, str(cause)
+    if spent and not search.runs:
+        return _unfinished(softened, float(error), tol, spent)
+    return _answer(softened, search, strength, described, float(error), spent)
 
 
 def _default_way(system: System | Model, constraint: Any) -> Any:
@@ -124,7 +138,10 @@ class _Search:
     def distance(self, strength: float) -> float:
         """Return the position error at a strength."""
         if strength not in self.runs:
-            self.runs[strength] = self.runner.run(strength, self.edges, self.ideal.reference)
+            run = self.runner.run(strength, self.edges, self.ideal.reference)
+            if run.spent:
+                raise Spent(run.spent)
+            self.runs[strength] = run
         run = self.runs[strength]
         return run.course.distances["position"] if run.course.status == DONE else math.inf
 
@@ -177,7 +194,32 @@ def _rounded_up(value: float) -> float:
     return float(f"{math.ceil(value / power * (1 - 1e-12)) * power:.3g}")
 
 
-def _answer(softened: Softened, search: _Search, strength: float | None, ideal: Ideal, error: float) -> Recommendation:
+def _unfinished(softened: Softened, error: float, tol: float, reason: str) -> Recommendation:
+    """Return what there is where the budget was spent before any strength was tried."""
+    nan = math.nan
+    return Recommendation(
+        status=RecommendationStatus.NOT_FOUND,
+        residual=nan,
+        provenance=Provenance.now(softened.ideal.digest, tolerances={"tol": tol}),
+        name=softened.ideal.name,
+        way=softened.words,
+        strength=nan,
+        error=error,
+        achieved=nan,
+        velocity_error=nan,
+        reaction_error=nan,
+        mean_reaction_error=nan,
+        step=nan,
+        steps=0,
+        seconds=0.0,
+        frequency=nan,
+        reason=reason,
+    )
+
+
+def _answer(
+    softened: Softened, search: _Search, strength: float | None, ideal: Ideal, error: float, spent: str = ""
+) -> Recommendation:
     tried = sorted(search.runs)
     chosen = strength if strength is not None else min(tried, key=search.distance)
     run = search.runs[chosen]
@@ -193,7 +235,9 @@ def _answer(softened: Softened, search: _Search, strength: float | None, ideal: 
     reason = ""
     if strength is None:
         reason = f"The best of {len(tried)} strengths up to {tried[-1]:.3g} missed by {search.distance(chosen):.3g}; "
-        if search.hopeless():
+        if spent:
+            reason += spent
+        elif search.hopeless():
             reason += "the error has stopped falling: ask limit() what the realized motions tend to."
         else:
             reason += "stronger ones cost too many steps, and rounding adds up over them. Allow a larger error."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,10 @@ from zwang._derive.program import Program, Row, position_row, velocity_row
 from zwang._derive.solution import Factor, dot
 from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
+from zwang._numerics.budget import Budget, spending
 from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
+from zwang._numerics.stepping.oscillatory import DONE
 from zwang._realize import amounts
 from zwang.errors import DeclarationError
 
@@ -36,17 +39,22 @@ the amplitude falls by 5.9e-9 in a period; of so many that this would count, 0.5
 """
 
 
+BUDGET = Budget(steps=100_000_000, memory=1_000_000_000)
+"""Steps of each motion of a study; memory of all of them."""
+AT_ONCE = 16
+"""Motions among which the memory of a study is divided: those that are run at a time, with what is made of them."""
 EVENTS_TOL = 1e-10
 """What `simulate` is asked for: below, rounding of a stiff force times the time between its switches stops it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A realized motion at one strength; `force` are the places of the multipliers among the measures."""
+    """A realized motion at one strength; `spent` says which budget ended it, if one did."""
 
     strength: float
     course: Course
     seconds: float
+    spent: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,10 @@ class Runner:
     tol : float
     options : mapping
         Of `simulate`, where that runs it.
+    budget : Budget
+        Of each motion.
+    deadline : float
+        When all of them end, on the clock of the budget.
     """
 
     softened: Softened
@@ -68,6 +80,8 @@ class Runner:
     params: Mapping[Any, Any]
     tol: float
     options: Mapping[str, Any] = field(default_factory=dict)
+    budget: Budget = BUDGET
+    deadline: float = math.inf
 
     def __post_init__(self) -> None:
         if isinstance(self.tol, bool) or not isinstance(self.tol, (int, float)) or not 0 < self.tol < 1:
@@ -134,18 +148,26 @@ class Runner:
     ) -> Run:
         """Return the motion at one strength; `finer` divides the share of the period and the tolerance.
 
-        `stop` is asked many times a second whether to give up.
+        `stop` is asked many times a second whether to give up. Each run has its own budget, so that it doesn't depend
+        on those beside it; steps of half the length have four times as much.
         """
+        given, more = self.budget, int(finer**2)
+        allowed = replace(given, steps=more * given.steps, memory=more * given.memory)
+        with spending(allowed, apart=True, deadline=self.deadline, stop=stop) as meter:
+            run = self._run(strength, edges, reference, finer)
+            return replace(run, spent="" if run.course.status == DONE else meter.over)
+
+    def _run(self, strength: float, edges: Array, reference: Reference | None, finer: float) -> Run:
         began = time.perf_counter()
         if self.method == "events":
             course = run_events(self, strength, edges, reference, max(self.tol, EVENTS_TOL) / finer)
             return Run(strength, course, time.perf_counter() - began)
         problem = self.problem(strength)
         if self.method == "implicit":
-            course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference, stop=stop)
+            course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference)
         else:
             phase = self._phase(problem, float(edges[-1] - edges[0])) / finer
-            course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference, stop=stop)
+            course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference)
         return Run(strength, course, time.perf_counter() - began)
 
     def mobility(self, otherwise: float) -> float:

@@ -23,16 +23,17 @@ def assemble(
     """Return the study."""
     n, names = len(softened.ideal.coordinates), softened.names
     edges, widths = gathered.edges, np.diff(gathered.edges)
-    integrals = np.array([run.course.integrals for run in gathered.runs])
+    measures = n + len(names) + 1
+    integrals = np.array([run.course.integrals for run in gathered.runs]).reshape(-1, len(edges), measures)
     averages = {name: np.diff(integrals[:, :, n + k], axis=1) / widths for k, name in enumerate(names)}
-    span = float(edges[-1] - edges[0])
+    span, floor = float(edges[-1] - edges[0]), float(np.append(np.nan, gathered.floors["position"])[-1])
     errors, orders = errors_of(gathered), orders_of(gathered)
     if ideal is None:
         errors = {name: np.full(len(gathered.runs), np.nan) for name in errors}
     return LimitStudy(
         status=verdict.status,
         residual=gathered.residual,
-        provenance=Provenance.now(softened.ideal.digest, tolerances={"floor": float(gathered.floors["position"][-1])}),
+        provenance=Provenance.now(softened.ideal.digest, tolerances={"floor": floor}),
         name=softened.ideal.name,
         coordinates=tuple(item.name for item in softened.ideal.coordinates),
         realized=names,
@@ -41,12 +42,12 @@ def assemble(
         errors=errors,
         orders=orders,
         t=edges,
-        q=np.array([run.course.q for run in gathered.runs]),
-        v=np.array([run.course.v for run in gathered.runs]),
+        q=np.array([run.course.q for run in gathered.runs]).reshape(-1, len(edges), n),
+        v=np.array([run.course.v for run in gathered.runs]).reshape(-1, len(edges), n),
         averages=averages,
-        lowest={name: np.array([run.course.low[:, k] for run in gathered.runs]) for k, name in enumerate(names)},
-        highest={name: np.array([run.course.high[:, k] for run in gathered.runs]) for k, name in enumerate(names)},
-        mean_force={name: smoothed(averages[name][-1], _width(gathered)) for name in names},
+        lowest=_by_name(names, [run.course.low for run in gathered.runs], len(widths)),
+        highest=_by_name(names, [run.course.high for run in gathered.runs], len(widths)),
+        mean_force={name: _mean_force(gathered, averages[name]) for name in names},
         ideal_force=_ideal_force(names, edges, ideal),
         energy=integrals[:, -1, n + len(names)] / span,
         energy_over_time=np.diff(integrals[:, :, n + len(names)], axis=1) / widths,
@@ -62,6 +63,16 @@ def assemble(
         floor=gathered.floors["position"],
         notes=(*_notes(motion, ideal), *gathered.failed),
     )
+
+
+def _by_name(names: tuple[str, ...], ranges: list[Array], cells: int) -> dict[str, Array]:
+    """Return constraint -> (s, cells) from ranges (cells, constraints) of each strength."""
+    return {name: np.array([item[:, k] for item in ranges]).reshape(-1, cells) for k, name in enumerate(names)}
+
+
+def _mean_force(gathered: Gathered, averages: Array) -> Array:
+    """Return the weak limit of a force at the edges; nan where no strength was reached."""
+    return smoothed(averages[-1], _width(gathered)) if len(averages) else np.full(len(gathered.edges), np.nan)
 
 
 def averaging_width(rate: float, cell: float, cells: int) -> int:

@@ -8,13 +8,14 @@ from typing import Any
 from zwang._compile import Model, compile
 from zwang._compile.values import resolve
 from zwang._declare.system import System
-from zwang._limit.gathering import gather
+from zwang._limit.gathering import gather, nothing_gathered
 from zwang._limit.ideal import Ideal, Start, describe, project_start
 from zwang._limit.judging import judge
-from zwang._limit.running import Runner
+from zwang._limit.running import AT_ONCE, BUDGET, Runner
 from zwang._limit.single import one_motion
 from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
+from zwang._numerics.budget import Allowed, spending
 from zwang._realize import Realization
 from zwang._results.limit import LimitStudy
 from zwang._results.motion import Motion, MotionStatus
@@ -36,6 +37,7 @@ def limit(
     tol: float = 1e-12,
     cells: int = CELLS,
     workers: int = 2,
+    budget: Allowed = None,
     progress: Callable[[float], None] | None = None,
     **ideal: Any,
 ) -> LimitStudy:
@@ -65,6 +67,10 @@ def limit(
         Cells of time at whose edges motions are kept, and over which forces are averaged.
     workers : int
         Strengths that are run at the same time.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` (of each motion) and ``memory`` (bytes, for all of them), by
+        default an hour, a hundred million and 1 GB. Where one is spent the study is UNDECIDED and holds the strengths
+        that reached the end.
     progress : callable, optional
         Called with the share that is done.
     **ideal
@@ -96,15 +102,20 @@ def limit(
     if inputs.shape:
         raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {inputs.shape}.")
     chosen = None if strengths is None else read_strengths(name, strengths)
-    start = project_start(model, softened.names, inputs)
-    motion = ideal_motion(model, start, params or {}, until, ideal)
-    described = described_motion(model, motion, softened)
-    end = float(until) if described is None else float(motion.t[-1])
-    span = end - float(inputs.t[0])
-    runner = Runner(softened, state, params or {}, tol, ideal)
-    if chosen is None:
-        chosen = default_strengths(softened, runner.mobility(start.mobility), span)
-    gathered = gather(runner, chosen, float(inputs.t[0]), end, cells, described, workers, progress)
+    allowed = BUDGET.but(name, budget)
+    with spending(allowed.share(AT_ONCE)) as meter:
+        start = project_start(model, softened.names, inputs)
+        motion = ideal_motion(model, start, params or {}, until, ideal)
+    begin = float(inputs.t[0])
+    if motion.status is not MotionStatus.REACHED and meter.over:
+        described, gathered = None, nothing_gathered(begin, float(until), cells, meter.over)
+    else:
+        described = described_motion(model, motion, softened)
+        end = float(until) if described is None else float(motion.t[-1])
+        runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)
+        if chosen is None:
+            chosen = default_strengths(softened, runner.mobility(start.mobility), end - begin)
+        gathered = gather(runner, chosen, begin, end, cells, described, workers, progress)
     verdict = judge(softened, gathered, start, described, state, params or {})
     return assemble(softened, gathered, start, motion, described, verdict)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
+from zwang._numerics.budget import Spent, spend
 from zwang._numerics.planar import counting
 from zwang._reactions.admissible import Tolerances
 from zwang._results import Provenance
@@ -24,6 +26,7 @@ from zwang.errors import StateError
 
 CHUNK = 1000  # rows of this length stay in the cache, and not all in the same lines of it
 MOST_MODES = 5000
+AT_ONCE = 500_000  # modes that a thread looks at before it comes back to Python
 Ints = NDArray[np.int64]
 CODES = tuple(ReactionsStatus)
 
@@ -59,20 +62,28 @@ def reactions_of_batch(
     worst = 0.0
     if table is not None:
         tols = np.array([tol, tolerances.gap, tolerances.rate, tolerances.slip])
-        starts = range(0, states, CHUNK)
+        chunk = max(8, min(CHUNK, AT_ONCE // _modes(model.system)))
+        starts = range(0, states, chunk)
 
         def work(start: int) -> tuple[int, float]:
-            part = slice(start, min(start + CHUNK, states))
+            part = slice(start, min(start + chunk, states))
             counts[part], error = _count(model, inputs, part, table, tols)
             return part.stop - part.start, error
 
         done, worst = work(0)  # compiles in one thread
         with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-            for size, error in pool.map(work, starts[1:]):
-                done, worst = done + size, max(worst, error)
-                if report:
-                    report(done)
-    codes, numbers, asked = _decide(counts, inputs, exact, report if table is None else None)
+            try:
+                for size, error in pool.map(work, starts[1:]):
+                    spend()
+                    done, worst = done + size, max(worst, error)
+                    if report:
+                        report(done)
+            except Spent:  # the rest is told to be undecided below
+                pool.shutdown(wait=True, cancel_futures=True)
+            except BaseException:  # what waits in line is not begun after a Ctrl-C
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+    codes, numbers, asked, spent = _decide(counts, inputs, exact, report if table is None else None)
     return ReactionsMap(
         residual=max(worst, asked),
         provenance=Provenance.now(
@@ -82,12 +93,13 @@ def reactions_of_batch(
         name=model.system.name,
         codes=inputs.restore(codes.astype(np.int8)),
         counts=inputs.restore(numbers),
+        reason=spent,
     )
 
 
 def _table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
-    rows, normal, slip, law, modes = [], 0, 0, 0, 1
+    rows, normal, slip, law = [], 0, 0, 0
     for item in system.constraints:
         if len(item.slip) > 1:
             return None
@@ -97,8 +109,15 @@ def _table(system: System) -> Ints | None:
         normal += not isinstance(item, Friction)
         slip += len(item.slip)
         law += bool(item.slip)
-        modes *= {Bilateral: 5 if item.slip else 1, Unilateral: 4 if item.slip else 2, Friction: 3}[type(item)]
-    return np.array(rows, dtype=np.int64).reshape(-1, 5) if modes <= MOST_MODES else None
+    return np.array(rows, dtype=np.int64).reshape(-1, 5) if _modes(system) <= MOST_MODES else None
+
+
+def _modes(system: System) -> int:
+    """Return how many combinations of modes there are."""
+    return math.prod(
+        {Bilateral: 5 if item.slip else 1, Unilateral: 4 if item.slip else 2, Friction: 3}[type(item)]
+        for item in system.constraints
+    )
 
 
 def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) -> tuple[Ints, float]:
@@ -118,23 +137,32 @@ def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) ->
 
 def _decide(
     counts: Ints, inputs: Inputs, exact: Callable[[Inputs], Reactions], report: Callable[[int], None] | None
-) -> tuple[Ints, Ints, float]:
-    """Return the status (place in `ReactionsStatus`) and the number of accelerations; doubts are asked exactly."""
+) -> tuple[Ints, Ints, float, str]:
+    """Return the status (place in `ReactionsStatus`) and the number of accelerations; doubts are asked exactly.
+
+    Last, the worst residual, and which budget was spent before all were asked: those are undecided.
+    """
     unique, multiple, none = (CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "MULTIPLE", "NONE"))
     status = np.where(counts == 0, none, np.where(counts == 1, unique, multiple))
     numbers = np.maximum(counts, 0)
     status[counts == counting.INADMISSIBLE] = CODES.index(ReactionsStatus.INADMISSIBLE)
-    worst = 0.0
-    for done, k in enumerate(np.flatnonzero(counts == counting.DOUBTFUL)):
+    worst, spent = 0.0, ""
+    doubts = np.flatnonzero(counts == counting.DOUBTFUL)
+    status[doubts] = CODES.index(ReactionsStatus.UNDECIDED)
+    for done, k in enumerate(doubts):
         if report:
             report(done)
         params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
         single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
         try:
+            spend()
             found = exact(single)
+        except Spent as cause:
+            spent = str(cause)
+            break
         except StateError:
             status[k], numbers[k] = CODES.index(ReactionsStatus.INADMISSIBLE), 0
             continue
         status[k], numbers[k] = CODES.index(found.status), len(found.accelerations)
         worst = max(worst, float(np.nan_to_num(found.residual)))
-    return status, numbers, worst
+    return status, numbers, worst, spent

@@ -61,6 +61,7 @@ class Options:
     certify: bool
     report: Callable[[int], None] | None
     exact: bool
+    partial: bool = False
 
 
 def reactions_of_problem(
@@ -77,6 +78,7 @@ def reactions_of_problem(
     certify: bool = True,
     report: Callable[[int], None] | None = None,
     exact: bool = True,
+    partial: bool = False,
 ) -> Reactions:
     """Return every acceleration and reaction that the laws allow.
 
@@ -103,6 +105,8 @@ def reactions_of_problem(
     exact : bool
         Whether the arrays are what is meant, to the last bit: then ties between modes are decided in rational
         arithmetic. False where they were computed from a state, which is rounded itself: ties stay marginal.
+    partial : bool
+        Whether a budget of the caller that is spent ends the enumeration alone.
 
     Examples
     --------
@@ -121,7 +125,7 @@ def reactions_of_problem(
     called = problem.names if names is None else tuple(names)
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
-    options = Options(tol, slip_tol, every, budget, certify, report, exact)
+    options = Options(tol, slip_tol, every, budget, certify, report, exact, partial)
     origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
         return _planar(problem, called, options, name, tuple(coordinates), origin)
@@ -259,18 +263,21 @@ def _enumerate(reduced: Reduced, total: float, options: Options) -> Outcome | No
         return None
     few = reduced.count <= ENUMERATED or total <= 4.0**ENUMERATED
     budget = options.budget or (FULL_BUDGET if few or options.every else TRIAL_BUDGET)
-    margin = MARGIN if options.exact else 0.0
-    return find_modes(reduced, tol=options.tol, budget=budget, margin=margin, report=options.report)
+    margin, partial = MARGIN if options.exact else 0.0, options.partial
+    return find_modes(reduced, tol=options.tol, budget=budget, margin=margin, partial=partial, report=options.report)
 
 
 def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | None) -> str:
     digits = sum(np.log10(len(table.modes)) for table in reduced.tables)
     count = f"{total:.6g}" if np.isfinite(total) and total < 1e15 else f"10^{digits:.0f}"
     tried = f"; {outcome.nodes} linear programs were spent on it" if outcome is not None else ""
+    more = "give budget={'steps': ...} to search longer."
+    if outcome is not None and outcome.spent:
+        more = f"{outcome.spent[0].lower()}{outcome.spent[1:]}"
     asked = "every solution was asked, but that" if options.every else "every solution"
     return (
         f"{asked} of {reduced.count} contacts needs up to {count} combinations of modes{tried}. "
-        f"What is listed was found and verified; give budget= to search longer."
+        f"What is listed was found and verified; {more}"
     )
 
 

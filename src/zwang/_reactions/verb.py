@@ -12,6 +12,7 @@ from zwang._compile import Model, compile
 from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
+from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._reactions.admissible import Tolerances, acting
@@ -25,6 +26,9 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import DeclarationError
 
+BUDGET = Budget(steps=ENDLESS, memory=1_000_000_000)
+"""The steps depend on the number of contacts: see `zwang._reactions.problem`."""
+
 
 def reactions(
     system: System | Model | ContactProblem,
@@ -37,7 +41,7 @@ def reactions(
     rate_tol: float = 1e-9,
     slip_tol: float = 1e-9,
     every: bool | None = None,
-    budget: int | None = None,
+    budget: Allowed = None,
     certify: bool = True,
     backend: str = "native",
     workers: int | None = None,
@@ -61,8 +65,11 @@ def reactions(
         Below which sizes, relative to the terms, a gap is closed, a rate is zero, a slip is rest.
     every : bool, optional
         True: enumerate all modes whatever it costs, up to `budget`. False: one solution is enough.
-    budget : int, optional
-        Linear programs after which the enumeration stops.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` (linear programs of the enumeration) and ``memory`` (bytes of
+        its tables). By default an hour, 1 GB, and twenty million steps for up to twelve contacts or with `every`, a
+        hundred thousand for more.
+        Where one is spent, what was found and verified is FOUND, or the state stays UNDECIDED.
     certify : bool
         Whether to look for certificates that hold for every force.
     backend : str
@@ -92,18 +99,38 @@ def reactions(
     >>> found.status.name, found.complete
     ('NONE', True)
     """
-    options: dict[str, Any] = {"tol": tol, "every": every, "budget": budget, "certify": certify, "report": report}
+    called = getattr(getattr(system, "system", system), "name", "reactions")
+    allowed = BUDGET.but(called if isinstance(called, str) else "reactions", budget)
+    steps = None if allowed.steps == ENDLESS else allowed.steps
+    options: dict[str, Any] = {"tol": tol, "every": every, "budget": steps, "certify": certify, "report": report}
+    with spending(replace(allowed, steps=ENDLESS)):
+        return _answer(
+            system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
+            {**options, "partial": True},
+        )  # fmt: skip
+
+
+def _answer(
+    system: System | Model | ContactProblem,
+    state: Mapping[Any, Any] | None,
+    params: Mapping[Any, Any] | None,
+    normal_forces: Mapping[str, float] | None,
+    tolerances: Tolerances,
+    backend: str,
+    workers: int | None,
+    exact: bool,
+    options: dict[str, Any],
+) -> Reactions | ReactionsMap:
     if isinstance(system, ContactProblem):
         if state is not None or params is not None or normal_forces is not None:
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
-        return reactions_of_problem(system, slip_tol=slip_tol, exact=exact, **options)
+        return reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
     if state is None:
         raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
     model = compile(system, system.backend if isinstance(system, Model) else backend)
     inputs = resolve(model.system, state, params)
-    tolerances = Tolerances(gap_tol, rate_tol, slip_tol)
     if inputs.shape:
         if normal_forces is not None:
             raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")
@@ -111,7 +138,9 @@ def reactions(
         def singly(single: Inputs) -> Reactions:
             return _of_state(model, single, None, tolerances, {**options, "certify": False, "report": None})
 
-        found = reactions_of_batch(model, inputs, tolerances, tol, singly, workers, report)
+        found = reactions_of_batch(
+            model, inputs, tolerances, options["tol"], singly, workers, options["report"]
+        )  # fmt: skip
         axes, values = map_axes(inputs.shape, state, params)
         return replace(found, axes=axes, values=values)
     return _of_state(model, inputs, normal_forces, tolerances, options)

@@ -24,6 +24,7 @@ class AsymptoticsStatus(Enum):
     MEASURED = "The exponents are measured; they could not all be predicted."
     ISOLATED = "No branch leads into the point."
     UNRESOLVED = "The branches at the point could not be told apart."
+    UNFINISHED = "A budget was spent before everything was measured; see the reason."
     PERSISTENT = (
         "The perturbed curves stay singular next to the point: this constraint takes no part in the dependence."
     )
@@ -142,6 +143,8 @@ class Asymptotics(Result):
         Of the motion, in the sense of `speed_of`.
     speed_of : str
     notes : tuple of str
+    reason : str
+        The budget that was spent, in words; empty where none was.
     residual : float
         Largest error of a measured exponent.
     """
@@ -157,6 +160,7 @@ class Asymptotics(Result):
     speed: float
     speed_of: str
     notes: tuple[str, ...] = ()
+    reason: str = ""
 
     @property
     def threshold(self) -> float:

@@ -29,7 +29,7 @@ def as_text(result: Any) -> str:
     if len(shown) < len(result.rows):
         lines.append(f"  {len(result.rows) - len(shown)} rows whose multipliers contradict the signs assumed: see rows")
     lines += [f"  threshold: {item!r} ({item.approach})" for item in result.thresholds]
-    lines += [f"  {note}" for note in result.notes]
+    lines += [f"  {note}" for note in (*result.notes, result.reason) if note]
     if result.rows:
         lines.append(f"  largest error of an exponent {float(result.residual):.1e}")
     return "\n".join(lines)

@@ -33,7 +33,7 @@ class TraceStatus(Enum):
     """What was found of a configuration space."""
 
     TRACED = "The configuration space is a graph of arcs, each followed from end to end."
-    UNFINISHED = "Some arcs or singular points could not be resolved; see the notes."
+    UNFINISHED = "Some arcs or singular points could not be resolved; see the notes and the reason."
     POINTS = "The configuration space consists of isolated points."
     SURFACE = "The configuration space has dimension two or more: its arcs are not drawn."
     EMPTY = "No configuration satisfies the constraints."
@@ -146,6 +146,8 @@ class ConfigurationSpace(Result):
         Constraints on velocities, which don't restrict positions.
     notes : tuple of str
         What a reader should know: what was ignored, cut, not resolved; how completeness was proved.
+    reason : str
+        The budget that was spent before the search was done, in words.
     t : float
     strata : tuple of Stratum
         For dimension two and more: the configurations of full rank, then the singular ones, by rank, as samples.
@@ -177,6 +179,7 @@ class ConfigurationSpace(Result):
     local_types: tuple[LocalType, ...] = ()
     params: Mapping[str, float] = field(default_factory=dict)
     drawing: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
 
     def _check(self) -> str:
         arcs, points, n = len(self.branches), len(self.singular_points), len(self.coordinates)

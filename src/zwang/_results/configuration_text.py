@@ -49,7 +49,7 @@ def text_of(space: ConfigurationSpace) -> str:
     lines += [f"  arc {arc.number} has multiplicity {arc.multiplicity}" for arc in doubled[:MOST_LINES]]
     if space.status.name == "UNFINISHED":
         lines.append(f"  {space.status.value}")
-    lines += [f"  {note}" for note in space.notes]
+    lines += [f"  {note}" for note in (*space.notes, space.reason) if note]
     lines.append(f"  residual {float(space.residual):.1e}, {'complete' if space.complete else 'sampled, not complete'}")
     return "\n".join(lines)
 

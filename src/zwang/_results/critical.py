@@ -25,6 +25,28 @@ class CriticalStatus(Enum):
 
 
 @storable
+class CriticalSearch(Enum):
+    """How far a search for critical values went."""
+
+    SEARCHED = "The interval was searched from all starts, and every value compared with its neighbours."
+    UNFINISHED = "A budget was spent before the search was done; see the reason."
+
+
+class CriticalValues(list["CriticalValue"]):
+    """What `critical` found: a list in the order of the values.
+
+    Attributes
+    ----------
+    status : CriticalSearch
+    reason : str
+        The budget that was spent, in words; empty where none was.
+    """
+
+    status: CriticalSearch = CriticalSearch.SEARCHED
+    reason: str = ""
+
+
+@storable
 @dataclass(frozen=True)
 class Shape:
     """The main numbers of a configuration space at one value of the parameter.

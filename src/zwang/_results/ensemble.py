@@ -101,12 +101,15 @@ class Ensemble(Result):
         In the order of the flattened arrays; ``ensemble[i, j]`` finds one by its place. Many smooth motions are carried
         to their ends side by side; then each is computed as a whole, by itself, when it is first asked for, and its end
         agrees with that in `end` within the tolerance.
+    reason : str
+        Why there are less motions than were asked for.
     """
 
     status: EnsembleStatus
     name: str
     shape: tuple[int, ...]
     motions: Sequence[Motion]
+    reason: str = ""
 
     def _check(self) -> str:
         if not self.motions or min(self.shape, default=1) < 0 or math.prod(self.shape) != len(self.motions):

@@ -229,7 +229,8 @@ class LimitStudy(Result):
 
     def _check(self) -> str:
         names = [set(item) for item in (self.averages, self.lowest, self.highest, self.mean_force, self.ideal_force)]
-        if any(item != names[0] for item in names) or not self.realized or not len(self.strengths):
+        empty = not len(self.strengths) and self.status is not LimitStatus.UNDECIDED
+        if any(item != names[0] for item in names) or not self.realized or empty:
             return "its forces are not those of the same constraints, or it has none"
         return "" if set(self.orders) <= set(self.errors) else "it has orders of quantities without errors"
 
@@ -237,6 +238,11 @@ class LimitStudy(Result):
     def force(self) -> Mapping[str, Array]:
         """Constraint -> (s, k, 2): the range of the realized force in each cell of time, its envelope."""
         return {name: np.stack([low, self.highest[name]], axis=-1) for name, low in self.lowest.items()}
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was decided, where nothing was: a budget that is spent, for example."""
+        return self.verdict.sentence if self.status is LimitStatus.UNDECIDED else ""
 
     @property
     def limit(self) -> CommonLimit | None:
@@ -278,6 +284,10 @@ class LimitStudy(Result):
         """
         from zwang._plot import limits
 
+        if not len(self.strengths):
+            raise DeclarationError(
+                f"{self.name}: no realized motion reached the end, so there is nothing to draw. {self.reason}"
+            )
         if what == "errors":
             return limits.draw_errors(self.strengths, self.errors, self.orders, ax=ax)
         if what == "force":

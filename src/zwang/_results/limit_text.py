@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 def study_text(study: LimitStudy) -> str:
     """Return the summary a person wants."""
+    if not len(study.strengths):
+        first = f"LimitStudy of '{study.name}': {study.status.name}. {study.verdict.sentence}"
+        return "\n".join([first, *(f"  {note}" for note in study.notes)])
     low, high = float(study.strengths[0]), float(study.strengths[-1])
     lines = [
         f"LimitStudy of '{study.name}': {study.status.name}. {study.verdict.sentence}",

@@ -396,6 +396,11 @@ class Reactions(Result):
                 return "a solution has other contacts or coordinates"
         return ""
 
+    @property
+    def reason(self) -> str:
+        """What was not done and why, a budget that is spent among it; the same as `note`."""
+        return self.note
+
     def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the solutions and return the Axes (extra ``plot``).
 

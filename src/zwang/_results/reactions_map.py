@@ -55,6 +55,7 @@ class ReactionsMap:
     provenance: Provenance
     axes: tuple[tuple[str, ...], ...] = ()
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    reason: str = ""
 
     def _check(self) -> str:
         if self.counts.shape != self.codes.shape or (self.axes and len(self.axes) != self.codes.ndim):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.inertia import fading_inertia
+from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
@@ -33,6 +35,8 @@ CHUNK = 2000
 """Steps after which a stretch is handed over."""
 FEW = 200
 """The same where slips in planes are looked at for coming to rest."""
+EVENT = 500
+"""Steps that an event counts for in a budget: it takes about as long."""
 STRICTER = 0.02
 """What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
 SHARPEST = 1e-15
@@ -67,6 +71,8 @@ class Driver:
             return self._run(moment)
         except KeyboardInterrupt:
             return self._interrupted()
+        except Spent as spent:
+            return Stop(MotionStatus.UNFINISHED, f"At t = {self.moment.t:.6g}: {spent}")
 
     def _interrupted(self) -> Stop:
         reached = max([self.moment.t, *(float(piece.t[-1]) for piece in self.record.pieces[-1:])])
@@ -78,11 +84,17 @@ class Driver:
         """A time on which the motion changes little."""
         return self.step if self.step > 0 else 0.1 * (self.request.until - self.moment.t)
 
+    @property
+    def kept(self) -> int:
+        """Bytes that a step keeps: times, states, accelerations, dense output; none where they go to a file."""
+        return 0 if self.request.stream is not None else 8 * (1 + 17 * len(self.moment.q))
+
     def decide(self, moment: Moment, before: tuple[str, ...] | None) -> Decision:
         """Return the next mode."""
         return decide(self.ground, moment, before, self.choose, self.span)
 
     def _run(self, moment: Moment) -> Stop:
+        spend()
         entered = happen(self, moment, None, ())
         if isinstance(entered, Stop):
             return entered
@@ -110,7 +122,10 @@ class Driver:
                 if parted is not None:
                     return Stop(MotionStatus.UNFINISHED, parted)
             if found.status == "REACHED":
+                with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
+                    spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
                 return Stop(MotionStatus.REACHED)
+            spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
             if found.status == "PAUSED":
                 continue
             if found.status != "FIRED":
@@ -130,6 +145,8 @@ class Driver:
                 following = happen(self, moment, decision, names)
             if isinstance(following, Stop):
                 return following
+            self.moment = following[0]
+            spend(EVENT)
             if self._chatters(following[0], names):
                 return stopped_at(
                     self.record, MotionStatus.CHATTER, following[0].t, f"{STANDSTILL} events at t = {moment.t:.12g}."
@@ -153,7 +170,7 @@ class Driver:
             self.request.until,
             max(STRICTER * self.request.tol, SHARPEST),
             sides,
-            max_steps=CHUNK if not planes else FEW,
+            max_steps=min(CHUNK if not planes else FEW, steps_left(self.kept)),
             first_step=self.step,
             bands=bands_of(self, decision, moment),
             branches=branches_of(self, moment),

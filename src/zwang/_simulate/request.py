@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from zwang._numerics.budget import Budget
 from zwang._results.streaming import MotionStream
 from zwang._simulate.user_events import Event
 from zwang.errors import DeclarationError
@@ -16,6 +17,10 @@ AT_PARADOX = ("stop", "impact", "realize")
 AT_CHOICE = ("stop", "keep mode", "realize")
 AT_SINGULAR = ("stop", "straight", "realize")
 METHODS = ("events", "timestepping")
+
+
+BUDGET = Budget(steps=5_000_000, memory=500_000_000)
+"""Of a motion, or of all motions of an ensemble."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class Request:
     redundant: str | None
     progress: Callable[[float], None] | None
     stream: MotionStream | None = None
+    budget: Budget = BUDGET
     drawing: Mapping[str, Any] = field(default_factory=dict)
 
 

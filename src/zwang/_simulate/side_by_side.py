@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from zwang._backends import SparseTerms
 from zwang._backends.native.lanes import LaneEnds, Lanes, lanes_for
 from zwang._compile import Model
 from zwang._compile.values import Inputs
+from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.linear.inertia import sound
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
@@ -112,7 +114,10 @@ def _moved(lanes: Lanes, inputs: Inputs, tol: float, request: Request, until: fl
     starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
     progress = request.progress
     between = None if progress is None else (lambda begun: progress(float(starts[min(begun, starts.size) - 1])))
-    return lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between)
+    found = lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between, most=steps_left())
+    with suppress(Spent):  # what was reached stands; the meter remembers
+        spend(int(found.attempts.sum()))
+    return found
 
 
 def _at(move: Callable[[float], LaneEnds], until: float, time: float) -> tuple[NDArray[np.bool_], Array]:

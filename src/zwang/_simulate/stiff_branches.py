@@ -21,6 +21,7 @@ from zwang._compile import Model, compile
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
 from zwang._derive.modes import Mode
+from zwang._numerics.budget import spend
 from zwang._realize import Stiffness, realize
 from zwang._simulate.passing import Crossing
 from zwang._simulate.stretches import moving_for
@@ -155,6 +156,7 @@ def _followed(
         found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, first_step=step, dense=False)
         if found.status == "INTERRUPTED":
             raise KeyboardInterrupt
+        spend(len(found.t) - 1)
         away = np.linalg.norm((found.q - centre) / scale, axis=1) > radius
         entered = np.flatnonzero(~away)
         first = 0 if inside else (int(entered[0]) if len(entered) else len(away))

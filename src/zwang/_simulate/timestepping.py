@@ -23,6 +23,7 @@ from zwang._backends import SparseTerms
 from zwang._compile.inertia import inertia_of
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
+from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.moreau import (
     BILATERAL,
@@ -118,9 +119,11 @@ class Walk:
 
     def run(self, progress: Callable[[float], None] | None = None) -> tuple[Steps, Stop]:
         """Take all steps; return them and why they ended."""
-        n, m, k = len(self.moment.q), len(self.layout.source), self.count
+        n, m = len(self.moment.q), len(self.layout.source)
+        k = min(self.count, steps_left(self.kept))
         times: Array = np.asarray(self.moment.t + self.h * np.arange(k + 1), dtype=np.float64)
-        times[-1] = self.until
+        if k == self.count:
+            times[-1] = self.until
         track = Track(
             times,
             np.empty((k + 1, n)),
@@ -134,6 +137,7 @@ class Walk:
         pace: Pace[tuple[int, int]] = Pace(FIRST, 1 if self.restitution.varies else k)
         try:
             while done < k:
+                spend()
                 self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
                 status, done = pace.go(partial(self._walk, track, done), k - done)
                 if status == STILL:
@@ -144,11 +148,21 @@ class Walk:
                     break
                 if progress is not None:
                     progress(float(track.t[done]))
+            if done < self.count and stop.status is MotionStatus.REACHED:
+                spend(done, done * self.kept)
         except KeyboardInterrupt:
             words = f"Interrupted at t = {track.t[done]:.6g}; it was to go on until {self.until:.6g}."
             stop = Stop(MotionStatus.INTERRUPTED, words)
+        except Spent as spent:
+            stop = Stop(MotionStatus.UNFINISHED, f"At t = {track.t[done]:.6g}: {spent}")
         lost = self._lost(track, done)
         return self._steps(track, lost[0] if lost else done), Stop(MotionStatus.UNFINISHED, lost[1]) if lost else stop
+
+    @property
+    def kept(self) -> int:
+        """Bytes that a step keeps: state, impulses and rates, then accelerations, dense output and labels."""
+        n, m, c = len(self.moment.q), len(self.layout.source), len(self.ground.table.places)
+        return 8 * (1 + 2 * n + 2 * m) + 8 * 15 * n + 17 * c
 
     def _walk(self, track: Track, done: int, ahead: int) -> tuple[tuple[int, int], int]:
         """Take some steps; return how they ended and the step reached, and how many were taken."""

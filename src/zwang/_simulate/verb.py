@@ -14,6 +14,7 @@ from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._derive.supported import declared_digest
+from zwang._numerics.budget import Allowed, Meter, spending
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.motion import Motion, MotionStatus
@@ -27,6 +28,7 @@ from zwang._simulate.request import (
     AT_CHOICE,
     AT_PARADOX,
     AT_SINGULAR,
+    BUDGET,
     IMPACT_LAWS,
     METHODS,
     Request,
@@ -60,6 +62,7 @@ def simulate(
     redundant: str | None = ...,
     progress: Callable[[float], None] | None = ...,
     out: str | Path | None = ...,
+    budget: Allowed = ...,
     backend: str = ...,
 ) -> Motion: ...
 
@@ -82,6 +85,7 @@ def simulate(
     redundant: str | None = ...,
     progress: Callable[[float], None] | None = ...,
     out: str | Path | None = ...,
+    budget: Allowed = ...,
     backend: str = ...,
 ) -> Motion | Ensemble: ...
 
@@ -103,6 +107,7 @@ def simulate(
     redundant: str | None = None,
     progress: Callable[[float], None] | None = None,
     out: str | Path | None = None,
+    budget: Allowed = None,
     backend: str = "native",
 ) -> Motion | Ensemble:
     """Return the motion of a system from a state, with its events.
@@ -149,6 +154,11 @@ def simulate(
         A ``.npz`` file for the whole motion, while memory holds the last rows only; `load_result` reads it. Until the
         motion has ended it grows in a draft beside it, ``<out>.part``; a file that was there stays until then. Of a
         process that was killed, `load_result` reads the draft up to its last block.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` and ``memory`` (bytes of what is kept), by default an hour, five
+        million steps, of which an event counts for 500, and 500 MB. Where one is spent the motion ends, UNFINISHED,
+        with what there is of it. Steps and memory end it at the same place on every machine. An ensemble has one
+        budget.
     backend : str
         Which backend evaluates the equations.
 
@@ -188,17 +198,25 @@ def simulate(
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
         progress=progress,
         stream=None if out is None else MotionStream(out),
+        budget=BUDGET.but(name, budget),
         drawing={} if shown is None else shown.to_dict(),
     )
     if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
     if check_word(name, "method", method, METHODS) == "timestepping":
-        return motion_by_steps(model, inputs, request, step)
+        with spending(request.budget):
+            return motion_by_steps(model, inputs, request, step)
     return _many(model, inputs, request) if inputs.shape else _one(model, inputs, request)
 
 
 def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
     """Return the motions from each state of a batch."""
+    with spending(request.budget) as meter:
+        found = _motions(model, inputs, request, meter)
+        return replace(found, reason=meter.over) if len(found) < inputs.q.shape[1] else found
+
+
+def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> Ensemble:
     done: dict[int, Motion] = {}
 
     def one(k: int) -> Motion:
@@ -213,8 +231,8 @@ def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
     fast = side_by_side(inertia_of(model, single(inputs, 0)).moving, inputs, request, one)
     if fast is not None:
         return fast
-    motions: list[Motion] = []
-    while len(motions) < inputs.q.shape[1] and not (motions and motions[-1].status is MotionStatus.INTERRUPTED):
+    motions = [one(0)]
+    while len(motions) < inputs.q.shape[1] and motions[-1].status is not MotionStatus.INTERRUPTED and not meter.over:
         motions.append(one(len(motions)))
     reached = all(motion.status is MotionStatus.REACHED for motion in motions)
     complete = len(motions) == inputs.q.shape[1]
@@ -239,10 +257,13 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     moment = admit(ground, inputs)  # a state that can't be is a mistake, told before anything is written
     stream = request.stream
     if stream is None:
-        return _motion(driver, driver.run(moment))
+        with spending(request.budget):
+            return _motion(driver, driver.run(moment))
     try:
         stream.begin(_motion(driver, Stop(MotionStatus.INTERRUPTED), (driver.record.start(moment),)))
-        motion = _motion(driver, driver.run(moment))
+        with spending(request.budget):
+            stop = driver.run(moment)
+        motion = _motion(driver, stop)
         stream.close(motion)
     except BaseException:
         stream.abandon(driver.record.events, driver.record.drift)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.following import follow
@@ -62,6 +63,7 @@ class Follower:
                 s.one, s.place.t, first, forward, s.rank, s.sizes, s.place.scale, s.mix, s.place.params, s.work,
                 centres, radii, s.periods, self.limits, step, int(closing and total == 0), pieces, weakest, report,
             )  # fmt: skip
+            spend(made, made * pieces[0].nbytes)
             rows.append(pieces[:made].copy())
             sigmas.append(weakest[:made].copy())
             total += made

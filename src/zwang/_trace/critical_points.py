@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._trace.formulas import ExactEquations, Formulas, numeric
 
 Array = NDArray[np.float64]
@@ -106,6 +107,7 @@ class Extended:
             step = np.linalg.solve(normal, np.where(active[:, None], right, 0.0)[..., None])[..., 0]
             length = np.abs(step).max(axis=1)
             tried = z + step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))[:, None]
+            spend(len(tried))
             new_residual, new_A = self.system(tried)
             new_size = _sizes(new_residual)
             better = new_size < size

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._declare.system import System
+from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace
-from zwang._results.critical import CriticalStatus, CriticalValue, Shape
+from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
 from zwang._trace.equations import Equations, equations_of, parameter_vector
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
 from zwang._trace.sampling import TURN, Region, placed, region_of, starts_in
-from zwang._trace.verb import trace
+from zwang._trace.verb import BUDGET, trace
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
@@ -41,7 +42,8 @@ def critical(
     compare: bool = True,
     seed: int = 0,
     starts: int | None = None,
-) -> list[CriticalValue]:
+    budget: Allowed = None,
+) -> CriticalValues:
     """Return the values of a parameter at which the configuration space becomes singular, and what changes there.
 
     Constraints and the dependence of their gradients are solved together, with the parameter free, from many starts;
@@ -64,11 +66,13 @@ def critical(
         Whether to trace the space at each value and on both sides of it.
     seed, starts : int
         Of the random starts, and how many.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` and ``memory`` as in `trace`, for everything together.
 
     Returns
     -------
-    list of CriticalValue
-        In the order of the values.
+    CriticalValues
+        A list in the order of the values, with a `status`: UNFINISHED where a budget was spent, with the `reason`.
 
     Examples
     --------
@@ -81,13 +85,16 @@ def critical(
     ('crossing', 1, 2)
     """
     search = _Search(system, params, vary, within, box, t, seed, starts)
-    found = search.solutions()
-    values = _grouped(found, search.unit)
-    places = [value for value, _ in values]
-    return [
-        search.described(value, points, _room(places, k, search.unit), compare)
-        for k, (value, points) in enumerate(values)
-    ]
+    found = CriticalValues()
+    with spending(BUDGET.but(search.system.name, budget)):
+        try:
+            values = _grouped(search.solutions(), search.unit)
+            places = [value for value, _ in values]
+            for k, (value, points) in enumerate(values):
+                found.append(search.described(value, points, _room(places, k, search.unit), compare))
+        except Spent as spent:
+            found.status, found.reason = CriticalSearch.UNFINISHED, str(spent)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +305,8 @@ class _Search:
         """Return the main numbers of the space at one value; None where it can't be traced."""
         try:
             params = {**self.params, self.symbol.name: value}
-            space: ConfigurationSpace = trace(self.system, params, self.box, t=self.t, seed=self.seed)
+            space: ConfigurationSpace = trace(self.system, params, self.box, t=self.t, seed=self.seed, budget=UNBOUNDED)
+            spend()  # a space whose search was cut short is not compared
         except (DeclarationError, StateError):
             return None
         kinds = tuple(point.kind for point in space.singular_points)

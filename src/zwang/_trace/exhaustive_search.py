@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._trace.exhaustive_boxes import Piece, Prover
 
 Array = NDArray[np.float64]
@@ -131,6 +132,7 @@ def subdivide(prover: Prover, domain: Domain, balls: Sequence[Ball], most: int) 
         if prover.evaluated - start >= most or len(search.unresolved) >= MOST_OPEN:
             search.exhausted = True
             break
+        spend(1)
         verdict = prover.examine(low, high)
         if verdict.kind == "empty":
             continue

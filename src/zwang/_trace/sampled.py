@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class Search:
         self.outside = 0
         self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.notes: list[str] = []
+        self.arcs: list[RawArc] = []
 
     def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""
@@ -143,6 +145,14 @@ def traced(search: Search) -> ConfigurationSpace:
     return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
 
 
+def unfinished(search: Search, reason: str) -> ConfigurationSpace:
+    """Return what a search has found when its budget was spent."""
+    e = search.equations
+    rank = min(e.m, e.n - 1)
+    found = _space(search, search.arcs, [], TraceStatus.UNFINISHED, e.n - rank, rank, np.zeros((0, e.n)))
+    return replace(found, reason=reason)
+
+
 def _followed(search: Search, x: Array) -> list[RawArc]:
     """Return all arcs: out of every singular point, then through every point that is on none."""
     points = search.points
@@ -151,6 +161,7 @@ def _followed(search: Search, x: Array) -> list[RawArc]:
         follower = Follower(search.solver, points)
         known = len(points.found)
         arcs: list[RawArc] = []
+        search.arcs = arcs
         used: set[tuple[int, int]] = set()
         for number in range(known):
             for half in range(len(points.found[number].half_branches)):

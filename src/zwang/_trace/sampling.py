@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._numerics.curves.solving import project_many, singular_many
 from zwang._trace.equations import Equations, Place
 from zwang.errors import DeclarationError, nearest
@@ -162,6 +163,7 @@ class Solver:
 
     def project(self, x: Array, most: int = 80, *, every: bool = False) -> Sample:
         """Move points (k, n), in x, to the set."""
+        spend(len(x))
         x = np.ascontiguousarray(x, dtype=float).copy()
         mix = self.every if every else self.mix
         values, report = np.zeros((len(x), len(mix))), np.empty((len(x), 2))
@@ -172,6 +174,7 @@ class Solver:
 
     def singular(self, x: Array, most: int = 60) -> tuple[Array, Array, Array]:
         """Move points to where the rank drops; return positions, last steps and residuals."""
+        spend(len(x))
         module = self.equations.curvature_module
         x = np.ascontiguousarray(x, dtype=float).copy()
         u, report = np.zeros((len(x), len(self.mix))), np.empty((len(x), 2))

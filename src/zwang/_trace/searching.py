@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._trace.local import LocalStructure, analyse
 from zwang._trace.local_refining import bottoms, is_plain
 from zwang._trace.sampling import Region, Solver
@@ -14,6 +15,8 @@ HOPEFUL = 1e-6
 SPREAD = 0.03
 NEARLY = 5e-3
 MOST = 40
+ANALYSIS = 20
+"""Points that the analysis of a singular one counts for in a budget."""
 
 
 class SingularPoints:
@@ -68,6 +71,7 @@ class SingularPoints:
         q = self.region.shifted(x * place.scale, place.equations.angles)
         if self.multiple and not self._drops_twice(q) and self._on_multiple(q):
             return False
+        spend(ANALYSIS)
         local = analyse(place, q)
         if local is None:
             return False

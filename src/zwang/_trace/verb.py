@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._declare.system import System
+from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._results import Provenance
-from zwang._results.configuration import ConfigurationSpace
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import Equations, equations_of, parameter_vector
 from zwang._trace.local import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
-from zwang._trace.sampled import Search, traced
+from zwang._trace.sampled import Search, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
 from zwang._trace.strata import with_strata
 from zwang.errors import DeclarationError, nearest
@@ -25,6 +26,7 @@ Array = NDArray[np.float64]
 WIDENINGS = 3
 TIMES = 10.0
 SEARCHES = ("sampled", "exhaustive")
+BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
 
 
 def trace(
@@ -37,6 +39,7 @@ def trace(
     at: Any = None,
     seed: int = 0,
     starts: int | None = None,
+    budget: Allowed = None,
 ) -> ConfigurationSpace:
     """Return the configuration space: its arcs, singular points and components.
 
@@ -60,6 +63,10 @@ def trace(
         Of the random starts.
     starts : int, optional
         How many; by default some hundred, more for more coordinates.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` (points that are solved for, pieces of arcs, boxes) and
+        ``memory`` (bytes of arcs), by default an hour, ten million and 1 GB. Where one is spent the space is
+        UNFINISHED and holds what was found.
 
     Returns
     -------
@@ -94,14 +101,21 @@ def trace(
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
-        return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, extra, at)
+        searches: list[Search] = []
+        try:
+            return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, searches, extra, at)
+        except Spent as spent:
+            return unfinished(searches[-1], str(spent))
 
-    if search == "exhaustive":
-        from zwang._trace.exhaustive import exhausted
-
-        found = exhausted(declared, params or {}, sampled(), sampled)
-    else:
+    with spending(BUDGET.but(declared.name, budget)):
         found = sampled()
+        if search == "exhaustive" and not found.reason:
+            from zwang._trace.exhaustive import exhausted
+
+            try:
+                found = exhausted(declared, params or {}, found, sampled)
+            except Spent as spent:
+                found = replace(found, status=TraceStatus.UNFINISHED, reason=str(spent))
     shown = (system.system if isinstance(system, Model) else system).drawing
     return found if shown is None else replace(found, drawing=shown.to_dict())
 
@@ -113,11 +127,14 @@ def _sampled(
     t: float,
     seed: int,
     starts: int | None,
+    searches: list[Search],
     extra: Array | None = None,
     at: Any = None,
 ) -> ConfigurationSpace:
+    """Return the space by a sampled search; the last of `searches` is the one that was at work if `Spent` is raised."""
     region, scale = region_of(equations, values, box)
     search = Search(equations, values, t, region, scale, seed, starts, extra)
+    searches.append(search)
     first = search, region, scale
     for _ in range(WIDENINGS):
         # A parameter need not be a length: where nothing is found in the region it suggests, look farther.
@@ -125,6 +142,7 @@ def _sampled(
             break
         region, scale = region.wider(TIMES, equations.angles), np.where(equations.angles, scale, TIMES * scale)
         search = Search(equations, values, t, region, scale, seed, starts, extra)
+        searches.append(search)
     if not len(search.sample()[0]):
         search, region, scale = first
     simpler = without_squares(equations, values) if search.squared else None
@@ -134,6 +152,7 @@ def _sampled(
         plain, table = simpler
         places = [equations.system.parameters.index(item) for item in plain.parameters]
         search = Search(equations_of(plain), values[places], t, region, scale, seed, starts, extra)
+        searches.append(search)
         found = traced(search)
         arcs = counted(equations.system, values, table, found.branches)
         found = replace(found, branches=tuple(arcs))

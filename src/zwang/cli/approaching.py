@@ -16,10 +16,10 @@ from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, assigned
+from zwang.cli.values import Assignments, assigned, budget_from, budget_option
 from zwang.errors import DeclarationError
 
-NOT_ANSWERED = {AsymptoticsStatus.UNRESOLVED, AsymptoticsStatus.CONTRADICTED}
+NOT_ANSWERED = {AsymptoticsStatus.UNRESOLVED, AsymptoticsStatus.CONTRADICTED, AsymptoticsStatus.UNFINISHED}
 EXAMPLES = """\b
 Examples:
   zwang asymptotics ellipse_pendulum --at phi=0 psi=pi
@@ -47,6 +47,7 @@ class Approaching(Assignments):
 @click.option("--speed", default="1", show_default=True, metavar="NUMBER", help="Of the motion.")
 @click.option("--speed-of", metavar="EXPRESSION", help="What has that speed; 'kinetic': in the kinetic metric.")
 @click.option("--distance", metavar="EXPRESSION", help="Exponents along branches are in its size.")
+@budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the growth: .png, .svg or .pdf.")
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
@@ -60,6 +61,7 @@ def asymptotics_(
     speed: str,
     speed_of: str | None,
     distance: str | None,
+    budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
     json_: bool,
@@ -81,6 +83,7 @@ def asymptotics_(
         speed=parse(speed, {}, where="--speed"),
         speed_of=speed_of,
         distance=distance,
+        budget=budget_from(budget),
     )
     files.write(out, result.save)
     files.write(picture, lambda path: draw(result, path))

@@ -16,7 +16,7 @@ from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, in_radians, number, require_known, values_from
+from zwang.cli.values import Assignments, budget_from, budget_option, in_radians, number, require_known, values_from
 from zwang.errors import DeclarationError, nearest
 
 EXAMPLES = """\b
@@ -42,6 +42,7 @@ PERMILLE = 1000
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
+@budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the study: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the study: .png, .svg or .pdf.")
 @click.option("--show", "shown", default="errors", show_default=True, help="What --plot draws: errors, force, motions.")
@@ -61,6 +62,7 @@ def limit_(
     state: tuple[str, ...],
     params: tuple[str, ...],
     degrees: bool,
+    budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
     shown: str,
@@ -87,12 +89,15 @@ def limit_(
     chosen = names[0] if len(names) == 1 else names
     answer: LimitStudy | Recommendation
     if wanted is not None:
-        answer = recommend(compile(system), chosen, start, known, error=number(wanted, "--recommend"), until=end, by=by)
+        answer = recommend(
+            compile(system), chosen, start, known, error=number(wanted, "--recommend"), until=end, by=by,
+            budget=budget_from(budget),
+        )  # fmt: skip
         good = answer.status is RecommendationStatus.VERIFIED
     else:
         with progress(f"limit of {system.name}", PERMILLE) as show:
             answer = limit(
-                compile(system), chosen, start, known, by=by, until=end, strengths=asked,
+                compile(system), chosen, start, known, by=by, until=end, strengths=asked, budget=budget_from(budget),
                 progress=lambda share: show(int(PERMILLE * share), "strengths"),
             )  # fmt: skip
         good = answer.status in (LimitStatus.CONVERGES, LimitStatus.CONVERGES_ELSEWHERE)

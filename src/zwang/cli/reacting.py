@@ -20,7 +20,16 @@ from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, angle_names, in_radians, ranges_from, require_known, values_from
+from zwang.cli.values import (
+    Assignments,
+    angle_names,
+    budget_from,
+    budget_option,
+    in_radians,
+    ranges_from,
+    require_known,
+    values_from,
+)
 from zwang.errors import DeclarationError
 
 NOT_ANSWERED = {ReactionsStatus.NONE, ReactionsStatus.UNDECIDED}
@@ -55,6 +64,7 @@ Examples:
 @click.option(
     "--slip", "slips", multiple=True, metavar="CONSTRAINT=NUMBER", help="With --hold: its slip velocity [m/s]."
 )
+@budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the result: .png, .svg or .pdf.")
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
@@ -68,6 +78,7 @@ def reactions_(
     held: tuple[str, ...],
     follow: tuple[str, ...],
     slips: tuple[str, ...],
+    budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
     json_: bool,
@@ -86,7 +97,7 @@ def reactions_(
     asked.set(state, params, ranges)
     if held:
         asked.hold(held, follow, values_from(slips, "--slip"))
-    result = asked.answer()
+    result = asked.answer(budget_from(budget))
     files.write(out, result.save)
     files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set()))
     answered = _tell_map(result, asked, json_) if isinstance(result, ReactionsMap) else _tell_one(result, asked, json_)
@@ -133,13 +144,13 @@ class _Question:
             self.model, self.state, self.params, held, fixed=set(self.ranges), follow=follow or None, slips=slips
         )
 
-    def answer(self) -> Reactions | ReactionsMap:
+    def answer(self, budget: float | dict[str, float] | None) -> Reactions | ReactionsMap:
         """Ask the verb, with a bar on stderr for a map."""
         if not self.ranges:
-            return reactions(self.model, self.state, self.params)
+            return reactions(self.model, self.state, self.params, budget=budget)
         total = int(np.prod([len(values) for values in self.ranges.values()]))
         with progress(f"reactions of {self.model.system.name}", total) as show:
-            result = reactions(self.model, self.state, self.params, report=lambda done: show(done, ""))
+            result = reactions(self.model, self.state, self.params, budget=budget, report=lambda done: show(done, ""))
             show(total, "")
         return result
 

@@ -15,7 +15,7 @@ from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, in_radians, number, require_known, values_from
+from zwang.cli.values import Assignments, budget_from, budget_option, in_radians, number, require_known, values_from
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -42,6 +42,7 @@ PERMILLE = 1000
 @click.option("--at-paradox", default="stop", show_default=True, help="stop, impact or realize.")
 @click.option("--at-choice", default="stop", show_default=True, help="stop, keep mode or realize.")
 @click.option("--at-singular", default="stop", show_default=True, help="stop, straight or realize.")
+@budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the motion: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the motion: .png, .svg or .pdf.")
 @click.option(
@@ -65,6 +66,7 @@ def simulate_(
     at_paradox: str,
     at_choice: str,
     at_singular: str,
+    budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
     shown: tuple[str, ...],
@@ -102,6 +104,7 @@ def simulate_(
             at_paradox=at_paradox,
             at_choice=at_choice,
             at_singular=at_singular,
+            budget=budget_from(budget),
             progress=lambda time: show(int(PERMILLE * (time - begin) / (last - begin)), f"t = {time:.4g}"),
             **options,
         )

@@ -13,7 +13,7 @@ from zwang._trace import trace
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, assigned, number, values_from
+from zwang.cli.values import Assignments, assigned, budget_from, budget_option, number, values_from
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -37,6 +37,7 @@ Examples:
 )
 @click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
 @click.option("--seed", default=0, show_default=True, help="Of the random starts.")
+@budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the space: .png, .svg or .pdf.")
 @click.option("--axes", "chosen", metavar="X,Y", help="With --plot: the two coordinates to draw.")
@@ -49,6 +50,7 @@ def trace_(
     search: str,
     instant: str | None,
     seed: int,
+    budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
     chosen: str | None,
@@ -68,7 +70,7 @@ def trace_(
     box = {name: _bounds(name, text) for name, text in assigned(sides, "--box").items()}
     t = None if instant is None else number(instant, "--time")
     values = found.params | values_from(params, "--param")
-    space = trace(found.system, values, box=box or None, search=search, t=t, seed=seed)
+    space = trace(found.system, values, box=box or None, search=search, t=t, seed=seed, budget=budget_from(budget))
     files.write(out, space.save)
     files.write(picture, lambda path: _draw(space, path, pair))
     if json_:

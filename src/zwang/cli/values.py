@@ -23,7 +23,7 @@ class Assignments(click.Command):
     What follows such an option and has an equals sign belongs to it too, up to the next option.
     """
 
-    several = ("--state", "--param", "--map", "--slip", "--box")
+    several = ("--state", "--param", "--map", "--slip", "--box", "--budget")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write the option again before each of its values, as click wants it."""
@@ -42,6 +42,28 @@ class Assignments(click.Command):
                 option = None
             written.append(text)
         return super().parse_args(ctx, written)
+
+
+def budget_option(command: Any) -> Any:
+    """Give a command the option --budget: seconds, or seconds=, steps= and memory= (bytes)."""
+    words = "Seconds, or any of seconds= steps= memory= (bytes), after which to end with what there is."
+    return click.option("--budget", multiple=True, metavar="SECONDS | NAME=NUMBER ...", help=words)(command)
+
+
+def budget_from(texts: Iterable[str]) -> float | dict[str, float] | None:
+    """Return what --budget says, as the verbs take it.
+
+    Examples
+    --------
+    >>> budget_from(["60"]), budget_from(["steps=1e4", "memory=2e9"]), budget_from([])
+    (60.0, {'steps': 10000.0, 'memory': 2000000000.0}, None)
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        key = name.strip() if equals else "seconds"
+        found[key] = number(value if equals else text, f"--budget {key}")
+    return found["seconds"] if list(found) == ["seconds"] else found or None
 
 
 def number(text: str, where: str) -> float:

@@ -18,6 +18,7 @@ from zwang._derive.graph import Node
 from zwang._derive.modes import Mode, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import freeze
+from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.jit import load_generated
 from zwang._numerics.pacing import Pace
 from zwang._numerics.stepping.lane_loop import Layout, lane_source
@@ -67,11 +68,14 @@ class Lanes:
         until: Array,
         tol: float,
         between: Callable[[int], None] | None = None,
+        *,
+        most: int = ENDLESS,
     ) -> LaneEnds:
         """Move states t (B,), q and v (n, B) until their times (B,).
 
         A motion that comes near a singular point, or can't go on, is given back where it is, not reached. `between` is
-        called with the number of motions begun whenever the compiled loop returns.
+        called with the number of motions begun whenever the compiled loop returns. After `most` steps of all motions
+        it ends as it does when it is interrupted.
         """
         motions = q.shape[1]
         found = LaneEnds(
@@ -87,18 +91,25 @@ class Lanes:
         who[-1] = 0
         status = np.ones(motions, dtype=np.int64)
         given, ends = np.ascontiguousarray(params), np.array(np.broadcast_to(until, (motions,)), dtype=float)
-        begun = -1
+        begun, rounds = -1, max(1, most // self.layout.lanes)
         pace: Pace[int] = Pace(FIRST)
 
-        def advance(rounds: int) -> tuple[int, int]:
+        def advance(size: int) -> tuple[int, int]:
+            nonlocal rounds
             arrays = (found.t, found.q, found.v, given, ends, status, found.steps, found.attempts, found.drift)
-            return self.module.advance(room, who, rounds, tol, *arrays), rounds
+            busy = self.module.advance(room, who, size, tol, *arrays)
+            rounds -= size
+            return busy, size
 
         try:
-            while pace.go(advance):
+            while pace.go(advance, rounds):
+                if rounds <= 0:
+                    begun = int(who[-1])
+                    break
+                spend()
                 if between is not None:
                     between(int(who[-1]))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Spent):
             begun = int(who[-1])
         found.reached[:] = status == 0
         return replace(found, interrupted=begun)

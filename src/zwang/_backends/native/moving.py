@@ -26,6 +26,7 @@ from zwang._derive.convert import Converter
 from zwang._derive.modes import Mode, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
+from zwang._numerics.budget import Spent, spend
 from zwang._numerics.pacing import Pace
 
 STORED = 2_000_000  # numbers kept in one call
@@ -213,12 +214,13 @@ class Moving:
         try:
             while status == PAUSED and call.steps < room:
                 status = self._pace.go(partial(call.run, room=room - call.steps))
+                spend()  # looks at the clock of the budget
                 if between is not None and self._pace.spent > SLOW:
                     between(call.time)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Spent) as cause:
             if not call.steps:
                 raise
-            status = INTERRUPTED
+            status = PAUSED if isinstance(cause, Spent) else INTERRUPTED
         self.tried += call.attempts
         return call.stretch(status)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.budget import Spent, spend
 from zwang._numerics.pacing import Pace
 from zwang._numerics.planar import tree
 from zwang._numerics.planar.dictionary import FREE, GROWTH, NOTES
@@ -62,6 +63,8 @@ class Outcome:
         The same as choices at the steps of the search, -1 where none was made.
     doubts : int
         How many there were.
+    spent : str
+        The budget of the caller that ended the search, in words.
     """
 
     leaves: Ints
@@ -77,6 +80,7 @@ class Outcome:
     doubtful: Ints
     choices: Ints
     doubts: int
+    spent: str = ""
 
 
 def mode_count(problem: Reduced) -> float:
@@ -201,6 +205,7 @@ def find_modes(
     budget: int = 2_000_000,
     keep: int = 1_000,
     margin: float = 0.0,
+    partial: bool = False,
     report: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Return every combination of modes that has a solution.
@@ -216,6 +221,8 @@ def find_modes(
         Rejections that are kept; the others are counted.
     margin : float
         Rejections that rest on less than this are listed as doubtful; 0 leaves it to `tol`.
+    partial : bool
+        Whether to return what was found where the budget of the caller is spent; else `Spent` goes on to the caller.
     report : callable, optional
         Called with the number of nodes every few thousand of them.
     """
@@ -255,10 +262,18 @@ def find_modes(
         tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, nodes, tol, margin)
         return None, int(counters[tree.NODES]) - before
 
-    while not counters[tree.DONE] and counters[tree.NODES] < budget:
-        pace.go(search, budget - int(counters[tree.NODES]))
-        if report is not None:
-            report(int(counters[tree.NODES]))
+    spent = ""
+    try:
+        spend(memory=tabs.nbytes + leaves.nbytes)
+        while not counters[tree.DONE] and counters[tree.NODES] < budget:
+            pace.go(search, budget - int(counters[tree.NODES]))
+            spend()
+            if report is not None:
+                report(int(counters[tree.NODES]))
+    except Spent as cause:
+        if not partial:
+            raise
+        spent = str(cause)
     unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
     return Outcome(
@@ -275,4 +290,5 @@ def find_modes(
         doubtful=modes_of_steps(problem, unsure[:, :k]),
         choices=unsure[:, :k].copy(),
         doubts=int(counters[tree.LOOSE]),
+        spent=spent,
     )

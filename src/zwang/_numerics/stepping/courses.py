@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.pacing import Pace
 from zwang._numerics.stepping import implicit, oscillatory
 from zwang._numerics.stepping.comparing import DISTANCES, Reference
@@ -106,7 +107,6 @@ def run_oscillatory(
     phase: float = 0.5,
     tol: float = 1e-12,
     reference: Reference | None = None,
-    stop: Callable[[], bool] | None = None,
 ) -> Course:
     """Follow a fast oscillation with an explicit method of order 8; the step is at most phase/(fastest rate)."""
     state = _State(problem, edges, reference)
@@ -118,7 +118,7 @@ def run_oscillatory(
             *state.arrays, *state.compared, state.crossings, phase, tol, steps,
         ))  # fmt: skip
 
-    status = _drive(advance, state, stop)
+    status = _drive(advance, state)
     return state.course(status, 12)
 
 
@@ -128,7 +128,6 @@ def run_implicit(
     *,
     tol: float = 1e-10,
     reference: Reference | None = None,
-    stop: Callable[[], bool] | None = None,
 ) -> Course:
     """Follow a stiff motion with the L-stable method of Radau of order 5; switching surfaces are located."""
     state = _State(problem, edges, reference)
@@ -140,7 +139,7 @@ def run_implicit(
             *state.arrays, *state.compared, state.crossings, tol, steps,
         ))  # fmt: skip
 
-    status = _drive(advance, state, stop)
+    status = _drive(advance, state)
     return state.course(status, 0)
 
 
@@ -165,6 +164,12 @@ class _State:
         self.sizes = np.zeros(max(problem.switches, 1))
         self.sup = np.zeros(len(DISTANCES))
         self.reference = reference or Reference.nothing(n)
+        self.reason = ""
+
+    @property
+    def tried(self) -> int:
+        """Steps taken and rejected."""
+        return int(self.counts[oscillatory.STEPS] + self.counts[oscillatory.REJECTED])
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -198,13 +203,26 @@ class _State:
             rate=float(self.clock[oscillatory.RATE]),
             status=status,
             crossings=self.crossings[: int(self.counts[oscillatory.CROSSINGS])].copy(),
+            reason=self.reason,
         )
 
 
-def _drive(advance: Callable[[int], int], state: _State, stop: Callable[[], bool] | None) -> int:
-    """Call a loop until it is done, in portions after which Python looks at signals and at `stop`."""
+def _drive(advance: Callable[[int], int], state: _State) -> int:
+    """Call a loop until it is done or its budget is spent, in portions after which Python looks at signals."""
     pace: Pace[int] = Pace(FIRST)
-    while True:
-        status = pace.go(lambda steps: (advance(steps), steps))
-        if status != oscillatory.PAUSED or (stop is not None and stop()):
-            return status
+
+    def portion(steps: int) -> tuple[int, int]:
+        before = state.tried
+        return advance(steps), state.tried - before
+
+    try:
+        while True:
+            spend()
+            before = state.tried
+            status = pace.go(portion, steps_left())
+            if status != oscillatory.PAUSED:
+                return status
+            spend(state.tried - before)
+    except Spent as spent:
+        state.reason = str(spent)
+        return oscillatory.PAUSED
