@@ -43,7 +43,7 @@ def test_lanes_end_where_single_motions_end(lanes: Lanes) -> None:
     assert np.array_equal(found.t, until)
     flow = moving(zw.compile(ENTRY.system), HELD, compiled=False)
     for k in range(0, 19, 3):
-        alone = flow.advance(0.0, q[:, k], v[:, k], params[:, 0], until[k], 1e-12, np.zeros(1))
+        alone = flow.advance(0.0, q[:, k], v[:, k], params[:, 0], until[k], 1e-12, np.zeros(0))
         assert found.q[:, k] == pytest.approx(alone.q[-1], abs=2e-11)
         assert found.v[:, k] == pytest.approx(alone.v[-1], abs=2e-11)
         assert abs(int(found.steps[k]) - (len(alone.t) - 1)) <= 2

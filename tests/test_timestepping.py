@@ -16,6 +16,7 @@ from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.moment import Ground
 from zwang._simulate.timestepping import Walk
 from zwang.errors import DeclarationError
+from zwang.gallery.chain_of_four_bars import n_four_bar
 from zwang.gallery.tower_of_blocks import stack
 
 
@@ -255,3 +256,51 @@ def test_a_motion_without_constraints_goes_to_a_file_too(tmp_path) -> None:
     again = zw.load_result(motion.save(tmp_path / "governor.npz"))
     np.testing.assert_array_equal(again.q, motion.q)
     assert again.reaction_range == {}
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "words"),
+    [
+        ("at_singular", "realize", "at_singular= was given 'realize', but time stepping knows no branches"),
+        ("at_singular", lambda ways: 0, "at_singular= was given a rule, but time stepping knows no branches"),
+        ("at_choice", "keep mode", "at_choice= was given 'keep mode', but time stepping takes the impulses"),
+        ("at_choice", lambda found: 0, "at_choice= was given a rule, but time stepping takes the impulses"),
+        ("at_paradox", "impact", "at_paradox= was given 'impact', but time stepping takes the impulses"),
+        ("at_paradox", "realize", "at_paradox= was given 'realize', but time stepping takes the impulses"),
+    ],
+)
+def test_rules_that_time_stepping_cannot_follow_are_refused_with_the_cure(argument, value, words):
+    entry = zw.gallery.get("bouncing_ball")
+    with pytest.raises(DeclarationError, match=words) as caught:
+        zw.simulate(entry.system, entry.state, entry.params, until=1.0, method="timestepping", **{argument: value})
+    assert "method='events'" in str(caught.value)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_time_stepping_stops_at_a_singular_point_to_within_a_step(n):
+    entry = n_four_bar(n)
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=1.5, method="timestepping", step=2e-3)
+    assert motion.status.name == "SINGULAR"
+    # The closed form of the parallel motion; the scheme is of second order between events.
+    assert motion.t[-1] == pytest.approx(entry.facts["first_singular_instant"].value, abs=6e-3)
+
+
+def test_time_stepping_goes_straight_on_and_logs_each_passage():
+    entry = n_four_bar(2)
+    motion = zw.simulate(
+        entry.system, entry.state, entry.params, until=3.0, method="timestepping", step=1e-3, at_singular="straight"
+    )
+    located = zw.simulate(entry.system, entry.state, entry.params, until=3.0, at_singular="straight")
+    assert motion.status.name == "REACHED"
+    assert [e.time for e in motion.events] == pytest.approx([e.time for e in located.events], abs=5e-3)
+
+
+def test_time_stepping_past_a_point_at_a_distance_logs_nothing():
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    system = zw.System(
+        name="hyperbola", kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(x**2 - y**2 - 0.01, name="curve")]
+    )
+    x0 = math.hypot(0.5, 0.1)
+    state = {"x": x0, "y": -0.5, "v_x": -0.5 / x0, "v_y": 1.0}
+    motion = zw.simulate(system, state, {}, until=1.0, method="timestepping", step=1e-3)
+    assert motion.status.name == "REACHED" and not motion.events

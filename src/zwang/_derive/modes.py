@@ -305,13 +305,29 @@ class ModeEquations:
 
         None where no position is held.
         """
+        factor = self._gram()
+        return None if factor is None else reduce(self.g.mul, factor.inverse)
+
+    def independence(self) -> tuple[Node, Node] | None:
+        """Return log det(J M^-1 J^T) of the held rows on positions, and the truth that every pivot is sound.
+
+        It falls without bound at a singular point. None where no position is held.
+        """
+        g, factor = self.g, self._gram()
+        if factor is None:
+            return None
+        logs = [g.call("log", g.call("abs", inverse)) for inverse in factor.inverse]
+        return g.neg(g.add(*logs)), self._all([*self.mass.regular, *factor.regular])
+
+    def _gram(self) -> Factor | None:
+        """Return the factors of J M^-1 J^T of the held rows on positions, None where none is held."""
         g = self.g
         rows = [self.rows[k] for k in self.elimination(self.positions)]
         if not rows:
             return None
         carried = [self.carried(row) for row in rows]
         gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
-        return reduce(g.mul, Factor(g, len(rows), gram).inverse)
+        return Factor(g, len(rows), gram)
 
     def land(self) -> tuple[list[Node], list[Node], list[Node], Node]:
         """Return velocities on the manifold, the accelerations with them, the rates before, and whether it is sound."""

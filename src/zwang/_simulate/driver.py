@@ -14,13 +14,14 @@ from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
 from zwang._simulate.deciding import Decision, decide, held_again, parted_ways, slips_apart
+from zwang._simulate.dips import Lookout
 from zwang._simulate.happenings import happen
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
 from zwang._simulate.resting import at_rest, stands
-from zwang._simulate.singular import Nearness, leave_singular, near_singular, pass_singular
+from zwang._simulate.singular import Points, leave_singular, meet_singular, pass_singular
 from zwang._simulate.slowing import stopped
 from zwang._simulate.starting import leave_rest, turning
 from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
@@ -40,8 +41,8 @@ EVENT = 500
 STRICTER = 0.02
 """What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
 SHARPEST = 1e-15
-BLURRED = 1e6
-"""How often the determinant of J M^-1 J^T goes into its largest value where multipliers are not to be trusted."""
+BLURRED = 14.0
+"""What log det(J M^-1 J^T) has fallen from its largest value where the sign of a multiplier is not to be trusted."""
 STANDSTILL = 60
 """Events without any time passing after which a motion chatters."""
 
@@ -61,7 +62,7 @@ class Driver:
         self.closed: dict[int, float] = {}
         self.sizes: tuple[Array, Array, Array]
         self._still = (float("nan"), 0)
-        self.nearness = Nearness()
+        self.lookout, self.points = Lookout(), Points()
 
     def run(self, moment: Moment) -> Stop:
         """Carry a motion to its end; return why it ended."""
@@ -107,7 +108,16 @@ class Driver:
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
             moment = self.moment = leave_rest(self, moment, decision)
-            found = self._advance(moment, decision)
+            found = self.advance(moment, decision)
+            dip = self.lookout.look(self, found)
+            met = None if dip is None else meet_singular(self, moment, decision, found, dip)
+            if isinstance(met, Stop):
+                return met
+            if met is not None:
+                self.lookout.forget()
+                moment, decision = met
+                continue
+            self.record.stretch(found, decision)
             moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
             self.moment = moment
             if self.request.progress is not None:
@@ -135,11 +145,10 @@ class Driver:
                 moment, decision = passed
                 continue
             names = tuple(self.moving.watch_names[k] for k in found.fired)
-            if names == (("singular", 0),):
-                following = near_singular(self, moment, decision, self.closeness(moment))
-            elif any(kind == "normal" for kind, _ in names) and (words := wedges(self.ground, moment, decision)):
+            following: Stop | tuple[Moment, Decision]
+            if any(kind == "normal" for kind, _ in names) and (words := wedges(self.ground, moment, decision)):
                 following = stopped_at(self.record, MotionStatus.SINGULAR, moment.t, words)
-            elif any(kind == "normal" for kind, _ in names) and self._blurred(moment, decision):
+            elif any(kind == "normal" for kind, _ in names) and self._blurred():
                 following = pass_singular(self, moment, decision)
             else:
                 following = happen(self, moment, decision, names)
@@ -153,7 +162,8 @@ class Driver:
                 )
             moment, decision = following
 
-    def _advance(self, moment: Moment, decision: Decision) -> Any:
+    def advance(self, moment: Moment, decision: Decision, until: float | None = None) -> Any:
+        """Make steps from a moment in a mode, to the end or to a time before it; they are not recorded yet."""
         held = decision.held
         assert held is not None  # a decision without a mode is a Stop
         self.moving = moving_for(self.ground.model, held.mode, self.request.events)
@@ -167,7 +177,7 @@ class Driver:
             moment.q,
             moment.v,
             self.ground.params,
-            self.request.until,
+            self.request.until if until is None else until,
             max(STRICTER * self.request.tol, SHARPEST),
             sides,
             max_steps=min(CHUNK if not planes else FEW, steps_left(self.kept)),
@@ -180,7 +190,6 @@ class Driver:
             found = stopped(self.ground, decision, found, self.moving.watch_names, self.sizes[1])
         if rest:
             found = at_rest(found)
-        self.record.stretch(found, decision)
         if not self.ground.table.smooth:
             rows = (found.q, found.v, found.a)
             self.sizes = tuple(
@@ -231,18 +240,9 @@ class Driver:
         self._still = (moment.t, 0) if passed else (last, count + 1)
         return self._still[1] >= STANDSTILL
 
-    def closeness(self, moment: Moment) -> float:
-        """Return how close the held constraints are to depending on each other: 1/det(J M^-1 J^T)."""
-        place = self.moving.watch_names.index(("singular", 0))
-        return float(self.moving.evaluate(moment.t, moment.q, moment.v, self.ground.params)[3][place])
-
-    def _blurred(self, moment: Moment, decision: Decision) -> bool:
+    def _blurred(self) -> bool:
         """Say whether the rows are so nearly dependent that the sign of a multiplier is rounding, not physics."""
-        held = decision.held
-        if held is None or ("singular", 0) not in self.moving.watch_names:
-            return False
-        largest = self.nearness.largest.get(held.mode.held, 0.0)
-        return self.closeness(moment) * largest > BLURRED
+        return self.lookout.fallen > BLURRED
 
     def direction_of(self, k: int, moment: Moment) -> int:
         """Return in which direction the expression of a user's event crosses zero: 1 rising, -1 falling."""

@@ -71,6 +71,17 @@ class Record:
         """Return the piece of one row that a motion has before anything is decided."""
         return replace(_single(moment, ("undecided",) * self.size), undetermined=self.names)
 
+    def cut(self, time: float) -> tuple[float, Any, Any]:
+        """Forget the steps of the last piece that end after a time; return the state from which to go on."""
+        piece = self.pieces.pop()
+        count = int(np.searchsorted(piece.t, time, side="right")) - 1
+        if count >= 1:
+            rows: dict[str, Any] = {name: getattr(piece, name)[: count + 1] for name in ("t", "q", "v", "a")}
+            self.pieces.append(replace(piece, **rows, dense=piece.dense[:count]))
+        else:
+            self._jumps = (*piece.jumps, *self._jumps)
+        return float(piece.t[max(count, 0)]), piece.q[max(count, 0)], piece.v[max(count, 0)]
+
     def jump(self, moment: Moment, details: Mapping[str, Any]) -> None:
         """Say that the next piece starts with another velocity than that of a moment."""
         if not self.pieces:

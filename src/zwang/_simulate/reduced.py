@@ -149,16 +149,18 @@ def _as_steps(
     end: float,
     left: float | None,
 ) -> Passage:
-    """Return a solution as steps whose dense output is that of the explicit loop: polynomials of degree seven."""
-    count = 4
-    while True:
-        edges = np.linspace(start, end, count + 1)
-        dense = _polynomials(curve, solution, edges, left)
-        if count >= SUBSTEPS or _miss(curve, solution, edges, dense) <= 1e-13:
-            break
-        count *= 2
+    """Return a solution as steps whose dense output is that of the explicit loop."""
+
+    def states(times: Array) -> Array:
+        y = solution(times)
+        u = np.where(times == end, y[0] if left is None else left, y[0])
+        q, first = curve.many(u)
+        return np.concatenate([q, first * y[1][:, None]], axis=1)
+
+    edges, dense = polynomial_steps(states, start, end)
     rows = [
-        _state(curve, right, float(time), solution(time), left if k == count else None) for k, time in enumerate(edges)
+        _state(curve, right, float(time), solution(time), left if k == len(dense) else None)
+        for k, time in enumerate(edges)
     ]
     q, v, a, u, rate = (np.array(column) for column in zip(*rows, strict=True))
     return Passage(edges, q, v, a, dense, u, rate, left)
@@ -173,28 +175,36 @@ def _state(
     return q, first * y[1], first * rise + second * y[1] ** 2, float(u), float(y[1])
 
 
-def _samples(curve: Curve, solution: Any, times: Array, left: float | None, last: float) -> Array:
-    y = solution(times)
-    u = np.where(times == last, y[0] if left is None else left, y[0])
-    q, first = curve.many(u)
-    return np.concatenate([q, first * y[1][:, None]], axis=1)
+def polynomial_steps(states: Callable[[Array], Array], start: float, end: float) -> tuple[Array, Array]:
+    """Return the edges of steps and the dense output that the explicit loop would have there: polynomials of degree 7.
+
+    Parameters
+    ----------
+    states : callable
+        Times (k,) -> positions and velocities (k, 2n).
+    start, end : float
+    """
+    count = 4
+    while True:
+        edges = np.linspace(start, end, count + 1)
+        dense = np.array([_polynomials(states, a, b) for a, b in itertools.pairwise(edges)])
+        if count >= SUBSTEPS or _miss(states, edges, dense) <= 1e-13:
+            return edges, dense
+        count *= 2
 
 
-def _polynomials(curve: Curve, solution: Any, edges: Array, left: float | None) -> Array:
-    found = []
-    for a, b in itertools.pairwise(edges):
-        values = _samples(curve, solution, a + (b - a) * NODES, left, float(edges[-1]))
-        found.append(fitted(NODES, values))
-    return np.array(found)
+def _polynomials(states: Callable[[Array], Array], a: float, b: float) -> Array:
+    # The end itself, not what rounding makes of it: a solution may be put exactly on something there.
+    values = states(np.append(a + (b - a) * NODES[:-1], b))
+    return fitted(NODES, values)
 
 
-def _miss(curve: Curve, solution: Any, edges: Array, dense: Array) -> float:
+def _miss(states: Callable[[Array], Array], edges: Array, dense: Array) -> float:
     """Return how far the polynomials are off between their nodes, relative to the size of what they describe."""
     between = (NODES[3:5].sum() / 2, NODES[1] / 2)
     worst = 0.0
     for a, b, coefficients in zip(edges[:-1], edges[1:], dense, strict=True):
-        times = a + (b - a) * np.array([0.0, *between])
-        values = _samples(curve, solution, times, None, np.inf)
+        values = states(a + (b - a) * np.array([0.0, *between]))
         shown = values[0] + basis(np.array(between)) @ coefficients
         worst = max(worst, float((np.abs(shown - values[1:]) / (1.0 + np.abs(values[1:]))).max()))
     return worst

@@ -21,6 +21,7 @@ from zwang._simulate.constraint_table import ConstraintTable, Place
 from zwang._simulate.labels import full_mode
 from zwang._simulate.moment import Ground
 from zwang._simulate.request import Request
+from zwang._simulate.step_passages import look_over
 from zwang._simulate.step_rows import StepRows
 from zwang._simulate.timestepping import Steps, Walk
 from zwang.errors import DeclarationError, StateError
@@ -49,6 +50,8 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
     size = check_step(system.name, step, request.until - moment.t)
     walk = Walk(ground, moment, request.until, size)
     steps, stop = walk.run(request.progress)
+    looked = look_over(ground, steps, _dense(steps, 0, len(steps.impulses)), stop, request.at_singular)
+    steps, stop = looked.steps, looked.stop
     labels = step_labels(ground, walk, steps)
     motion = Motion(
         status=stop.status,
@@ -60,7 +63,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
         pieces=_pieces(ground, steps, labels),
-        events=Events(_events(ground, walk, steps, labels)),
+        events=Events(sorted([*_events(ground, walk, steps, labels), *looked.events], key=lambda event: event.time)),
         continuations=stop.continuations,
         reason=stop.reason,
         until=request.until,
@@ -77,6 +80,19 @@ def _check_request(name: str, request: Request) -> None:
             f"{name}: impact='{request.impact}' was given, but time stepping has Newton's restitution, contact by "
             "contact. Leave impact= out, or use method='events'."
         )
+    if request.at_singular not in ("stop", "straight"):
+        given = "a rule" if callable(request.at_singular) else f"'{request.at_singular}'"
+        raise DeclarationError(
+            f"{name}: at_singular= was given {given}, but time stepping knows no branches: it stops at a singular "
+            "point or goes straight on. Use at_singular='stop' or 'straight', or method='events'."
+        )
+    for argument, rule in (("at_choice", request.at_choice), ("at_paradox", request.at_paradox)):
+        if rule != "stop":
+            given = "a rule" if callable(rule) else f"'{rule}'"
+            raise DeclarationError(
+                f"{name}: {argument}= was given {given}, but time stepping takes the impulses that its sweeps find, "
+                f"without a list of others. Leave {argument}= out, or use method='events'."
+            )
     if request.events:
         raise DeclarationError(
             f"{name}: events= was given, but time stepping locates no events. Use method='events', or look for sign "

@@ -143,9 +143,9 @@ def simulate(
         Where several accelerations satisfy the laws: stop; go on in the mode that there was; ask a stiff spring; or
         take the solution whose index the callable returns for the `Reactions` (None: stop).
     at_singular : {'stop', 'straight', 'realize'} or callable
-        At a singular point of the configuration space: stop; go on in the direction of arrival, if one half-branch has
-        it; ask stiff springs in place of all constraints; or take the continuation that the callable chooses (None:
-        stop).
+        At a singular point of the configuration space: stop; go on in the direction of arrival, if one half-branch (one
+        sheet, with several degrees of freedom) has it; ask stiff springs in place of all constraints; or take the
+        continuation that the callable chooses (None: stop).
     redundant : {None, 'minimum norm'}
         Reactions that dependent constraints leave open are nan, or those of least norm.
     progress : callable, optional

@@ -44,8 +44,6 @@ def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
             side = float(sign_of(labels[table.of_law(k)]))
         elif kind in ("speed", "reserve"):
             side = 1.0 if plain(labels[table.of_law(k)]) != "open" else 0.0
-        elif kind == "singular":
-            side = -1.0  # it fires where it exceeds its band, which is how near to look
         elif kind in ("surface", "extra"):
             side = ANY
         sides.append(side)
@@ -85,8 +83,6 @@ def bands_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
             place = loads[k]
             size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
         bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * driver.request.tol * shallow)
-        if kind == "singular":
-            bands[watch] = driver.nearness.limit(driver.moving.mode.held, driver.closeness(moment))
     return bands
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from zwang._backends.interpret import _value as value_of
 from zwang._backends.native import straight
+from zwang._backends.native.tape import Tape, record
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
@@ -36,6 +37,8 @@ Array = NDArray[np.float64]
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
 _KNOWN: OrderedDict[tuple[str, str], Equations] = OrderedDict()
 _KEPT = 64
+STRAIGHT = 13
+"""Coordinates and equations up to which single points are looked at in compiled code."""
 
 
 def equations_of(system: System | Model) -> Equations:
@@ -50,6 +53,31 @@ def equations_of(system: System | Model) -> Equations:
             _KNOWN.popitem(last=False)
     _KNOWN.move_to_end(key)
     return _KNOWN[key]
+
+
+@dataclass(frozen=True)
+class SparseTape:
+    """Outputs of which most are zero: a tape for the others, and where they stand."""
+
+    tape: Tape
+    places: NDArray[np.int64]
+    size: int
+
+    @classmethod
+    def of(cls, program: Program, outputs: Sequence[Node]) -> SparseTape:
+        """Return the tape of some nodes."""
+        zero = program.graph.zero
+        places = [k for k, node in enumerate(outputs) if node != zero]
+        tape = record(program, [outputs[k] for k in places])
+        return cls(tape, np.array(places, dtype=np.int64), len(outputs))
+
+    def run(self, t: float, q: Array, params: Array) -> Array:
+        """Return all outputs at one point."""
+        found = np.zeros(self.size)
+        column = np.ascontiguousarray(q, dtype=float)[:, None]
+        if len(self.places):
+            found[self.places] = self.tape.run(np.array([t]), column, np.zeros((0, 1)), params[:, None])[:, 0]
+        return found
 
 
 class Equations:
@@ -122,6 +150,28 @@ class Equations:
         source = straight.module_source(self.program, straight.Kernel(outputs))
         return load_generated(source, "curvatures")
 
+    @cached_property
+    def tapes(self) -> tuple[SparseTape, SparseTape]:
+        """What the two modules compute beside f and h, as tapes without zeros: rows of f, rows of h; Hessians of f.
+
+        Large mechanisms run them: compiled, entry by entry, they would take minutes.
+        """
+        q = self.program.q
+        rows = [node for row in self.gradients for node in row]
+        second = [node for row in self.gradients[: self.m] for j in range(self.n) for node in self._bent(row, q[j])]
+        return SparseTape.of(self.program, [*self.nodes, *rows]), SparseTape.of(self.program, second)
+
+    def _bent(self, row: list[Node], along: Node) -> list[Node]:
+        graph = self.program.graph
+        if not graph.dependent(row, [along]):
+            return [graph.zero] * self.n
+        return graph.forward(row, {along: graph.one})
+
+    @property
+    def large(self) -> bool:
+        """Whether tapes are used in place of compiled code where single points are looked at."""
+        return self.n + self.m > STRAIGHT
+
     def series(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:
         """Return f for coordinates that are power series."""
         return self._interpret(self.nodes[: self.m], q, t, params)
@@ -169,21 +219,24 @@ class Place:
     def values(self, q: Array) -> tuple[Array, Array]:
         """Return F (m,) and dF/dx (m, n) at q."""
         e = self.equations
-        out = self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
+        out = self._plain(q)
         rows = out[e.m + e.g : e.m + e.g + e.m * e.n].reshape(e.m, e.n)
         return out[: e.m] / self.weights, rows * self.scale / self.weights[:, None]
 
     def hessians(self, q: Array) -> Array:
         """Return the second derivatives of F with respect to x, (m, n, n)."""
         e = self.equations
-        out = self._run(e.curvature_module, "curved", q, e.m * (1 + e.n + e.n**2))
-        found = out[e.m * (1 + e.n) :].reshape(e.m, e.n, e.n)
+        if e.large:
+            flat = e.tapes[1].run(self.t, q, self.params)
+        else:
+            flat = self._run(e.curvature_module, "curved", q, e.m * (1 + e.n + e.n**2))[e.m * (1 + e.n) :]
+        found = flat.reshape(e.m, e.n, e.n)
         return found * np.outer(self.scale, self.scale) / self.weights[:, None, None]
 
     def gaps(self, q: Array) -> tuple[Array, Array]:
         """Return h (g,) and its rows with respect to q (g, n)."""
         e = self.equations
-        out = self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
+        out = self._plain(q)
         return out[e.m : e.m + e.g], out[e.m + e.g + e.m * e.n :].reshape(e.g, e.n)
 
     def workspace(self, module: ModuleType, key: str) -> Array:
@@ -195,6 +248,13 @@ class Place:
             self._cache[key] = space
         found: Array = self._cache[key]
         return found
+
+    def _plain(self, q: Array) -> Array:
+        """Return f, h, then the rows of both."""
+        e = self.equations
+        if e.large:
+            return e.tapes[0].run(self.t, q, self.params)
+        return self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
 
     def _run(self, module: ModuleType, key: str, q: Array, size: int) -> Array:
         out = np.empty(size)

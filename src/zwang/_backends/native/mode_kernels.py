@@ -11,14 +11,15 @@ watch     watched quantities
 glance    those of them that need no solution of the equations, zero for the others
 ========  =============================================================================================
 
-A fifth, `report`, writes accelerations, multipliers of the held normals, the friction of every slip component and the
-watched quantities; it is a tape always.
+`independence` writes log det(J M^-1 J^T) of the held rows on positions, which falls without bound at a singular point;
+the loop doesn't call it, but what the loop has done is looked over with it. `report` writes accelerations, multipliers
+of the held normals, the friction of every slip component and the watched quantities; it is a tape always.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -92,7 +93,7 @@ class Watch:
 
 
 def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, extra: Sequence[Node]) -> list[Watch]:
-    """Return what may end a mode: gaps, multipliers, slips, reserves, singular points, user events, surfaces."""
+    """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
     rough = {law.normal for law in structure.laws if law.normal is not None}
@@ -118,19 +119,20 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
                 bound = g.mul(bound, normal)
             reserve = g.sub(bound, alone if len(law.slips) == 1 else g.call("sqrt", square))
             found.append(Watch(("reserve", f), reserve, g.sub(g.mul(bound, bound), square)))
-    closeness = equations.closeness()
-    if closeness is not None:
-        found.append(Watch(("singular", 0), closeness))
     found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
 
 
 @dataclass(frozen=True)
 class ModeKernels:
-    """The functions of a mode, the names of its watches, and the sizes of what they write."""
+    """The functions of a mode, the names of its watches, and the sizes of what they write.
+
+    `independence` is None where no position is held.
+    """
 
     functions: Functions
     report: Functions
+    independence: Functions | None
     watches: tuple[tuple[str, int], ...]
     positions: int
     rows: int
@@ -143,7 +145,7 @@ class ModeKernels:
         return not any(side != 0.0 and name[0] in SOLVED for side, name in zip(sides, self.watches, strict=True))
 
 
-SOLVED = ("normal", "reserve", "singular")
+SOLVED = ("normal", "reserve")
 
 
 def mode_kernels(
@@ -168,11 +170,19 @@ def mode_kernels(
             [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches], None, sides
         ),
     }
+    near = equations.independence()
+    alone = None if near is None else straight.Kernel([near[0]], near[1], sides)
+    if compiled:
+        every = kernels if alone is None else {**kernels, "independence": alone}
+        functions = straight_functions(program, every)
+        independence = None if alone is None else replace(functions, kernels=functions.kernels[-1:])
+    else:
+        functions = taped_functions(program, list(kernels.values()))
+        independence = None if alone is None else taped_functions(program, [alone])
     return ModeKernels(
-        functions=straight_functions(program, kernels)
-        if compiled
-        else taped_functions(program, list(kernels.values())),
+        functions=functions,
         report=taped_functions(program, [straight.Kernel([*a, *lam, *friction, *nodes], equations.regular)]),
+        independence=independence,
         watches=tuple(item.name for item in watches),
         positions=len(values),
         rows=len(rates),

@@ -114,6 +114,13 @@ def watch(t, q, v, params, table, work, out):
 
 
 @njit(EVAL_SIGNATURE)
+def independence(t, q, v, params, table, work, out):
+    ratio = factored(t, q, v, params, table, work)
+    out[0] = ldl_log_determinant(table[table[3] :].view(np.uint32), work[table[11] :])
+    return 0 if ratio > PIVOT else 1
+
+
+@njit(EVAL_SIGNATURE)
 def report(t, q, v, params, table, work, out):
     n, m = table[0], table[1]
     status = one(t, q, v, params, table, work, out)
@@ -144,12 +151,14 @@ def table_kernels(kernels: TableKernels, mode: Mode, structure: Structure, extra
     def workspace(_: Array) -> Array:
         return np.concatenate([model.workspace, np.zeros(room)])
 
+    positions = sum(structure.positions[j] for j in mode.held)
     functions = (module.motion, module.shift, module.land, module.watch)
     return ModeKernels(
         functions=Functions(functions, table, workspace),
         report=Functions((module.report,), table, workspace),
+        independence=Functions((module.independence,), table, workspace) if positions else None,
         watches=tuple(item[0] for item in watches),
-        positions=sum(structure.positions[j] for j in mode.held),
+        positions=positions,
         rows=len(mode.held),
         surfaces=0,
     )

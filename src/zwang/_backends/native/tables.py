@@ -35,7 +35,7 @@ import math
 import numpy as np
 
 from zwang._numerics.jit import EVAL_SIGNATURE, njit
-from zwang._numerics.sparse_ldl import ldl_factor, ldl_solve
+from zwang._numerics.sparse_ldl import ldl_factor, ldl_log_determinant, ldl_solve
 
 PIVOT = 1e-10
 

@@ -28,6 +28,6 @@ from __future__ import annotations
 
 from zwang._numerics.sparse_ldl.factor import ldl_factor
 from zwang._numerics.sparse_ldl.pattern import SparsePattern, analyse
-from zwang._numerics.sparse_ldl.solve import ldl_solve
+from zwang._numerics.sparse_ldl.solve import ldl_log_determinant, ldl_solve
 
-__all__ = ["SparsePattern", "analyse", "ldl_factor", "ldl_solve"]
+__all__ = ["SparsePattern", "analyse", "ldl_factor", "ldl_log_determinant", "ldl_solve"]

@@ -1,6 +1,8 @@
-"""Forward and backward substitution, run by run: see `layout` for what is where."""
+"""Forward and backward substitution, and the determinant, run by run: see `layout` for what is where."""
 
 from __future__ import annotations
+
+import math
 
 from zwang._numerics.jit import njit
 from zwang._numerics.sparse_ldl.layout import (
@@ -135,3 +137,20 @@ def _backward(index: Ints, value: Floats, kind: int, w: int, r: int, x: Floats) 
                 for j in range(k + 1, h):
                     result -= value[i, k * h + j] * x[index[i, j]]
                 x[index[i, k]] = result
+
+
+@njit("float64(uint32[::1], float64[::1])", separate=True)
+def ldl_log_determinant(table: Ints, workspace: Floats) -> float:
+    """Return log |det K| from the pivots that `ldl_factor` left in the workspace; not finite where one is zero.
+
+    det K = det M det(J M^-1 J^T) up to its sign, so it falls without bound where rows of J become dependent.
+    """
+    total = 0.0
+    for run in range(get(table, RUNS + 1)):
+        kind, w, r, count, _, to = get_run(table, run)
+        value = value_of(workspace, kind, w, r, count, to)
+        stride = 1 if kind == LEAF else w + r + 1
+        for i in range(count):
+            for k in range(w):
+                total -= math.log(abs(value[i, k * stride]) + 1e-300)
+    return total

@@ -18,6 +18,8 @@ REACHED, UNFINISHED = 0, 1
 NEAR = 1e3
 """How often the least value of 1/det(J M^-1 J^T) in a motion may go into its greatest one; else it is near a singular
 point."""
+STEEP = 12.0
+"""How often it may grow inside one step; else a singular point may lie between two stages."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Layout:
         """Name of a quantity -> its first row."""
         n = self.n
         single = (
-            "T END H STEP NEXT ERR GOOD HELD ACTIVE DRIFT PEAK LEAST FLOOR SOUND SEEN STUCK FRESH TAKEN D0 D1 WORST "
+            "T END H STEP NEXT ERR GOOD HELD ACTIVE DRIFT PEAK LEAST FLOOR SOUND SEEN EARLY STUCK FRESH TAKEN D0 D1 "
+            "WORST "
         )
         sizes = dict.fromkeys((single + "FAR OFF ZT").split(), 1)
         sizes |= {"P": self.params, "W": self.prepared, "F": 2 * n, "OUT": 2 * n + self.rows + self.positions}
@@ -104,6 +107,7 @@ def _stages(layout: Layout) -> str:
         lines.append(f"{of('ZQ')} = {of('YQ')} + h * ({C[i]!r} * y + h * {_sum(layout, square[i].tolist())})")
         text += _flat(layout, lines) + "    motion(room)\n"
         text += _flat(layout, [f"{of('K', i * n)} = {of('OUT')}"]) + "    look(room)\n"
+        text += _lanes(layout, [f"{at('EARLY')} = {at('SEEN')}"]) if i == 1 else ""
     lines = [f"{at('GOOD')} = {at('GOOD')} * {at('SOUND')}", f"seen = {at('SEEN')}"]
     lines += [f"peak = {at('PEAK')}", f"{at('PEAK')} = seen if seen > peak else peak"]
     lines += [f"least = {at('LEAST')}", f"{at('LEAST')} = seen if seen < least else least"]
@@ -195,7 +199,10 @@ def _decision(layout: Layout) -> str:
     lines += [f"low = {at('LEAST')}", f"floor = {at('FLOOR')}", "floor = low if good else floor"]
     lines += [f"{at('FLOOR')} = floor", f"peak = {at('PEAK')}", f"worst = {at('WORST')}"]
     lines += ["peak = peak if good & (peak > worst) else worst", f"{at('WORST')} = peak"]
-    lines.append(f"near = good & (peak > {NEAR!r} * floor)")
+    # Stages may lie on both sides of a singular point, none of them next to it: then they differ much in one step.
+    lines += [f"early = {at('EARLY')}", f"late = {at('SEEN')}", "least = early if early < late else late"]
+    lines.append(f"steep = {at('PEAK')} > {STEEP!r} * least")
+    lines.append(f"near = good & ((peak > {NEAR!r} * floor) | steep)")
     lines += ["small = (not good) & ((h <= 4e-16 * abs(t)) | (h <= 1e-290))"]
     lines.append(f"{at('STUCK')} = 1.0 if active & (near | small) else {at('STUCK')}")
     return text + _function("decide", _total(layout) + _lanes(layout, lines) + _kept(layout))
