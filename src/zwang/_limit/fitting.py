@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 FEWEST = 3
 MARGIN = 12.0
 """An error must be this many times the floor to be fitted."""
+SIGHT, LIFTED = 1e4, 1.25
+"""Within how many floors an error may have been lifted by it, and by which factor above the power of those before."""
 
 
 def fit_order(strengths: Array, errors: Array, floor: Array | float = 0.0) -> Order:
@@ -33,7 +35,7 @@ def fit_order(strengths: Array, errors: Array, floor: Array | float = 0.0) -> Or
     low = np.flatnonzero(np.isfinite(errors) & ~good)
     if low.size and good[: low[0]].sum() >= FEWEST:
         good[low[0] :] = False
-    places = np.flatnonzero(good)
+    places = _above(np.log(strengths), errors, floors, np.flatnonzero(good))
     if len(places) < FEWEST:
         return Order(math.nan, math.nan)
     best: Order | None = None
@@ -44,6 +46,23 @@ def fit_order(strengths: Array, errors: Array, floor: Array | float = 0.0) -> Or
             best = found
     assert best is not None  # there is at least one start
     return best
+
+
+def _above(logs: Array, errors: Array, floors: Array, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places without the last ones that the floor has lifted: it is known to a factor only.
+
+    Errors that fall like a power and stop falling within `SIGHT` of the estimated floor have met it. Far above the
+    floor a flatter end is another power, and stays.
+    """
+    while len(places) > FEWEST:
+        last = int(places[-1])
+        before = places[-1 - FEWEST : -1]
+        slope, level = np.polyfit(logs[before], np.log(errors[before]), 1)
+        expected = np.exp(level + slope * logs[last])
+        if not (slope < 0.0 and errors[last] < SIGHT * floors[last] and errors[last] > LIFTED * expected):
+            break
+        places = places[:-1]
+    return places
 
 
 def _line(logs: Array, errors: Array, places: NDArray[np.intp]) -> Order:

@@ -226,9 +226,14 @@ def _answer(
     course, n = run.course, len(softened.ideal.coordinates)
     reactions = ideal.reactions(course.t)
     size = max(*(float(np.abs(lam).max()) for lam in reactions.values()), 1e-300)
-    widths, rate = np.diff(course.t), search.runner.rate(run)
-    width = averaging_width(rate, float(widths[0]), len(widths))
-    worst, inside = 0.0, slice(width // 2, -(width // 2))
+    widths, rates = np.diff(course.t), search.runner.rates(run)
+    rate = max(rates)
+    at = np.linspace(0, len(widths), len(rates))
+    near = np.interp(np.arange(len(widths) + 1), at, rates)
+    width = np.array([averaging_width(item, float(widths[0]), len(widths)) for item in near])
+    # Of few periods nothing can be said next to the ends: only whole windows are compared.
+    edge = np.arange(len(widths) + 1)
+    worst, inside = 0.0, (edge >= width // 2) & (edge + width // 2 <= len(widths))
     for k, name in enumerate(softened.names):
         mean = smoothed(np.diff(course.integrals[:, n + k]) / widths, width)
         worst = max(worst, float(np.abs(mean - reactions[name])[inside].max()))

@@ -181,12 +181,16 @@ class Runner:
 
     def rate(self, run: Run) -> float:
         """Return the fastest rate [1/s] along a run, from a few of its states; 0 where it is not known."""
+        return max(self.rates(run))
+
+    def rates(self, run: Run) -> list[float]:
+        """Return the fastest rate [1/s] at a few states of a run; 0 where it is not known."""
         if self.method == "events":
-            return 0.0
+            return [0.0]
         problem = replace(self.problem(run.strength), jacobian=self.flow.module.jacobian)
         places = np.linspace(0, len(run.course.t) - 1, 9).astype(int)
         states = [(float(run.course.t[k]), run.course.q[k].copy(), run.course.v[k].copy()) for k in places]
-        return max(fastest_rate(replace(problem, t=t, q=q, v=v)) for t, q, v in states)
+        return [fastest_rate(replace(problem, t=t, q=q, v=v)) for t, q, v in states]
 
     def _phase(self, problem: Problem, span: float) -> float:
         """Return the share of the fastest oscillation that one step takes [rad]."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +13,7 @@ from zwang._limit.ideal import Ideal, Start
 from zwang._limit.judging import errors_of, orders_of
 from zwang._limit.ways import Softened
 from zwang._results import Provenance
-from zwang._results.limit import LimitStudy, Verdict
+from zwang._results.limit import LimitStudy, Order, Verdict
 from zwang._results.motion import Motion, MotionStatus
 
 Array = NDArray[np.float64]
@@ -61,7 +64,7 @@ def assemble(
             "seconds": np.array([run.seconds for run in gathered.runs]),
         },
         floor=gathered.floors["position"],
-        notes=(*_notes(motion, ideal), *gathered.failed),
+        notes=(*_notes(motion, ideal), *_left_out(orders, gathered.strengths), *gathered.failed),
     )
 
 
@@ -76,25 +79,44 @@ def _mean_force(gathered: Gathered, averages: Array) -> Array:
 
 
 def averaging_width(rate: float, cell: float, cells: int) -> int:
-    """Return how many cells to average over: several periods of the oscillation, at most a quarter of the time."""
-    periods = 8 * 2 * np.pi / max(rate * cell, 1e-300)
-    return int(2 * (min(max(SMOOTH, periods), cells / 4) // 2))
+    """Return how many cells to average over: several periods of the oscillation, at most half of the time."""
+    periods = 6 * 2 * np.pi / max(rate * cell, 1e-300)
+    return int(2 * (min(max(SMOOTH, periods), cells / 2) // 2))
 
 
-def smoothed(averages: Array, width: int = SMOOTH) -> Array:
-    """Return moving averages at the edges of cells from the means of cells, with weights that rise and fall smoothly.
+def smoothed(averages: Array, width: int | NDArray[np.int64] = SMOOTH) -> Array:
+    """Return the slow part at the edges of cells from the means of cells: parabolas fitted over a moving window.
 
-    A plain average over a time W leaves a share 1/(w W) of an oscillation of frequency w; these weights, 1/(w W)^3.
+    `width` is its number of cells, one for all edges or one for each.
+
+    Weights rise and fall smoothly: a plain average over a time W leaves a share 1/(w W) of an oscillation of frequency
+    w, these leave 1/(w W)^3. A parabola takes in slope and bend of the slow part, so that nothing is lost where the
+    window would reach past an end: it stays inside, and the parabola is read at the end.
 
     Examples
     --------
-    >>> smoothed(np.full(20, 3.0))[[0, 10, 20]]
+    >>> smoothed(np.full(20, 3.0))[[0, 10, 20]].round(12)
     array([3., 3., 3.])
+    >>> smoothed(np.diff(np.arange(41.0) ** 2) / 2)[[0, 20, 40]].round(9)  # cells of the straight line x
+    array([ 0., 20., 40.])
     """
-    weights = np.sin(np.pi * (np.arange(width) + 0.5) / width) ** 2
-    padded = np.concatenate([np.zeros(width // 2), averages, np.zeros(width // 2)])
-    present = np.concatenate([np.zeros(width // 2), np.ones(len(averages)), np.zeros(width // 2)])
-    return np.asarray(np.convolve(padded, weights, "valid") / np.convolve(present, weights, "valid"))
+    count = len(averages)
+    widths = np.minimum(np.broadcast_to(width, (count + 1,)), count)
+    found = np.empty(count + 1)
+    for edge, size in enumerate(widths.tolist()):
+        first = min(max(edge - size // 2, 0), count - size)  # round the edge, or next to an end of time
+        found[edge] = _parabola(size, edge - first) @ averages[first : first + size]
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _parabola(width: int, place: int) -> Array:
+    """Return the weights of the means of cells that give the fitted parabola at an edge of them."""
+    taper = np.sin(np.pi * (np.arange(width) + 0.5) / width) ** 2
+    x = (np.arange(width) + 0.5 - place) / width
+    columns = np.stack([np.ones(width), x, x**2 + 1.0 / (12.0 * width**2)], axis=1)[:, : min(3, width)]
+    normal = columns.T @ (taper[:, None] * columns)
+    return np.asarray(taper * (columns @ np.linalg.solve(normal, np.eye(len(normal))[0])))
 
 
 def _width(gathered: Gathered) -> int:
@@ -106,6 +128,19 @@ def _ideal_force(names: tuple[str, ...], edges: Array, ideal: Ideal | None) -> d
     if ideal is None:
         return {name: np.full(len(edges), np.nan) for name in names}
     return ideal.reactions(edges)
+
+
+def _left_out(orders: Mapping[str, Order], strengths: Array) -> list[str]:
+    """Return which of the largest strengths no order was fitted to, in words."""
+    found: dict[int, list[str]] = {}
+    for name, order in orders.items():
+        if order.used and max(order.used) < len(strengths) - 1:
+            found.setdefault(max(order.used) + 1, []).append(name)
+    return [
+        f"Orders of {', '.join(names)}: errors from strength {strengths[first]:.3g} on stand at the floor of rounding "
+        "and are left out."
+        for first, names in sorted(found.items())
+    ]
 
 
 def _notes(motion: Motion, ideal: Ideal | None) -> list[str]:

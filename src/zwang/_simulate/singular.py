@@ -123,7 +123,9 @@ def leave_singular(driver: Driver, moment: Moment, decision: Decision) -> Follow
     if not held.mode.held:
         return None
     if not _may_be_listed(driver, decision):
-        return leave_on_sheet(driver, moment, decision) if _suspect(driver, moment) else None
+        if not _suspect(driver, moment) or held_again(driver.ground, moment, decision) is not None:
+            return None  # rows that depend on each other everywhere are left to the steps
+        return leave_on_sheet(driver, moment, decision)
     sizes = np.linalg.svd(place_at(driver, moment).values(moment.q)[1], compute_uv=False)
     if not len(sizes) or sizes[-1] > SUSPECT:
         return None
