@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 
 from zwang._outputs import write_bytes
+from zwang._plot.content_policy import content_policy
+from zwang._plot.film.player import player_script
 from zwang._report.look import STYLE
 
 
@@ -20,8 +22,10 @@ def page(title: str, body: str) -> str:
     >>> text.startswith("<!DOCTYPE html>"), "<title>A rod</title>" in text
     (True, True)
     """
+    policy = content_policy(player_script()) if "<script>" in body else content_policy()
     head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta charset="utf-8">{policy}'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
     )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'

@@ -139,6 +139,7 @@ def gallery_(
         from zwang.cli.tour import run_tour
 
         run_tour(files, out, json_)
+        return
     if name is None:
         _print_gallery(json_)
         return

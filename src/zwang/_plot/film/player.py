@@ -10,6 +10,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.content_policy import content_policy
 from zwang._plot.film.frames import Film
 from zwang._plot.scene import Solid
 
@@ -45,13 +46,19 @@ def player(film: Film, *, autoplay: bool = False) -> str:
         f"</div><figcaption>{label}</figcaption>"
         f'<script type="application/json">{text}</script></figure>'
     )
-    return f"<style>{_asset('player.css')}</style>{body}<script>{_asset('player.js')}</script>"
+    return f"<style>{_asset('player.css')}</style>{body}<script>{player_script()}</script>"
+
+
+def player_script() -> str:
+    """Return the script of the player, the only one that our pages run."""
+    return _asset("player.js")
 
 
 def player_page(film: Film) -> str:
     """Return a whole page with one player in it."""
     head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta charset="utf-8">{content_policy(player_script())}'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:,"><title>{escape(film.title or "motion")}</title>'
         "<style>body{margin:0;background:#fff}</style>"
     )
