@@ -187,7 +187,7 @@ CROSS = plane_curve(Y**2 - X**2)
             lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, perturb="curve", distance="x"),
             "distance= goes without perturb=",
         ),
-        (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed=0), "speed= must be positive"),
+        (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed=0), "speed= must be a finite number greater than 0"),
         (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed="fast"), "a real number is needed"),
         (lambda: zw.asymptotics("crossing", {}, at=ORIGIN), "needs a System or a Model"),  # type: ignore[arg-type]
         (lambda: zw.asymptotics(zw.gallery.get("crossing").system, {}, at=ORIGIN), "params has no value for 'A11'"),

@@ -29,10 +29,10 @@ def study(**changes):
         ({"by": 7}, "by= must be Stiffness, Viscosity"),
         ({"strengths": [1e3, 1e4]}, "a limit needs at least 3 different strengths to fit an order; 2 given"),
         ({"strengths": [1e3, 1e3, 1e3]}, "1 given"),
-        ({"strengths": [-1.0, 1e3, 1e4]}, "strengths must be above zero and finite; -1 was given"),
-        ({"strengths": [0.0, 1e3, 1e4]}, "strengths must be above zero and finite; 0 was given"),
+        ({"strengths": [-1.0, 1e3, 1e4]}, "strengths= must be a finite number greater than 0; it was given -1.0"),
+        ({"strengths": [0.0, 1e3, 1e4]}, "strengths= must be a finite number greater than 0; it was given 0.0"),
         ({"strengths": "many"}, "strengths= must be a sequence of numbers"),
-        ({"cells": 2}, "cells= must be a whole number of at least 8"),
+        ({"cells": 2}, "cells= must be a whole number at least 8"),
         ({"until": -1.0}, "until"),
         ({"state": {**ENTRY.state, "x": [0.0, 1.0]}}, "limit takes one state"),
         ({"system": 3}, "limit needs a System"),
@@ -63,7 +63,7 @@ def test_a_class_that_needs_more_than_a_strength_is_named():
         study(by=Odd)
 
 
-@pytest.mark.parametrize(("error", "words"), [(0.0, "above zero"), ("small", "above zero")])
+@pytest.mark.parametrize(("error", "words"), [(0.0, "greater than 0"), ("small", "greater than 0")])
 def test_recommend_needs_an_error_above_zero(error, words: str):
     with pytest.raises(zw.DeclarationError, match=words):
         zw.recommend(ENTRY.system, "floor", ENTRY.state, error=error, until=1.0)

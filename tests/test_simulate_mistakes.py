@@ -48,10 +48,10 @@ def test_penetrating_start_is_refused() -> None:
     ("options", "words"),
     [
         ({"until": -1.0}, r"until= -1 lies before the start of the motion, t = 0"),
-        ({"until": float("inf")}, r"until= must be finite"),
-        ({"until": "soon"}, r"until= must be a time; it was given 'soon'"),
-        ({"tol": 0}, r"tol= must be a number between 1e-15 and 1e-2; it was given 0"),
-        ({"tol": 1.0}, r"tol= must be a number between"),
+        ({"until": float("inf")}, r"until= must be a finite number"),
+        ({"until": "soon"}, r"until= must be a finite number; it was given 'soon'"),
+        ({"tol": 0}, r"tol= must be a finite number at least 1e-15 and at most 0.01; it was given 0"),
+        ({"tol": 1.0}, r"tol= must be a finite number at least"),
         ({"method": "magic"}, r"method= must be one of 'events', 'timestepping'; it was given 'magic'"),
         ({"impact": "hertz"}, r"impact= must be one of 'newton', 'poisson', 'energetic'"),
         ({"at_paradox": "pray"}, r"at_paradox= must be one of 'stop', 'impact'"),
@@ -76,7 +76,9 @@ def test_missing_state_and_strange_systems_are_refused() -> None:
 def test_event_with_a_foreign_symbol_or_a_strange_direction_is_refused() -> None:
     with pytest.raises(zw.DeclarationError, match=r"event 'z - 1' uses 'z', which is no parameter of the system"):
         ask(events=[zw.Event(sp.Symbol("z") - 1)])
-    with pytest.raises(zw.DeclarationError, match=r"direction= must be -1, 0 or 1; it was given 2"):
+    with pytest.raises(
+        zw.DeclarationError, match=r"direction= must be a whole number at least -1 and at most 1; it was given 2"
+    ):
         zw.Event(sp.Symbol("x"), direction=2)
 
 

@@ -240,7 +240,7 @@ def test_a_motion_that_blows_up_says_when():
 def test_mistakes_are_named():
     entry = zw.gallery.get("bouncing_ball")
     for step in (0, -1.0, "1 ms", math.nan):
-        with pytest.raises(DeclarationError, match="step= must be a time greater than 0"):
+        with pytest.raises(DeclarationError, match="step= must be a finite number greater than 0"):
             stepped(entry, 1.0, step)
     with pytest.raises(DeclarationError, match="time stepping has Newton's restitution"):
         zw.simulate(entry.system, entry.state, entry.params, until=1.0, method="timestepping", impact="poisson")

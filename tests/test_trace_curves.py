@@ -229,7 +229,7 @@ def test_isolated_assemblies_and_surfaces_are_told_apart_from_curves() -> None:
         ({"box": {"x": (1, 0)}}, "needs finite low < high"),
         ({"box": {"x": 3}}, r"needs \(low, high\) for 'x'"),
         ({"search": "lucky"}, "search= must be 'sampled' or 'exhaustive'"),
-        ({"starts": 0}, "starts= must be a number of at least 1"),
+        ({"starts": 0}, "starts= must be a whole number at least 1"),
     ],
 )
 def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> None:

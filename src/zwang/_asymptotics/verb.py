@@ -17,6 +17,7 @@ from zwang._asymptotics.study import Study
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, Budget, spending
+from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
@@ -93,11 +94,8 @@ def asymptotics(
     point = _only_point(declared, params) if at is None else at
     spot = _spot(declared, values, point)
     pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
+    real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
     rate = number(speed, "asymptotics: speed")
-    if rate <= 0:
-        raise DeclarationError(
-            f"asymptotics: speed= must be positive, both directions are looked at; it was {speed!r}."
-        )
     numbers = np.array([float(values[item]) for item in declared.parameters])
     local = local_type(declared, numbers, np.array([float(item) for item in spot.point]))
     study = Study(declared, replace(spot, tangents=local.tangents), local, values, rate, pace)

@@ -16,8 +16,10 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
+from zwang._numerics.tolerances import real
 from zwang._results import Provenance
 from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang._results.finite import within_doubles
 from zwang.errors import DeclarationError, StateError, nearest, printable
 
 Array = NDArray[np.float64]
@@ -88,6 +90,7 @@ class Model:
         inputs = resolve(self.system, state, params)
         return self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
 
+    @within_doubles()
     def evaluate(
         self,
         state: Mapping[Any, Any],
@@ -143,6 +146,7 @@ class Model:
 
     def check(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-9) -> float:
         """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
+        tol = real(tol, "tol", least=0, where=self.system.name)
         inputs = resolve(self.system, state, params)
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
         self.require_finite(terms)
@@ -159,7 +163,12 @@ class Model:
         Positions are corrected first, then velocities. A state from which no admissible one is reached is a
         StateError.
         """
-        return project(self.system, self.kernels, resolve(self.system, state, params), tol)
+        return project(
+            self.system,
+            self.kernels,
+            resolve(self.system, state, params),
+            real(tol, "tol", above=0, where=self.system.name),
+        )
 
     def _places(self, active: Iterable[str] | None) -> list[int]:
         names = [str(item.name) for item in self._normals]

@@ -90,11 +90,21 @@ def _by_name(
 
 def _number(system: System, what: str, name: str, value: Any) -> Array:
     try:
-        array = np.asarray(value, dtype=float)
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufO" or any(isinstance(item, (str, complex)) for item in _objects(given)):
+            raise TypeError
+        array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise DeclarationError(
             f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}."
         ) from None
+    except OverflowError:
+        raise DeclarationError(f"{system.name}: {what}: '{name}' has a value beyond the range of a double.") from None
     if not np.all(np.isfinite(array)):
         raise DeclarationError(f"{system.name}: {what}: '{name}' has a value that is not finite.")
     return array
+
+
+def _objects(array: Any) -> Any:
+    """Return the entries of an array of objects, which NumPy would convert to floats whatever they are."""
+    return array.flat if array.dtype.kind == "O" else ()

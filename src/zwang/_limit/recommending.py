@@ -20,6 +20,7 @@ from zwang._limit.verb import CELLS, described_motion, ideal_motion
 from zwang._limit.ways import Softened, default_strengths, soften
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.stepping.oscillatory import DONE
+from zwang._numerics.tolerances import real
 from zwang._realize import Stiffness, Viscosity
 from zwang._results import Provenance
 from zwang._results.limit import Recommendation, RecommendationStatus
@@ -84,8 +85,8 @@ def recommend(
     >>> found.strength
     2100.0
     """
-    if not (isinstance(error, (int, float)) and math.isfinite(error) and error > 0):
-        raise DeclarationError(f"recommend: error= must be a number above zero; it was given {error!r:.40}.")
+    error = real(error, "error", above=0, where="recommend")
+    until = real(until, "until", where="recommend")
     softened = soften(system, constraint, _default_way(system, constraint) if by is None else by)
     name = softened.ideal.name
     model = compile(system)
@@ -107,14 +108,14 @@ def recommend(
     most = STRONGEST * first
     if runner.method == "oscillatory" and mobility > 0:
         most = min(most, (MOST_RADIANS / span) ** 2 / mobility)
-    search = _Search(runner, edges, described, float(error), first, most)
+    search = _Search(runner, edges, described, error, first, most)
     try:
         strength, spent = search.find(), ""
     except Spent as cause:
         strength, spent = None, str(cause)
     if spent and not search.runs:
-        return _unfinished(softened, float(error), tol, spent)
-    return _answer(softened, search, strength, described, float(error), spent)
+        return _unfinished(softened, error, tol, spent)
+    return _answer(softened, search, strength, described, error, spent)
 
 
 def _default_way(system: System | Model, constraint: Any) -> Any:

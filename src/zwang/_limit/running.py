@@ -27,8 +27,8 @@ from zwang._numerics.budget import Budget, spending
 from zwang._numerics.stepping.comparing import Reference
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
 from zwang._numerics.stepping.oscillatory import DONE
+from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._realize import amounts
-from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 PHASES = ((2e4, 0.2), (5e4, 0.4), (1e7, 0.7), (np.inf, 0.5))
@@ -84,10 +84,7 @@ class Runner:
     deadline: float = math.inf
 
     def __post_init__(self) -> None:
-        if isinstance(self.tol, bool) or not isinstance(self.tol, (int, float)) or not 0 < self.tol < 1:
-            raise DeclarationError(
-                f"{self.softened.ideal.name}: tol= must be a number between 0 and 1; it was given {self.tol!r:.40}."
-            )
+        real(self.tol, "tol", least=FINEST, most=WIDEST, where=self.softened.ideal.name)
 
     @property
     def method(self) -> str:

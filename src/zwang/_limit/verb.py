@@ -16,6 +16,7 @@ from zwang._limit.single import one_motion
 from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
 from zwang._numerics.budget import Allowed, spending
+from zwang._numerics.tolerances import function, real, whole
 from zwang._realize import Realization
 from zwang._results.limit import LimitStudy
 from zwang._results.motion import Motion, MotionStatus
@@ -95,8 +96,10 @@ def limit(
     """
     softened = soften(system, constraint, by)
     name = softened.ideal.name
-    if not isinstance(cells, int) or cells < 8:
-        raise DeclarationError(f"{name}: cells= must be a whole number of at least 8; it was given {cells!r:.40}.")
+    cells = whole(cells, "cells", least=8, most=10**6, where=name)
+    workers = whole(workers, "workers", least=1, most=10**4, where=name)
+    until = real(until, "until", where=name)
+    function(progress, "progress", where=name)
     model = compile(system)
     inputs = resolve(softened.ideal, state, params)
     if inputs.shape:
@@ -108,10 +111,10 @@ def limit(
         motion = ideal_motion(model, start, params or {}, until, ideal)
     begin = float(inputs.t[0])
     if motion.status is not MotionStatus.REACHED and meter.over:
-        described, gathered = None, nothing_gathered(begin, float(until), cells, meter.over)
+        described, gathered = None, nothing_gathered(begin, until, cells, meter.over)
     else:
         described = described_motion(model, motion, softened)
-        end = float(until) if described is None else float(motion.t[-1])
+        end = until if described is None else float(motion.t[-1])
         runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)
         if chosen is None:
             chosen = default_strengths(softened, runner.mobility(start.mobility), end - begin)

@@ -14,6 +14,7 @@ from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Unilateral, as_expression
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
+from zwang._numerics.tolerances import real
 from zwang._realize import Realization, realize
 from zwang.errors import DeclarationError
 
@@ -134,15 +135,9 @@ def _carrying(by: Any, symbol: Any) -> Realization:
 
 def read_strengths(name: str, strengths: Any) -> Array:
     """Return the strengths, rising; fewer than three or one that is not above zero is refused."""
-    try:
-        values = np.array(sorted({float(item) for item in strengths}))
-    except (TypeError, ValueError):
-        raise DeclarationError(
-            f"{name}: strengths= must be a sequence of numbers; it was given {strengths!r:.80}."
-        ) from None
-    wrong = values[~(np.isfinite(values) & (values > 0))]
-    if wrong.size:
-        raise DeclarationError(f"{name}: strengths must be above zero and finite; {wrong[0]:g} was given.")
+    if isinstance(strengths, str) or not isinstance(strengths, Iterable):
+        raise DeclarationError(f"{name}: strengths= must be a sequence of numbers; it was given {strengths!r:.80}.")
+    values = np.array(sorted({real(item, "strengths", above=0, where=name) for item in strengths}))
     if len(values) < FEWEST:
         raise DeclarationError(
             f"{name}: a limit needs at least {FEWEST} different strengths to fit an order; {len(values)} given. "

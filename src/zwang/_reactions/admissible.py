@@ -19,17 +19,9 @@ from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
 from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
-
-
-@dataclass(frozen=True)
-class Tolerances:
-    """Below which sizes, relative to the terms, gaps are closed, rates are zero and slips are rest."""
-
-    gap: float = 1e-9
-    rate: float = 1e-9
-    slip: float = 1e-9
 
 
 @dataclass(frozen=True)
@@ -105,13 +97,21 @@ def acting(
 
 def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:
     known = [str(item.name) for item in system.constraints if not isinstance(item, Friction)]
+    if given is not None and not isinstance(given, Mapping):
+        raise DeclarationError(
+            f"{system.name}: normal_forces= must be a mapping from names of constraints to numbers; it was given "
+            f"{given!r:.60}."
+        )
     for name in given or {}:
         if name not in known:
             raise DeclarationError(
                 f"{system.name}: normal_forces= names '{name}', which is no constraint with a normal. "
                 f"{nearest(str(name), known)}"
             )
-    return {str(name): float(value) for name, value in (given or {}).items()}
+    return {
+        str(name): real(value, f"normal_forces[{str(name)!r}]", where=system.name)
+        for name, value in (given or {}).items()
+    }
 
 
 def _check(system: System, item: Constraint, state: _State, place: int, tolerances: Tolerances) -> str | None:

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import SparseTerms
+from zwang._compile.laws import sound_laws
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.planar import counting
-from zwang._reactions.admissible import Tolerances
+from zwang._numerics.tolerances import Tolerances
 from zwang._results import Provenance
+from zwang._results.finite import NotFiniteError
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import StateError
@@ -132,6 +134,7 @@ def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) ->
     arrays: Any = [np.ascontiguousarray(getattr(terms, name)) for name in names]
     count: Any = counting.count_solutions
     count(table, *arrays, q, v, tols, counts, worst)
+    counts[~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
     return counts, float(worst[0])
 
 
@@ -160,6 +163,9 @@ def _decide(
         except Spent as cause:
             spent = str(cause)
             break
+        except NotFiniteError:
+            status[k], numbers[k] = CODES.index(ReactionsStatus.UNDECIDED), 0
+            continue
         except StateError:
             status[k], numbers[k] = CODES.index(ReactionsStatus.INADMISSIBLE), 0
             continue

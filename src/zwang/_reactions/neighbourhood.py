@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.linear.rank import DEPENDENT, Rank, decided, rank_metric
+from zwang._results.finite import NotFiniteError
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], tuple[Array, Array]]
@@ -194,7 +195,8 @@ def _cut(place: _Place) -> tuple[Rank, Array, Array]:
     """Return the decomposition of the rows at the state, on the constraints to rounding, cut at their rank."""
     y = np.zeros(len(place.q))
     here = place.at(y)
-    assert here is not None  # the state itself was looked at before
+    if here is None:
+        raise NotFiniteError("The rows of the constraints, in the metric of the masses, are not finite at this state.")
     rows = here[1]
     first = place.decided(rows)
     for r in range(int(np.count_nonzero(first.values > LOOSE)), first.rank):

@@ -10,18 +10,21 @@ import numpy as np
 
 from zwang._compile import Model, compile
 from zwang._compile.inertia import Inertia, inertia_of
+from zwang._compile.laws import require_laws
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.linear.rank import DEPENDENT
-from zwang._reactions.admissible import Tolerances, acting
+from zwang._numerics.tolerances import WIDEST, Tolerances, flag, function, real, whole
+from zwang._reactions.admissible import acting
 from zwang._reactions.batch import reactions_of_batch
 from zwang._reactions.map_axes import map_axes
 from zwang._reactions.problem import reactions_of_problem
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
+from zwang._results.finite import within_doubles
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import DeclarationError
@@ -102,7 +105,15 @@ def reactions(
     called = getattr(getattr(system, "system", system), "name", "reactions")
     allowed = BUDGET.but(called if isinstance(called, str) else "reactions", budget)
     steps = None if allowed.steps == ENDLESS else allowed.steps
-    options: dict[str, Any] = {"tol": tol, "every": every, "budget": steps, "certify": certify, "report": report}
+    options: dict[str, Any] = {
+        "tol": real(tol, "tol", above=0, most=WIDEST, where="reactions"),
+        "every": None if every is None else flag(every, "every", where="reactions"),
+        "budget": steps,
+        "certify": flag(certify, "certify", where="reactions"),
+        "report": function(report, "report", where="reactions"),
+    }
+    workers = None if workers is None else whole(workers, "workers", least=1, most=10**4, where="reactions")
+    flag(exact, "exact", where="reactions")
     with spending(replace(allowed, steps=ENDLESS)):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
@@ -124,7 +135,8 @@ def _answer(
     if isinstance(system, ContactProblem):
         if state is not None or params is not None or normal_forces is not None:
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
-        return reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
+        with within_doubles():
+            return reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
     if state is None:
@@ -146,6 +158,7 @@ def _answer(
     return _of_state(model, inputs, normal_forces, tolerances, options)
 
 
+@within_doubles()
 def _of_state(
     model: Model,
     inputs: Inputs,
@@ -156,6 +169,7 @@ def _of_state(
     system = model.system
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     model.require_finite(terms)
+    require_laws(system, terms.bounds, inputs.params[:, 0])
     inertia = inertia_of(model, inputs, terms)
     if inertia.lost:
         return _without_inertia(model, inertia, options)

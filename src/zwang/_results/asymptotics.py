@@ -162,6 +162,9 @@ class Asymptotics(Result):
     notes: tuple[str, ...] = ()
     reason: str = ""
 
+    def _numbers(self) -> Mapping[str, Any]:
+        return {"coordinates of the point": self.point, "speed": self.speed}
+
     @property
     def threshold(self) -> float:
         """The smallest abs(eps) at which the number of solutions changes, on any way; nan where there is none."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from zwang._numerics.jit import tier
 from zwang._results import storage
+from zwang._results.finite import require_finite
 from zwang.errors import DeclarationError
 
 
@@ -90,6 +91,15 @@ class Result:
     status: Enum
     residual: Any
     provenance: Provenance
+
+    def __post_init__(self) -> None:
+        numbers = self._numbers()
+        if numbers:
+            require_finite(f"{type(self).__name__} of '{getattr(self, 'name', '')}'", numbers)
+
+    def _numbers(self) -> Mapping[str, Any]:
+        """Return the numbers without which this is no answer, by name: each must be finite."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the data, and what computes the rest of it when it is asked for."""

@@ -181,6 +181,11 @@ class ConfigurationSpace(Result):
     drawing: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
 
+    def _numbers(self) -> Mapping[str, Any]:
+        arcs = [(arc.pieces, arc.lengths) for arc in self.branches]
+        points = [tuple(point.values()) for point in (*self.points, *(item.state for item in self.singular_points))]
+        return {"arcs": arcs, "points": points}
+
     def _check(self) -> str:
         arcs, points, n = len(self.branches), len(self.singular_points), len(self.coordinates)
         numbers = [number for path in self.paths for number in path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from zwang._results.base import Result
 from zwang._results.configuration_text import counted
@@ -97,6 +98,9 @@ class CriticalValue(Result):
     at: Shape | None
     after: Shape | None
     change: str
+
+    def _numbers(self) -> Mapping[str, Any]:
+        return {"value": self.value, "points": [tuple(point.values()) for point in self.points]}
 
     def _check(self) -> str:
         return "" if self.points and len(self.kinds) == len(self.points) else "points and kinds don't go together"

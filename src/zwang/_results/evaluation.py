@@ -60,6 +60,10 @@ class Evaluation(Result):
     energies: Mapping[str, Any]
     regular: NDArray[np.bool_]
 
+    def _numbers(self) -> Mapping[str, Any]:
+        names = ("accelerations", "multipliers", "gaps", "gap_rates", "slips", "energies")
+        return {name: getattr(self, name) for name in names}
+
     def _check(self) -> str:
         batch = self.accelerations.shape[1:]
         if self.accelerations.shape[:1] != (len(self.coordinates),) or self.regular.shape != batch:

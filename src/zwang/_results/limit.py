@@ -226,6 +226,10 @@ class LimitStudy(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", _Readable(self.orders))
+        super().__post_init__()
+
+    def _numbers(self) -> Mapping[str, Any]:
+        return {"strengths": self.strengths, "times": self.t}
 
     def _check(self) -> str:
         names = [set(item) for item in (self.averages, self.lowest, self.highest, self.mean_force, self.ideal_force)]
@@ -362,6 +366,10 @@ class Recommendation(Result):
     seconds: float
     frequency: float
     reason: str = ""
+
+    def _numbers(self) -> Mapping[str, Any]:
+        verified = self.status is RecommendationStatus.VERIFIED
+        return {"strength": self.strength, "achieved error": self.achieved} if verified else {}
 
     def __repr__(self) -> str:
         from zwang._results.limit_text import recommendation_text

@@ -87,6 +87,13 @@ class Motion(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
+        super().__post_init__()
+
+    def _numbers(self) -> Mapping[str, Any]:
+        if self.status is not MotionStatus.REACHED:
+            return {}  # where a motion blows up, its last row may
+        rows = {"times": "t", "positions": "q", "velocities": "v"}
+        return {words: [getattr(piece, name) for piece in self.pieces] for words, name in rows.items()}
 
     def _check(self) -> str:
         n = len(self.coordinates)

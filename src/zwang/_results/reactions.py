@@ -387,6 +387,11 @@ class Reactions(Result):
     in_tangent_cone: bool | None = None
     graph: ContactGraph | None = None
 
+    def _numbers(self) -> Mapping[str, Any]:
+        parts = {"normal forces": "normal", "friction forces": "tangential", "accelerations": "acceleration"}
+        found = {words: [getattr(item, name) for item in self.solutions] for words, name in parts.items()}
+        return {"distinct accelerations": self.accelerations, **found}
+
     def _check(self) -> str:
         k, n = len(self.contacts), self.accelerations.shape[1]
         if self.coordinates and len(self.coordinates) != n:

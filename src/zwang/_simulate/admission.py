@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Terms
+from zwang._compile.laws import require_laws
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
 from zwang._numerics.rank_revealing import solve_kkt
@@ -26,6 +27,7 @@ def admit(ground: Ground, inputs: Inputs) -> Moment:
     t, q, v = float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
     terms = ground.terms(t, q, v)
     ground.model.require_finite(terms)
+    require_laws(ground.model.system, terms.bounds, ground.params)
     if _check_bilateral(ground, terms, q, v) > EXACT:
         q, v = _onto_constraints(ground, t, q, v)
         terms = ground.terms(t, q, v)

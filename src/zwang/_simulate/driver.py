@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.inertia import fading_inertia
+from zwang._compile.laws import laws_vary, require_restitution
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._results.finite import NotFiniteError
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
 from zwang._simulate.choosing import chooser
@@ -27,6 +29,7 @@ from zwang._simulate.starting import leave_rest, turning
 from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
+from zwang._simulate.unsound import until_unsound
 from zwang._simulate.watching import bands_of, branches_of, sides_of
 from zwang._simulate.wedging import wedges
 from zwang.errors import StateError
@@ -63,6 +66,7 @@ class Driver:
         self.sizes: tuple[Array, Array, Array]
         self._still = (float("nan"), 0)
         self.lookout, self.points = Lookout(), Points()
+        self.laws_vary, self.unsound = laws_vary(ground.model.system), ""
 
     def run(self, moment: Moment) -> Stop:
         """Carry a motion to its end; return why it ended."""
@@ -74,6 +78,10 @@ class Driver:
             return self._interrupted()
         except Spent as spent:
             return Stop(MotionStatus.UNFINISHED, f"At t = {self.moment.t:.6g}: {spent}")
+        except NotFiniteError as error:
+            if not self.record.pieces:
+                raise
+            return Stop(MotionStatus.UNFINISHED, f"At t = {self.moment.t:.12g}: {error}")
 
     def _interrupted(self) -> Stop:
         reached = max([self.moment.t, *(float(piece.t[-1]) for piece in self.record.pieces[-1:])])
@@ -124,6 +132,8 @@ class Driver:
                 self.request.progress(moment.t)
             if found.status == "INTERRUPTED":
                 return self._interrupted()
+            if self.unsound:
+                return Stop(MotionStatus.UNFINISHED, self.unsound)
             if decision.held is not None and decision.held.undetermined:
                 parted = parted_ways(self.ground, moment, decision)
                 if parted is not None:
@@ -190,6 +200,8 @@ class Driver:
             found = stopped(self.ground, decision, found, self.moving.watch_names, self.sizes[1])
         if rest:
             found = at_rest(found)
+        if self.laws_vary:
+            found, self.unsound = until_unsound(self.ground, found)
         if not self.ground.table.smooth:
             rows = (found.q, found.v, found.a)
             self.sizes = tuple(
@@ -255,10 +267,9 @@ class Driver:
         expr = self.ground.model.system.constraints[number].restitution  # type: ignore[union-attr]
         if expr is None:
             return None
-        if expr.is_Number:
-            return float(expr)
         measured = Measured(self.ground.model.system, [expr])
-        return measured.value(0, moment.t, moment.q, moment.v, self.ground.params)
+        e = measured.value(0, moment.t, moment.q, moment.v, self.ground.params)
+        return require_restitution(self.ground.name, self.ground.table.names[number], e)
 
     def beyond(self, moment: Moment, surfaces: list[int]) -> Moment:
         """Return the moment just beyond switching surfaces: on the other side of each, at a distance of rounding."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from zwang._numerics.budget import Budget
+from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._results.streaming import MotionStream
 from zwang._simulate.user_events import Event
 from zwang.errors import DeclarationError
@@ -43,12 +43,7 @@ class Request:
 
 def check_until(name: str, until: Any, start: float) -> float:
     """Return the end of a motion as a number after its start."""
-    try:
-        end = float(until)
-    except (TypeError, ValueError):
-        raise DeclarationError(f"{name}: until= must be a time; it was given {until!r:.60}.") from None
-    if not math.isfinite(end):
-        raise DeclarationError(f"{name}: until= must be finite; it was given {end}.")
+    end = real(until, "until", where=name)
     if end < start:
         raise DeclarationError(
             f"{name}: until= {end:g} lies before the start of the motion, t = {start:g}. Give a later time, or another "
@@ -59,17 +54,12 @@ def check_until(name: str, until: Any, start: float) -> float:
 
 def check_tol(name: str, tol: Any) -> float:
     """Return the tolerance as a number in its range."""
-    if not isinstance(tol, (int, float)) or not 1e-15 <= float(tol) <= 1e-2:
-        raise DeclarationError(
-            f"{name}: tol= must be a number between 1e-15 and 1e-2; it was given {tol!r:.40}. Errors below rounding "
-            "can't be asked for."
-        )
-    return float(tol)
+    return real(tol, "tol", least=FINEST, most=WIDEST, where=name, cure="Errors below rounding can't be asked for.")
 
 
 def check_word(name: str, argument: str, value: Any, words: tuple[str, ...], *, or_callable: bool = False) -> Any:
     """Return an option that is one of some words, or a callable where that is allowed."""
-    if value in words or (or_callable and callable(value)):
+    if (isinstance(value, str) and value in words) or (or_callable and callable(value)):
         return value
     more = " or a callable" if or_callable else ""
     listed = ", ".join(f"'{word}'" for word in words)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zwang._backends import SparseTerms
 from zwang._backends.native.lanes import LaneEnds, Lanes, lanes_for
 from zwang._compile import Model
+from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.linear.inertia import sound
@@ -98,6 +99,7 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
     good = np.isfinite(terms.force).all(axis=0)
     if not isinstance(terms, SparseTerms):
         good &= sound(np.moveaxis(terms.mass, -1, 0))
+    good &= sound_laws(model.system, terms.bounds)
     for place in ConstraintTable.of(model.system).places:
         j, position = place.normal, place.level == "position"
         row = np.abs(terms.rows[j])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from zwang._compile import Model
 from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs
 from zwang._derive.supported import declared_digest
+from zwang._numerics.tolerances import real
 from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
@@ -104,9 +104,7 @@ def check_step(name: str, step: Any, span: float) -> float:
     """Return the length of a step as a number."""
     if step is None:
         return min(STEP, span / STEPS) if span > 0 else STEP
-    if isinstance(step, bool) or not isinstance(step, (int, float)) or not (0 < step < math.inf):
-        raise DeclarationError(f"{name}: step= must be a time greater than 0; it was given {step!r:.40}.")
-    return float(step)
+    return real(step, "step", above=0, where=name)
 
 
 def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from zwang._backends import SparseTerms
 from zwang._compile.inertia import inertia_of
+from zwang._compile.laws import laws_vary, require_restitution
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
 from zwang._numerics.budget import Spent, spend, steps_left
@@ -44,6 +45,7 @@ from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.step_terms import step_terms
 from zwang._simulate.stopping import Stop
+from zwang._simulate.unsound import first_unsound
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -139,7 +141,9 @@ class Walk:
             while done < k:
                 spend()
                 self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
+                before = done
                 status, done = pace.go(partial(self._walk, track, done), k - done)
+                self._require_restitution(track, slice(before, done))
                 if status == STILL:
                     _repeat(track, done)
                     done = k
@@ -155,6 +159,10 @@ class Walk:
             stop = Stop(MotionStatus.INTERRUPTED, words)
         except Spent as spent:
             stop = Stop(MotionStatus.UNFINISHED, f"At t = {track.t[done]:.6g}: {spent}")
+        if laws_vary(self.ground.model.system):
+            row, words = first_unsound(self.ground, *(rows[: done + 1] for rows in (track.t, track.q, track.v)))
+            if words:
+                done, stop = max(row - 1, 0), Stop(MotionStatus.UNFINISHED, words)
         lost = self._lost(track, done)
         return self._steps(track, lost[0] if lost else done), Stop(MotionStatus.UNFINISHED, lost[1]) if lost else stop
 
@@ -163,6 +171,12 @@ class Walk:
         """Bytes that a step keeps: state, impulses and rates, then accelerations, dense output and labels."""
         n, m, c = len(self.moment.q), len(self.layout.source), len(self.ground.table.places)
         return 8 * (1 + 2 * n + 2 * m) + 8 * 15 * n + 17 * c
+
+    def _require_restitution(self, track: Track, steps: slice) -> None:
+        """Raise where a contact closed with what is no restitution; constant ones were looked at at the start."""
+        for c in np.flatnonzero(track.closing[steps].any(axis=0)) if self.restitution.varies else ():
+            if not np.isnan(self.restitution.values[c]):
+                require_restitution(self.ground.name, self.ground.table.names[c], float(self.restitution.values[c]))
 
     def _walk(self, track: Track, done: int, ahead: int) -> tuple[tuple[int, int], int]:
         """Take some steps; return how they ended and the step reached, and how many were taken."""

@@ -10,6 +10,7 @@ from zwang._declare.constraints import as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
+from zwang._numerics.tolerances import flag, whole
 from zwang.errors import DeclarationError, nearest
 
 
@@ -45,10 +46,8 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "expr", as_expression(self.expr, "Event"))
-        if self.direction not in (-1, 0, 1):
-            raise DeclarationError(f"Event: direction= must be -1, 0 or 1; it was given {self.direction!r}.")
-        object.__setattr__(self, "direction", int(self.direction))
-        object.__setattr__(self, "stop", bool(self.stop))
+        object.__setattr__(self, "direction", whole(self.direction, "direction", least=-1, most=1, where="Event"))
+        flag(self.stop, "stop", where="Event")
         if self.name is None:
             object.__setattr__(self, "name", str(self.expr))
 

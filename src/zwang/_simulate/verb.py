@@ -15,8 +15,10 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Allowed, Meter, spending
+from zwang._numerics.tolerances import function
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
+from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Events, MotionPiece
 from zwang._results.streaming import MotionStream
@@ -196,7 +198,7 @@ def simulate(
         at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),
         at_singular=check_word(name, "at_singular", at_singular, AT_SINGULAR, or_callable=True),
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
-        progress=progress,
+        progress=function(progress, "progress", where=name),
         stream=None if out is None else MotionStream(out),
         budget=BUDGET.but(name, budget),
         drawing={} if shown is None else shown.to_dict(),
@@ -246,6 +248,7 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
     )
 
 
+@within_doubles()
 def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return one motion."""
     inertia = inertia_of(model, inputs)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
+from zwang._numerics.tolerances import flag, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace
 from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
@@ -84,6 +85,7 @@ def critical(
     >>> found[0].kind, found[0].before.components, found[0].after.components
     ('crossing', 1, 2)
     """
+    flag(compare, "compare", where="critical")
     search = _Search(system, params, vary, within, box, t, seed, starts)
     found = CriticalValues()
     with spending(BUDGET.but(search.system.name, budget)):
@@ -115,7 +117,9 @@ class _Search:
     ) -> None:
         self.equations: Equations = equations_of(system)
         self.system = self.equations.system
-        self.box, self.t, self.seed = box, t, seed
+        self.box, self.seed = box, whole(seed, "seed", least=0, most=2**64, where=self.system.name)
+        self.t = None if t is None else real(t, "t", where=self.system.name)
+        starts = None if starts is None else whole(starts, "starts", least=1, most=10**7, where=self.system.name)
         self.symbol = self._parameter(vary)
         self.low, self.high = self._interval(within)
         self.unit = self.high - self.low
@@ -128,7 +132,7 @@ class _Search:
         # The larger of both ends reaches farther.
         wide = max(ends, key=lambda row: float(np.abs(row).sum()))
         self.region, self.scale = region_of(self.equations, wide, box)
-        self.vector, self.source = vector, np.random.default_rng(seed)
+        self.vector, self.source = vector, np.random.default_rng(self.seed)
         self.count = starts or min(300 + 150 * self.equations.n, 1500)
 
     def _parameter(self, vary: Any) -> Any:
@@ -151,12 +155,13 @@ class _Search:
 
     def _interval(self, within: Any) -> tuple[float, float]:
         try:
-            low, high = (float(value) for value in within)
+            first, second = within
         except (TypeError, ValueError):
             raise DeclarationError(
                 f"{self.system.name}: within= needs (low, high); it was given {within!r:.60}."
             ) from None
-        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        low, high = (real(value, "within", where=self.system.name) for value in (first, second))
+        if not low < high:
             raise DeclarationError(
                 f"{self.system.name}: within= needs finite low < high; it was given ({low:g}, {high:g})."
             )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.solving import project_many, singular_many
+from zwang._numerics.tolerances import real
 from zwang._trace.equations import Equations, Place
 from zwang.errors import DeclarationError, nearest
 
@@ -99,10 +100,11 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
 
 def _pair(system: str, name: str, pair: Any) -> tuple[float, float]:
     try:
-        a, b = (float(value) for value in pair)
+        first, second = pair
     except (TypeError, ValueError):
         raise DeclarationError(f"{system}: box= needs (low, high) for '{name}'; it was given {pair!r:.60}.") from None
-    if not (np.isfinite(a) and np.isfinite(b) and a < b):
+    a, b = (real(value, f"box[{name!r}]", where=system) for value in (first, second))
+    if not a < b:
         raise DeclarationError(f"{system}: box= for '{name}' needs finite low < high; it was given ({a:g}, {b:g}).")
     return a, b
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
+from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import Equations, equations_of, parameter_vector
@@ -94,16 +95,15 @@ def trace(
             f"{declared.name}: its constraints depend on time explicitly, and the configuration space is that of an "
             "instant. Give t=."
         )
-    if starts is not None and (not isinstance(starts, int) or starts < 1):
-        raise DeclarationError(f"{declared.name}: starts= must be a number of at least 1; it was given {starts!r}.")
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DeclarationError(f"{declared.name}: seed= must be a whole number from 0 on; it was given {seed!r:.40}.")
+    starts = None if starts is None else whole(starts, "starts", least=1, most=10**7, where=declared.name)
+    seed = whole(seed, "seed", least=0, most=2**64, where=declared.name)
+    instant = 0.0 if t is None else real(t, "t", where=declared.name)
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
         searches: list[Search] = []
         try:
-            return _sampled(equations, values, box, 0.0 if t is None else float(t), seed, starts, searches, extra, at)
+            return _sampled(equations, values, box, instant, seed, starts, searches, extra, at)
         except Spent as spent:
             return unfinished(searches[-1], str(spent))
 

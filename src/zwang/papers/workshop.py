@@ -13,7 +13,8 @@ from zwang._compile import Model, compile
 from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._numerics.contacts import ContactProblem
-from zwang._reactions.admissible import Tolerances, acting
+from zwang._numerics.tolerances import Tolerances
+from zwang._reactions.admissible import acting
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
 from zwang.errors import DeclarationError, nearest

@@ -1,0 +1,87 @@
+"""Whether the coefficients of the laws make sense at a state: one check for every verb and every method.
+
+A coefficient of friction, and a bound of friction, must not be negative; a restitution lies between 0 and 1.
+Restitutions that depend on the state are looked at where an impact happens.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.arrays import numbers_of
+from zwang._declare.constraints import Friction, Unilateral
+from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang._declare.system import System
+from zwang.errors import StateError
+
+Array = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Up to here a coefficient that depends on the state, such as max(0, ...) written otherwise, may be below zero."""
+
+
+class _Laws(NamedTuple):
+    """Words for each law, how far below zero it may be, and the restitutions that depend on parameters alone."""
+
+    words: tuple[str, ...]
+    slack: Array
+    restitutions: tuple[tuple[str, Any], ...]
+
+
+@lru_cache(maxsize=256)
+def _laws(system: System) -> _Laws:
+    words, slack, restitutions = [], [], []
+    for item in system.constraints:
+        if item.slip:
+            bound = item.bound if isinstance(item, Friction) else item.friction.mu * item.friction.scale  # type: ignore[union-attr]
+            kind = "bound of friction" if isinstance(item, Friction) else "coefficient of friction"
+            words.append(f"the {kind} of '{item.name}'")
+            slack.append(ROUNDING if _moves(bound) else 0.0)
+        if isinstance(item, Unilateral) and item.restitution is not None and not _moves(item.restitution):
+            restitutions.append((str(item.name), item.restitution))
+    return _Laws(tuple(words), np.array(slack), tuple(restitutions))
+
+
+def _moves(expr: Any) -> bool:
+    return any(isinstance(symbol, (Coordinate, Velocity, Time)) for symbol in expr.free_symbols)
+
+
+def laws_vary(system: System) -> bool:
+    """Say whether a coefficient or a bound of friction depends on the state."""
+    return bool(_laws(system).slack.any())
+
+
+def sound_laws(system: System, bounds: Array) -> NDArray[np.bool_]:
+    """Say for each state of a batch whether its coefficients (laws, states) are sound."""
+    return np.asarray((bounds >= -_laws(system).slack[:, None]).all(axis=0))
+
+
+def require_laws(system: System, bounds: Array, params: Array) -> None:
+    """Raise a StateError that names the law, unless all coefficients (laws, 1) are sound at a state.
+
+    `params` (p,) are the values of the parameters, for restitutions.
+    """
+    found = _laws(system)
+    for words, value, slack in zip(found.words, bounds[:, 0], found.slack, strict=True):
+        if not value >= -slack:
+            raise StateError(
+                f"{system.name}: {words} is {value:.6g} at this state, needed a number of at least 0. The sign of the "
+                "friction force follows from the slip; turn the slip round instead."
+            )
+    if not found.restitutions:
+        return
+    values = {item.name: float(value) for item, value in zip(system.parameters, params, strict=True)}
+    for (name, _), e in zip(found.restitutions, numbers_of([e for _, e in found.restitutions], values), strict=True):
+        require_restitution(system.name, name, float(e))
+
+
+def require_restitution(system: str, name: str, e: float) -> float:
+    """Return a coefficient of restitution, or raise a StateError."""
+    if not 0.0 <= e <= 1.0:
+        raise StateError(
+            f"{system}: the restitution of '{name}' is {e:.6g}, needed a number between 0 (plastic) and 1 (elastic)."
+        )
+    return e
