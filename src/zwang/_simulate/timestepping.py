@@ -263,19 +263,12 @@ class _Restitution:
         moving = {time_symbol, *system.coordinates, *system.velocities}
         self.varies = any(getattr(items[c], "free_symbols", set()) & moving for c in self.given)
         self.params, self.known = ground.params, False
-        self.names = [f"{system.name}: constraint '{item.name}'" for item in system.constraints]
 
     def at(self, t: float, q: Array, v: Array) -> Array:
         """Return the coefficients (k,) at a state."""
         if self.measured is not None and (self.varies or not self.known):
             for k, c in enumerate(self.given):
-                value = self.measured.value(k, t, q, v, self.params)
-                if not 0 <= value <= 1:
-                    raise DeclarationError(
-                        f"{self.names[c]}: restitution is {value:g}, needed a number between 0 (plastic) and 1 "
-                        "(elastic)."
-                    )
-                self.values[c] = value
+                self.values[c] = self.measured.value(k, t, q, v, self.params)
             self.known = True
         return self.values
 
