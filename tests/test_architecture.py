@@ -74,7 +74,7 @@ NARROW = {
     "errors": set(),
     "_outputs": {"errors"},
     "_workers": {"errors"},
-    "_numerics": {"errors"},
+    "_numerics": {"errors", "_outputs"},
     "_plot": {"errors", "_outputs"},
     "_results": {"errors", "_outputs", "_numerics", "_plot"},
 }

@@ -292,7 +292,7 @@ PLAIN = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For, ast.While, ast.If, ast.IfExp, ast.Break,
     ast.Continue, ast.Pass, ast.Expr, ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.Set,
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
-    ast.expr_context, ast.ListComp, ast.comprehension,
+    ast.expr_context, ast.List, ast.ListComp, ast.comprehension,
 )  # fmt: skip
 MODULES = {"__future__", "math", "typing", "numpy", "numpy.typing"}
 SIGNATURE = re.compile(r"(?:void|u?int64|float64|boolean|FunctionType|UniTuple|[\[\]():,0-9 ])+")

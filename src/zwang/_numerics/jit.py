@@ -10,19 +10,20 @@ function of zwang is given to Numba as it stands. What Numba gets instead is mad
    global that has no content (a plain function, an object, a module other than math, numpy and numba), or a variable
    of an enclosing function, is a CompileError. The sha256 of all this, of the versions of Python, NumPy, Numba and
    llvmlite, of the processor and of the settings of Numba names a file in the cache folder.
-2. Numba compiles a copy of the function whose file name is that file and whose globals are a snapshot taken then.
-   Numba caches by file name, so a changed helper, constant or processor means another file: an old result can't be
-   hit, and two processes that race for one file write the same bytes.
-3. Only kernels with a signature are cached, one signature per file. (Numba numbers the versions of one function, and
-   two processes that save different versions at once can swap them.) Give a signature to what is called from Python;
-   a kernel without one is a building block, compiled into its callers for the types they use.
+2. Numba compiles a copy of the function whose globals are a snapshot taken then. The machine code is kept in the file
+   of that name (`cache_folder`), so a changed helper, constant or processor means another file: an old result can't be
+   hit, and two processes that race for one file write the same.
+3. Only kernels with a signature are cached, one signature per file. Give a signature to what is called from Python; a
+   kernel without one is a building block, compiled into its callers for the types they use.
 
-Nothing depends on the text of a file in the cache: modules are executed from the source given. The folder must
-belong to the user alone all the same, since Numba's files are pickles.
+Generated modules and their machine code live as long as somebody has the module or a kernel of it, and no longer: they
+are not in `sys.modules`, and each has an engine of its own (`machine_code`). Ctrl-C is held back while a kernel is
+compiled, since LLVM's callbacks would lose it, and answered right after.
 
 `ZWANG_NO_JIT=1` (or Numba's own NUMBA_DISABLE_JIT) runs everything as plain Python, `ZWANG_CACHE_DIR` names another
-folder. In plain Python a division of two Python floats by zero raises where compiled code gives inf: kernels test
-their divisors.
+folder. Plain Python has the arithmetic of compiled code in generated source and in all functions of `math` (`total`);
+in kernels written by hand a division of two Python floats by zero raises where compiled code gives inf: they test their
+divisors.
 """
 
 from __future__ import annotations
@@ -33,20 +34,24 @@ import functools
 import hashlib
 import importlib.util
 import linecache
+import math
 import os
 import re
 import sys
 import threading
 import types
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from zwang._numerics import linking
-from zwang._numerics.cache_folder import KernelWarning, write_once
+from zwang._numerics import linking, machine_code
+from zwang._numerics.cache_folder import KernelWarning, read_kernel, write_kernel
+from zwang._numerics.total import TOTAL_NAMES, total_math, total_source
+from zwang._outputs import uninterrupted
 from zwang.errors import CompileError
 
 P = ParamSpec("P")
@@ -59,12 +64,16 @@ EVAL_TYPE = f"FunctionType({EVAL_SIGNATURE})"
 """The same as an argument of a loop: @njit(f"int64({EVAL_TYPE}, float64, ...)"); pass it `model_eval.compiled`."""
 
 _LOCK = threading.RLock()
+_GENERATED: weakref.WeakValueDictionary[str, types.ModuleType] = weakref.WeakValueDictionary()
 _TRANSPARENT = frozenset({"math", "cmath", "numpy", "numba", "builtins"})
 _DEFAULTS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
 class Kernel(Generic[P, R]):
-    """A function that Numba compiles at its first call, made by `njit`; `py_func` is the function as written."""
+    """A function that Numba compiles at its first call, made by `njit`; `py_func` is the function as written.
+
+    `restored` says whether its machine code was found on disk.
+    """
 
     def __init__(self, func: Callable[P, R], signature: str | None, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, func)
@@ -73,6 +82,7 @@ class Kernel(Generic[P, R]):
         self._compiled: Callable[P, R] | None = None
         self._callee: Any = None
         self._made_of = ""
+        self.restored = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return (self._compiled or self.compiled)(*args, **kwargs)
@@ -99,9 +109,11 @@ class Kernel(Generic[P, R]):
             if (digest := _digest(self)) != self._made_of:  # a global was rebound: the caller's name tells of the new
                 self._made_of, self._compiled, self._callee = digest, None, None
             if self._callee is None and self.separate:
-                self._callee = linking.linked(self.compiled, f"zwang_{self.py_func.__name__}_{digest}")
+                compiled = self.compiled
+                with uninterrupted():
+                    self._callee = linking.linked(compiled, f"zwang_{self.py_func.__name__}_{digest}")
             elif self._callee is None and self.signature is None:  # for callers alone, not to be called by Python
-                self._callee = _dispatcher(self, None, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+                self._callee = _dispatcher(self, digest, no_cpython_wrapper=True, no_cfunc_wrapper=True)
             return self._callee or self.compiled
 
 
@@ -156,18 +168,17 @@ def eval_type() -> Any:
 
 
 def load_generated(source: str, name: str) -> types.ModuleType:
-    """Return the module that `source` makes, the same one for the same source.
+    """Return the module that `source` makes; the same one for the same source, as long as somebody has it.
 
-    The source is kept as ``<name>_<digest>.py`` in the cache folder, where a debugger finds it; the digest covers the
-    source, the versions and the processor. Its kernels are cached like all others, by their content: an edited kernel
-    of zwang is compiled again with what calls it, and nothing else is.
+    Its kernels are cached by their content, like all others: an edited kernel of zwang is compiled again with what
+    calls it, and nothing else is. The text is at hand for tracebacks and debuggers (`linecache`).
 
     Parameters
     ----------
     source : str
-        Python source; it imports what it needs, `njit` included.
+        Python source; it imports what it needs, `njit` included. No word of it is a user's.
     name : str
-        What the file name starts with, such as the name of the model.
+        What the name of the module starts with, one word for each kind of generated code.
 
     Examples
     --------
@@ -177,20 +188,51 @@ def load_generated(source: str, name: str) -> types.ModuleType:
     stem = f"{re.sub(r'[^A-Za-z0-9_]+', '_', name)}_{_sha(source, *_platform())[:16]}"
     module_name = f"zwang_generated_{stem}"
     with _LOCK:
-        if module_name in sys.modules:
-            return sys.modules[module_name]
-        path = write_once(f"{stem}.py", source)
+        known = _GENERATED.get(module_name)
+        if known is not None:
+            return known
         module = types.ModuleType(module_name, f"Generated by zwang: {name}.")
-        module.__file__ = path or f"<zwang {stem}>"
-        if path is None:  # tracebacks find the text here, since no file has it
-            linecache.cache[module.__file__] = (len(source), None, source.splitlines(True), module.__file__)
-        sys.modules[module_name] = module  # before exec: what Numba caches is found again by the name of its module
-        try:
-            exec(compile(source, module.__file__, "exec"), module.__dict__)
-        except BaseException:
-            del sys.modules[module_name]
-            raise
+        module.__file__ = f"<zwang {stem}>"
+        _remember_text(module, source)
+        text = source if _numba() is not None else total_source(source)
+        scope = module.__dict__
+        scope.update(TOTAL_NAMES if _numba() is None else {})
+        scope["__zwang__"] = _Home(module)
+        with _importable(module):  # another generated module may be imported
+            exec(compile(text, module.__file__, "exec"), scope)
+        _GENERATED[module_name] = module
     return module
+
+
+class _Home:
+    """Stands in the globals of a generated module: whoever has one of its kernels has it all, machine code included."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self.module = module
+
+    @functools.cached_property
+    def engine(self) -> Any:
+        return machine_code.new_engine()
+
+
+def _remember_text(module: types.ModuleType, source: str) -> None:
+    """Let tracebacks find the text of a generated module as long as it lives."""
+    file = str(module.__file__)
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    weakref.finalize(module, linecache.cache.pop, file, None).atexit = False
+
+
+@contextlib.contextmanager
+def _importable(*modules: types.ModuleType) -> Iterator[None]:
+    """Let generated modules be found by their names, as imports and Numba do, inside the block."""
+    known = {module.__name__: module for module in (*_GENERATED.values(), *modules)}
+    known = {name: module for name, module in known.items() if name not in sys.modules}
+    sys.modules.update(known)
+    try:
+        yield
+    finally:
+        for name in known:
+            sys.modules.pop(name, None)
 
 
 # What a kernel is made of
@@ -294,7 +336,7 @@ def _sha(*parts: str) -> str:
 def _platform() -> tuple[str, ...]:
     """Versions, processor, Numba's settings, this module: code made under one set is never used under another."""
     numba = _numba()
-    machinery = [Path(file).read_text(encoding="utf-8") for file in (__file__, linking.__file__)]
+    machinery = [Path(file).read_text(encoding="utf-8") for file in (__file__, linking.__file__, machine_code.__file__)]
     versions = [f"numpy {np.__version__}"]
     settings = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_") and "CACHE" not in k]
     if numba is not None:
@@ -334,7 +376,10 @@ def tier() -> str:
 
 
 def _plain(func: Callable[P, R]) -> Callable[P, R]:
-    """Plain Python with the arithmetic of compiled code: a NumPy number divided by zero is inf, without a warning."""
+    """Plain Python with the arithmetic of compiled code: see `total`."""
+    if isinstance(func, types.FunctionType) and func.__globals__.get("math") is math:
+        scope = {**func.__globals__, "math": total_math}
+        func = functools.wraps(func)(types.FunctionType(func.__code__, scope, func.__name__, func.__defaults__))
 
     @functools.wraps(func)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -345,28 +390,51 @@ def _plain(func: Callable[P, R]) -> Callable[P, R]:
 
 
 def _build(kernel: Kernel[P, R], digest: str) -> Callable[P, R]:
-    stem, path = f"{kernel.py_func.__name__}_{digest}", None
-    if kernel.signature is not None:
-        path = write_once(f"{stem}.py", f"# Stands for the kernel {_name_of(kernel)}.\n")
-    if path is not None:
-        with contextlib.suppress(Exception):  # a broken cache file; if the kernel is at fault, the last line says so
-            return _dispatcher(kernel, path)
-        for file in (Path(path).parent / "__pycache__").glob(f"{stem}.*"):
-            file.unlink(missing_ok=True)
-    return _dispatcher(kernel, None)
+    """Return a dispatcher with its code: from the disk, or compiled, written down and read back."""
+    if kernel.signature is None:
+        return _dispatcher(kernel, digest)
+    name = f"{kernel.py_func.__name__}_{digest}"
+    dispatcher: Any = _dispatcher(kernel, digest)  # its callees are compiled by now, each interruptible after the other
+    dispatcher.py_func.__zwang__ = kernel  # whoever has the code has all that it calls
+    home = kernel.py_func.__globals__.get("__zwang__")
+    engine = None if home is None else home.engine
+    with uninterrupted(), _importable():
+        machine_code.free_engines()
+        kept = read_kernel(name, digest)
+        if kept is not None:
+            with contextlib.suppress(Exception):  # of another make of Numba, say: it is compiled again
+                machine_code.read_back(dispatcher, kept, engine)
+                kernel.restored = True
+        if not dispatcher.overloads:
+            dispatcher = _compiled(kernel, dispatcher, engine, name, digest)
+        dispatcher.disable_compile()
+    return dispatcher  # type: ignore[no-any-return]
 
 
-def _dispatcher(kernel: Kernel[P, R], path: str | None, **options: bool) -> Callable[P, R]:
+def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, digest: str) -> Any:
+    """Return a dispatcher with code that was compiled now and kept on disk."""
+    dispatcher: Any = _dispatcher(kernel, digest)
+    with machine_code.compiling_into(machine_code.new_engine()):
+        dispatcher.compile(kernel.signature)
+    data = machine_code.written_down(dispatcher)
+    if data is None:
+        return dispatcher
+    write_kernel(name, digest, data)
+    with contextlib.suppress(Exception):
+        machine_code.read_back(fresh, data, engine)
+        return fresh
+    return dispatcher
+
+
+def _dispatcher(kernel: Kernel[P, R], digest: str, **options: bool) -> Callable[P, R]:
+    """Return Numba's dispatcher of a copy of the function, without code yet."""
     func = kernel.py_func
-    code = _code(kernel) if path is None else _code(kernel).replace(co_filename=path)
     used = _globals_read(kernel)
     scope = {k: v.callee if isinstance(v, Kernel) and v is not kernel else v for k, v in used.items()}
     scope["__name__"] = func.__module__
-    copy = types.FunctionType(code, scope, func.__name__, func.__defaults__)
-    copy.__qualname__, copy.__module__ = func.__qualname__, func.__module__
-    dispatcher = _numba().njit(**kernel.options, **options, cache=path is not None)(copy)
+    copy = types.FunctionType(_code(kernel), scope, func.__name__, func.__defaults__)
+    # Numba keeps what belongs to a function by its full name, in this process and in what is written down.
+    copy.__qualname__, copy.__module__ = f"{func.__qualname__}_{digest}", func.__module__
+    dispatcher = _numba().njit(**kernel.options, **options)(copy)
     scope.update({name: dispatcher for name, value in used.items() if value is kernel})
-    if kernel.signature is not None:
-        dispatcher.compile(kernel.signature)
-        dispatcher.disable_compile()
     return dispatcher  # type: ignore[no-any-return]

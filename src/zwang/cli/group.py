@@ -14,6 +14,7 @@ import zwang
 
 COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
+    "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),

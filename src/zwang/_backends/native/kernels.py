@@ -126,7 +126,7 @@ def prepared(module: ModuleType, params: Array) -> Array:
     with np.errstate(all="ignore"):
         try:
             module.prepare.py_func(params, workspace)
-        except (ValueError, ZeroDivisionError, OverflowError):  # where compiled code has nan or inf
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):  # compiled code has nan or inf; no complex
             module.prepare(params, workspace)
     return workspace
 

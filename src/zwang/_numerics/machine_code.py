@@ -1,0 +1,135 @@
+"""Machine code that can be written down, read back and freed.
+
+Numba has one execution engine for all functions, and what was once put into it stays there for the life of the process;
+so do the passes that LLVM runs for each compilation, a megabyte a kernel, which llvmlite never frees. Here a kernel is
+compiled in an engine of its own, written down (object code, as for a cache on disk), and read back into the engine of
+the module it belongs to. The engine of the compilation goes at once, that of a module with the module. What belongs to
+the package stays in Numba's own engine.
+
+An engine is given up to be freed at the next compilation, with signals held back: were LLVM called from a garbage
+collection, a Ctrl-C in it would be lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import pickle
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+_GIVEN_UP: list[Any] = []
+
+
+def _freed_passes() -> dict[type, type]:
+    """Return class -> subclass that is freed, for the passes of llvmlite that are not: a base class hides the way."""
+    from llvmlite.binding import ffi, newpassmanagers
+
+    kinds = (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager)
+    way = {"_dispose": newpassmanagers.NewPassManager._dispose}
+    return {kind: type(kind.__name__, (kind,), way) for kind in kinds if kind._dispose is ffi.ObjectRef._dispose}
+
+
+@functools.cache
+def _engine_class() -> Any:
+    """Return Numba's code generator, with passes that are freed after use."""
+    from numba.core.codegen import JITCPUCodegen
+
+    freed = _freed_passes()
+
+    class Engine(JITCPUCodegen):
+        def __del__(self) -> None:
+            if not sys.is_finalizing():
+                _GIVEN_UP.append(self.__dict__.get("_engine"))
+
+        def _module_pass_manager(self, *args: Any, **options: Any) -> Any:
+            return marked(super()._module_pass_manager(*args, **options))
+
+        def _function_pass_manager(self, *args: Any, **options: Any) -> Any:
+            return marked(super()._function_pass_manager(*args, **options))
+
+    def marked(made: Any) -> Any:
+        passes = made[0] if isinstance(made, tuple) else made
+        passes.__class__ = freed.get(type(passes), type(passes))
+        return made
+
+    return Engine
+
+
+def _context() -> Any:
+    """Return Numba's context of this processor, ready for use."""
+    from numba.core.registry import cpu_target
+    from numba.core.runtime import rtsys
+
+    context = cpu_target.target_context
+    context.refresh()
+    rtsys.initialize(context)  # now, since what it compiles must stay in Numba's own engine
+    return context
+
+
+def new_engine() -> Any:
+    """Return an engine, alive as long as somebody has it, or code in it."""
+    return _engine_class()("zwang")
+
+
+def free_engines() -> None:
+    """Free the engines that nobody has any more, and all code in them."""
+    _GIVEN_UP.clear()
+
+
+@contextlib.contextmanager
+def compiling_into(engine: Any) -> Iterator[None]:
+    """Let what Numba compiles or loads in the block go into an engine; None: Numba's own."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:  # so that no other thread compiles meanwhile
+        context = _context()
+        before = context._internal_codegen
+        context._internal_codegen = before if engine is None else engine
+        try:
+            yield
+        finally:
+            context._internal_codegen = before
+
+
+def written_down(dispatcher: Any) -> bytes | None:
+    """Return the machine code of a dispatcher with one signature; None where it holds what can't be written."""
+    from numba.core.serialize import dumps
+
+    (compiled,) = dispatcher.overloads.values()
+    if compiled.lifted or compiled.library.has_dynamic_globals:
+        return None
+    return bytes(dumps(compiled._reduce()))
+
+
+class _Reader(pickle.Unpickler):
+    """Reads environments without the modules they came from: what Numba remembers of a function must not hold them."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return _environment if name == "_rebuild_env" else super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    from numba.core.environment import Environment
+
+    found = Environment({"__name__": module})
+    found.consts[:] = constants
+    found.env_name = name
+    Environment._memo[name] = found  # where Numba looks for it when it compiles a caller
+    return found
+
+
+def read_back(dispatcher: Any, data: bytes, engine: Any) -> None:
+    """Give a dispatcher the machine code that was written down, in an engine (None: Numba's own).
+
+    The data are trusted: they were made in this process, or verified by `cache_folder`.
+    """
+    from numba.core.compiler import CompileResult
+
+    with compiling_into(engine):
+        context = _context()
+        compiled = CompileResult._rebuild(context, *_Reader(io.BytesIO(data)).load())
+        context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
+        dispatcher.add_overload(compiled)
