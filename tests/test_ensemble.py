@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._backends.native import lanes
+from zwang._numerics.pacing import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
 from zwang._simulate import side_by_side
 from zwang.gallery.pendulum_on_ellipse import place
@@ -89,16 +89,15 @@ def test_saved_ensemble_holds_every_motion(tmp_path: Path) -> None:
     assert again.residual.max() < 1e-9
 
 
-def test_interrupted_ensemble_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "ROUNDS", 5)
-
+def test_interrupted_ensemble_keeps_what_was_computed() -> None:
     def interrupt(_: float) -> None:
         calls.append(1)
         if len(calls) == 10:
             raise KeyboardInterrupt
 
     calls: list[int] = []
-    found = zw.simulate(ENTRY.system, states(60), PARAMS, until=1.0, progress=interrupt)
+    with portions(lambda: 5):
+        found = zw.simulate(ENTRY.system, states(60), PARAMS, until=1.0, progress=interrupt)
     assert 0 < len(found) < 60
     assert found.status.name == "MIXED"
     assert set(found.statuses) == {"REACHED"}

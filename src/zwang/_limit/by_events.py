@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from zwang._backends.native.flow import Flow
 from zwang._compile import compile
 from zwang._limit.single import one_motion
+from zwang._numerics.budget import Spent, spend
 from zwang._numerics.stepping.comparing import DISTANCES, Reference
 from zwang._numerics.stepping.courses import Course
 from zwang._numerics.stepping.oscillatory import DONE, PAUSED
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 GAUSS = 5
+OFTEN = 4096
+"""Evaluations after which the budget, and whether the caller has given up, is looked at."""
 
 
 def run_events(runner: Runner, strength: float, edges: Array, reference: Reference | None, tol: float) -> Course:
@@ -35,8 +38,11 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
         compile(softened.soft), runner.state, params, until=float(edges[-1]), tol=max(tol, 1e-13), **runner.options
     )
     if motion.status is MotionStatus.UNFINISHED:
-        return _unfinished(runner, motion)
-    times, widths, states, measures = _samples(runner.flow, motion, runner.inputs(strength).params[:, 0])
+        return _unfinished(runner, motion, motion.reason)
+    try:
+        times, widths, states, measures = _samples(runner.flow, motion, runner.inputs(strength).params[:, 0])
+    except Spent as spent:
+        return _unfinished(runner, motion, str(spent))
     n = states.shape[1] // 2
     sums = np.concatenate([np.zeros((1, measures.shape[1])), np.cumsum(widths[:, None] * measures, axis=0)])
     ends = np.concatenate([[float(motion.t[0])], np.cumsum(widths) + float(motion.t[0])])
@@ -68,7 +74,7 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
     )
 
 
-def _unfinished(runner: Runner, motion: Motion) -> Course:
+def _unfinished(runner: Runner, motion: Motion, reason: str) -> Course:
     """Return the course of a motion that is not compared with anything: what is known of its end."""
     measures, ranged = len(runner.flow.measures), len(runner.softened.names)
     return Course(
@@ -85,7 +91,7 @@ def _unfinished(runner: Runner, motion: Motion) -> Course:
         rate=0.0,
         status=PAUSED,
         crossings=np.zeros((0, 2)),
-        reason=f"{motion.status.name}: {motion.reason}",
+        reason=f"{motion.status.name}: {reason}",
     )
 
 
@@ -111,6 +117,8 @@ def evaluate(made: Flow, times: Array, states: Array, params: Array) -> Array:
     out = np.zeros((len(times), n + len(made.measures)))
     sides = np.zeros(max(made.sides, 1), dtype=np.int64)
     for k, t in enumerate(times):
+        if k % OFTEN == 0:
+            spend()
         q, v = states[k, :n].copy(), states[k, n:].copy()
         made.module.rhs(float(t), q, v, params, sides, workspace, out[k])
     return out[:, n:]

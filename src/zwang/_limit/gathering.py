@@ -77,13 +77,14 @@ def gather(
         return made
 
     first = one(float(strengths[0]))  # compiles what is not compiled yet, once
-    with ThreadPoolExecutor(max(1, int(workers))) as pool:
-        try:
-            rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
-        except BaseException:  # Ctrl-C reaches this thread alone: the others are told
-            given_up.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(max(1, int(workers)))
+    try:
+        rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
+    except BaseException:  # Ctrl-C reaches this thread alone: the others are told
+        given_up.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
     runs = [first, *reversed(rest)]
     good = tuple(run for run in runs if run.course.status == DONE)
     failed = tuple(_failure(run) for run in runs if run.course.status != DONE)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.base import Result
-from zwang._results.motion import Motion
+from zwang._results.motion import Motion, MotionStatus
 from zwang._results.storage import check_path, storable
 
 Array = NDArray[np.float64]
@@ -71,7 +71,10 @@ class LaterMotions(Sequence[Motion]):
             return tuple(self[i] for i in range(self.size)[k])
         number = range(self.size)[k]
         if number not in self.known:
-            self.known[number] = self._one(number)
+            motion = self._one(number)
+            if motion.status is MotionStatus.INTERRUPTED:
+                raise KeyboardInterrupt
+            self.known[number] = motion
         return self.known[number]
 
     def at(self, time: float) -> Array:

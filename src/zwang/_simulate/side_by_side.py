@@ -60,12 +60,16 @@ def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[
     tol = max(STRICTER * request.tol, SHARPEST)
     move = partial(_moved, lanes, inputs, tol, request)
     found = move(request.until)
-    known = {0: first}
+    known, cut = {0: first}, found.interrupted >= 0
     for k in map(int, np.flatnonzero(~found.reached)):
-        if found.interrupted >= 0 and k >= found.interrupted - lanes.layout.lanes:
+        if cut and k >= found.interrupted - lanes.layout.lanes:
             break
-        known[k] = one(k)
-    total = count if found.interrupted < 0 else _whole(found, known)
+        motion = one(k)
+        if motion.status is MotionStatus.INTERRUPTED:
+            cut = True
+            break
+        known[k] = motion
+    total = _whole(found, known) if cut else count
     statuses = ["REACHED"] * total
     for k, motion in known.items():
         if k < total:

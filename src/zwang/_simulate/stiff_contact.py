@@ -24,6 +24,7 @@ from zwang._compile import Model, compile
 from zwang._declare.constraints import Friction
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
+from zwang._numerics.budget import UNBOUNDED, spend
 from zwang._numerics.impacts import resolve_impact
 from zwang._realize import Stiffness, realize
 from zwang._results.motion import Motion, MotionStatus
@@ -137,8 +138,12 @@ def _run(driver: Driver, spring: Spring, moment: Moment, strength: float, force:
         until=moment.t + spring.wait(strength),
         tol=TOLERANCE,
         events=events,
+        budget=UNBOUNDED,
     )
     assert isinstance(found, Motion)
+    if found.status is MotionStatus.INTERRUPTED:
+        raise KeyboardInterrupt
+    spend()  # where the budget of the motion is spent, this one was cut short
     return found
 
 

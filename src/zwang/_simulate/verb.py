@@ -223,17 +223,20 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
 
     def one(k: int) -> Motion:
         try:
-            if k not in done:
-                done[k] = _one(model, single(inputs, k), request)
-            return done[k]
+            motion = done.get(k) or _one(model, single(inputs, k), request)
+            if motion.status is not MotionStatus.INTERRUPTED:
+                done[k] = motion
+            return motion
         except StateError as error:
             place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
             raise StateError(f"{error} (entry [{place}] of the arrays)") from None
 
-    fast = side_by_side(inertia_of(model, single(inputs, 0)).moving, inputs, request, one)
-    if fast is not None:
-        return fast
-    motions = [one(0)]
+    first = one(0)
+    if first.status is not MotionStatus.INTERRUPTED:
+        fast = side_by_side(inertia_of(model, single(inputs, 0)).moving, inputs, request, one)
+        if fast is not None:
+            return fast
+    motions = [first]
     while len(motions) < inputs.q.shape[1] and motions[-1].status is not MotionStatus.INTERRUPTED and not meter.over:
         motions.append(one(len(motions)))
     reached = all(motion.status is MotionStatus.REACHED for motion in motions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.solving import project_many, singular_many
+from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import real
 from zwang._trace.equations import Equations, Place
 from zwang.errors import DeclarationError, nearest
@@ -165,22 +166,43 @@ class Solver:
 
     def project(self, x: Array, most: int = 80, *, every: bool = False) -> Sample:
         """Move points (k, n), in x, to the set."""
-        spend(len(x))
         x = np.ascontiguousarray(x, dtype=float).copy()
         mix = self.every if every else self.mix
         values, report = np.zeros((len(x), len(mix))), np.empty((len(x), 2))
         arguments = (self.sizes, self.place.scale, mix, self.place.params, self.work, most)
-        project_many(self.one, self.place.t, x, *arguments, values, report)
+
+        def work(rows: slice) -> None:
+            project_many(self.one, self.place.t, x[rows], *arguments, values[rows], report[rows])
+
+        _in_portions(len(x), work)
         found = (report[:, 1] <= ON) & np.isfinite(x).all(axis=1)
         return Sample(x[found], values[found], report[found, 0] <= 1e-10)
 
     def singular(self, x: Array, most: int = 60) -> tuple[Array, Array, Array]:
         """Move points to where the rank drops; return positions, last steps and residuals."""
-        spend(len(x))
         module = self.equations.curvature_module
         x = np.ascontiguousarray(x, dtype=float).copy()
         u, report = np.zeros((len(x), len(self.mix))), np.empty((len(x), 2))
         work = self.place.workspace(module, "curved")
         arguments = (self.curved_sizes, self.place.scale, self.mix, self.place.params, work, most)
-        singular_many(module.one.compiled, self.place.t, x, u, *arguments, report)
+
+        def solve(rows: slice) -> None:
+            singular_many(module.one.compiled, self.place.t, x[rows], u[rows], *arguments, report[rows])
+
+        _in_portions(len(x), solve)
         return x, report[:, 0], report[:, 1]
+
+
+def _in_portions(count: int, work: Callable[[slice], None]) -> None:
+    """Do rows that don't depend on each other, some at a time, so that budget and Ctrl-C are looked at in between."""
+    spend(count)
+    pace: Pace[int] = Pace(8)
+    done = 0
+
+    def portion(size: int) -> tuple[int, int]:
+        work(slice(done, done + size))
+        return size, size
+
+    while done < count:
+        done += pace.go(portion, count - done)
+        spend()
