@@ -79,6 +79,7 @@ def reactions_of_problem(
     report: Callable[[int], None] | None = None,
     exact: bool = True,
     partial: bool = False,
+    ranges: bool = True,
 ) -> Reactions:
     """Return every acceleration and reaction that the laws allow.
 
@@ -107,6 +108,8 @@ def reactions_of_problem(
         arithmetic. False where they were computed from a state, which is rounded itself: ties stay marginal.
     partial : bool
         Whether a budget of the caller that is spent ends the enumeration alone.
+    ranges : bool
+        Whether to compute the extent of reactions that are undetermined where friction acts in planes.
 
     Examples
     --------
@@ -137,6 +140,7 @@ def reactions_of_problem(
         provenance=origin,
         slip_tol=slip_tol,
         note=_what_is_left(problem, options),
+        ranges=ranges,
     )
 
 

@@ -56,15 +56,21 @@ def explain_redundancy(
     if not len(dependencies) and not len(stress):
         return None
     normal, tangential = reduced.force_directions(stress)
-    tangential = shaped(problem, tangential)
+    return redundancy_of(names, dependencies, normal, shaped(problem, tangential), solutions)
+
+
+def redundancy_of(
+    names: tuple[str, ...], dependencies: Array, normal: Array, tangential: Array, solutions: tuple[Solution, ...]
+) -> Redundancy:
+    """Return dependencies of normals, and self-stresses that are free, with what they mean in words."""
     pressing, rubbing = _moving(solutions, len(names))
     determined = tuple(np.array(names, dtype=object)[~(pressing | rubbing)].tolist()) if solutions else ()
     sentences = [_dependence(row, names) for row in dependencies[:MOST_SENTENCES]]
     for row, rub in zip(normal[:MOST_SENTENCES], tangential[:MOST_SENTENCES], strict=True):
         sentences.append(f"Free self-stress: {_stress(row, rub, names)}.")
-    if len(dependencies) > MOST_SENTENCES or len(stress) > MOST_SENTENCES:
+    if len(dependencies) > MOST_SENTENCES or len(normal) > MOST_SENTENCES:
         sentences.append(
-            f"In all {len(dependencies)} dependencies between normals and {len(stress)} free self-stresses."
+            f"In all {len(dependencies)} dependencies between normals and {len(normal)} free self-stresses."
         )
     if solutions:
         sentences.append(_verdict(names, pressing, rubbing))

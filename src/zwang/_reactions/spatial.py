@@ -23,6 +23,7 @@ from zwang._numerics.friction_cones.gauss_projection import gauss_projection
 from zwang._numerics.friction_cones.one_contact import one_contact_fits, one_contact_solutions
 from zwang._reactions.candidates import convex_proof, solution_at
 from zwang._reactions.rejections import no_rejections
+from zwang._reactions.undetermined import spatial_redundancy, undetermined
 from zwang._reactions.verdict import certificate_of
 from zwang._results.base import Provenance
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
@@ -57,6 +58,7 @@ def reactions_by_solvers(
     slip_tol: float = 0.0,
     seed: int = 0,
     note: str = "",
+    ranges: bool = True,
 ) -> Reactions:
     """Return what solvers find for friction in planes or for large problems, with the certificates that hold.
 
@@ -71,6 +73,8 @@ def reactions_by_solvers(
         Of the random starts.
     note : str
         What was not done.
+    ranges : bool
+        Whether to compute the extent of reactions that the motion leaves undetermined.
 
     Examples
     --------
@@ -95,6 +99,8 @@ def reactions_by_solvers(
             solutions.append(solution)
         else:
             misses.append(solution.residual)
+    extents = [undetermined(problem, solution, slip_tol) for solution in solutions] if ranges else []
+    solutions = [item.solution for item in extents] if ranges else solutions
     words = [text for text in (note, proposed.note) if text]
     if misses and not solutions:
         words.append(f"The best approximation misses the laws by {min(misses):.1e} (accepted: {ACCEPTED:.0e}).")
@@ -118,6 +124,7 @@ def reactions_by_solvers(
         marginal=tuple(proposed.marginal),
         certificate=None if main is None else certificate_of(main),
         certificates=tuple(certificate_of(proof) for proof in proofs),
+        redundancy=spatial_redundancy(problem, extents, called),
         modes_total=float("inf"),
         note="" if settled else " ".join(words),
     )

@@ -85,6 +85,7 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
         coordinates=tuple(item.name for item in ground.model.system.coordinates),
         certify=len(numbers) > 1,
         every=None if len(numbers) <= ENUMERATED else False,
+        ranges=False,
         exact=False,  # the state is rounded, so a tie of its arrays says nothing
     )
     if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):

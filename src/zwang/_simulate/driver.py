@@ -30,7 +30,7 @@ from zwang._simulate.stiff_contact import resolve_choice, resolve_paradox
 from zwang._simulate.stopping import Stop, paradox, stopped_at
 from zwang._simulate.stretches import moving_for
 from zwang._simulate.unsound import until_unsound
-from zwang._simulate.watching import bands_of, branches_of, sides_of
+from zwang._simulate.watching import bands_of, branches_of, sides_of, spatial_stress
 from zwang._simulate.wedging import wedges
 from zwang.errors import StateError
 
@@ -167,9 +167,7 @@ class Driver:
             self.moment = following[0]
             spend(EVENT)
             if self._chatters(following[0], names):
-                return stopped_at(
-                    self.record, MotionStatus.CHATTER, following[0].t, f"{STANDSTILL} events at t = {moment.t:.12g}."
-                )
+                return self._standstill(following[0], following[1])
             moment, decision = following
 
     def advance(self, moment: Moment, decision: Decision, until: float | None = None) -> Any:
@@ -251,6 +249,19 @@ class Driver:
         passed = not moment.t - last <= 1e-13 * max(abs(moment.t), self.span)
         self._still = (moment.t, 0) if passed else (last, count + 1)
         return self._still[1] >= STANDSTILL
+
+    def _standstill(self, moment: Moment, decision: Decision) -> Stop:
+        """Return why a motion ends whose events don't let time pass."""
+        free = spatial_stress(self.ground, decision)
+        if free:
+            names = ", ".join(f"'{self.ground.table.places[number].name}'" for number in sorted(free))
+            reason = (
+                f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
+                "moves or depends on time: this method cannot tell when they slip. Use method='timestepping'."
+            )
+            return Stop(MotionStatus.UNFINISHED, reason)
+        reason = f"{STANDSTILL} events at t = {moment.t:.12g}."
+        return stopped_at(self.record, MotionStatus.CHATTER, moment.t, reason)
 
     def _blurred(self) -> bool:
         """Say whether the rows are so nearly dependent that the sign of a multiplier is rounding, not physics."""

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from zwang._backends import Terms
 from zwang._simulate.deciding import Decision
-from zwang._simulate.labels import plain, sign_of
-from zwang._simulate.moment import Moment
+from zwang._simulate.labels import friction_of, plain, sign_of
+from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.resting import stands
+from zwang._simulate.timestepping import autonomous
 
 if TYPE_CHECKING:
     from zwang._simulate.driver import Driver
@@ -30,6 +32,7 @@ IDLE = 1e-9
 def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64]:
     """Return, for every watch of the mode, the sign that it keeps, 0 where it is not watched."""
     table, labels = driver.ground.table, decision.labels
+    loose = unwatched(driver.ground, decision, moment)
     sides = []
     for kind, k in driver.moving.watch_names:
         side = 0.0
@@ -39,15 +42,39 @@ def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
         elif kind == "normal":
             held = decision.held
             pulls = held is not None and k in held.mode.pulling
-            side = -1.0 if pulls else 1.0
+            side = 0.0 if table.of_normal(k) in loose else -1.0 if pulls else 1.0
         elif kind == "slip":
             side = float(sign_of(labels[table.of_law(k)]))
+        elif kind == "reserve" and table.of_law(k) in loose:
+            side = 0.0
         elif kind in ("speed", "reserve"):
             side = 1.0 if plain(labels[table.of_law(k)]) != "open" else 0.0
         elif kind in ("surface", "extra"):
             side = ANY
         sides.append(side)
     return np.array(sides)
+
+
+def unwatched(ground: Ground, decision: Decision, moment: Moment) -> frozenset[int]:
+    """Return the contacts whose forces need no watch: what rests, with nothing that depends on time, rests for good.
+
+    Where sticking forces in planes are undetermined, those of the rows that carry the motion are one distribution of
+    many, and their bounds mean nothing; that some distribution exists was decided.
+    """
+    free = spatial_stress(ground, decision)
+    return free if free and stands(ground, decision, moment) and autonomous(ground) else frozenset()
+
+
+def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
+    """Return the contacts with undetermined forces, where some of them stick in planes."""
+    loose = set(decision.held.undetermined) if decision.held is not None else set()
+    taking = [
+        number for number, place in enumerate(ground.table.places) if {place.name, friction_of(place.name)} & loose
+    ]
+    sticks = any(
+        len(ground.table.places[number].slips) > 1 and plain(decision.labels[number]) == "stick" for number in taking
+    )
+    return frozenset(taking) if sticks else frozenset()
 
 
 def bands_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:

@@ -1,0 +1,213 @@
+"""Reactions that one motion leaves undetermined, where friction acts in planes: their extent, and what depends on what.
+
+The acceleration and the modes of a solution are given; the reactions that go with them are a convex set
+(`friction_cones.reaction_set`). The solution is told by its point of least norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact_laws import residual_of
+from zwang._numerics.contacts import ContactProblem, dense
+from zwang._numerics.friction_cones.reaction_set import (
+    CONE,
+    DISC,
+    FREE,
+    PULL,
+    PUSH,
+    Part,
+    ReactionSet,
+    reaction_set,
+    self_stress,
+)
+from zwang._reactions.candidates import candidate_scales
+from zwang._reactions.redundancy import echelon, redundancy_of
+from zwang._reactions.solutions import is_flat
+from zwang._results.reactions import Points, Ranges, Redundancy, Solution
+
+Array = npt.NDArray[np.float64]
+
+MOST_FORCES = 60
+"""Forces beyond which the extent of undetermined ones is not computed (nan)."""
+MOST_ROWS = 600
+"""Forces beyond which it is not even looked whether they are determined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Undetermined:
+    """A solution with the extent of its reactions, and the self-stresses that are free in it: (d, k), (d, k, 2)."""
+
+    solution: Solution
+    normal: Array
+    tangential: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Force:
+    """Where a part of the unknowns belongs: a contact, whether it has a normal, friction per normal force."""
+
+    contact: int
+    has_normal: bool
+    along: Array | None
+
+
+def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -> Undetermined:
+    """Return a solution with its reactions' set: dimension, least norm, ranges, ends, rays."""
+    k = problem.rows.count
+    none = Undetermined(solution, np.zeros((0, k)), np.zeros((0, k, 2)))
+    parts, forces = _parts(problem, solution, slip_tol)
+    size = sum(len(part.value) for part in parts)
+    if size > MOST_ROWS or not size:
+        return none
+    mass = dense(problem.mass) if problem.mass is not None else None
+    if size > MOST_FORCES:
+        columns = np.concatenate([part.columns for part in parts])
+        return replace(none, solution=_unknown(solution)) if self_stress(columns, mass).shape[1] else none
+    found = reaction_set(parts, mass)
+    if not found.dimension:
+        return none
+    return _told(problem, solution, parts, forces, found, slip_tol)
+
+
+def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tuple[list[Part], list[_Force]]:
+    rows = problem.rows
+    normals, tangents = dense(rows.normal), dense(rows.tangent)
+    rub = np.zeros((rows.count, 2))
+    given = np.reshape(solution.tangential, (rows.count, -1))
+    rub[:, : given.shape[1]] = given
+    slip = np.zeros((rows.count, 2))
+    moving = np.reshape(solution.slip_acceleration, (rows.count, -1))
+    slip[:, : moving.shape[1]] = moving
+    parts: list[Part] = []
+    forces: list[_Force] = []
+    for j, mode in enumerate(solution.modes):
+        own = slice(rows.first[j], rows.first[j + 1])
+        p, mu, load = own.stop - own.start, float(rows.friction[j]), float(solution.normal[j])
+        known = not np.isnan(rows.normal_force[j])
+        pulls = bool(rows.bilateral[j] and load < 0)
+        if mode.startswith("open"):
+            continue
+        if mode.startswith("stick") and mu > 0:
+            if known:
+                parts.append(Part(DISC, tangents[own], rub[j, :p], mu * abs(float(rows.normal_force[j]))))
+            else:
+                columns = np.vstack([normals[j], tangents[own]])
+                parts.append(Part(CONE, columns, np.append(load, rub[j, :p]), -mu if pulls else mu))
+            forces.append(_Force(j, not known, None))
+        elif not known:
+            along = np.zeros(p)
+            if mode.startswith("slip"):
+                speed = rows.slip[own] if np.linalg.norm(rows.slip[own]) > slip_tol else slip[j, :p]
+                along = (mu if pulls else -mu) * speed / (float(np.linalg.norm(speed)) or 1.0)
+            one_sided = PUSH if not rows.bilateral[j] or mode.startswith("slip") else FREE
+            kind = PULL if pulls and one_sided == PUSH else one_sided
+            parts.append(Part(kind, (normals[j] + along @ tangents[own])[None], np.array([load])))
+            forces.append(_Force(j, True, along))
+    return parts, forces
+
+
+def _spread(parts: list[Part], forces: list[_Force], x: Array, count: int) -> tuple[Array, Array]:
+    """Return unknowns (..., m) as normal (..., k) and tangential (..., k, 2) forces; known ones are zero."""
+    normal, tangential = np.zeros((*x.shape[:-1], count)), np.zeros((*x.shape[:-1], count, 2))
+    at = 0
+    for part, force in zip(parts, forces, strict=True):
+        own = x[..., at : at + len(part.value)]
+        at += len(part.value)
+        j = force.contact
+        if force.has_normal:
+            normal[..., j] = own[..., 0]
+        rub = own[..., :1] * force.along if force.along is not None else own[..., int(force.has_normal) :]
+        tangential[..., j, : rub.shape[-1]] = rub
+    return normal, tangential
+
+
+def _told(
+    problem: ContactProblem,
+    solution: Solution,
+    parts: list[Part],
+    forces: list[_Force],
+    found: ReactionSet,
+    slip_tol: float,
+) -> Undetermined:
+    k, flat = problem.rows.count, is_flat(problem)
+    loose = np.zeros(k, dtype=bool)
+    loose[[force.contact for force in forces]] = True
+
+    def shown(tangential: Array) -> Array:
+        return tangential[..., 0] if flat else tangential
+
+    def points(x: Array, *, directions: bool) -> Points:
+        normal, tangential = _spread(parts, forces, x, k)
+        if not directions:
+            normal, tangential = _with_known(solution, forces, normal, tangential)
+        w = np.zeros_like(solution.acceleration) if directions else solution.acceleration
+        return Points(np.repeat(w[None], len(x), axis=0), normal, shown(tangential))
+
+    base = points(found.base[None], directions=False)
+    whole = np.zeros((k, 2))
+    told = np.reshape(base.tangential[0], (k, -1))
+    whole[:, : told.shape[1]] = told
+    scales = candidate_scales(problem)
+    residual = residual_of(problem, solution.acceleration, base.normal[0], whole, scales, slip_tol=slip_tol).largest
+    if residual <= max(10 * solution.residual, 1e-10):
+        solution = replace(solution, normal=base.normal[0], tangential=base.tangential[0], residual=residual)
+    low, first = _spread(parts, forces, found.extent[:, 0], k)
+    high, second = _spread(parts, forces, found.extent[:, 1], k)
+    low, first = _with_known(solution, forces, low, first)
+    high, second = _with_known(solution, forces, high, second)
+    rubbing = np.stack([np.fmin(first, second), np.fmax(first, second)], axis=-1)
+    ranges = Ranges(solution.names, np.stack([low, high], axis=-1), rubbing[:, 0] if flat else rubbing)
+    nothing = np.zeros((0, len(found.base)))
+    solution = replace(
+        solution,
+        dimension=found.dimension,
+        ranges=ranges,
+        vertices=points(found.ends, directions=False),
+        rays=points(found.rays, directions=True),
+        lines=points(nothing, directions=True),
+    )
+    return Undetermined(solution, *_spread(parts, forces, echelon(found.stress), k))
+
+
+def _with_known(solution: Solution, forces: list[_Force], normal: Array, tangential: Array) -> tuple[Array, Array]:
+    """Put in the forces that the motion determines by itself."""
+    free = {force.contact for force in forces}
+    bound = {force.contact for force in forces if force.has_normal}
+    given = np.reshape(solution.tangential, (len(solution.normal), -1))
+    for j in range(len(solution.normal)):
+        if j not in bound:
+            normal[..., j] = solution.normal[j]
+        if j not in free:
+            tangential[..., j, : given.shape[1]] = given[j]
+    return normal, tangential
+
+
+def _unknown(solution: Solution) -> Solution:
+    """Return a solution whose reactions are not unique, with ranges that were not computed."""
+    ranges = Ranges(
+        solution.names, np.full_like(solution.ranges.normal, np.nan), np.full_like(solution.ranges.tangential, np.nan)
+    )
+    return replace(solution, ranges=ranges)
+
+
+def spatial_redundancy(problem: ContactProblem, found: list[Undetermined], names: tuple[str, ...]) -> Redundancy | None:
+    """Return what depends on what, None where everything is determined."""
+    free = [item for item in found if len(item.normal)]
+    if not free:
+        return None
+    rows = problem.rows
+    unknown = np.flatnonzero(np.isnan(rows.normal_force))
+    normals = dense(rows.normal)[unknown]
+    stress = self_stress(normals, dense(problem.mass) if problem.mass is not None else None).T
+    dependencies = np.zeros((len(stress), rows.count))
+    if len(stress):
+        basis = echelon(stress)
+        dependencies = np.zeros((len(basis), rows.count))
+        dependencies[:, unknown] = basis
+    tangential = free[0].tangential
+    shown = tangential[..., 0] if is_flat(problem) else tangential
+    return redundancy_of(names, dependencies, free[0].normal, shown, tuple(item.solution for item in found))

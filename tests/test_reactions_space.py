@@ -1,0 +1,113 @@
+"""Reactions in space that one motion leaves undetermined: their extent by cone programs, and rest that lasts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+
+FEET = {"down right": (1, 1), "down left": (1, -1), "up right": (-1, 1), "up left": (-1, -1)}
+
+
+def table(drive: bool = False) -> zw.System:
+    """Return a square table on an incline: x downhill, z across the plane; Cardan angles a, b, c."""
+    (x, y, z, a, b, c), (vx, vy, vz, va, vb, vc) = zw.coordinates("x y z a b c")
+    m, h, l, mu, beta, g = zw.parameters("m h l mu beta g")
+    about_x = sp.Matrix([[1, 0, 0], [0, sp.cos(a), -sp.sin(a)], [0, sp.sin(a), sp.cos(a)]])
+    about_y = sp.Matrix([[sp.cos(b), 0, sp.sin(b)], [0, 1, 0], [-sp.sin(b), 0, sp.cos(b)]])
+    about_z = sp.Matrix([[sp.cos(c), -sp.sin(c), 0], [sp.sin(c), sp.cos(c), 0], [0, 0, 1]])
+    spin = sp.Matrix([va, 0, 0]) + about_x.T * sp.Matrix([0, vb, 0]) + about_x.T * about_y.T * sp.Matrix([0, 0, vc])
+    inertia = (m * l**2 / 3, m * l**2 / 3, 2 * m * l**2 / 3)
+    kinetic = m * (vx**2 + vy**2 + vz**2) / 2 + sum(j * w**2 for j, w in zip(inertia, spin, strict=True)) / 2
+    legs = []
+    for name, (sx, sy) in FEET.items():
+        foot = sp.Matrix([x, y, z]) + about_z * about_y * about_x * sp.Matrix([sx * l, sy * l, -h])
+        slip = zw.rate(foot)
+        legs.append(zw.Unilateral(foot[2], friction=zw.Coulomb(mu, slip=(slip[0], slip[1])), restitution=0, name=name))
+    push = {x: m * sp.sin(40 * zw.t)} if drive else {}
+    potential = m * g * (z * sp.cos(beta) - x * sp.sin(beta))
+    return zw.System(name="table", kinetic=kinetic, potential=potential, forces=push, constraints=legs)
+
+
+TABLE = table()
+PARAMS = {"m": 10.0, "h": 0.5, "l": 0.6, "beta": 0.3, "g": 9.81, "mu": 0.5}
+
+
+def standing(h: float) -> dict[str, float]:
+    rest = dict.fromkeys(("x", "y", "a", "b", "c", "v_x", "v_y", "v_z", "v_a", "v_b", "v_c"), 0.0)
+    return {**rest, "z": h}
+
+
+@pytest.mark.parametrize(("beta", "h"), [(0.3, 0.5), (0.1, 0.2), (0.0, 0.5)])
+def test_a_table_stands_on_its_legs_within_the_ranges_of_the_closed_form(beta: float, h: float) -> None:
+    found = zw.reactions(TABLE, standing(h), {**PARAMS, "beta": beta, "h": h})
+    solution = found.solutions[0]
+    assert set(solution.modes) == {"stick"} and solution.dimension == 6
+    # Three equations for four normal forces: with P = m g cos(beta) and d = P h tan(beta) / (2 l) the downhill legs
+    # carry between d and P/2, the uphill ones between 0 and P/2 - d.
+    load = 10 * 9.81 * np.cos(beta)
+    tilt = load * h * np.tan(beta) / (2 * 0.6)
+    expected = [(tilt, load / 2)] * 2 + [(0.0, load / 2 - tilt)] * 2
+    assert solution.ranges.normal == pytest.approx(np.array(expected), abs=1e-7 * load)
+    # The base is the point of least norm, which is as symmetric as the table.
+    assert solution.normal == pytest.approx([load / 4 + tilt / 2] * 2 + [load / 4 - tilt / 2] * 2, rel=1e-6)
+    assert found.redundancy is not None and found.redundancy.determined == ()
+    assert found.residual <= 1e-8
+
+
+def test_a_sliding_table_has_a_segment_of_reactions() -> None:
+    found = zw.reactions(TABLE, standing(0.5), {**PARAMS, "mu": 0.2})
+    solution = found.solutions[0]
+    assert set(solution.modes) == {"slip"} and solution.dimension == 1 and len(solution.vertices) == 2
+    # Friction 0.2 P at the feet: the moment is h times it, in place of h times the weight's part along the plane.
+    load = 10 * 9.81 * np.cos(0.3)
+    tilt = load * 0.5 * 0.2 / (2 * 0.6)
+    assert solution.ranges.normal == pytest.approx(
+        np.array([(tilt, load / 2)] * 2 + [(0.0, load / 2 - tilt)] * 2), abs=1e-7 * load
+    )
+
+
+def test_a_table_on_an_incline_rests_for_good() -> None:
+    motion = zw.simulate(TABLE, standing(0.5), PARAMS, until=2.0)
+    assert motion.status.name == "REACHED" and not motion.events
+    assert (motion.q == motion.q[0]).all() and not motion.v.any()
+    assert np.isnan(motion.reactions["up left"]).all()  # undetermined, and said so
+
+
+def test_a_table_that_is_shaken_while_it_sticks_is_left_to_time_stepping() -> None:
+    shaken = table(drive=True)
+    motion = zw.simulate(shaken, standing(0.5), PARAMS, until=0.1)
+    assert motion.status.name == "UNFINISHED"
+    assert "undetermined and stick in planes" in motion.reason and "timestepping" in motion.reason
+    # The push is a tenth of what friction still holds back, so nothing moves.
+    steps = zw.simulate(shaken, standing(0.5), PARAMS, until=0.1, method="timestepping", step=1e-3)
+    assert np.abs(steps.q[-1] - steps.q[0]).max() < 1e-9
+
+
+def test_two_contacts_on_one_body_share_what_they_carry() -> None:
+    """Feet at -1 and 1 under a bar that is held upright: the friction along it can be shared in every proportion."""
+    feet = [
+        zw.Contact([0, 0, 1, side], tangent=[[1, 0, 0, 0], [0, 1, 0, 0]], friction=0.5, name=name)
+        for name, side in (("left", -1), ("right", 1))
+    ]
+    found = zw.reactions(zw.ContactProblem(np.eye(4), [0.2, 0.0, -1.0, 0.0], feet))
+    solution = found.solutions[0]
+    assert tuple(solution.modes) == ("stick", "stick") and solution.dimension == 2
+    assert solution.normal == pytest.approx([0.5, 0.5])
+    assert solution.ranges.normal == pytest.approx(np.full((2, 2), 0.5), abs=1e-8)
+    # T_x is shared between -0.05 and -0.25 (the other's bound), T_y up to where both are at their bound.
+    assert solution.ranges.tangential[0, 0] == pytest.approx([-0.25, 0.05], abs=1e-7)
+    side = np.sqrt(0.25**2 - 0.1**2)
+    assert solution.ranges.tangential[0, 1] == pytest.approx([-side, side], abs=1e-6)
+
+
+def test_forces_without_a_bound_are_infinite_with_a_ray() -> None:
+    """A bar clamped between two bilateral contacts without friction along one line: one can pull as the other does."""
+    clamps = [zw.Contact([0, 0, 1], bilateral=True, name=name) for name in ("upper", "lower")]
+    floor = zw.Contact([0, 1, 0], tangent=[[1, 0, 0], [0, 0, 1]], friction=0.5, name="floor")
+    found = zw.reactions(zw.ContactProblem(np.eye(3), [0.1, -1.0, 0.3], [*clamps, floor]))
+    solution = found.solutions[0]
+    assert np.isinf(solution.ranges.normal[:2]).all() and len(solution.rays) >= 1
+    assert solution.ranges.normal[2] == pytest.approx([1.0, 1.0])
