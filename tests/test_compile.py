@@ -249,3 +249,15 @@ def test_the_residual_of_an_equilibrium_is_rounding(n: int) -> None:
     state = {item.name: 0.0 for item in (*hanging.coordinates, *hanging.velocities)}
     state |= {f"y{i}": -1.0 - i for i in range(n)}
     assert zw.compile(hanging).evaluate(state).residual < 1e-14
+
+
+@pytest.mark.parametrize("time", [1e-6, 1e-3, 1.0, 1e6])
+def test_project_knows_rounding_in_any_units(time):
+    # a slider-crank whose points move with about 1/time: rates of constraints are rounding of that size
+    crank = zw.Linkage("crank").ground("A", 0, 0).points("B C", mass=1).chain("A B C", lengths=(1, 2))
+    model = zw.compile(crank.slider("C", direction=(1, 0)).system(), "reference")
+    state = {"x_B": 0.6, "y_B": 0.8, "x_C": 0.6 + np.sqrt(4 - 0.64), "y_C": 0.0}
+    state |= {"v_x_B": -0.7 / time, "v_y_B": 0.3 / time, "v_x_C": 0.9 / time, "v_y_C": 0.4 / time}
+    found = model.project(state, {})
+    assert abs(found["v_y_C"]) * time < 1e-15
+    assert found["x_B"] * found["v_x_B"] + found["y_B"] * found["v_y_B"] == pytest.approx(0, abs=1e-15 / time)

@@ -17,7 +17,7 @@ from zwang._numerics.friction_cones.drive import solve_one
 from zwang._numerics.planar.exact.sets import ExactSet, exact_set
 from zwang._numerics.planar.merging import components, maximal
 from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import Piece, in_doubt, is_clear, nearness, pieces_of, still_doubtful
+from zwang._numerics.planar.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
 from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.planar.search import Outcome, find_modes, mode_count
 from zwang._reactions.candidates import DENSE
@@ -208,8 +208,7 @@ def _to_decide(reduced: Reduced, outcome: Outcome) -> Ints | None:
     if np.finfo(float).eps * reduced.condition > ROUNDING or outcome.doubts > len(outcome.choices):
         return np.full((1, outcome.choices.shape[1]), -1)  # all of it
     starts: Ints = outcome.choices[in_doubt(reduced, outcome, MARGIN)]
-    leaves = [tuple(int(m) for m in modes) for modes in outcome.leaves]
-    return None if not len(starts) and all(is_clear(reduced, modes, MARGIN) for modes in leaves) else starts
+    return None if not len(starts) and clearly_points(reduced, outcome.leaves, MARGIN) else starts
 
 
 def _planar(

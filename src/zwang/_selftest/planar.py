@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._reactions import reactions_of_problem
 from zwang._results.reactions import Reactions
 from zwang._selftest.brute_force import Truth, truth_of
+from zwang._selftest.complaint import Complaint, generator, shrunk
+from zwang.errors import ZwangError
 
 FIELDS = ("normal", "tangent", "friction", "bias", "tangent_bias", "bilateral", "slip", "normal_force")
 NEAR = 1e-6
@@ -75,7 +80,11 @@ def beside(problem: ContactProblem, rng: np.random.Generator) -> ContactProblem:
 
 def disagreement(problem: ContactProblem) -> str:
     """Return what `reactions` says of a problem and is not so; empty if all is."""
-    return difference(problem, reactions_of_problem(problem, certify=False), truth_of(problem))
+    try:
+        found = reactions_of_problem(problem, certify=False)
+    except ZwangError as error:
+        return f"refused: {error}"
+    return difference(problem, found, truth_of(problem))
 
 
 def difference(problem: ContactProblem, found: Reactions, true: Truth) -> str:
@@ -96,7 +105,25 @@ def difference(problem: ContactProblem, found: Reactions, true: Truth) -> str:
         size = max(1.0, float(np.abs(w).max(initial=0.0)))
         if not any(np.abs(w - other).max(initial=0.0) <= NEAR * size for other in found.accelerations):
             return f"the acceleration {w} is missing"
-    return _missing_point(problem, found, true)
+    return _wrong_mode(problem, found) or _missing_point(problem, found, true)
+
+
+def _wrong_mode(problem: ContactProblem, found: Reactions) -> str:
+    """Return which mode of a single solution does not fit its force and its acceleration."""
+    for solution in found.solutions:
+        size = NEAR * max(
+            1.0, float(np.abs(solution.acceleration).max()), float(np.abs(solution.normal).max(initial=0.0))
+        )
+        for j, contact in enumerate(problem.contacts if not solution.dimension else ()):
+            mode, slip = solution.modes[j], float(np.ravel(solution.slip_acceleration[j])[0])
+            if mode == "open" and abs(solution.normal[j]) > size:
+                return f"an open contact carries a force: {solution.normal[j]:g}"
+            if np.any(contact.slip):
+                slip = float(np.ravel(contact.slip)[0])
+            wrong = {"stick": abs(slip), "slip+": -slip, "slip-": slip}.get(mode.split(" ")[0], 0.0)
+            if wrong > size:
+                return f"the mode {mode} has the slip or slip acceleration {slip:g}"
+    return ""
 
 
 def _missing_point(problem: ContactProblem, found: Reactions, true: Truth) -> str:
@@ -114,3 +141,76 @@ def _missing_point(problem: ContactProblem, found: Reactions, true: Truth) -> st
         ):
             return f"the solution N = {normal}, T = {tangential} is missing"
     return ""
+
+
+def simpler(problem: ContactProblem) -> Iterator[ContactProblem]:
+    """Problems with a contact less, a coordinate less, or a number rounded or gone."""
+    contacts, n = list(problem.contacts), len(problem.force)
+    for j in range(len(contacts)):
+        if len(contacts) > 1:
+            yield ContactProblem(problem.mass, problem.force, contacts[:j] + contacts[j + 1 :])
+    for i in range(n if n > 1 else 0):
+        kept = [a for a in range(n) if a != i]
+        cut = [
+            _changed(c, normal=None if c.normal is None else c.normal[kept], tangent=c.tangent[:, kept])
+            for c in contacts
+        ]
+        if all(c.normal is None or c.normal.any() for c in cut):
+            yield ContactProblem(problem.mass[np.ix_(kept, kept)], problem.force[kept], cut)
+    for mass in (np.eye(n), np.diag(np.diag(problem.mass))):
+        if not np.array_equal(mass, problem.mass):
+            yield ContactProblem(mass, problem.force, contacts)
+    for i in map(int, np.flatnonzero(problem.force)):
+        for value in (0.0, np.sign(problem.force[i]), np.round(problem.force[i])):
+            if value != problem.force[i]:
+                yield ContactProblem(problem.mass, np.where(np.arange(n) == i, value, problem.force), contacts)
+    for j, contact in enumerate(contacts):
+        for other in _simpler_contacts(contact):
+            yield ContactProblem(problem.mass, problem.force, [*contacts[:j], other, *contacts[j + 1 :]])
+
+
+def _simpler_contacts(contact: Contact) -> Iterator[Contact]:
+    for name in ("bias", "tangent_bias", "slip", "friction"):
+        value = getattr(contact, name)
+        for new in (0.0 * np.asarray(value), np.sign(value), np.round(value)):
+            if not np.array_equal(new, value):
+                yield _changed(contact, **{name: float(np.ravel(new)[0]) if np.ndim(value) == 0 else new})
+    for name in ("normal", "tangent"):
+        rows = getattr(contact, name)
+        if rows is None:
+            continue
+        for at in np.argwhere(rows):
+            for value in (0.0, np.sign(rows[tuple(at)]), np.round(rows[tuple(at)])):
+                new = rows.copy()
+                new[tuple(at)] = value
+                if value != rows[tuple(at)] and (name == "tangent" or new.any()):
+                    yield _changed(contact, **{name: new})
+
+
+def _changed(contact: Contact, **fields: Any) -> Contact:
+    return Contact(**({name: getattr(contact, name) for name in FIELDS} | fields))
+
+
+def program(problem: ContactProblem) -> str:
+    """Return a program that builds the problem and asks."""
+    lines = ["import zwang as zw", "contacts = ["]
+    for contact in problem.contacts:
+        fields = {name: getattr(contact, name) for name in FIELDS}
+        fields |= {"tangent": contact.tangent, "normal": contact.normal}
+        told = ", ".join(f"{name}={_told(value)}" for name, value in fields.items())
+        lines.append(f"    zw.Contact({told}),")
+    lines += ["]", f"problem = zw.ContactProblem({_told(problem.mass)}, {_told(problem.force)}, contacts)"]
+    return "\n".join([*lines, "print(zw.reactions(problem))"])
+
+
+def _told(value: Any) -> str:
+    return repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
+
+
+def check(seed: int, index: int) -> Complaint | None:
+    """Return what is wrong with the answer to one problem."""
+    problem = draw(generator("planar", seed, index))
+    if not disagreement(problem):
+        return None
+    small = shrunk(problem, simpler, disagreement)
+    return Complaint(disagreement(small), program(small))

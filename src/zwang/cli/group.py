@@ -20,6 +20,7 @@ COMMANDS = {
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
     "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
     "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),
+    "selftest": ("selftesting", "selftest", "Hold zwang against independent computations, on random problems."),
     "show": ("commands", "show", "Show a model, and the equations derived from it."),
     "simulate": ("simulating", "simulate_", "How the system moves, with its events."),
     "trace": ("tracing", "trace_", "The configuration space: arcs, singular points."),

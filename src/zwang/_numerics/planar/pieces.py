@@ -86,14 +86,19 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
     return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
 
 
-def is_clear(problem: Reduced, modes: tuple[int, ...], margin: float) -> bool:
-    """Whether a mode has one solution, and every condition of it holds by more than `margin`."""
-    equations, inequalities, _ = conditions(problem, modes)
-    point, basis, residual, gap = affine_solution(equations)
-    size = max(1.0, float(np.abs(point).max(initial=0.0)))
-    if basis.shape[1] or gap < 1e-3 or residual > margin or size > 1e3:
-        return False
-    return bool((inequalities[:, :-1] @ point + inequalities[:, -1] > margin).all())
+def clearly_points(problem: Reduced, leaves: Ints, margin: float) -> bool:
+    """Whether each mode found has one solution, with `margin` to spare at every condition, and no two are near."""
+    moves: list[Array] = []
+    for row in leaves:
+        equations, inequalities, _ = conditions(problem, tuple(int(m) for m in row))
+        point, basis, residual, gap = affine_solution(equations)
+        size = max(1.0, float(np.abs(point).max(initial=0.0)))
+        if basis.shape[1] or gap < 1e-3 or residual > margin or size > 1e3:
+            return False
+        if (inequalities[:, :-1] @ point + inequalities[:, -1] <= margin).any():
+            return False
+        moves.append(problem.gram @ point)
+    return all(np.abs(a - b).max(initial=0.0) > margin for i, a in enumerate(moves) for b in moves[:i])
 
 
 def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
