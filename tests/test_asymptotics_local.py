@@ -12,6 +12,9 @@ from click.testing import CliRunner
 
 import zwang as zw
 from zwang._asymptotics import measuring
+from zwang._asymptotics.growth import Power, measured_power
+from zwang._asymptotics.measuring import _settled
+from zwang._asymptotics.precision import mp
 from zwang.cli import main
 
 (X, Y), (VX, VY) = zw.coordinates("x y")
@@ -238,3 +241,84 @@ def test_friction_with_a_known_bound_does_not_change_the_number_of_solutions() -
     assert not [note for note in found.notes if "counts otherwise" in note]
     assert {tuple(row.solutions.values()) for row in found.select(friction="+")} == {(0, 2), (2, 0)}
     assert {abs(row.coefficient) for row in found.select(quantity="friction at brake")} == {0.5}
+
+
+def double_watt(forces, r=1, c=1, d=2):
+    """Return two Watt linkages, arms r and couplers c, whose couplers' middles a link d joins, and their cusp.
+
+    All arms are level there: each middle is at the inflection of its curve, so that u^2 ~ s^5.
+    """
+    q, v = zw.coordinates("x_A y_A x_B y_B x_C y_C x_D y_D")
+    points = [(q[2 * i], q[2 * i + 1]) for i in range(4)]
+    half = sp.Rational(c, 2)
+    pivots = [(-r, half), (r, -half), (d - r, -half), (d + r, half)]
+    middles = [[(a + b) / 2 for a, b in zip(points[i], points[i + 1], strict=True)] for i in (0, 2)]
+
+    def bar(a, b, length, name):
+        return zw.Bilateral(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 - length**2) / 2, name=name)
+
+    constraints = [bar(pivots[i], points[i], r, f"arm{i}") for i in range(4)]
+    constraints += [bar(points[i], points[i + 1], c, f"coupler{i}") for i in (0, 2)]
+    constraints.append(bar(*middles, d, "link"))
+    system = zw.System(
+        name="double_watt",
+        kinetic=sum(item**2 for item in v) / 2,
+        forces=dict(zip(q, forces, strict=True)),
+        constraints=constraints,
+    )
+    places = (0, 0.5 * c, 0, -0.5 * c, d, -0.5 * c, d, 0.5 * c)
+    return system, dict(zip((item.name for item in q), map(float, places), strict=True))
+
+
+def test_arc_out_of_the_cusp_of_the_double_watt_linkage_is_followed_back_into_it():
+    system, cusp = double_watt((0,) * 8)
+    space = zw.trace(system, {})
+    assert space.status.name == "TRACED"
+    (point,) = space.singular_points
+    assert point.kind == "cusp"
+    assert [point.state[name] for name in cusp] == pytest.approx(list(cusp.values()), abs=1e-9)
+    # It leaves along one half-branch and comes back along the other: points next to the cusp are known to 1e-12 only.
+    assert len(space.branches) == 1 and len(point.branches) == 2
+    assert space.residual < 1e-13
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("forces", "arms", "couplers"),
+    [
+        # The multiplier of a dependence is what no motion along the branch takes up, over u ~ s^(5/2): there is some
+        # unless the force on both middles is the same, as their weight is.
+        ((3, -7, 2, 5, -4, 4, 6, -3), -2.5, -1.5),
+        ((0, -1, 0, -1, 0, -1, 0, -1), -2.0, -1.0),
+    ],
+)
+def test_cusp_of_the_double_watt_linkage_has_the_exponents_of_its_type(forces, arms, couplers):
+    system, cusp = double_watt(forces)
+    found = zw.asymptotics(system, {}, at=cusp)
+    assert found.status.name == "CONFIRMED"
+    for row in found.rows:
+        assert row.exponent == pytest.approx(couplers if row.quantity.startswith("coupler") else arms, abs=1e-6)
+        assert np.isfinite(row.coefficient)
+
+
+@pytest.mark.parametrize("power", [5, 7])
+def test_series_of_a_high_cusp_are_carried_on_as_far_as_asked(power):
+    # y^2 = x^power on a bent sheet: dividing by the rows loses `power` orders, and coefficients grow like 3^k.
+    (x, y, z), (u, v, w) = zw.coordinates("x y z")
+    sheet = zw.Bilateral(z - x / (1 - 3 * x) - y**2, name="sheet")
+    cusp = zw.Bilateral(y**2 * (1 + 2 * z) - x**power / (1 - 3 * x), name="cusp")
+    system = zw.System(
+        name="bent", kinetic=(u**2 + v**2 + w**2) / 2, forces={y: 1, z: sp.Rational(1, 3)}, constraints=[sheet, cusp]
+    )
+    found = zw.asymptotics(system, {}, at={"x": 0.0, "y": 0.0, "z": 0.0})
+    assert found.status.name == "CONFIRMED"
+    # The force across the cusp is one, over dF/dy = 2 y ~ x^(power/2).
+    assert {round(row.exponent, 6) for row in found.rows if row.quantity == "cusp"} == {-power / 2}
+
+
+def test_measurement_that_does_not_settle_is_none():
+    x = [mp.mpf(2) ** -k for k in range(10)]
+    wild = measured_power(x, [mp.mpf(10) ** (7 * (-1) ** k) for k in range(10)])
+    assert not _settled(wild)
+    assert _settled(measured_power(x, [3 * item**-2 for item in x]))
+    assert not _settled(Power(mp.mpf(1), mp.inf, mp.mpf(0)))

@@ -33,7 +33,7 @@ def length_of_parabola(x0):
     return (a * np.hypot(1, a) + np.arcsinh(a)) / 4
 
 
-@pytest.mark.parametrize("n", [4, 5])
+@pytest.mark.parametrize("n", [4, pytest.param(5, marks=pytest.mark.nightly)])
 def test_chain_of_more_loops_stops_where_its_bars_lie_on_one_line(n):
     entry = n_four_bar(n)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=3.0)
@@ -67,8 +67,13 @@ def test_chain_of_forty_loops_ends_at_the_published_place():
     assert len(motion.events) == 20
 
 
-@pytest.mark.parametrize("speed", [0.4, 0.83, 1.7, 3.1])
-@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+NIGHTLY = pytest.mark.nightly
+CASES = [(speed, tol) for speed in (0.4, 0.55, 0.83, 1.3, 1.7, 2.2, 3.1) for tol in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)]
+
+
+@pytest.mark.parametrize(
+    ("speed", "tol"), [(0.83, 1e-10), (3.1, 1e-6), *(pytest.param(*c, marks=NIGHTLY) for c in CASES)]
+)
 def test_no_speed_and_no_tolerance_carries_five_loops_past_the_point_in_silence(speed, tol):
     entry = n_four_bar(5)
     state = {name: value * speed for name, value in entry.state.items() if name.startswith("v_")}

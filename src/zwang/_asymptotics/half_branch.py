@@ -7,7 +7,7 @@ other coordinates are the unknowns of n - 1 equations whose rows lose rank at th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zwang._asymptotics.elimination import Undecided, dot, solve
@@ -18,6 +18,8 @@ from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
 NEWTON = 60
 TERMS = (8, 14, 24, 40)
 """Numbers of terms of series, in turn, until everything asked is known."""
+STEP = 8
+"""Terms by which a series is carried on at once."""
 
 
 class NoCurve(ArithmeticError):
@@ -82,9 +84,24 @@ class HalfBranch:
         return self._kept[terms]
 
     def _series(self, terms: int) -> list[Laurent]:
+        """Carry the series on a few terms at a time.
+
+        Newton's method over all of them at once would go through coefficients that are wrong by many orders of
+        magnitude, and the error bounds of what it divides by would not survive that.
+        """
+        unknowns = [*([] if self.y is None else [self.y]), *self.z]
+        size = min(terms, max(min((item.end for item in unknowns), default=terms) + STEP, TERMS[0]))
+        while True:
+            x, trial, matrix = self._settled(unknowns, size)
+            if size >= terms:
+                return self._place(x, self._certain(trial, matrix, size))
+            unknowns = self._certain(trial, matrix, size)
+            size = min(terms, size + STEP)
+
+    def _settled(self, unknowns: Sequence[Laurent], terms: int) -> tuple[Laurent, list[Laurent], Any]:
+        """Return x, the unknowns and the slopes along them, with the equations solved up to the power tau^terms."""
         head = [mp.mpf(self.side), *[mp.mpf(0)] * (terms - self.ramification - 1)]
         x = Laurent(self.ramification, head, self.noise)
-        unknowns = [*([] if self.y is None else [self.y]), *self.z]
         # Polynomials from here on: what is not known yet is zero until it is found.
         trial = [_padded(item, terms, self.noise) for item in unknowns]
         for _ in range(NEWTON):
@@ -92,12 +109,38 @@ class HalfBranch:
             miss = self._combined(q)
             matrix = self._slopes(q)
             if all(item.is_zero for item in miss):
-                return self._certain(x, trial, matrix, terms)
+                return x, trial, matrix
             step = solve(matrix, [miss])[0]
             if all(item.is_zero for item in step):
-                return self._certain(x, trial, matrix, terms)
+                return x, trial, matrix
             trial = [_padded(a - b, terms, self.noise) for a, b in zip(trial, step, strict=True)]
         raise Undecided("Newton's method over series does not settle")
+
+    def rescaled(self) -> HalfBranch:
+        """Return the same half-branch in a unit of tau in which the series that are divided by do not grow.
+
+        Error bounds of a quotient grow with the sum of its coefficients, once more for each division.
+        """
+        unknowns = [*([] if self.y is None else [self.y]), *self.z]
+        matrix = self._settled(unknowns, max(TERMS[0], min(item.end for item in unknowns)))[2]
+        growth = mp.mpf(1)
+        for item in (item for row in matrix for item in row if not item.is_zero):
+            for k, coefficient in enumerate(item.coefficients[1:], start=1):
+                growth = max(growth, abs(coefficient / item.leading) ** (mp.mpf(1) / k))
+        rho, e = 1 / (2 * growth), self.ramification
+        frame = replace(self.frame, length=self.frame.length * rho**e)
+        y = None if self.y is None else self.y.stretched(rho) * (1 / rho**e)
+        return HalfBranch(self.equations, frame, self.side, e, y, [z.stretched(rho) for z in self.z], self.noise)
+
+    def nearest(self, digits: int) -> Number:
+        """Return the least tau at which the rows along the half-branch are known to some digits.
+
+        With rows that vanish like tau^k, a point is known to rounding over tau^k, and tau^k must be larger than that.
+        """
+        unknowns = [*([] if self.y is None else [self.y]), *self.z]
+        _, trial, matrix = self._settled(unknowns, max(TERMS[0], min(item.end for item in unknowns) + STEP))
+        lost = self._lost(trial, matrix)[0]
+        return mp.mpf(10) ** (-mp.mpf(mp.dps - digits) / (2 * lost)) if lost else mp.mpf(0)
 
     def shortest(self) -> list[Laurent]:
         """Return the shortest series from which Newton's method finds this half-branch and no other.
@@ -129,14 +172,17 @@ class HalfBranch:
         ]
         return [[_as_series(dot(row, direction), q) for direction in directions] for row in mixed]
 
-    def _certain(self, x: Any, trial: list[Laurent], matrix: Any, terms: int) -> list[Laurent]:
-        """Return q with the terms dropped that an error of order tau^terms in the equations leaves open."""
+    def _certain(self, trial: list[Laurent], matrix: Any, terms: int) -> list[Laurent]:
+        """Return the unknowns with the terms dropped that an error of order tau^terms in the equations leaves open."""
+        lost, noise = self._lost(trial, matrix)
+        return [Laurent(item.start, item.coefficients, max(item.noise, noise)).cut(terms - lost) for item in trial]
+
+    def _lost(self, trial: list[Laurent], matrix: Any) -> tuple[int, Number]:
+        """Return how many orders dividing by the rows loses, and the errors of coefficients that it leaves."""
         units = [[mp.mpf(int(i == k)) for i in range(len(trial))] for k in range(len(trial))]
         inverse = solve(matrix, units)
         lost = max(max(0, -item.start) for side in inverse for item in side)
-        noise = self.noise + ROUNDING * sum(largest(item.coefficients) for side in inverse for item in side)
-        known = [Laurent(item.start, item.coefficients, max(item.noise, noise)).cut(terms - lost) for item in trial]
-        return self._place(x, known)
+        return lost, self.noise + ROUNDING * sum(largest(item.coefficients) for side in inverse for item in side)
 
     def at(self, tau: Number) -> list[Number]:
         """Return the point of the half-branch at tau, to all digits: the series, then Newton's method."""

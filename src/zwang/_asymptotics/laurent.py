@@ -78,6 +78,12 @@ class Laurent:
         """Return the series times tau^by."""
         return Laurent(self.start + by, self.coefficients, self.noise)
 
+    def stretched(self, rho: Number) -> Laurent:
+        """Return the series of rho tau, rho not above 1."""
+        items = [item * rho ** (self.start + k) for k, item in enumerate(self.coefficients)]
+        found = Laurent(self.start, items, self.noise * rho**self.start)
+        return found if items else Laurent(self.end, [], found.noise)
+
     def derivative(self) -> Laurent:
         """Return the derivative with respect to tau."""
         items = [(self.start + k) * item for k, item in enumerate(self.coefficients)]

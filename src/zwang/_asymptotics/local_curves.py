@@ -17,7 +17,7 @@ from zwang._asymptotics.geometry import Equations, Subspaces, orthonormal_rest
 from zwang._asymptotics.half_branch import NEWTON, TERMS, Frame, HalfBranch, NoCurve
 from zwang._asymptotics.laurent import Laurent
 from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
-from zwang._asymptotics.puiseux import Sector, half_branches
+from zwang._asymptotics.puiseux import EXACT, Sector, half_branches
 from zwang.errors import StateError
 
 DEGREES = (3, 5, 8, 12)
@@ -100,7 +100,8 @@ def _half_branch(
         across.append(total)
     branch = HalfBranch(equations, frame, sector.side, e, y, across, error)
     branch.series(y.end + 2 * e)  # told apart well enough for Newton's method, or Undecided
-    return branch
+    # Of parameters that are critical only to rounding no terms beyond the first can be asked.
+    return branch.rescaled() if error < EXACT else branch
 
 
 def _reduced(equations: Equations, frame: Frame, split: Subspaces, degree: int) -> tuple[Bivariate, list[Bivariate]]:

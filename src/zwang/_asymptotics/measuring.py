@@ -16,6 +16,9 @@ Values = dict[tuple[Case, str], Any]
 APART = mp.mpf("0.05")
 """Neighbouring points lie this part of the radius of curvature, or of the distance, away."""
 
+SETTLED = mp.mpf("1e-3")
+"""Error of an exponent up to which it counts as measured."""
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -27,6 +30,7 @@ class Measurement:
     solutions: dict[tuple[int, str], int]
     consistent: dict[Case, bool]
     outer: list[tuple[Number, Values]]
+    unsettled: frozenset[tuple[Case, str]] = frozenset()
 
 
 def evaluate(approach: Approach, q: Sequence[Number]) -> Values:
@@ -42,9 +46,19 @@ def measure(approach: Approach, tau: Number) -> Measurement:
         x.append(approach.size(q))
         samples.append(evaluate(approach, q))
     powers = {key: measured_power(x, [item[key] for item in samples]) for key in samples[-1]}
+    unsettled = frozenset(key for key, power in powers.items() if not _settled(power))
+    nothing = mp.mpf("nan")
+    powers |= {key: Power(nothing, nothing, powers[key].error) for key in unsettled}
     last = samples[-1]
     signs = {case: is_consistent(approach.mechanics, case, last) for case, _ in last}
-    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, _outer(approach, tau))
+    return Measurement(x, samples, powers, counts(approach.mechanics, last), signs, _outer(approach, tau), unsettled)
+
+
+def _settled(power: Power) -> bool:
+    """Say whether what was measured is a power: its exponent is known, and its coefficient is a number."""
+    if power.exponent is None:
+        return True
+    return bool(mp.isfinite(power.exponent) and mp.isfinite(power.coefficient) and power.error <= SETTLED)
 
 
 def _outer(approach: Approach, tau: Number) -> list[tuple[Number, Values]]:

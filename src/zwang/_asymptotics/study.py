@@ -18,6 +18,7 @@ from zwang._asymptotics.families import (
     left_null,
     through_family,
 )
+from zwang._asymptotics.growth import HALVINGS
 from zwang._asymptotics.half_branch import HalfBranch, NoCurve
 from zwang._asymptotics.inputs import set_aside
 from zwang._asymptotics.local_type import LocalType, in_order
@@ -36,6 +37,8 @@ AGREE = 0.01
 """Largest difference between a measured and a predicted exponent that counts as agreement."""
 TAU = mp.mpf(10) ** -6
 TAU_INEXACT = mp.mpf(10) ** -2
+DIGITS = 25
+"""To which the rows are known at the nearest point of a measurement."""
 
 
 class Study:
@@ -161,10 +164,13 @@ class Study:
         measured = None
         persists: dict[Case, bool] = {}
         try:
-            tau = self._tau(series)
+            tau = self._tau(way, series)
             measured = measuring.measure(way, tau)
         except ArithmeticError as error:
             self.notes.append(f"{way.label}: not measured ({error}).")
+        unsettled = [] if measured is None else sorted({name for (_, name) in measured.unsettled})
+        if unsettled:
+            self.notes.append(f"{way.label}: measurements do not settle, and are left out, of {', '.join(unsettled)}.")
         if measured is not None:
             # Farther out than exponents are measured: there the perturbed curve is resolved better.
             persists = self._persistence(way, measured, min(scale_of(series), mp.mpf(1)) / 1000)
@@ -184,10 +190,11 @@ class Study:
             self.notes.append(f"{way.label}: neighbouring points were not reached ({error}).")
             return {}
 
-    def _tau(self, series: Mapping[Any, Any]) -> Number:
+    def _tau(self, way: Approach, series: Mapping[Any, Any]) -> Number:
         if not self.spot.exact:
             return TAU_INEXACT
-        return min(TAU, scale_of(dict(series)) * mp.mpf(10) ** -3) if series else TAU
+        tau = min(TAU, scale_of(dict(series)) * mp.mpf(10) ** -3) if series else TAU
+        return max(tau, way.half.nearest(DIGITS) * 2**HALVINGS)
 
     def _check_counts(self, way: Approach, crossover: Crossover | None) -> None:
         """Compare the signs with the enumeration of `reactions` at a moderate distance, and say where they differ."""
@@ -242,9 +249,12 @@ def _plain(value: Number) -> float:
 def _status(rows: list[Growth]) -> AsymptoticsStatus:
     if not rows:
         return AsymptoticsStatus.ISOLATED
-    if all(math.isnan(row.exponent) for row in rows):
+    if all(math.isnan(row.exponent) and not math.isnan(row.predicted) for row in rows):
         return AsymptoticsStatus.PREDICTED
+    if any(math.isnan(row.exponent) and math.isnan(row.predicted) for row in rows):
+        return AsymptoticsStatus.UNRESOLVED
     if any(math.isnan(row.predicted) for row in rows):
         return AsymptoticsStatus.MEASURED
-    agree = all(row.exponent == row.predicted or abs(row.exponent - row.predicted) <= AGREE for row in rows)
+    known = [row for row in rows if not math.isnan(row.exponent)]
+    agree = all(row.exponent == row.predicted or abs(row.exponent - row.predicted) <= AGREE for row in known)
     return AsymptoticsStatus.CONFIRMED if agree else AsymptoticsStatus.CONTRADICTED

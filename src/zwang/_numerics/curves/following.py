@@ -29,6 +29,8 @@ from zwang._numerics.curves.rows import load
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 EXACT = 4e-14
+BLURRED = 1e-2
+"""Least singular value of the rows below which points of the curve are known less well: to rounding over it."""
 
 
 @njit
@@ -224,7 +226,7 @@ def follow(
     W, values = np.empty((rows + 1, n + 1)), np.empty(rows + 1)
     x0, x, t0, t1 = start.copy(), start.copy(), forward.copy(), np.empty(n)
     nodes, image = np.empty((DEGREE + 1, n)), np.empty(n)
-    tangent_at(evaluate, t, x0, forward, rank, sizes, scale, mix, params, work, q, out, W, values, t0)
+    sigma = tangent_at(evaluate, t, x0, forward, rank, sizes, scale, mix, params, work, q, out, W, values, t0)
     count, h, end = 0, steps[0], 0
     report[0], report[1] = FULL, -1
     while count < pieces.shape[0]:
@@ -239,6 +241,7 @@ def follow(
         size = 1.0
         for j in range(n):
             size = max(size, abs(x0[j]))
+        size *= max(1.0, BLURRED / max(sigma, 1e-9))
         rest = tail(nodes, n) if fine else math.inf
         if rest > EXACT * size:
             if end != 0:  # a part of a chart that was fine
@@ -273,6 +276,7 @@ def follow(
             return count
         for j in range(n):
             x0[j], t0[j] = nodes[DEGREE, j], t1[j]
+        sigma = weakest[count - 1, DEGREE]
         ball = _inside(x0, centres, radii, periods)
         if ball >= 0:
             report[0], report[1] = ARRIVED, ball
