@@ -119,7 +119,7 @@ class MotionEvent:
     time : float
     kind : str
         contact, lift-off, stick, slip, reversal, capture, release, impact, accumulation, singular, paradox, choice,
-        user.
+        method (where `method="auto"` changes it), user.
     constraint : str or None
         Whose event it is; None where it is no single constraint's (then `details` may have 'constraints').
     name : str
@@ -150,6 +150,7 @@ class MotionEvent:
         whose = f" of '{self.constraint}'" if self.constraint else ""
         whose = f" of {', '.join(repr(str(name)) for name in met)}" if not whose and len(met) else whose
         whose = f" '{self.name}'" if self.kind == "user" else whose
+        whose = f" '{self.details['method']}'" if self.kind == "method" else whose
         lost = self.details.get("energy_change")
         tail = f", energy change {lost:.6g}" if lost is not None else ""
         return f"{self.kind}{whose} at t = {self.time:.13g}{tail}"

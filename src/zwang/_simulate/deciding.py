@@ -185,6 +185,6 @@ def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | Non
                 return (
                     f"By t = {moment.t:.12g} the contact '{place.name}' slips with {off:.1e}, though all contacts that "
                     "stick held it at rest where the mode began: their supports move apart, and which of them lets go "
-                    "is not followed by events. Use method='timestepping'."
+                    "is not followed by events. Use method='auto' or 'timestepping'."
                 )
     return None

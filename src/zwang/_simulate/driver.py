@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
+from zwang._simulate.breaking import broken, chattering, growing_reaction
+from zwang._simulate.bridging import step_over
 from zwang._simulate.choosing import chooser
 from zwang._simulate.deciding import Decision, decide, held_again, parted_ways, slips_apart
 from zwang._simulate.dips import Lookout
@@ -64,16 +67,23 @@ class Driver:
         self.ending: dict[int, float] = {}
         self.closed: dict[int, float] = {}
         self.sizes: tuple[Array, Array, Array]
+        self.begun = float("nan")
+        self.bridges = 0
         self._still = (float("nan"), 0)
         self.lookout, self.points = Lookout(), Points()
         self.laws_vary, self.unsound = laws_vary(ground.model.system), ""
+        self._happened: list[str] = []
 
     def run(self, moment: Moment) -> Stop:
         """Carry a motion to its end; return why it ended."""
-        self.moment = moment
+        self.moment, self.begun = moment, moment.t
         self.sizes = (np.abs(moment.q), np.abs(moment.v), np.zeros(len(moment.q)))
         try:
-            return self._run(moment)
+            stop = self._run(moment)
+            while stop.passable and self.request.method == "auto":
+                entered = step_over(self, stop)
+                stop = entered if isinstance(entered, Stop) else self._go_on(*entered)
+            return stop
         except KeyboardInterrupt:
             return self._interrupted()
         except Spent as spent:
@@ -98,6 +108,11 @@ class Driver:
         """Bytes that a step keeps: times, states, accelerations, dense output; none where they go to a file."""
         return 0 if self.request.stream is not None else 8 * (1 + 17 * len(self.moment.q))
 
+    def resume(self) -> None:
+        """Forget what was known of steps and flights: the motion goes on from a state of its own."""
+        self.step, self.flights, self.ending, self.closed = 0.0, {}, {}, {}
+        self._still, self._happened = (float("nan"), 0), []
+
     def decide(self, moment: Moment, before: tuple[str, ...] | None) -> Decision:
         """Return the next mode."""
         return decide(self.ground, moment, before, self.choose, self.span)
@@ -108,14 +123,15 @@ class Driver:
         if isinstance(entered, Stop):
             return entered
         entered = leave_singular(self, *entered) or entered
-        if isinstance(entered, Stop):
-            return entered
-        moment, decision = entered
+        return entered if isinstance(entered, Stop) else self._go_on(*entered)
+
+    def _go_on(self, moment: Moment, decision: Decision) -> Stop:
+        """Carry a motion on from a moment in a mode."""
         while True:
             self.moment = moment
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
-            moment = self.moment = leave_rest(self, moment, decision)
+            moment = self.moment = before = leave_rest(self, moment, decision)
             found = self.advance(moment, decision)
             dip = self.lookout.look(self, found)
             met = None if dip is None else meet_singular(self, moment, decision, found, dip)
@@ -140,7 +156,9 @@ class Driver:
                     return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, parted)
                 parted = slips_apart(self.ground, moment, decision)
                 if parted is not None:
-                    return Stop(MotionStatus.UNFINISHED, parted)
+                    self.record.drop()
+                    self.moment = before
+                    return Stop(MotionStatus.UNFINISHED, parted, passable=True)
             if found.status == "REACHED":
                 with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
                     spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
@@ -220,7 +238,9 @@ class Driver:
             other = held_again(self.ground, moment, decision)
             if other is not None:
                 return moment, other
-            return pass_singular(self, moment, decision)
+            passed = pass_singular(self, moment, decision)
+            growing = growing_reaction(self, decision) if isinstance(passed, Stop) else ""
+            return replace(passed, reason=f"{passed.reason} Before it {growing}.") if growing else passed  # type: ignore[type-var]
         fading = fading_inertia(self.ground.model, self.ground.inputs(moment.t, moment.q, moment.v))
         if fading:
             reason = (
@@ -228,10 +248,8 @@ class Driver:
                 "neither the masses nor the constraints determine how they move on."
             )
             return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, reason)
-        size = float(np.abs(np.concatenate([moment.q, moment.v])).max(initial=0.0))
         words = "not finite" if found.status == "NOT_FINITE" else "beyond what steps of any size can follow"
-        reason = f"At t = {moment.t:.12g} the equations are {words}; the largest coordinate or velocity is {size:.3g}."
-        return Stop(MotionStatus.BLOW_UP, reason)
+        return broken(self, moment, decision, words)
 
     def _refuse_nan_events(self, found: Any, moment: Moment) -> None:
         """Raise a StateError that names the user's event whose expression is not a number."""
@@ -248,6 +266,8 @@ class Driver:
         last, count = self._still
         passed = not moment.t - last <= 1e-13 * max(abs(moment.t), self.span)
         self._still = (moment.t, 0) if passed else (last, count + 1)
+        self._happened = [] if passed else self._happened
+        self._happened += [self._words(kind, k) for kind, k in names]
         return self._still[1] >= STANDSTILL
 
     def _standstill(self, moment: Moment, decision: Decision) -> Stop:
@@ -259,9 +279,19 @@ class Driver:
                 f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
                 "moves or depends on time: this method cannot tell when they slip. Use method='timestepping'."
             )
-            return Stop(MotionStatus.UNFINISHED, reason)
-        reason = f"{STANDSTILL} events at t = {moment.t:.12g}."
-        return stopped_at(self.record, MotionStatus.CHATTER, moment.t, reason)
+            return Stop(MotionStatus.UNFINISHED, reason, passable=True)
+        return chattering(self, moment, self._happened)
+
+    def _words(self, kind: str, k: int) -> str:
+        """Return what a watch that fired says."""
+        table = self.ground.table
+        if kind in ("gap", "value", "normal"):
+            words = {"gap": "gap of '{}' closes", "value": "'{}' closes", "normal": "reaction of '{}' changes its sign"}
+            return words[kind].format(table.places[table.of_normal(k)].name)
+        if kind in ("slip", "speed", "reserve"):
+            name = table.places[table.of_law(k)].name
+            return f"friction of '{name}' is used up" if kind == "reserve" else f"slip of '{name}' stops"
+        return {"surface": "a force switches", "singular": "a singular point is near"}.get(kind, "an event")
 
     def _blurred(self) -> bool:
         """Say whether the rows are so nearly dependent that the sign of a multiplier is rounding, not physics."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +66,18 @@ class Record:
             rows = sum(len(one.t) - 1 for one in self.pieces)
             while rows - len(self.pieces[0].t) > KEPT:
                 rows -= len(self.pieces.pop(0).t) - 1
+
+    def stepped(self, pieces: Sequence[MotionPiece], events: Sequence[MotionEvent]) -> None:
+        """Add a stretch of time stepping."""
+        for piece in pieces:
+            self._take(replace(piece, jumps=self._jumps))
+            self._jumps = ()
+        self.events += events
+
+    def drop(self) -> None:
+        """Take back the last stretch."""
+        if self.stream is None and self.pieces:
+            self._jumps = self.pieces.pop().jumps
 
     def start(self, moment: Moment) -> MotionPiece:
         """Return the piece of one row that a motion has before anything is decided."""

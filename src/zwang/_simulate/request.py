@@ -16,7 +16,7 @@ IMPACT_LAWS = ("newton", "poisson", "energetic")
 AT_PARADOX = ("stop", "impact", "realize")
 AT_CHOICE = ("stop", "keep mode", "realize")
 AT_SINGULAR = ("stop", "straight", "realize")
-METHODS = ("events", "timestepping")
+METHODS = ("events", "timestepping", "auto")
 
 
 BUDGET = Budget(steps=5_000_000, memory=500_000_000)
@@ -38,6 +38,7 @@ class Request:
     progress: Callable[[float], None] | None
     stream: MotionStream | None = None
     budget: Budget = BUDGET
+    method: str = "events"
     drawing: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -62,8 +62,10 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
         velocities=tuple(item.name for item in system.velocities),
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
-        pieces=_pieces(ground, steps, labels),
-        events=Events(sorted([*_events(ground, walk, steps, labels), *looked.events], key=lambda event: event.time)),
+        pieces=step_pieces(ground, steps, labels),
+        events=Events(
+            sorted([*step_events(ground, walk, steps, labels), *looked.events], key=lambda event: event.time)
+        ),
         continuations=stop.continuations,
         reason=stop.reason,
         until=request.until,
@@ -134,7 +136,7 @@ def _friction_labels(slip: Array, slow: Array) -> Labels:
     return np.where(np.hypot(*slip.T) <= slow, "stick", "slip").astype(object)
 
 
-def _pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPiece, ...]:
+def step_pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPiece, ...]:
     """Cut the steps where a label changes."""
     count, n = len(labels), steps.q.shape[1]
     if count == 0:
@@ -177,7 +179,7 @@ def _dense(steps: Steps, start: int, end: int) -> Array:
     return out
 
 
-def _events(ground: Ground, walk: Walk, steps: Steps, labels: Labels) -> list[MotionEvent]:
+def step_events(ground: Ground, walk: Walk, steps: Steps, labels: Labels) -> list[MotionEvent]:
     """Return impacts and changes of labels, at the middle of the step in which they happen."""
     middle = 0.5 * (steps.t[:-1] + steps.t[1:])
     found: list[tuple[float, int, MotionEvent]] = []

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stop:
-    """The end of a motion: its status, a sentence with figures, and the ways in which it could go on."""
+    """The end of a motion: its status, a sentence with figures, and the ways in which it could go on.
+
+    `passable`: time stepping can go on from here, and nothing is decided by it that a law leaves open.
+    """
 
     status: MotionStatus
     reason: str = ""
     continuations: tuple[Continuation, ...] = ()
+    passable: bool = False
 
 
 EVENT_KINDS = {MotionStatus.PARADOX: "paradox", MotionStatus.CHOICE: "choice", MotionStatus.SINGULAR: "singular"}

@@ -25,6 +25,7 @@ from zwang._compile.laws import laws_vary, require_restitution
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.moreau import (
     BILATERAL,
@@ -52,6 +53,9 @@ Array = NDArray[np.float64]
 
 FIRST = 16
 """Steps before the first return to Python."""
+
+RESOLVED = 10.0
+"""Steps before a blow-up that are too long to tell how it grows."""
 
 LOOK = 64
 """Steps between two looks at the mass matrix, once the motion is over."""
@@ -229,9 +233,24 @@ class Walk:
         if status == UNSOLVED:
             reason = f"no impulses were found that obey the laws; the best miss them by {self.walker.residual:.1e}."
             return Stop(MotionStatus.PARADOX, f"At t = {t:.12g} {reason}")
+        return self._not_finite(track, k)
+
+    def _not_finite(self, track: Track, k: int) -> Stop:
+        """Return what is said where the equations are not finite after step k: only a power law is a blow-up."""
+        t, said = float(track.t[k]), f"At t = {float(track.t[k]):.12g} the equations are not finite"
+        names = [item.name for item in self.ground.model.system.velocities]
+        with np.errstate(all="ignore"):
+            laws = {
+                name: growth(track.t[: k + 1], x, np.gradient(x, self.h), RESOLVED * self.h)
+                for name, x in zip(names, track.v[: k + 1].T, strict=True)
+                if k >= 2
+            }
+        for name, law in laws.items():
+            if law is not None and law.instant <= t + RESOLVED * self.h:
+                return Stop(MotionStatus.BLOW_UP, f"{said}: '{name}' {law}.")
         size = float(np.abs(np.concatenate([track.q[k], track.v[k]])).max(initial=0.0))
-        reason = f"At t = {t:.12g} the equations are not finite; the largest coordinate or velocity is {size:.3g}."
-        return Stop(MotionStatus.BLOW_UP, reason)
+        more = f"the largest coordinate or velocity is {size:.3g}. Try a shorter step, or look at the forces there"
+        return Stop(MotionStatus.UNFINISHED, f"{said}, though no velocity grows like a power of the time left; {more}.")
 
 
 def contact_rows(ground: Ground) -> list[Row]:

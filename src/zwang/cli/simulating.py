@@ -34,7 +34,7 @@ PERMILLE = 1000
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
 @click.option("--tol", default=1e-10, show_default=True, help="Relative tolerance of the steps.")
-@click.option("--method", default="events", show_default=True, help="events or timestepping.")
+@click.option("--method", default="events", show_default=True, help="events, timestepping or auto.")
 @click.option("--step", type=float, help="Step of --method timestepping [s].")
 @click.option("--event", "events", multiple=True, metavar="NAME=EXPRESSION", help="Log when an expression passes zero.")
 @click.option("--stop-at", "stops", multiple=True, metavar="NAME=EXPRESSION", help="The same, and stop there.")

@@ -1,0 +1,101 @@
+"""Growth without bound in a finite time: x ~ C (t* - t)^-p, from values and rates along the way.
+
+For such an x the quotient y = x/x' = (t* - t)/p is a straight line that reaches zero at t*. It is fitted over two
+decades of y, each place with the same relative weight; the error of p is that of the fit, or what the two decades
+differ by, if that is more. Exponential growth has a constant y, and growth like a logarithm a p that goes on falling:
+neither passes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+DECADES = 2.0
+FEWEST = 6
+"""Places that a fit needs."""
+STRAIGHT = 0.05
+"""How far a place may lie off the line, relative to its distance from the end."""
+LEAST = 0.05
+"""Exponents below this are not told from a logarithm."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A power law that was found: the exponent p with its error, and t*."""
+
+    exponent: float
+    error: float
+    instant: float
+
+    def __str__(self) -> str:
+        digits = max(1, 1 - math.floor(math.log10(max(self.error, 1e-6))) - 1)
+        return (
+            f"grows like (t* - t)^-p, p = {self.exponent:.{digits}f} +- {max(self.error, 1e-6):.0e} over two decades, "
+            f"t* = {self.instant:.12g}"
+        )
+
+
+def growth(t: Array, x: Array, rate: Array, finest: float = 0.0) -> Growth | None:
+    """Return the power law by which a quantity grows towards the end of its places; None where it does not.
+
+    Parameters
+    ----------
+    t, x, rate : (k,) arrays
+        Times in order, values and their rates.
+    finest : float
+        Distances from t* below this, times p, are not resolved.
+
+    Examples
+    --------
+    >>> t = 1.0 - np.geomspace(1.0, 1e-6, 60)
+    >>> found = growth(t, (1.0 - t) ** (-1 / 3), (1.0 - t) ** (-4 / 3) / 3)
+    >>> round(found.exponent, 6), round(found.instant, 9)
+    (0.333333, 1.0)
+    >>> growth(t, np.exp(t), np.exp(t)) is None
+    True
+    """
+    with np.errstate(all="ignore"):
+        y = x / rate
+    good = np.isfinite(y) & (y > 0) & np.isfinite(x)
+    # Only the last run of places in which it grows counts.
+    last = np.flatnonzero(~good)
+    first = int(last[-1]) + 1 if len(last) else 0
+    t, y = t[first:], y[first:]
+    if len(t) < FEWEST:
+        return None
+    low = max(float(y[-1]), finest, 1e-11 * float(np.abs(t).max()))
+    kept = (y >= low) & (y <= 10**DECADES * low)
+    if np.count_nonzero(kept) < FEWEST or float(y[kept].max()) < 0.5 * 10**DECADES * low:
+        return None
+    whole = _line(t[kept], y[kept])
+    middle = low * 10 ** (DECADES / 2)
+    halves = [_line(t[kept & side], y[kept & side]) for side in (y <= middle, y > middle)]
+    if whole is None or any(half is None for half in halves):
+        return None
+    p, error, instant, off = whole
+    error = max(error, abs(halves[0][0] - halves[1][0]) / 2)  # type: ignore[index]
+    if p < LEAST or error > 0.2 * p or off > STRAIGHT:
+        return None
+    return Growth(p, error, instant)
+
+
+def _line(t: Array, y: Array) -> tuple[float, float, float, float] | None:
+    """Return p, its error, t* and the largest relative distance of y from (t* - t)/p."""
+    if len(t) < 3:
+        return None
+    end = float(t[-1])
+    rows = np.stack([np.ones(len(t)), end - t], axis=1) / y[:, None]
+    (b, slope), *_ = np.linalg.lstsq(rows, np.ones(len(t)), rcond=None)
+    if not slope > 0:
+        return None
+    off = rows @ [b, slope] - 1.0
+    spread = math.sqrt(float(off @ off) / max(len(t) - 2, 1))
+    covariance = np.linalg.pinv(rows.T @ rows)
+    p = 1.0 / float(slope)
+    return p, p * p * spread * math.sqrt(float(covariance[1, 1])), end + float(b) * p, float(np.abs(off).max())

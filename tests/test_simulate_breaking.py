@@ -1,0 +1,212 @@
+"""Where a motion by events can't go on: blow-ups with exponents, chattering with its list, and `method="auto"`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._numerics.growth import growth
+from zwang._simulate import bridging, driver, timestepping
+from zwang.errors import DeclarationError
+
+(x,), (v,) = zw.coordinates("x")
+(px, py), (ux, uy) = zw.coordinates("x y")
+AT_REST = {"x": 0, "y": 0, "v_x": 0, "v_y": 0}
+
+
+def exponent(reason: str) -> tuple[float, float, float]:
+    """Return p, its error and t* as a reason says them."""
+    found = re.search(r"p = ([\d.]+) \+- ([\d.e-]+) over two decades, t\* = ([\d.]+)", reason)
+    assert found is not None, reason
+    return tuple(float(item.rstrip(".")) for item in found.groups())  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("force", "start", "p", "end"),
+    [
+        (6 * x**2, (1, 2), 3.0, 1.0),  # x = (1 - t)^-2
+        (v**2, (0, 1), 1.0, 1.0),  # v = 1/(1 - t)
+        (v**4, (0, 1), 1 / 3, 1 / 3),  # v = (1 - 3 t)^(-1/3), as the slip of Euler's disc
+        (-1 / x**2, (1, 0), 1 / 3, np.pi / np.sqrt(8)),  # a fall into the centre: half of Kepler's period
+    ],
+)
+def test_blow_up_says_how_it_grows_and_when(force: Any, start: tuple[float, float], p: float, end: float) -> None:
+    system = zw.System(name="burst", kinetic=v**2 / 2, forces={x: force})
+    motion = zw.simulate(system, {"x": start[0], "v_x": start[1]}, {}, until=2.0)
+    assert motion.status.name == "BLOW_UP"
+    found, error, instant = exponent(motion.reason)
+    assert abs(found - p) <= max(3 * error, 1e-4)
+    assert instant == pytest.approx(end, abs=1e-9)
+    assert "'v_x' grows like" in motion.reason
+
+
+def test_blow_up_of_a_slip_names_the_constraint() -> None:
+    brake = zw.Friction(sp.Rational(1, 10), slip=3 * v, name="brake")
+    system = zw.System(name="burst", kinetic=v**2 / 2, forces={x: v**4}, constraints=[brake])
+    motion = zw.simulate(system, {"x": 0, "v_x": 1}, {}, until=2.0)
+    assert motion.status.name == "BLOW_UP"
+    assert "the slip of 'brake' grows like" in motion.reason
+    assert exponent(motion.reason)[0] == pytest.approx(1 / 3, abs=1e-3)
+
+
+@pytest.mark.parametrize("force", [1 / (1 - zw.t), 1 / sp.sqrt(1 - zw.t)])
+def test_forces_without_bound_that_leave_the_velocity_without_a_power_law_are_no_blow_up(force: Any) -> None:
+    system = zw.System(name="pushed", kinetic=v**2 / 2, forces={x: force})
+    motion = zw.simulate(system, {"x": 0, "v_x": 0}, {}, until=2.0, tol=1e-8)
+    assert motion.status.name == "UNFINISHED"
+    assert "nothing grows like a power of the time that is left" in motion.reason
+    assert "Look at the forces near this state" in motion.reason
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "timestepping", "step": 0.1}])
+def test_exponential_growth_has_no_finite_instant(options: dict[str, Any]) -> None:
+    system = zw.System(name="exponential", kinetic=v**2 / 2, forces={x: v})
+    motion = zw.simulate(system, {"x": 0, "v_x": 1}, {}, until=2000.0, **options)
+    assert motion.status.name == "UNFINISHED"
+    assert "like a power of the time" in motion.reason
+
+
+def test_time_stepping_says_the_exponent_too() -> None:
+    system = zw.System(name="burst", kinetic=v**2 / 2, forces={x: v**4})
+    motion = zw.simulate(system, {"x": 0, "v_x": 1}, {}, until=2.0, method="timestepping", step=1e-4)
+    assert motion.status.name == "BLOW_UP"
+    assert exponent(motion.reason)[0] == pytest.approx(1 / 3, abs=5e-3)
+
+
+def test_reaction_that_grows_while_velocities_stay_bounded_is_singular_with_its_exponent() -> None:
+    # Driven with v_y = sqrt(1 - t): the reaction is its derivative, -(1 - t)^(-1/2)/2.
+    drive = zw.Bilateral(uy - sp.sqrt(1 - zw.t), name="drive")
+    system = zw.System(name="driven", kinetic=(ux**2 + uy**2) / 2, constraints=[drive])
+    motion = zw.simulate(system, {**AT_REST, "v_y": 1}, {}, until=2.0, tol=1e-8)
+    assert motion.status.name == "SINGULAR"
+    assert "the velocities stay bounded, but the reaction of 'drive' grows like" in motion.reason
+    assert exponent(motion.reason)[0] == pytest.approx(0.5, abs=0.02)
+    assert motion.events[-1].kind == "singular"
+
+
+def test_growth_is_told_from_logarithms_exponentials_and_noise() -> None:
+    left = np.geomspace(1.0, 1e-8, 200)
+    t = 1.0 - left
+    for p in (0.2, 0.5, 2.0):
+        law = growth(t, left**-p, p * left ** (-p - 1))
+        assert law is not None and law.exponent == pytest.approx(p, abs=1e-6)
+    assert growth(t, -np.log(left), 1 / left) is None
+    assert growth(t, np.exp(t), np.exp(t)) is None
+    assert growth(t, np.ones(200), np.zeros(200)) is None
+    assert growth(t, np.cos(30 * t), -30 * np.sin(30 * t)) is None
+    assert growth(t[:4], left[:4] ** -1.0, left[:4] ** -2.0) is None
+
+
+def belt() -> tuple[Any, dict[str, float], dict[str, float]]:
+    entry = zw.gallery.get("belt_block")
+    return entry.system, entry.state, entry.params
+
+
+def test_chattering_lists_its_events_and_is_unfinished_where_time_stepping_goes_on(monkeypatch: Any) -> None:
+    monkeypatch.setattr(driver, "STANDSTILL", 0)  # every event counts as too many
+    motion = zw.simulate(*belt(), until=1.0)
+    assert motion.status.name == "UNFINISHED"
+    assert "1 events at t = 0.1355" in motion.reason and "slip of 'belt' stops" in motion.reason
+    assert "use method='auto'" in motion.reason and "halving its step" in motion.reason
+
+
+def test_chattering_that_time_stepping_does_not_pass_is_chatter_with_its_list(monkeypatch: Any) -> None:
+    monkeypatch.setattr(driver, "STANDSTILL", 0)
+    monkeypatch.setattr("zwang._simulate.breaking.bridge_from", lambda *_: None)
+    motion = zw.simulate(*belt(), until=1.0)
+    assert motion.status.name == "CHATTER"
+    assert "slip of 'belt' stops" in motion.reason
+
+
+def test_auto_steps_over_what_events_cannot_follow_and_comes_back(monkeypatch: Any) -> None:
+    whole = zw.simulate(*belt(), until=1.0)
+    monkeypatch.setattr(driver, "STANDSTILL", 0)
+    motion = zw.simulate(*belt(), until=1.0, method="auto")
+    assert motion.status.name == "REACHED"
+    ends = motion.events.of("method")
+    assert [event.details["method"] for event in ends] == ["timestepping", "events"] * (len(ends) // 2)
+    assert len(ends) >= 2
+    for start, end in zip(ends[::2], ends[1::2], strict=True):
+        assert end.time > start.time and 0 <= end.details["error"] < 1e-3 and end.details["step"] > 0
+        assert "1 events at t" in start.details["reason"]
+    assert repr(ends[0]).startswith("method 'timestepping' at t = 0.1355")
+    worst = max(event.details["error"] for event in ends[1::2])
+    for name, value in whole.end.items():
+        assert motion.end[name] == pytest.approx(value, abs=100 * worst + 1e-9)
+    assert np.all(np.diff(motion.t) >= 0)
+
+
+def test_auto_carries_a_body_between_supports_that_move_apart() -> None:
+    laws = [
+        zw.Friction(1, slip=(ux - zw.t**2 / 2, uy), name="a"),
+        zw.Friction(2, slip=(ux + zw.t**3 / 3, uy - zw.t**2), name="b"),
+    ]
+    system = zw.System(name="supports", kinetic=(ux**2 + uy**2) / 2, constraints=laws)
+    motion = zw.simulate(system, AT_REST, {}, until=1.0, method="auto")
+    steps = zw.simulate(system, AT_REST, {}, until=1.0, method="timestepping", step=2.5e-4)
+    assert motion.status.name == "REACHED"
+    assert [event.time for event in motion.events.of("method")] == [0.0, 0.01]
+    assert motion.residual < 1e-5
+    assert max(abs(motion.end[name] - steps.end[name]) for name in motion.end) < 1e-5
+    (slip,) = motion.events.of("slip", "b")
+    assert slip.time == pytest.approx(steps.events.of("slip", "b")[0].time, abs=5e-4)
+
+
+def test_auto_never_decides_what_the_laws_leave_open() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    assert (
+        zw.simulate(rod.system, rod.state, {**rod.params, "mu": 1.4}, until=0.1, method="auto").status.name == "PARADOX"
+    )
+    ball = zw.System(kinetic=v**2 / 2, potential=x, constraints=[zw.Unilateral(x, name="floor")])
+    assert zw.simulate(ball, {"x": 1, "v_x": 0}, {}, until=3.0, method="auto").status.name == "CHOICE"
+    pendulum = zw.gallery.get("ellipse_pendulum_cartesian")
+    motion = zw.simulate(pendulum.system, pendulum.state, pendulum.params, until=5.0, method="auto")
+    assert motion.status.name == "SINGULAR" and not motion.events.of("method")
+
+
+def test_auto_refuses_a_stretch_with_a_singular_point(monkeypatch: Any) -> None:
+    block, state, params = belt()
+    monkeypatch.setattr(driver, "STANDSTILL", 0)
+    monkeypatch.setattr(bridging, "_singular", lambda *_: 0.137)
+    motion = zw.simulate(block, state, params, until=1.0, method="auto")
+    assert motion.status.name == "UNFINISHED"
+    assert "would pass a singular point near t = 0.137" in motion.reason
+
+
+def test_singular_points_on_the_way_of_steps_are_seen_and_redundant_rows_are_not() -> None:
+    pendulum = zw.gallery.get("ellipse_pendulum_cartesian")
+    motion = zw.simulate(pendulum.system, pendulum.state, pendulum.params, until=1.0, at_singular="straight")
+    t = np.linspace(0.4, 0.9, 4001)
+    states = motion.at(t)
+    names = [item.name for item in (*pendulum.system.coordinates, *pendulum.system.velocities)]
+    rows = np.stack([states[name] for name in names], axis=1)
+    n, none = len(names) // 2, np.zeros((4000, 0))
+    ground = motion.__dict__["_computed_by"].ground
+
+    def steps(part: slice) -> Any:
+        closing = np.zeros((4000, 0), dtype=bool)
+        return timestepping.Steps(t[part], rows[part, :n], rows[part, n:], none, none, closing, 0.0, 0.0, 0)
+
+    crossed = motion.events[0].time
+    assert bridging._singular(ground, steps(slice(None))) == pytest.approx(crossed, abs=5e-3)
+    assert bridging._singular(ground, steps(slice(0, 1500))) is None
+    twice = zw.System(
+        name="twice",
+        kinetic=(ux**2 + uy**2) / 2,
+        constraints=[zw.Bilateral(py, name="line"), zw.Bilateral(2 * py, name="again")],
+    )
+    plain = zw.simulate(twice, {**AT_REST, "v_x": 1}, {}, until=1.0)
+    flat = timestepping.Steps(plain.t, plain.q, plain.v, none, none, np.zeros((1, 0), dtype=bool), 0.0, 0.0, 0)
+    assert bridging._singular(plain.__dict__["_computed_by"].ground, flat) is None
+
+
+def test_auto_and_out_do_not_go_together(tmp_path: Any) -> None:
+    with pytest.raises(DeclarationError, match="out= goes with one motion by events"):
+        zw.simulate(*belt(), until=1.0, method="auto", out=tmp_path / "motion.npz")
+    with pytest.raises(DeclarationError, match="method= must be one of 'events', 'timestepping', 'auto'"):
+        zw.simulate(*belt(), until=1.0, method="both")
