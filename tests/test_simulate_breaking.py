@@ -11,7 +11,10 @@ import sympy as sp
 
 import zwang as zw
 from zwang._numerics.growth import growth
-from zwang._simulate import bridging, driver, timestepping
+from zwang._results.motion import MotionStatus
+from zwang._simulate import bridging, driver
+from zwang._simulate.step_passages import Looked
+from zwang._simulate.stopping import Stop
 from zwang.errors import DeclarationError
 
 (x,), (v,) = zw.coordinates("x")
@@ -172,37 +175,11 @@ def test_auto_never_decides_what_the_laws_leave_open() -> None:
 def test_auto_refuses_a_stretch_with_a_singular_point(monkeypatch: Any) -> None:
     block, state, params = belt()
     monkeypatch.setattr(driver, "STANDSTILL", 0)
-    monkeypatch.setattr(bridging, "_singular", lambda *_: 0.137)
+    near = Stop(MotionStatus.SINGULAR, "the rank drops")
+    monkeypatch.setattr(bridging, "look_over", lambda ground, steps, *_: Looked(steps, near, ()))
     motion = zw.simulate(block, state, params, until=1.0, method="auto")
     assert motion.status.name == "UNFINISHED"
-    assert "would pass a singular point near t = 0.137" in motion.reason
-
-
-def test_singular_points_on_the_way_of_steps_are_seen_and_redundant_rows_are_not() -> None:
-    pendulum = zw.gallery.get("ellipse_pendulum_cartesian")
-    motion = zw.simulate(pendulum.system, pendulum.state, pendulum.params, until=1.0, at_singular="straight")
-    t = np.linspace(0.4, 0.9, 4001)
-    states = motion.at(t)
-    names = [item.name for item in (*pendulum.system.coordinates, *pendulum.system.velocities)]
-    rows = np.stack([states[name] for name in names], axis=1)
-    n, none = len(names) // 2, np.zeros((4000, 0))
-    ground = motion.__dict__["_computed_by"].ground
-
-    def steps(part: slice) -> Any:
-        closing = np.zeros((4000, 0), dtype=bool)
-        return timestepping.Steps(t[part], rows[part, :n], rows[part, n:], none, none, closing, 0.0, 0.0, 0)
-
-    crossed = motion.events[0].time
-    assert bridging._singular(ground, steps(slice(None))) == pytest.approx(crossed, abs=5e-3)
-    assert bridging._singular(ground, steps(slice(0, 1500))) is None
-    twice = zw.System(
-        name="twice",
-        kinetic=(ux**2 + uy**2) / 2,
-        constraints=[zw.Bilateral(py, name="line"), zw.Bilateral(2 * py, name="again")],
-    )
-    plain = zw.simulate(twice, {**AT_REST, "v_x": 1}, {}, until=1.0)
-    flat = timestepping.Steps(plain.t, plain.q, plain.v, none, none, np.zeros((1, 0), dtype=bool), 0.0, 0.0, 0)
-    assert bridging._singular(plain.__dict__["_computed_by"].ground, flat) is None
+    assert "would pass a singular point near t = 0.13" in motion.reason
 
 
 def test_auto_and_out_do_not_go_together(tmp_path: Any) -> None:

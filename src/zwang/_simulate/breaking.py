@@ -150,7 +150,8 @@ def _last_rows(driver: Driver) -> tuple[Array, Array, Array, Array]:
     """Return times, positions, velocities and accelerations since the last jump, ever denser towards the end."""
     parts = _since_jump(driver)
     if not parts:
-        return np.zeros(0), *(np.zeros((0, len(driver.moment.q))) for _ in range(3))
+        none = np.zeros((0, len(driver.moment.q)))
+        return np.zeros(0), none, none, none
     t, q, v, a = (np.concatenate([getattr(one, name) for one in parts]) for name in "tqva")
     kept = np.unique(np.append(np.searchsorted(t, _towards(t)), np.arange(max(len(t) - 20, 0), len(t))))
     kept = kept[kept < len(t)]

@@ -23,7 +23,8 @@ from zwang._simulate.labels import full_mode, hold, plain
 from zwang._simulate.mode_equations import solve_mode
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.rows import RowSource
-from zwang._simulate.step_motion import step_events, step_labels, step_pieces
+from zwang._simulate.step_motion import step_dense, step_events, step_labels, step_pieces
+from zwang._simulate.step_passages import look_over
 from zwang._simulate.stopping import Stop
 from zwang._simulate.timestepping import Steps
 
@@ -36,8 +37,6 @@ FINE = 1e-6
 HALVINGS = 8
 MOST = 400
 """Stretches of one motion."""
-SINGULAR = 1e-3
-"""Least singular value of the bilateral rows, of unit length in the metric of M, that a stretch may come down to."""
 
 
 def step_over(driver: Driver, stop: Stop) -> Stop | tuple[Moment, Decision]:
@@ -60,9 +59,9 @@ def step_over(driver: Driver, stop: Stop) -> Stop | tuple[Moment, Decision]:
             break
     assert made is not None  # the loop has seen to it
     walk, steps = made
-    where = _singular(driver.ground, steps)
-    if where is not None:
-        words = f"Time stepping would pass a singular point near t = {where:.6g} without a word."
+    looked = look_over(driver.ground, steps, step_dense(steps), stop, "stop")
+    if looked.stop.status is MotionStatus.SINGULAR:
+        words = f"Time stepping would pass a singular point near t = {looked.steps.t[-1]:.6g} without a word."
         return Stop(MotionStatus.UNFINISHED, f"{stop.reason} {words}")
     labels = step_labels(driver.ground, walk, steps)
     driver.record.event(moment.t, "method", method="timestepping", reason=stop.reason)
@@ -81,27 +80,6 @@ def _in_mode(ground: Ground, piece: MotionPiece) -> MotionPiece:
     return replace(
         piece, a=a, held=mode.held, sticking=mode.sticking, sliding=mode.sliding, undetermined=held.undetermined
     )
-
-
-def _singular(ground: Ground, steps: Steps) -> float | None:
-    """Return the time at which the bilateral rows come near to depending on each other, None if they don't.
-
-    Rows that depend on each other all the way are redundant, not singular.
-    """
-    rows = [place.normal for place in ground.table.places if place.kind == "bilateral" and place.level == "position"]
-    if not rows:
-        return None
-    least = []
-    chosen = np.unique(np.linspace(0, len(steps.t) - 1, 200).astype(int))
-    for k in chosen:
-        terms = ground.terms(float(steps.t[k]), steps.q[k], steps.v[k])
-        metric = np.linalg.solve(np.linalg.cholesky(terms.mass[:, :, 0]), terms.rows[rows, :, 0].T)
-        metric = metric / np.maximum(np.linalg.norm(metric, axis=0), 1e-300)
-        least.append(np.linalg.svd(metric, compute_uv=False))
-    values = np.array(least)
-    regular = values.max(axis=0) > SINGULAR  # singular values that vanish throughout are those of redundant rows
-    low = np.flatnonzero((values[:, regular] < SINGULAR).any(axis=1))
-    return float(steps.t[chosen[low[0]]]) if len(low) else None
 
 
 def _landed(ground: Ground, steps: Steps, labels: tuple[str, ...]) -> Moment:

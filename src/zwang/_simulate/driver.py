@@ -239,8 +239,9 @@ class Driver:
             if other is not None:
                 return moment, other
             passed = pass_singular(self, moment, decision)
-            growing = growing_reaction(self, decision) if isinstance(passed, Stop) else ""
-            return replace(passed, reason=f"{passed.reason} Before it {growing}.") if growing else passed  # type: ignore[type-var]
+            if isinstance(passed, Stop) and (growing := growing_reaction(self, decision)):
+                return replace(passed, reason=f"{passed.reason} Before it {growing}.")
+            return passed
         fading = fading_inertia(self.ground.model, self.ground.inputs(moment.t, moment.q, moment.v))
         if fading:
             reason = (

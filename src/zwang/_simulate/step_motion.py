@@ -50,7 +50,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
     size = check_step(system.name, step, request.until - moment.t)
     walk = Walk(ground, moment, request.until, size)
     steps, stop = walk.run(request.progress)
-    looked = look_over(ground, steps, _dense(steps, 0, len(steps.impulses)), stop, request.at_singular)
+    looked = look_over(ground, steps, step_dense(steps), stop, request.at_singular)
     steps, stop = looked.steps, looked.stop
     labels = step_labels(ground, walk, steps)
     motion = Motion(
@@ -159,7 +159,7 @@ def step_pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPie
                 steps.q[rows],
                 steps.v[rows],
                 np.concatenate([a[start:end], a[end - 1 : end]]),
-                _dense(steps, start, end),
+                step_dense(steps, start, end),
                 words,
                 mode.held,
                 mode.sticking,
@@ -170,8 +170,9 @@ def step_pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPie
     return tuple(pieces)
 
 
-def _dense(steps: Steps, start: int, end: int) -> Array:
+def step_dense(steps: Steps, start: int = 0, end: int | None = None) -> Array:
     """Between the ends of a step the velocity is linear and the position its integral, as in the scheme itself."""
+    end = len(steps.impulses) if end is None else end
     n, rows = steps.q.shape[1], slice(start, end + 1)
     out = np.zeros((end - start, 7, 2 * n))
     out[:, 0, :n], out[:, 0, n:] = np.diff(steps.q[rows], axis=0), np.diff(steps.v[rows], axis=0)
