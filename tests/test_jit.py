@@ -14,7 +14,6 @@ import threading
 import time
 import types
 import weakref
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -392,10 +391,10 @@ def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch
     """The modules of 2 kept models are alive, whatever the number that were made."""
     import zwang as zw
     from zwang._compile import model as compiling
+    from zwang._compile.kept import Kept
 
     (x,), (v,) = zw.coordinates("x")
-    monkeypatch.setattr(compiling, "_MODELS", OrderedDict())
-    monkeypatch.setattr(compiling, "_KEPT", 2)
+    monkeypatch.setattr(compiling, "_MODELS", Kept(2))
     gc.collect()
     before = len(jit._GENERATED)
     gone = []

@@ -15,6 +15,7 @@ import sympy as sp
 import zwang as zw
 from result_bytes import bytes_of
 from zwang._backends.native.moving import moving
+from zwang._compile.kept import Kept
 from zwang._derive.modes import Mode
 from zwang._numerics.pacing import portions
 from zwang._simulate import stretches
@@ -89,6 +90,39 @@ def test_threads_give_what_one_thread_gives():
     alone = [bytes_of(moved(name)) for name in jobs]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda name: bytes_of(moved(name)), jobs)) == alone
+
+
+def chain(count):
+    """Return a chain of points, large enough for sparse matrices."""
+    linkage = zw.Linkage("chain", gravity=(0, -9.81)).ground("O", 0, 0)
+    linkage.points([f"P{i}" for i in range(count)], mass=1)
+    linkage.chain(["O", *(f"P{i}" for i in range(count))], lengths=[1] * count)
+    return linkage.system()
+
+
+def test_threads_share_a_large_model():
+    # Kernels of large systems write into a workspace; a few in a hundred answers were of two states mixed.
+    model, n = zw.compile(chain(40)), 80
+    rng, none = np.random.default_rng(0), np.zeros((0, 1))
+    straight = np.array([1.0 + k // 2 if k % 2 == 0 else 0.0 for k in range(n)])
+    places = [straight + 0.01 * rng.normal(size=n) for _ in range(150)]
+
+    def answer(q):
+        state = (np.zeros(1), q[:, None], np.zeros((n, 1)), none)
+        solved, terms = model.kernels.solve(*state, model.kernels.bilateral), model.kernels.terms(*state)
+        return solved.accelerations.tobytes() + terms.value.tobytes() + terms.force.tobytes()
+
+    alone = [answer(q) for q in places]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(answer, places)) == alone
+
+
+def test_threads_find_the_same_model_while_others_are_dropped():
+    models = Kept(3)
+    keys = [k % 7 for k in range(4000)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda key: models.get(key, lambda: -key), keys)) == [-key for key in keys]
+    assert len(models) == 3
 
 
 CHILD = """
@@ -219,7 +253,10 @@ def test_search_over_modes_does_not_depend_on_where_it_pauses():
 
 MAY_ASK_THE_CLOCK = {
     "_numerics/budget.py": "when the seconds of a budget are over: the status says so",
+    "_numerics/cache_folder.py": "which files were not used for long",
     "_numerics/pacing.py": "where loops pause",
+    "_results/streaming.py": "when rows are written to a draft",
+    "_workers.py": "when processes are looked after",
     "_limit/running.py": "what a run cost, for people",
     "_report/visits.py": "what a visit costs, for people",
     "cli/progress.py": "when to show progress",

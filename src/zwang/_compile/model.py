@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from zwang._backends import Kernels, Solved, SparseTerms, Terms, get_backend
 from zwang._compile.inertia import require_inertia
+from zwang._compile.kept import Kept
 from zwang._compile.states import largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
@@ -23,8 +23,7 @@ from zwang._results.finite import within_doubles
 from zwang.errors import DeclarationError, StateError, nearest, printable
 
 Array = NDArray[np.float64]
-_MODELS: OrderedDict[tuple[str, str, str], Model] = OrderedDict()
-_KEPT = 64
+_MODELS: Kept[Model] = Kept(64)
 CONTRADICTION = 1e-9
 
 
@@ -52,13 +51,11 @@ def compile(system: System | Model, backend: str = "native") -> Model:
         system = system.system
     if not isinstance(system, System):
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
-    key = (system.digest, system.name, backend)
-    if key not in _MODELS:
-        _MODELS[key] = Model(system, backend, get_backend(backend).build(system))
-        while len(_MODELS) > _KEPT:
-            _MODELS.popitem(last=False)
-    _MODELS.move_to_end(key)
-    return _MODELS[key]
+    declared = system
+    return _MODELS.get(
+        (declared.digest, declared.name, backend),
+        lambda: Model(declared, backend, get_backend(backend).build(declared)),
+    )
 
 
 class Model:

@@ -7,7 +7,6 @@ matter for what counts as small.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +21,7 @@ from zwang._backends.interpret import _value as value_of
 from zwang._backends.native import straight
 from zwang._backends.native.tape import Tape, record
 from zwang._compile import Model
+from zwang._compile.kept import Kept
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
@@ -35,8 +35,7 @@ from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
-_KNOWN: OrderedDict[tuple[str, str], Equations] = OrderedDict()
-_KEPT = 64
+_KNOWN: Kept[Equations] = Kept(64)
 STRAIGHT = 13
 """Coordinates and equations up to which single points are looked at in compiled code."""
 
@@ -46,13 +45,7 @@ def equations_of(system: System | Model) -> Equations:
     declared = system.system if isinstance(system, Model) else system
     if not isinstance(declared, System):
         raise DeclarationError(f"trace needs a System or a Model; it was given {declared!r:.80}.")
-    key = (declared.digest, declared.name)
-    if key not in _KNOWN:
-        _KNOWN[key] = Equations(declared)
-        while len(_KNOWN) > _KEPT:
-            _KNOWN.popitem(last=False)
-    _KNOWN.move_to_end(key)
-    return _KNOWN[key]
+    return _KNOWN.get((declared.digest, declared.name), lambda: Equations(declared))
 
 
 @dataclass(frozen=True)

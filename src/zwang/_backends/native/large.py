@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ class TableKernels:
     def __init__(self, system: System) -> None:
         self.system = system
         self._models: dict[tuple[int, ...], tables.TableModel] = {}
+        self._own = threading.local()
         normals = [item for item in system.constraints if not isinstance(item, Friction)]
         self.normals = len(normals)
         self.slips = sum(len(item.slip) for item in system.constraints)
@@ -31,24 +33,31 @@ class TableKernels:
             self._models[key] = tables.layout(self.system, key)
         return self._models[key]
 
+    def workspace(self, active: Sequence[int]) -> Array:
+        """Return the workspace of these constraints that belongs to this thread: kernels write into it."""
+        spaces: dict[tuple[int, ...], Array] = self._own.__dict__.setdefault("spaces", {})
+        key = tuple(active)
+        if key not in spaces:
+            spaces[key] = self.model(active).workspace.copy()
+        return spaces[key]
+
     def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
         """Return accelerations and multipliers with these normals held as equalities."""
-        model = self.model(active)
+        model, work = self.model(active), self.workspace(active)
         n, k, states = q.shape[0], len(tuple(active)), q.shape[1]
         out, regular = np.empty((states, n + k)), np.empty(states, dtype=bool)
         for s, inputs in enumerate(_states(t, q, v, params)):
-            regular[s] = model.module.one(*inputs, model.table, model.workspace, out[s]) == 0
+            regular[s] = model.module.one(*inputs, model.table, work, out[s]) == 0
         return Solved(np.ascontiguousarray(out[:, :n].T), np.ascontiguousarray(out[:, n:].T), regular)
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> SparseTerms:
         """Return the terms of the equations at the states."""
         from scipy import sparse
 
-        model = self.model(self.bilateral)
+        model, work = self.model(self.bilateral), self.workspace(self.bilateral)
         n, m, s = q.shape[0], self.normals, self.slips
         found: dict[str, list[Any]] = {name: [] for name in SparseTerms.__dataclass_fields__}
         for inputs in _states(t, q, v, params):
-            work = model.workspace
             model.module.fill(*inputs, model.table, work)
             lower = sparse.coo_array(
                 (model.section(tables.MASS, work).copy(), tuple(model.mass_places.T)), shape=(n, n)
