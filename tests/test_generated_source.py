@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
 import zwang as zw
 from zwang._backends.native.moving import moving
 from zwang._declare.symbols import Coordinate
 from zwang._derive.modes import Mode
 from zwang._numerics import jit
+from zwang.cli import main
 
 ROOT = Path(zw.__file__).parent
 HARM = "sys.modules['pwned'] = open"
@@ -65,7 +67,10 @@ def renamed(system: zw.System, text: str) -> tuple[zw.System, dict[str, str]]:
         label = f"{item.name}{printable(text)[:60]}"
         names[str(item.name)] = label
         constraints.append(item.map(change).named(label))
+    near, far = (f"{name}{printable(text)[:40]}" for name in "AB")
+    drawing = zw.Drawing(points={near: (0, 0), far: (new[system.coordinates[0]], 0)}, bars=[(near, far)])
     made = system.replace(
+        drawing=drawing,
         coordinates=[new[item] for item in system.coordinates],
         constraints=constraints,
         forces={new[key]: change(value) for key, value in system.forces.items()},
@@ -250,6 +255,22 @@ def test_hostile_names_execute_nothing_and_change_nothing(text: str) -> None:
     assert found.listed() == sources.listed()  # so models that differ in names alone share their code
     for name in CASES:
         assert_same(answers[name], expected[name])
+
+
+def test_a_model_file_with_a_hostile_name_is_read_and_executes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    zw.gallery.get("bouncing_ball").system.save(tmp_path / "ball.toml", state=None)
+    text = (tmp_path / "ball.toml").read_text(encoding="utf-8")
+    assert 'name = "bouncing_ball"' in text
+    hostile = """name = 'x\"\"\"; open("pwned", "w"); \"\"\"'"""
+    (tmp_path / "ball.toml").write_text(text.replace('name = "bouncing_ball"', hostile), encoding="utf-8")
+    values = ["--param", "m=1", "g=1", "e=0.5", "--state", "y=1", "v_y=0"]
+    for command in (["check", "ball.toml", *values], ["reactions", "ball.toml", *values]):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ball.toml"]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
