@@ -11,11 +11,15 @@ from zwang._backends import Kernels, SparseTerms, Terms
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 NEWTON_STEPS = 60
+CUTS = (0.1, 1e-2, 1e-4, 1e-7, RANK_TOLERANCE)
+"""Singular values of unit rows below which they count as dependent, as long as that leads onto the constraints."""
+ON = 1e-12
+"""Residuals that are rounding, relative to the rows times the coordinates."""
 
 
 PROJECT = "Use compile(system).project(state, params) for the nearest state that satisfies the bilateral constraints."
@@ -52,16 +56,11 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dic
     normals = [item for item in system.constraints if not isinstance(item, Friction)]
     held = [place for place, item in enumerate(normals) if isinstance(item, Bilateral)]
     positions = [place for place in held if normals[place].level == "position"]
-    q, v = inputs.q.copy(), inputs.v.copy()
-    for _ in range(NEWTON_STEPS):
-        terms = kernels.terms(inputs.t, q, v, inputs.params)
-        step = _least_change(terms, positions, -terms.value[positions, 0])
-        q[:, 0] += step
-        if np.abs(step).max(initial=0.0) <= tol * (1 + np.abs(q).max()):
-            break
+    v = inputs.v.copy()
+    q, cut = _placed(kernels, inputs, positions, tol)
     for _ in range(2):  # the second time takes away the rounding of the first: a slider's speed across is zero then
         terms = kernels.terms(inputs.t, q, v, inputs.params)
-        v[:, 0] += _least_change(terms, held, -_rates(normals, terms)[held])
+        v[:, 0] += _least_change(terms, held, -_rates(normals, terms)[held], cut)
     terms = kernels.terms(inputs.t, q, v, inputs.params)
     size, words, _ = largest_violation(system, terms)
     least = max(1e3 * tol, 1e-9)
@@ -73,6 +72,28 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> dic
     found = {item.name: float(q[i, 0]) for i, item in enumerate(system.coordinates)}
     found |= {item.name: float(v[i, 0]) for i, item in enumerate(system.velocities)}
     return found | {"t": float(inputs.t[0])}
+
+
+def _placed(kernels: Kernels, inputs: Inputs, positions: list[int], tol: float) -> tuple[Array, float]:
+    """Return the positions on the constraints, and below which singular value rows counted as dependent on the way.
+
+    Off the set, constraints that are superfluous on it look independent, and steps that try to meet each of them by
+    itself run away along it. So rows that are nearly dependent count as dependent as long as that leads there.
+    """
+    for cut in CUTS:
+        q = inputs.q.copy()
+        for _ in range(NEWTON_STEPS):
+            terms = kernels.terms(inputs.t, q, inputs.v, inputs.params)
+            value = terms.value[positions, 0]
+            step = _least_change(terms, positions, -value, cut)
+            q[:, 0] += step
+            if np.abs(step).max(initial=0.0) <= tol * (1 + np.abs(q).max()):
+                break
+        rows = np.abs(terms.at(0)[1][positions])
+        reach = (rows * (1 + np.abs(q).max())).max(axis=1, initial=0.0)
+        if (np.abs(terms.value[positions, 0]) <= ON * reach).all():
+            break
+    return q, cut
 
 
 def _holds(normals: list[Any], terms: Terms | SparseTerms, q: Array, v: Array, least: float) -> bool:
@@ -98,10 +119,10 @@ def _rates(normals: list[Any], terms: Terms | SparseTerms) -> Array:
     )
 
 
-def _least_change(terms: Terms | SparseTerms, places: list[int], needed: Array) -> Array:
+def _least_change(terms: Terms | SparseTerms, places: list[int], needed: Array, cut: float) -> Array:
     """Return the smallest change in the metric of M that changes the rows by what is needed."""
     mass, every, _, _ = terms.at(0)
     rows = every[places]
     if not np.isfinite(rows).all() or not np.isfinite(needed).all():
         raise StateError("The constraints are not finite on the way to an admissible state. Start nearer to one.")
-    return solve_kkt(mass, rows, np.zeros(mass.shape[0]), needed).accelerations
+    return solve_kkt(mass, rows, np.zeros(mass.shape[0]), needed, cut).accelerations

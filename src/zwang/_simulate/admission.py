@@ -20,6 +20,9 @@ ADMITTED = 1e-9
 ZERO = 1e-9
 """Gaps, rates and slips below this, relative to the size of the terms, are zero at the start."""
 EXACT = 1e-14
+NEARLY = 1e-5
+"""Singular values of unit rows below which they count as dependent where a state is moved by less than a tolerance:
+constraints that touch leave the square root of it."""
 
 
 def admit(ground: Ground, inputs: Inputs) -> Moment:
@@ -81,7 +84,7 @@ def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Arr
 def _least(terms: Terms, places: list[int], needed: Array) -> Array:
     """Return the smallest change in the metric of M that changes the rows by what is needed."""
     rows = terms.rows[places, :, 0]
-    return solve_kkt(terms.mass[:, :, 0], rows, np.zeros(rows.shape[1]), needed).accelerations
+    return solve_kkt(terms.mass[:, :, 0], rows, np.zeros(rows.shape[1]), needed, NEARLY).accelerations
 
 
 def _check_one_sided(ground: Ground, place: Place, terms: Terms, q: Array, v: Array) -> None:
