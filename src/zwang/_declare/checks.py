@@ -18,6 +18,8 @@ from zwang.errors import DeclarationError
 SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 NOT_REAL = frozenset({sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I})
 PROBES = 8
+MOST_TERMS = 2000
+"""Terms up to which an expression is multiplied out to see its degree in the velocities."""
 JUMP = 1e-6
 
 
@@ -52,12 +54,52 @@ def require_degree(expr: Any, largest: int, complaint: str) -> None:
     if velocity_degree(expr) <= largest:
         return
     velocities = sorted((s for s in expr.free_symbols if isinstance(s, Velocity)), key=lambda symbol: symbol.name)
+    if _terms(expr) > MOST_TERMS:
+        expr = _at_rest_as_symbols(expr)
+    if _terms(expr) > MOST_TERMS:
+        raise DeclarationError(
+            f"{complaint} It may be one that cancels out, but has more than {MOST_TERMS} terms when it is multiplied "
+            "out: write it with a lower degree."
+        )
     try:
         degree = sp.Poly(sp.expand(expr), *velocities).total_degree()
     except sp.PolynomialError:
         degree = math.inf
     if degree > largest:
         raise DeclarationError(complaint)
+
+
+def _terms(expr: Any) -> float:
+    """Return a bound of the number of terms that `expr` has when it is multiplied out."""
+    counts: dict[Any, float] = {}
+    for node in sp.postorder_traversal(expr):
+        if node in counts:
+            continue
+        parts = [counts[item] for item in node.args]
+        if node.is_Add:
+            counts[node] = sum(parts)
+        elif node.is_Mul:
+            counts[node] = math.prod(parts)
+        elif node.is_Pow and node.exp.is_Integer and node.exp > 0 and parts[0] > 1:
+            # n factors out of k terms: binomial(n + k - 1, n); its logarithm by lgamma, since k may be anything.
+            n, k = int(node.exp), parts[0]
+            size = math.lgamma(n + k) - math.lgamma(n + 1) - math.lgamma(k) if math.isfinite(k) else math.inf
+            counts[node] = math.exp(min(size, 300.0))
+        else:
+            counts[node] = 1.0
+    return counts[expr]
+
+
+def _at_rest_as_symbols(expr: Any) -> Any:
+    """Return `expr` with a symbol in the place of every largest part without velocities: they have no degree."""
+    known: dict[Any, Any] = {}
+
+    def collapsed(node: Any) -> Any:
+        if not node.has(Velocity):
+            return node if node.is_Number else known.setdefault(node, sp.Dummy(real=True))
+        return node if isinstance(node, Velocity) else node.func(*(collapsed(item) for item in node.args))
+
+    return collapsed(expr)
 
 
 def require_periodic(expr: Any, where: str, system: str) -> None:

@@ -1,9 +1,9 @@
 """What keeps an expression small while it is built: SymPy computes exact constants, and some of them are enormous.
 
-`Bounds` knows four facts about every node: its value if it is constant, the number of nodes of its tree, how many
-brackets its text nests, and its degree as a polynomial. Constants must be real numbers within the range of a double,
-numerators and denominators included, so that nothing later evaluates a tower of powers. Products and powers are judged
-before SymPy sees them, by the bits that their exact numbers could have.
+`Bounds` knows five facts about every node: its value if it is constant, the number of nodes of its tree, how many
+brackets its text nests, its degree as a polynomial, and how many functions and roots are nested in it. Constants must
+be real numbers within the range of a double, numerators and denominators included, so that nothing later evaluates a
+tower of powers. Products and powers are judged before SymPy sees them, by the bits that their exact numbers could have.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from .vocabulary import FUNCTIONS, MAX_BITS, MAX_BRACKETS, MAX_DEGREE, MAX_EXPONENT, MAX_NODES, PRINTED, function_list
 
 _TINY = 2.2250738585072014e-308
+DEEP = 4
+"""Nested functions and roots above which an expression is left as it stands: each level of them can multiply the
+questions that SymPy asks of the level below it."""
 _SPLIT = "Make its inner parts coordinates or parameters."
 _TREES = (sp.Add, sp.Mul, sp.Pow, sp.Piecewise, ExprCondPair, sp.And, sp.Or, sp.Not, Relational)
 
@@ -33,7 +36,7 @@ class LimitError(Exception):
 
 
 class Facts(NamedTuple):
-    """Value of a constant (None where symbols occur), nodes of the tree, nested brackets of the text, degree.
+    """Value of a constant (None where symbols occur), nodes of the tree, nested brackets of the text, degree, calls.
 
     Functions and roots count as symbols in the degree. It matters because SymPy isolates roots of polynomials to learn
     the sign of an argument, and multiplies out real and imaginary parts to learn whether it is real.
@@ -43,6 +46,7 @@ class Facts(NamedTuple):
     nodes: int
     brackets: int
     degree: float
+    calls: int
 
 
 class Bounds:
@@ -65,7 +69,7 @@ class Bounds:
 
     def _facts(self, expr: sp.Basic) -> Facts:
         if not expr.args:
-            return Facts(_atom(expr), 1, 0, float(expr.is_Symbol))
+            return Facts(_atom(expr), 1, 0, float(expr.is_Symbol), 0)
         parts = [self.facts(part) for part in expr.args]
         values = [part.value for part in parts]
         nodes = 1 + sum(part.nodes for part in parts)
@@ -81,7 +85,8 @@ class Bounds:
             raise _unknown(expr)
         constant = [value for value in values if value is not None]
         value = _apply(expr, constant) if len(constant) == len(values) else None
-        return Facts(value, nodes, brackets, self._degree(expr, parts))
+        call = type(expr) in PRINTED or (expr.is_Pow and not expr.exp.is_Integer)
+        return Facts(value, nodes, brackets, self._degree(expr, parts), max(part.calls for part in parts) + call)
 
     def _degree(self, expr: sp.Basic, parts: list[Facts]) -> float:
         degrees = [part.degree for part in parts]
@@ -134,7 +139,7 @@ class Bounds:
             raise _large_number()
         for factor in sp.Mul.make_args(base):
             inner, power = factor.as_base_exp()
-            if power.free_symbols and not inner.is_Add:
+            if power.free_symbols and not inner.is_Add and self.facts(power).calls <= DEEP:
                 # (3**x)**(n/x) is 3**n to SymPy.
                 self.check_power(inner, sp.Mul(power, exponent))
         if base is sp.E:

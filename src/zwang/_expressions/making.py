@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from .bounds import Bounds, LimitError
+from .bounds import DEEP, Bounds, LimitError
 from .vocabulary import FUNCTIONS, PRINTED
 
 _SLOW = 200
 """Nodes of an argument above which a function is left as it stands: SymPy would search the argument for its sign, its
 parity and multiples of pi, which takes a second for some thousand terms."""
+_CALLS = 1000
+"""Functions in one text after which the same holds: a millisecond each is too long for thousands."""
 _ROUNDS = 8
 """How often a tree is built again; two rounds are the most that was ever seen to matter."""
 
@@ -37,6 +39,7 @@ class Maker:
     def __init__(self) -> None:
         self.bounds = Bounds()
         self._settled: set[sp.Basic] = set()
+        self._calls = 0
 
     def given(self, expr: sp.Expr) -> sp.Expr:
         """Take an operand that stands for itself: a number, a symbol, an expression made earlier."""
@@ -98,7 +101,12 @@ class Maker:
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         self.bounds.check_power(base, exponent)
+        if self._deep(base) and not exponent.is_Integer:
+            return sp.Pow(base, exponent, evaluate=False)
         return _sympy(sp.Pow, base, exponent)
+
+    def _deep(self, expr: sp.Expr) -> bool:
+        return self.bounds.facts(expr).calls > DEEP
 
     def _call(self, name: str, arguments: Sequence[sp.Expr]) -> sp.Expr:
         if name == "sqrt":
@@ -111,9 +119,15 @@ class Maker:
         make = FUNCTIONS[name].sympy
         if name == "Heaviside" and len(arguments) == 1:
             arguments = [*arguments, sp.S.Half]
-        if sum(self.bounds.facts(argument).nodes for argument in arguments) > _SLOW:
+        self._calls += 1
+        if self._calls > _CALLS or self._slow(*arguments):
             return make(*arguments, evaluate=False)
         return _sympy(make, *arguments)
+
+    def _slow(self, *arguments: sp.Expr) -> bool:
+        """Say whether SymPy would take long over the properties of these: they are many, or nested deeply."""
+        facts = [self.bounds.facts(argument) for argument in arguments]
+        return sum(item.nodes for item in facts) > _SLOW or max(item.calls for item in facts) > DEEP
 
     def _extremum(self, name: str, arguments: Sequence[sp.Expr]) -> sp.Expr:
         """Build Max or Min from symbols as they stand: SymPy would compare all pairs, at any cost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,8 @@ from zwang.errors import DeclarationError, nearest
 
 from .checking import TABLES, TOP, checked
 
+MOST_PARTS = 32
+_KEY = re.compile(r"[\w\s.\-\"'\[\]]*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
@@ -64,6 +67,7 @@ def loads(text: str, where: str = "model") -> dict[str, Any]:
     >>> plain["kinetic"]
     'm*v_x**2/2'
     """
+    _check_keys(text, where)
     try:
         plain = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -73,6 +77,16 @@ def loads(text: str, where: str = "model") -> dict[str, Any]:
         reason = reason.replace("(at end of document)", end).rstrip(".")
         raise DeclarationError(f"{where}: not TOML: {reason}. Correct it there.") from None
     return checked(plain, where)
+
+
+def _check_keys(text: str, where: str) -> None:
+    """Refuse keys of many parts: Python's reader of TOML takes a time like the square of their number."""
+    for number, line in enumerate(text.split("\n"), 1):
+        key = line.split("=", 1)[0] if "=" in line or line.lstrip().startswith("[") else ""
+        if key.count(".") > MOST_PARTS and _KEY.fullmatch(key):
+            raise DeclarationError(
+                f"{where}: a key of {key.count('.') + 1} parts at line {number}; a model file nests its tables once."
+            )
 
 
 def dumps(plain: Mapping[str, Any]) -> str:

@@ -77,7 +77,11 @@ def number(text: str, where: str) -> float:
     if not text.strip():
         raise DeclarationError(f"{where}: a number is missing after the equals sign.")
     # The parser lets no other constant through than a finite real number; more digits, so that the last one is right.
-    return float(parse(text, {}, where=where).evalf(25))
+    try:
+        return float(parse(text, {}, where=where).evalf(25))
+    except (TypeError, ValueError, OverflowError):
+        # tanh(20) is 1 as a double and less than 1 in truth, where acosh is not real.
+        raise DeclarationError(f"{where}: '{text[:60]}' is not a finite real number. Write its value.") from None
 
 
 def assigned(texts: Iterable[str], option: str) -> dict[str, str]:
