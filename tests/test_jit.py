@@ -2,55 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-import linecache
 import os
-import random
-import signal
 import subprocess
 import sys
-import textwrap
-import threading
-import time
-import types
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from zwang._numerics import cache_folder, jit, machine_code
+from kernel_examples import finish, model, python, run_model, start
+from zwang._numerics import cache_folder, jit
 from zwang.errors import CompileError
 
 numba = pytest.importorskip("numba")
-
-SOURCE = Path(jit.__file__).parents[2]
-
-LOOP = f"""
-import numpy as np
-from zwang._numerics.jit import EVAL_SIGNATURE, EVAL_TYPE, njit
-
-@njit("float64(float64)")
-def force(x):
-    return -FACTOR * x
-
-@njit(EVAL_SIGNATURE)
-def evaluate(t, q, v, params, int_table, workspace, out):
-    for i in range(q.size):
-        out[i] = force(q[i])
-    return 0
-
-@njit("float64({jit.EVAL_TYPE}, float64[::1], int64)")
-def total(evaluate, q, count):
-    table = np.zeros(1, dtype=np.int64)
-    out = np.zeros(q.size)
-    result = 0.0
-    for k in range(count):
-        evaluate(0.0, q, q, q, table, out, out)
-        result += out.sum()
-    return result
-"""
 
 
 @pytest.fixture
@@ -67,31 +32,6 @@ def unwarned() -> Iterator[None]:
     cache_folder._WARNED.clear()
     yield
     (cache_folder._WARNED.set if before else cache_folder._WARNED.clear)()
-
-
-def start(script: str, folder: Path, **settings: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(folder), str(SOURCE)])
-    environment = os.environ | {"PYTHONPATH": path, "ZWANG_CACHE_DIR": str(folder / "cache")} | settings
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def finish(process: subprocess.Popen[str]) -> list[str]:
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    return out.split()
-
-
-def python(script: str, folder: Path, **settings: str) -> list[str]:
-    return finish(start(script, folder, **settings))
-
-
-def model(factor: float) -> str:
-    return f"FACTOR = {factor!r}\n{LOOP}"
-
-
-def run_model(module: types.ModuleType) -> float:
-    return float(module.total(module.evaluate.compiled, np.array([1.0, 2.0]), 3))
 
 
 def test_importing_the_module_does_not_import_numba(tmp_path: Path) -> None:
@@ -346,137 +286,3 @@ def test_numpy_and_math_are_content_by_name_and_other_objects_are_not() -> None:
         assert jit._value_text(value)
     for value in ([], os, subprocess.run, object()):
         assert jit._value_text(value) is None
-
-
-# --- nothing outlives its module -------------------------------------------------------------------------------------
-
-
-def test_a_generated_module_goes_with_all_its_machine_code_when_nobody_has_it(cache: Path) -> None:
-    module = jit.load_generated(model(11.0), "passing")
-    assert run_model(module) == -99.0
-    assert jit.load_generated(model(11.0), "passing") is module
-    name, file = module.__name__, str(module.__file__)
-    assert name not in sys.modules
-    assert "FACTOR" in linecache.getlines(file)[0]
-    gone = [weakref.ref(item) for item in (module, module.total.compiled, module.__zwang__.engine)]
-    kernel = module.force  # who has a kernel has its module
-    del module
-    gc.collect()
-    assert gone[0]() is not None and kernel(1.0) == -11.0
-    del kernel
-    gc.collect()
-    assert [item() for item in gone] == [None, None, None]
-    assert name not in jit._GENERATED and file not in linecache.cache
-    machine_code.free_engines()
-    assert not machine_code._GIVEN_UP
-    assert run_model(jit.load_generated(model(11.0), "passing")) == -99.0  # and it can be made again
-
-
-def test_a_generated_module_that_imports_another_keeps_it_alive(cache: Path) -> None:
-    inner = jit.load_generated(model(12.0), "inner")
-    outer = jit.load_generated(
-        f"from {inner.__name__} import force\nfrom zwang._numerics.jit import njit\n"
-        "@njit('float64(float64)')\ndef twice(x):\n    return 2.0 * force(x)\n",
-        "outer",
-    )
-    alive = weakref.ref(inner)
-    del inner
-    gc.collect()
-    assert alive() is not None
-    assert outer.twice(1.0) == -24.0
-    assert not [name for name in sys.modules if name.startswith("zwang_generated")]
-
-
-def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The modules of 2 kept models are alive, whatever the number that were made."""
-    import zwang as zw
-    from zwang._compile import model as compiling
-    from zwang._compile.kept import Kept
-
-    (x,), (v,) = zw.coordinates("x")
-    monkeypatch.setattr(compiling, "_MODELS", Kept(2))
-    gc.collect()
-    before = len(jit._GENERATED)
-    gone = []
-    for k in range(5):
-        made = zw.compile(zw.System(kinetic=v**2 / 2, potential=(k + 2) * x**2 / 2))
-        assert made.accelerations({"x": 1.0, "v_x": 0.0})[0] == -(k + 2)
-        gone.append(weakref.ref(made.kernels))
-        del made
-        gc.collect()
-        assert len(jit._GENERATED) - before <= 2 * 2  # terms and accelerations of each
-    assert [item() is None for item in gone] == [True, True, True, False, False]
-
-
-INTERRUPTED = """
-import sys
-from zwang._numerics.jit import load_generated
-number = 0
-load_generated(TEXT.replace("FACTOR", "0.5"), "warm").one(1.0)
-while True:
-    print("ready", flush=True)
-    try:
-        while True:
-            number += 1
-            load_generated(TEXT.replace("FACTOR", f"{number}.0"), "busy").one(1.0)
-    except KeyboardInterrupt:
-        print("caught", number, flush=True)
-"""
-BUSY = (
-    "import math\\nfrom zwang._numerics.jit import njit\\n@njit('float64(float64)')\\ndef one(x):\\n"
-    "    return math.sin(FACTOR * x) * math.cos(x) + x ** 3\\n"
-)
-
-
-def test_an_interrupt_while_kernels_are_compiled_is_never_lost(tmp_path: Path) -> None:
-    """Callbacks of LLVM swallow exceptions: a Ctrl-C in one of them would be gone."""
-    script = f"TEXT = '''{BUSY}'''\n{INTERRUPTED}"
-    process = start(script, tmp_path)
-    assert process.stdout is not None and process.stderr is not None
-    source = random.Random(3)
-    try:
-        watch = threading.Timer(120.0, process.kill)  # a lost interrupt would wait for ever
-        watch.start()
-        for _ in range(12):
-            assert process.stdout.readline().split() == ["ready"]
-            time.sleep(source.uniform(0.0, 0.5))
-            process.send_signal(signal.SIGINT)
-            assert process.stdout.readline().split()[:1] == ["caught"]
-    finally:
-        watch.cancel()
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.nightly
-def test_memory_stays_bounded_over_many_different_systems(tmp_path: Path) -> None:
-    """Before engines were freed, each of these systems left 2.5 MB behind; llvmlite still leaves 0.1 MB."""
-    script = """
-        import gc, random
-        import zwang as zw
-        from zwang._compile import model
-        model._KEPT = 8
-        (x, y), (vx, vy) = zw.coordinates("x y")
-        def resident():
-            with open("/proc/self/statm") as file:
-                return int(file.read().split()[1]) * 4096
-        def ask(k):
-            a = 1 + k / 1000
-            system = zw.System(
-                kinetic=a * vx**2 / 2 + vy**2 / 2 + a * x**2 * vy**2, potential=a * x * y + y,
-                constraints=[zw.Bilateral(y - a * x**2, name="c")],
-            )
-            zw.compile(system).evaluate({"x": 0.1, "y": a * 0.01, "v_x": 0.0, "v_y": 0.0})
-        for k in range(40):
-            ask(k)
-        gc.collect()
-        before = resident()
-        for k in range(40, 120):
-            ask(k)
-        gc.collect()
-        print((resident() - before) / 80)
-    """
-    process = start(script, tmp_path)
-    out, err = process.communicate(timeout=600)
-    assert process.returncode == 0, err
-    assert float(out) < 0.4e6
