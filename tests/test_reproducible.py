@@ -256,6 +256,7 @@ MAY_ASK_THE_CLOCK = {
     "_numerics/cache_folder.py": "which files were not used for long",
     "_numerics/pacing.py": "where loops pause",
     "_results/streaming.py": "when rows are written to a draft",
+    "_selftest/run.py": "how long the self-test has run",
     "_workers.py": "when processes are looked after",
     "_limit/running.py": "what a run cost, for people",
     "_report/visits.py": "what a visit costs, for people",

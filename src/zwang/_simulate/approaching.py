@@ -56,9 +56,10 @@ class Approach:
         while moment.t < time:
             found = driver.advance(moment, decision, until=time)
             driver.record.stretch(found, decision)
-            moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]))
+            driver.moment = moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]))
             if found.status == "INTERRUPTED":
                 raise KeyboardInterrupt
+            driver.pay(found)
             if found.status != "PAUSED":
                 break
         driver.moment = moment

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.budget import spend
 from zwang._numerics.growth import Growth, growth
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_dense import states_at
@@ -119,6 +120,9 @@ def walked(driver: Driver, moment: Moment, window: float, count: int) -> tuple[W
     walk = Walk(driver.ground, moment, moment.t + window, window / count, shortcut=False)
     with np.errstate(all="ignore"):
         steps, stop = walk.run()
+    if stop.status is MotionStatus.INTERRUPTED:
+        raise KeyboardInterrupt
+    spend(len(steps.t) - 1)  # a budget that is spent ends the motion, and says nothing of these steps
     finite = np.isfinite(steps.q).all() and np.isfinite(steps.v).all()
     return (walk, steps) if stop.status is MotionStatus.REACHED and finite else None
 

@@ -108,6 +108,10 @@ class Driver:
         """Bytes that a step keeps: times, states, accelerations, dense output; none where they go to a file."""
         return 0 if self.request.stream is not None else 8 * (1 + 17 * len(self.moment.q))
 
+    def pay(self, found: Any) -> None:
+        """Pay for the steps of a stretch."""
+        spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
+
     def resume(self) -> None:
         """Forget what was known of steps and flights: the motion goes on from a state of its own."""
         self.step, self.flights, self.ending, self.closed = 0.0, {}, {}, {}
@@ -140,6 +144,10 @@ class Driver:
             if met is not None:
                 self.lookout.forget()
                 moment, decision = met
+                self.moment = moment
+                if found.status == "INTERRUPTED":
+                    return self._interrupted()
+                spend(EVENT)
                 continue
             self.record.stretch(found, decision)
             moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
@@ -161,9 +169,9 @@ class Driver:
                     return Stop(MotionStatus.UNFINISHED, parted, passable=True)
             if found.status == "REACHED":
                 with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
-                    spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
+                    self.pay(found)
                 return Stop(MotionStatus.REACHED)
-            spend(len(found.t) - 1, (len(found.t) - 1) * self.kept)
+            self.pay(found)
             if found.status == "PAUSED":
                 continue
             if found.status != "FIRED":
@@ -171,6 +179,8 @@ class Driver:
                 if isinstance(passed, Stop):
                     return passed
                 moment, decision = passed
+                self.moment = moment
+                spend(EVENT)
                 continue
             names = tuple(self.moving.watch_names[k] for k in found.fired)
             following: Stop | tuple[Moment, Decision]
