@@ -98,7 +98,7 @@ def tell_mistakes(command: Callable[..., Any]) -> Callable[..., Any]:
         except KeyboardInterrupt:
             fail("Interrupted.", exit_code() or 130)
         except OSError as error:
-            fail(f"{error.filename or 'file'}: {error.strerror or error}", WRONG_USAGE)
+            fail(f"{error.filename or 'standard output'}: {error.strerror or error}", WRONG_USAGE)
 
     return run
 
