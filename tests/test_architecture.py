@@ -72,9 +72,10 @@ IMPORT_SECONDS = 0.5
 # What the layers alone do not say: these know nothing of symbols and systems. Results may ask to be drawn.
 NARROW = {
     "errors": set(),
+    "_interrupts": {"errors"},
     "_outputs": {"errors"},
     "_workers": {"errors"},
-    "_numerics": {"errors", "_outputs"},
+    "_numerics": {"errors", "_interrupts", "_outputs"},
     "_plot": {"errors", "_outputs"},
     "_results": {"errors", "_outputs", "_numerics", "_plot"},
 }

@@ -10,13 +10,10 @@ import contextlib
 import errno
 import os
 import shutil
-import signal
 import tempfile
-import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from zwang.errors import DeclarationError
 
@@ -127,38 +124,6 @@ def not_written(
     else:
         cure = "Choose a folder you may write."
     return DeclarationError(f"{path}: cannot be written: {reason}. {cure} {kept}".rstrip())
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C, and other signals that Python code answers, until the block has ended.
-
-    Examples
-    --------
-    >>> done = []
-    >>> try:
-    ...     with uninterrupted():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         done.append("written")
-    ... except KeyboardInterrupt:
-    ...     done.append("interrupted")
-    >>> done
-    ['written', 'interrupted']
-    """
-    came: list[tuple[int, Any]] = []
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():  # signals reach no other thread
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(known := signal.getsignal(number)):
-                before[number] = known
-                signal.signal(number, lambda which, frame: came.append((which, frame)))
-    try:
-        yield
-    finally:
-        for which, answer in before.items():
-            signal.signal(which, answer)
-        if came:
-            before[came[0][0]](*came[0])
 
 
 def _target(path: Path) -> Path:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._interrupts import noticed, raise_lost
 from zwang._limit.ideal import Ideal
 from zwang._limit.running import Run, Runner
 from zwang._numerics.stepping.comparing import DISTANCES
@@ -76,7 +77,9 @@ def gather(
             progress(done / len(strengths))
         return made
 
-    first = one(float(strengths[0]))  # compiles what is not compiled yet, once
+    with noticed():
+        first = one(float(strengths[0]))  # compiles what is not compiled yet, once
+        raise_lost()  # a Ctrl-C that was swallowed in there: the threads below are told by this one alone
     pool = ThreadPoolExecutor(max(1, int(workers)))
     try:
         rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
 
+from zwang._interrupts import noticed, raise_lost
 from zwang.errors import DeclarationError, nearest
 
 SECONDS = 3600.0
@@ -156,13 +157,18 @@ def spending(
     meter = Meter(budget, deadline, stop)
     token = _METERS.set((meter,) if apart else (*_METERS.get(), meter))
     try:
-        yield meter
+        with noticed():
+            yield meter
     finally:
         _METERS.reset(token)
 
 
 def spend(steps: int = 0, memory: int = 0) -> None:
-    """Pay for what was done and kept, if anything; raises `Spent` where a budget is spent."""
+    """Pay for what was done and kept, if anything; raises `Spent` where a budget is spent.
+
+    A Ctrl-C that something on the way swallowed is raised again here.
+    """
+    raise_lost()
     for meter in _METERS.get():
         meter.pay(steps, memory)
 

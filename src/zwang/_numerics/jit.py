@@ -48,10 +48,10 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from zwang._interrupts import uninterrupted
 from zwang._numerics import linking, machine_code
 from zwang._numerics.cache_folder import KernelWarning, read_kernel, write_kernel
 from zwang._numerics.total import TOTAL_NAMES, total_math, total_source
-from zwang._outputs import uninterrupted
 from zwang.errors import CompileError
 
 P = ParamSpec("P")

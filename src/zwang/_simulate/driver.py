@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.inertia import fading_inertia
 from zwang._compile.laws import laws_vary, require_restitution
+from zwang._interrupts import taken
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import MotionStatus
@@ -85,6 +86,7 @@ class Driver:
                 stop = entered if isinstance(entered, Stop) else self._go_on(*entered)
             return stop
         except KeyboardInterrupt:
+            taken()
             return self._interrupted()
         except Spent as spent:
             return Stop(MotionStatus.UNFINISHED, f"At t = {self.moment.t:.6g}: {spent}")

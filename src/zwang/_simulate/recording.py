@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._outputs import uninterrupted
+from zwang._interrupts import uninterrupted
 from zwang._results.motion_parts import MotionEvent, MotionPiece, joined, last_rows
 from zwang._results.streaming import MotionStream
 from zwang._simulate.deciding import Decision

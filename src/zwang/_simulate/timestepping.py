@@ -24,6 +24,7 @@ from zwang._compile.inertia import inertia_of
 from zwang._compile.laws import laws_vary, require_restitution
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
+from zwang._interrupts import taken
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
@@ -159,6 +160,7 @@ class Walk:
             if done < self.count and stop.status is MotionStatus.REACHED:
                 spend(done, done * self.kept)
         except KeyboardInterrupt:
+            taken()
             words = f"Interrupted at t = {track.t[done]:.6g}; it was to go on until {self.until:.6g}."
             stop = Stop(MotionStatus.INTERRUPTED, words)
         except Spent as spent:

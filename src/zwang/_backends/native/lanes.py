@@ -18,6 +18,7 @@ from zwang._derive.graph import Node
 from zwang._derive.modes import Mode, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import freeze
+from zwang._interrupts import taken
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.jit import load_generated
 from zwang._numerics.pacing import Pace
@@ -109,7 +110,9 @@ class Lanes:
                 spend()
                 if between is not None:
                     between(int(who[-1]))
-        except (KeyboardInterrupt, Spent):
+        except (KeyboardInterrupt, Spent) as cause:
+            if isinstance(cause, KeyboardInterrupt):
+                taken()
             begun = int(who[-1])
         found.reached[:] = status == 0
         return replace(found, interrupted=begun)

@@ -26,6 +26,7 @@ from zwang._derive.convert import Converter
 from zwang._derive.modes import Mode, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
+from zwang._interrupts import taken
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.pacing import Pace
 
@@ -220,6 +221,8 @@ class Moving:
         except (KeyboardInterrupt, Spent) as cause:
             if not call.steps:
                 raise
+            if isinstance(cause, KeyboardInterrupt):
+                taken()
             status = PAUSED if isinstance(cause, Spent) else INTERRUPTED
         self.tried += call.attempts
         return call.stretch(status)
