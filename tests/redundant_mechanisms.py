@@ -24,7 +24,7 @@ class Mechanism:
 def random_mechanism(source: np.random.Generator, *, size: float = 1.0, light: float = 1.0) -> Mechanism:
     """Return pin-jointed bars between two to four moving points and the ground, or with a point on a straight guide.
 
-    `size` scales all lengths, `light` the mass of the last point.
+    `size` scales all lengths, `light` the mass of the last point; without mass its bars place it.
     """
     points = int(source.integers(2, 5))
     q, v = zw.coordinates(" ".join(f"x{i} y{i}" for i in range(points)))

@@ -112,7 +112,7 @@ def test_a_locomotive_is_singular_where_its_cranks_lie_along_the_coupler(kind: s
 
 def compare(seed: int) -> None:
     source = np.random.default_rng(seed)
-    size, light = (1.0, 1e-6, 1e6)[seed % 3], (1.0, 1e-8, 1e-15)[seed // 3 % 3]
+    size, light = (1.0, 1e-6, 1e6)[seed % 3], (1.0, 0.0, 1e-15)[seed // 3 % 3]
     plain = mechanisms.random_mechanism(source, size=size, light=light)
     more = mechanisms.with_superfluous(plain, source)
     first = zw.reactions(plain.system, plain.state, backend="reference")

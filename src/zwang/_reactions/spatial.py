@@ -21,6 +21,7 @@ from zwang._numerics.friction_cones.candidate import Candidate
 from zwang._numerics.friction_cones.drive import solve_many_starts, solve_one
 from zwang._numerics.friction_cones.gauss_projection import gauss_projection
 from zwang._numerics.friction_cones.one_contact import one_contact_fits, one_contact_solutions
+from zwang._numerics.friction_cones.reaction_set import self_stress
 from zwang._reactions.candidates import convex_proof, solution_at
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.undetermined import spatial_redundancy, undetermined
@@ -210,16 +211,8 @@ def _reactions_of_one_motion(problem: ContactProblem, solution: Solution) -> Rea
             bound = rows.friction[j] * abs(solution.normal[j])
             if np.linalg.norm(np.atleast_1d(solution.tangential[j])) < (1 - INSIDE) * bound:
                 inside.extend(own)
-    if not _dependent(left):
+    metric = None if problem.mass is None or is_sparse(problem.mass) else problem.mass
+    if not left or not self_stress(np.array(left), metric).shape[1]:
         return ReactionsStatus.UNIQUE
-    return ReactionsStatus.UNIQUE_MOTION if _dependent(inside) else ReactionsStatus.FOUND
-
-
-def _dependent(rows: list[Array]) -> bool:
-    """Say whether rows depend on each other."""
-    if not rows:
-        return False
-    stacked = np.array(rows)
-    lengths = np.linalg.norm(stacked, axis=1)
-    values = np.linalg.svd(stacked / np.where(lengths > 0, lengths, 1.0)[:, None], compute_uv=False)
-    return len(stacked) > int(np.count_nonzero(values > 1e-10))
+    free = inside and self_stress(np.array(inside), metric).shape[1]
+    return ReactionsStatus.UNIQUE_MOTION if free else ReactionsStatus.FOUND
