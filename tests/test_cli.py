@@ -315,3 +315,12 @@ def test_an_unknown_command_is_answered_with_the_nearest() -> None:
 def test_commands_are_completed_from_their_first_letters() -> None:
     found = main.shell_complete(click.Context(main), "si")
     assert [item.value for item in found] == ["simulate"]
+
+
+def test_ctrl_c_while_a_command_is_imported_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zwang.cli.group.importlib.import_module", interrupted)
+    result = CliRunner().invoke(main, ["simulate", "bouncing_ball"])
+    assert result.exit_code == 130 and "Aborted" not in result.output

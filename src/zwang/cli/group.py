@@ -12,6 +12,7 @@ import click
 
 import zwang
 
+INTERRUPTED = 130
 COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
@@ -40,7 +41,10 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, attribute, _ = COMMANDS[cmd_name]
-        found = getattr(importlib.import_module(f"zwang.cli.{module}"), attribute)
+        try:
+            found = getattr(importlib.import_module(f"zwang.cli.{module}"), attribute)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)  # click would say "Aborted!" and end with 1
         assert isinstance(found, click.Command)
         return found
 
