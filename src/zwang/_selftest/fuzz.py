@@ -45,9 +45,13 @@ CODES = (0, 1, 2)
 
 
 @cache
+def _holder() -> tempfile.TemporaryDirectory[str]:
+    """A folder of this process, removed when it ends."""
+    return tempfile.TemporaryDirectory(prefix="zwang-fuzz-")
+
+
 def _folder() -> Path:
-    """A folder of this process."""
-    return Path(tempfile.mkdtemp(prefix="zwang-fuzz-"))
+    return Path(_holder().name)
 
 
 def tried(call: Callable[[], Any], program: str) -> tuple[Any, Complaint | None]:
