@@ -154,3 +154,15 @@ def test_polyhedra_over_the_rationals():
     assert polyhedron(rows([1, 0, 0]), rows([1, 0, -1]), 2) is None
     assert feasible(rows([1, 0, 0]), rows([-1, 0, 1e-300]), 2)
     assert not feasible(rows([1, 0, 0]), rows([-1, 0, 0]), 2)
+
+
+@pytest.mark.parametrize("side", [-1, 0, 1])
+def test_a_tie_without_inertia_is_decided_of_the_given_numbers(side):
+    # a massless coordinate y held by y'' = x''/3 (a row of thirds, so that what makes up for its inertia is rounded);
+    # unit mass x pushed with 1, against a floor x'' <= 1 + side 2**-45: the floor carries the excess, 0 at the tie
+    held = Contact([-1.0 / 3.0, 1.0], bilateral=True, name="held")
+    floor = Contact([-1.0, 0.0], bias=-1.0 - side * 2.0**-45, name="floor")
+    found = zw.reactions(ContactProblem(np.diag([1.0, 0.0]), [1.0, 0.0], [held, floor]))
+    assert (found.status.name, found.complete) == ("UNIQUE", True)
+    assert found.solutions[0].modes["floor"] == ("open" if side > 0 else "closed")
+    assert found.solutions[0].normal[1] == pytest.approx(max(-side, 0) * 2.0**-45, abs=1e-25)

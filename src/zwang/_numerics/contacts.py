@@ -163,6 +163,17 @@ class ContactRows:
         return np.diff(self.first)
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a problem was before bilateral rows made up for missing inertia: mass, force, and W, D and bias of these."""
+
+    mass: Matrix
+    force: Array
+    rows: Matrix
+    weights: Array
+    bias: Array
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactProblem:
     """Given forces and contacts; the accelerations and reactions are asked.
@@ -193,6 +204,7 @@ class ContactProblem:
     contacts: Sequence[Contact] = ()
     inverse_mass: Matrix = field(default=None, kw_only=True)
     rows: ContactRows = field(init=False)
+    given: Given | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -222,6 +234,7 @@ class ContactProblem:
         rows = self.rows.normal[held]
         weights = definite(f"ContactProblem: {which}", getattr(self, which), rows)
         if weights is not None:
+            put(self, "given", Given(self.mass, self.force, rows, weights, self.rows.bias[held]))
             put(self, "mass", completed(self.mass, rows, weights))
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 

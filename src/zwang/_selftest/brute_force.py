@@ -109,7 +109,8 @@ def _modes(contact: Contact, j: int, n: int, k: int) -> list[tuple[list[Row], li
 def _motion(problem: ContactProblem) -> list[Row]:
     """The equations of motion, mass times w less the forces."""
     n, k = len(problem.force), len(problem.contacts)
-    mass = dense(problem.mass)
+    given = problem if problem.given is None else problem.given
+    mass = dense(given.mass)
     rows = []
     for i in range(n):
         row = _row(n + 2 * k + 1)
@@ -119,7 +120,7 @@ def _motion(problem: ContactProblem) -> list[Row]:
                 row[n + j] = -fraction(contact.normal[i])
             if len(contact.tangent):
                 row[n + k + j] = -fraction(contact.tangent[0][i])
-        row[-1] = -fraction(problem.force[i])
+        row[-1] = -fraction(given.force[i])
         rows.append(row)
     return rows
 

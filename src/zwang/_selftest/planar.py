@@ -12,7 +12,7 @@ from zwang._reactions import reactions_of_problem
 from zwang._results.reactions import Reactions
 from zwang._selftest.brute_force import Truth, truth_of
 from zwang._selftest.complaint import Complaint, generator, shrunk
-from zwang.errors import ZwangError
+from zwang.errors import DeclarationError, ZwangError
 
 FIELDS = ("normal", "tangent", "friction", "bias", "tangent_bias", "bilateral", "slip", "normal_force")
 NEAR = 1e-6
@@ -50,8 +50,19 @@ def draw(rng: np.random.Generator) -> ContactProblem:
             )
         )
     mass = root @ root.T + float(rng.choice([0.5, 1.0, 2.0])) * np.eye(n)
-    problem = ContactProblem(mass, rng.integers(-3, 4, size=n).astype(float), contacts)
+    force, light = rng.integers(-3, 4, size=n).astype(float), np.diag(rng.integers(0, 2, size=n).astype(float))
+    problem = _without_inertia(light, force, contacts) or ContactProblem(mass, force, contacts)
     return beside(problem, rng) if kind == 2 else problem
+
+
+def _without_inertia(mass: np.ndarray, force: np.ndarray, contacts: list[Contact]) -> ContactProblem | None:
+    """Return the problem with masses that may be zero, None where bilateral contacts don't make up for that."""
+    if mass.diagonal().all() or not any(contact.bilateral for contact in contacts):
+        return None
+    try:
+        return ContactProblem(mass, force, contacts)
+    except DeclarationError:
+        return None
 
 
 def beside(problem: ContactProblem, rng: np.random.Generator) -> ContactProblem:
@@ -62,7 +73,7 @@ def beside(problem: ContactProblem, rng: np.random.Generator) -> ContactProblem:
         int(rng.integers(len(problem.contacts))),
         int(rng.integers(len(problem.force))),
     )
-    force = problem.force.copy()
+    force = (problem if problem.given is None else problem.given).force.copy()
     if which == 0:
         force[axis] += small
     contacts = []
@@ -75,7 +86,8 @@ def beside(problem: ContactProblem, rng: np.random.Generator) -> ContactProblem:
         elif j == at and which == 3 and contact.normal is not None:
             fields["normal"] = contact.normal + small * np.eye(len(force))[axis]
         contacts.append(Contact(**fields))
-    return ContactProblem(problem.mass, force, contacts)
+    mass = problem.mass if problem.given is None else problem.given.mass
+    return ContactProblem(mass, force, contacts)
 
 
 def disagreement(problem: ContactProblem) -> str:
@@ -146,6 +158,9 @@ def _missing_point(problem: ContactProblem, found: Reactions, true: Truth) -> st
 def simpler(problem: ContactProblem) -> Iterator[ContactProblem]:
     """Problems with a contact less, a coordinate less, or a number rounded or gone."""
     contacts, n = list(problem.contacts), len(problem.force)
+    if problem.given is not None:  # what is simpler without inertia may be no problem at all
+        yield ContactProblem(problem.mass, problem.force, contacts)
+        return
     for j in range(len(contacts)):
         if len(contacts) > 1:
             yield ContactProblem(problem.mass, problem.force, contacts[:j] + contacts[j + 1 :])
@@ -199,7 +214,8 @@ def program(problem: ContactProblem) -> str:
         fields |= {"tangent": contact.tangent, "normal": contact.normal}
         told = ", ".join(f"{name}={_told(value)}" for name, value in fields.items())
         lines.append(f"    zw.Contact({told}),")
-    lines += ["]", f"problem = zw.ContactProblem({_told(problem.mass)}, {_told(problem.force)}, contacts)"]
+    given = problem if problem.given is None else problem.given
+    lines += ["]", f"problem = zw.ContactProblem({_told(given.mass)}, {_told(given.force)}, contacts)"]
     return "\n".join([*lines, "print(zw.reactions(problem))"])
 
 

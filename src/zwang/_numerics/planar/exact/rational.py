@@ -77,7 +77,7 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
     rows, n = problem.rows, len(problem.force)
     if n > LARGEST:
         return None
-    normals, tangents, force = fractions(dense(rows.normal)), fractions(dense(rows.tangent)), fractions(problem.force)
+    normals, tangents, force = fractions(dense(rows.normal)), fractions(dense(rows.tangent)), _force(problem)
     friction, given, slips = fractions(rows.friction), rows.normal_force, fractions(rows.slip)
     jacobian = np.full((reduced.size, n), fractions(0.0)[()], dtype=object)
     biases, bounds = np.full(reduced.size, fractions(0.0)[()]), np.full(reduced.count, fractions(0.0)[()])
@@ -121,6 +121,24 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
     )
 
 
+def _mass(problem: ContactProblem) -> Fractions:
+    """The mass matrix; where bilateral rows W make up for missing inertia, M + W^T D W of the given one."""
+    if problem.given is None:
+        return fractions(dense(problem.mass))
+    held, weights = fractions(dense(problem.given.rows)), fractions(problem.given.weights)
+    whole: Fractions = fractions(dense(problem.given.mass)) + held.T @ (weights[:, None] * held)
+    return whole
+
+
+def _force(problem: ContactProblem) -> Fractions:
+    """The force; with W^T D bias where bilateral rows make up for missing inertia."""
+    if problem.given is None:
+        return fractions(problem.force)
+    held, weights = fractions(dense(problem.given.rows)), fractions(problem.given.weights)
+    whole: Fractions = fractions(problem.given.force) + held.T @ (weights * fractions(problem.given.bias))
+    return whole
+
+
 def _coefficients(reduced: Reduced, friction: Fractions) -> Fractions:
     """Friction coefficients of the contacts with an unknown normal and an unknown friction force, zero elsewhere."""
     return np.where((reduced.normal >= 0) & (reduced.tangent >= 0), friction, 0 * friction)
@@ -133,6 +151,6 @@ def _response(problem: ContactProblem, rows: Fractions) -> Fractions | None:
     if problem.mass is None:
         return rows @ fractions(dense(problem.inverse_mass)).T
     try:
-        return _array(_matrix(fractions(dense(problem.mass))).solve(_matrix(rows.T))).T
+        return _array(_matrix(_mass(problem)).solve(_matrix(rows.T))).T
     except ZeroDivisionError:
         return None
