@@ -157,6 +157,9 @@ class ConfigurationSpace(Result):
         The values of the parameters.
     drawing : mapping
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
+    unseen : float
+        Of a sampled search: the estimated number of components that no start has met, from how often the others were
+        met (Chao 1984); nan where curves were not sampled.
     """
 
     status: TraceStatus
@@ -180,6 +183,7 @@ class ConfigurationSpace(Result):
     params: Mapping[str, float] = field(default_factory=dict)
     drawing: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
+    unseen: float = float("nan")
 
     def _numbers(self) -> Mapping[str, Any]:
         arcs = [(arc.pieces, arc.lengths) for arc in self.branches]

@@ -162,7 +162,10 @@ def bottoms(place: Place, q: Array, rank: int) -> list[Array]:
         return []
     h, (axis, eta) = _valley(found)
     polynomial = np.polynomial.polynomial
-    roots = polynomial.polyroots(np.trim_zeros(polynomial.polyder(h), "b"))
+    slope = np.trim_zeros(polynomial.polyder(h), "b")
+    if not np.isfinite(slope).all() or (len(slope) > 1 and not np.isfinite(slope[:-1] / slope[-1]).all()):
+        return []  # a last coefficient next to nothing: no cluster of roots here
+    roots = polynomial.polyroots(slope)
     places = [float(root.real) for root in roots if abs(root.imag) < 1e-3 and abs(root) < 2 * NEAR]
     along = np.array([axis[1], -axis[0]])
     return [at.moved(xi * along + float(polynomial.polyval(xi, eta)) * axis) for xi in places]

@@ -16,6 +16,7 @@ from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
 from zwang._trace.equations import Equations
 from zwang._trace.local_reduction import frame, reduce
+from zwang._trace.recapture import DOUBLINGS, OFTEN, met_components, unseen
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
 from zwang._trace.searching import SingularPoints
 
@@ -48,6 +49,8 @@ class Search:
         # Where an exhaustive search found something that random starts had missed.
         self.extra = np.zeros((0, equations.n)) if extra is None else extra
         self.starts = np.concatenate([self.extra, self.starts])
+        self.asked = starts is not None
+        self.unseen = float("nan")
         self.solver = Solver(self.place)
         self.points = SingularPoints(self.solver, region)
         self.outside = 0
@@ -58,8 +61,15 @@ class Search:
     def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""
         if self._sample is None:
-            self._sample = self._sampled()
+            self._sample = self._sampled(self.starts)
         return self._sample
+
+    def more(self) -> Array:
+        """Return further points on curves, from as many starts again as there were."""
+        starts = starts_in(self.region, self.equations.angles, len(self.starts), self.source)
+        self.starts = np.concatenate([self.starts, starts])
+        x, ranks, settled = self._sampled(starts)
+        return np.asarray(x[settled & (ranks == self.equations.n - 1)])
 
     @property
     def squared(self) -> bool:
@@ -67,10 +77,10 @@ class Search:
         _, _, settled = self.sample()
         return bool(len(settled)) and bool(np.count_nonzero(~settled) > 0.2 * len(settled))
 
-    def _sampled(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+    def _sampled(self, starts: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         e, scale = self.equations, self.place.scale
         # Thirty steps: at a simple root Newton's method is done by then, at a multiple one it is still on its way.
-        found = self.solver.project(self.starts / scale, most=30, every=True)
+        found = self.solver.project(starts / scale, most=30, every=True)
         q = self.region.shifted(found.x * scale, e.angles)
         keep = self.region.holds(q, e.angles)
         limits = self.region.limits(scale)
@@ -80,7 +90,7 @@ class Search:
             keep &= np.array([bool((self.place.gaps(row)[0] >= 0).all()) for row in q], dtype=bool)
         top = np.maximum(found.values.max(axis=1, initial=0.0), 1.0)
         ranks = (found.values > RANK * top[:, None]).sum(axis=1)
-        self.outside = int((~keep).sum())
+        self.outside += int((~keep).sum())
         settled = found.settled[keep] & self._manifold(q[keep], ranks[keep])
         return q[keep] / scale, ranks[keep], settled
 
@@ -133,7 +143,7 @@ def traced(search: Search) -> ConfigurationSpace:
         search.points.search(np.concatenate([looked, x[::5], x[~settled][:20]]))
     elif not len(x):
         return _space(search, [], [], TraceStatus.EMPTY, -1, 0, x)
-    arcs = _followed(search, x[on_curves])
+    arcs = _met_often(search, _followed(search, x[on_curves]), x[on_curves])
     dimension = 1 if arcs else 0 if search.points.found or len(assemblies) else -1
     status = {1: TraceStatus.TRACED, 0: TraceStatus.POINTS, -1: TraceStatus.EMPTY}[dimension]
     if search.points.multiple or (dimension == -1 and len(x)):
@@ -179,6 +189,29 @@ def _followed(search: Search, x: Array) -> list[RawArc]:
             continue
         return arcs
     search.notes.append(f"New singular points still turned up after {ROUNDS} rounds: there may be more.")
+    return arcs
+
+
+def _met_often(search: Search, arcs: list[RawArc], x: Array) -> list[RawArc]:
+    """Return all arcs after as many further starts as it takes to meet each component several times."""
+    if not arcs:
+        return arcs
+    met = met_components(search, arcs, x)
+    for _ in range(0 if search.asked else DOUBLINGS):
+        if min(met) >= OFTEN:
+            break
+        new = search.more()
+        x = np.concatenate([x, new])
+        follower = Follower(search.solver, search.points)
+        if _loose(search, follower, arcs, new, len(search.points.found)):
+            arcs = _followed(search, x)
+        met = met_components(search, arcs, x)
+    search.unseen = unseen(met)
+    if min(met) < OFTEN and len(met) > 1:
+        search.notes.append(
+            f"{len(search.starts)} starts met the {len(met)} components between {min(met)} and {max(met)} times; an "
+            f"estimated {search.unseen:.3g} more were met by none. starts= makes more."
+        )
     return arcs
 
 
@@ -242,5 +275,6 @@ def _space(
         points=tuple(gathering.state_of(e, row * place.scale, place.t) for row in np.asarray(assemblies)),
         box=dict(search.region.box),
         notes=tuple(notes),
+        unseen=search.unseen,
         t=place.t,
     )

@@ -14,7 +14,7 @@ from zwang._numerics.budget import spend
 from zwang._numerics.curves.solving import project_many, singular_many
 from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import real
-from zwang._trace.equations import Equations, Place
+from zwang._trace.equations import Equations, Place, SparseTape
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -70,6 +70,9 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
     # Lengths may occur several times over, as the pivots of a row of equal bars do.
     times = min(max([1.0, *numbers]), 1000.0)
     wide = sum(values) * times if values else max(5.0, 3 * times)
+    length = 0.0 if values else _written_length(equations, params)
+    if length > 1.0:  # lengths are written as numbers
+        unit, wide = length, min(wide, max(5.0, 4 * length))
     n = equations.n
     low = np.where(equations.angles, -np.pi, -wide)
     high = np.where(equations.angles, np.pi, wide)
@@ -97,6 +100,22 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
     if len(sides) and not values:
         scale = np.where(equations.angles, 1.0, max(min(1.0, float(sides.max())), 1e-12))
     return Region(low, high, boxed, given), scale
+
+
+def _written_length(equations: Equations, params: Array) -> float:
+    """Return a length from the numbers in the equations: where their highest powers balance what they are at zero."""
+    tape = SparseTape.of(equations.program, equations.nodes[: equations.m])
+    source, found = np.random.default_rng(0), [0.0]
+    at_zero = np.abs(tape.run(0.0, np.zeros(equations.n), params))
+    for _ in range(3):
+        u = np.where(equations.angles, 0.0, 1e6 * source.normal(size=equations.n))
+        once, twice = np.abs(tape.run(0.0, u, params)), np.abs(tape.run(0.0, 2 * u, params))
+        with np.errstate(all="ignore"):
+            degree = np.log2(twice / once)
+            lengths = 1e6 * (at_zero / once) ** (1.0 / np.round(degree))
+        plain = np.isfinite(lengths) & (np.abs(degree - np.round(degree)) < 1e-2) & (degree > 0.5)
+        found.append(float(lengths[plain].max(initial=0.0)))
+    return float(np.median(found[1:]))
 
 
 def _pair(system: str, name: str, pair: Any) -> tuple[float, float]:
