@@ -175,6 +175,8 @@ class Driver:
                 return Stop(MotionStatus.REACHED)
             self.pay(found)
             if found.status == "PAUSED":
+                if words := wedges(self.ground, moment, decision):
+                    return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, words)
                 continue
             if found.status != "FIRED":
                 passed = self._broken(found, moment, decision)
