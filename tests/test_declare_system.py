@@ -190,7 +190,10 @@ BAD = {
         lambda: zw.System(kinetic=m * vx**2, potential=sp.Symbol("m") * x),
         "two different symbols are called 'm'",
     ),
-    "time of one's own": (lambda: zw.System(kinetic=vx**2, potential=sp.Symbol("t") * x * zw.t), "called 't'"),
+    "time of one's own": (
+        lambda: zw.System(kinetic=vx**2, potential=sp.Symbol("t") * x * zw.t),
+        "a symbol 't' that only shares its name with the time",
+    ),
     "sign of velocity": (lambda: zw.System(kinetic=vx**2, forces={x: -sp.sign(vx)}), "Friction"),
     "direction of velocity": (
         lambda: zw.System(kinetic=vx**2 + vy**2, forces={x: -vx / sp.sqrt(vx**2 + vy**2)}),

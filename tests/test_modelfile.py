@@ -186,7 +186,7 @@ MISTAKES = {
     "schema = true": "model.toml: schema = True; this zwang reads schema = 1 and 2.",
     # Keys.
     FREE + 'potental = "0"': "model.toml: the top level has the unknown key 'potental'. Did you mean 'potential'?",
-    FREE + "[parameters]": "model.toml: the top level has the unknown key 'parameters'. Did you mean 'params'?",
+    FREE + "[parameters]": "model.toml: 'parameters' belongs to schema 2, and the file has 1. Write schema = 2.",
     FREE + "[forces]\nz = 0": "model.toml: [forces] has 'z', which is no coordinate. Known: 'x', 'y'.",
     FREE + "[state]\nv_z = 0": "[state] has 'v_z', which is no coordinate, velocity or t. Did you mean 'v_",
     FREE + 'angles = ["z"]': "model.toml: angles has 'z', which is no coordinate. Known: 'x', 'y'.",

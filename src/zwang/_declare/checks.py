@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from zwang._declare.evaluating import Evaluator
-from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang._declare.symbols import Coordinate, Time, Velocity, symbol_table
 from zwang.errors import DeclarationError
 
 SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
@@ -241,8 +241,12 @@ def _jumps(value: Evaluator, values: Mapping[Any, float], place: float, directio
     return bool(abs(apart - slope * 1e-7) > JUMP * size)
 
 
-def check_symbols(expressions: Mapping[str, Any], system: str) -> None:
-    """Refuse two different symbols of one name, and numbers that are not finite and real."""
+def check_symbols(expressions: Mapping[str, Any], system: str, coordinates: Iterable[Coordinate] = ()) -> None:
+    """Refuse two different symbols of one name, and numbers that are not finite and real.
+
+    A symbol that only shares its name with a coordinate, a velocity or the time is told apart from it.
+    """
+    own: dict[str, Any] = symbol_table(coordinates)
     known: dict[str, Any] = {}
     for where, expr in expressions.items():
         if any(atom in NOT_REAL for atom in expr.atoms()):
@@ -250,6 +254,11 @@ def check_symbols(expressions: Mapping[str, Any], system: str) -> None:
         for symbol in expr.free_symbols:
             if isinstance(symbol, sp.Dummy):
                 raise DeclarationError(f"{system}: {where} has the dummy symbol '{symbol}'; give it a name.")
+            if symbol.name in own and not (type(symbol) is type(own[symbol.name]) and symbol == own[symbol.name]):
+                raise DeclarationError(
+                    f"{system}: {where} has a symbol '{symbol.name}' that only shares its name with "
+                    f"{_describe(own[symbol.name])}: it is {_describe(symbol)}. Use the symbol that zwang declared."
+                )
             other = known.setdefault(symbol.name, symbol)
             if other != symbol:
                 raise DeclarationError(

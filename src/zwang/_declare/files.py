@@ -9,7 +9,7 @@ from typing import Any
 from zwang import _expressions, _modelfile
 from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Friction, Unilateral
 from zwang._declare.drawing import Drawing
-from zwang._declare.symbols import coordinates, parameter, rate, symbol_table
+from zwang._declare.symbols import coordinates, kind_of, parameter, rate, symbol_table
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
 
@@ -61,13 +61,17 @@ def to_dict(system: System) -> dict[str, Any]:
     """Return the declaration as plain texts and lists: what a model file holds."""
     text = _expressions.to_text
     plain: dict[str, Any] = {
-        "schema": 1 if system.drawing is None else 2,
+        "schema": 2,
         "name": system.name,
         "coordinates": [item.name for item in system.coordinates],
     }
     angles = [item.name for item in system.coordinates if item.angle]
     if angles:
         plain["angles"] = angles
+    plain["parameters"] = [item.name for item in system.parameters]
+    kinds = {item.name: kind_of(item) for item in system.parameters if item != parameter(item.name)}
+    if kinds:
+        plain["assumptions"] = kinds
     if system.mass is not None:
         n = len(system.coordinates)
         plain["mass"] = [[text(system.mass[i, j]) for j in range(n)] for i in range(n)]
@@ -103,8 +107,15 @@ def _declared(plain: Mapping[str, Any]) -> System:
     positions, _ = coordinates(plain["coordinates"], angles=plain.get("angles", ()))
     table: dict[str, Any] = dict(symbol_table(positions))
 
-    def known(label: str) -> Any:
+    kinds = plain.get("assumptions", {})
+    for label in plain.get("parameters", ()):
+        table[label] = parameter(label, kinds.get(label))
+
+    def new(label: str) -> Any:
         return table.setdefault(label, parameter(label))
+
+    # A file that lists its parameters knows no other names.
+    known = None if "parameters" in plain else new
 
     def read(text: str, where: str) -> Any:
         place = f"{name}: {where}"

@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import sympy as sp
+from sympy.core.assumptions import _assume_defined
+from sympy.core.facts import InconsistentAssumptions
 
 from zwang import _expressions
 from zwang.errors import DeclarationError, nearest
@@ -22,6 +24,8 @@ from zwang.errors import DeclarationError, nearest
 VELOCITY_PREFIX = "v_"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 LONGEST_NAME = 64
+NOT = "not "
+KNOWN_FACTS = frozenset(_assume_defined) - {"commutative"}
 RESERVED = frozenset({"t", "I", "rate", *_expressions.RESERVED, *_expressions.FUNCTION_NAMES})
 
 
@@ -173,9 +177,29 @@ def parameters(names: str | Sequence[str]) -> sp.Symbol | tuple[sp.Symbol, ...]:
     return symbols[0] if alone else symbols
 
 
-def parameter(name: str) -> sp.Symbol:
-    """Return the parameter symbol of a name that has been checked already."""
-    return sp.Symbol(name, real=True)
+def parameter(name: str, kind: Sequence[str] | None = None) -> sp.Symbol:
+    """Return the parameter symbol of a name that has been checked already, of a kind as `kind_of` tells it."""
+    if kind is None:
+        return sp.Symbol(name, real=True)
+    words = {word.removeprefix(NOT): not word.startswith(NOT) for word in kind}
+    wrong = sorted(set(words) - KNOWN_FACTS)
+    if wrong:
+        raise DeclarationError(f"The parameter '{name}' has the unknown assumption {wrong[0]!a}.")
+    try:
+        return sp.Symbol(name, **words)
+    except InconsistentAssumptions:
+        raise DeclarationError(f"The assumptions on '{name}' contradict each other: {', '.join(kind)}.") from None
+
+
+def kind_of(symbol: sp.Symbol) -> list[str]:
+    """Return what a symbol of SymPy was declared to be, in words: 'positive', 'integer', 'not zero'.
+
+    Examples
+    --------
+    >>> kind_of(sp.Symbol("m", positive=True, integer=False))
+    ['not integer', 'positive']
+    """
+    return sorted(f"{'' if held else NOT}{fact}" for fact, held in symbol._assumptions_orig.items())
 
 
 def rate(quantity: Any) -> Any:

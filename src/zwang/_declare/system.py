@@ -210,7 +210,8 @@ class System:
         from zwang._declare.files import to_dict
 
         # What a picture shows is not part of the system; without it the declaration is that of schema 1.
-        plain = {key: value for key, value in to_dict(self).items() if key not in ("name", "drawing")} | {"schema": 1}
+        left = ("name", "drawing", "parameters")
+        plain = {key: value for key, value in to_dict(self).items() if key not in left} | {"schema": 1}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
     def save(

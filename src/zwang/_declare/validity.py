@@ -13,6 +13,13 @@ from zwang.errors import DeclarationError
 if TYPE_CHECKING:
     from zwang._declare.system import System
 
+AFFINE = (
+    "each term has one velocity at most, to the first power, times anything of coordinates and time). "
+    "Affine would be v_x*sin(theta) - v_y*cos(theta) = 0. Factors of a product are constraints of their own; a speed "
+    "v_x**2 + v_y**2 that is to be kept, or a power, has no reaction that does no work: put it into forces=, or watch "
+    "it with an Event."
+)
+
 
 def check(system: System, known: Mapping[str, Any], relations: Sequence[Constraint]) -> None:
     """Raise a DeclarationError unless the declaration makes sense."""
@@ -20,7 +27,7 @@ def check(system: System, known: Mapping[str, Any], relations: Sequence[Constrai
     everything = {**known}
     for item in relations:
         everything |= {f"constraint '{item.name}' ({part})": expr for part, expr in item.expressions().items()}
-    checks.check_symbols(everything, name)
+    checks.check_symbols(everything, name, system.coordinates)
     _check_equations(system, known)
     for item in relations:
         _check_constraint(name, item)
@@ -73,14 +80,12 @@ def _check_constraint(name: str, item: Constraint) -> None:
     if not isinstance(item, Friction):
         if not any(isinstance(symbol, (Coordinate, Velocity)) for symbol in item.expr.free_symbols):
             raise DeclarationError(f"{name}: {where} depends on no coordinate: {item.expr}.")
-        checks.require_degree(
-            item.expr, 1, f"{name}: {where} is not affine in the velocities. Constraints on velocities must be."
-        )
+        checks.require_degree(item.expr, 1, f"{name}: {where} is not affine in the velocities ({AFFINE})")
         if isinstance(item, Unilateral) and item.restitution is not None and item.level == "velocity":
             raise DeclarationError(f"{name}: {where} is on velocities and is entered without impact: no restitution=.")
     for slip in item.slip:
         if not slip.has(Velocity):
             raise DeclarationError(f"{name}: {where}: the slip {slip} has no velocity in it. Give a velocity [m/s].")
-        checks.require_degree(slip, 1, f"{name}: {where}: the slip is not affine in the velocities.")
+        checks.require_degree(slip, 1, f"{name}: {where}: the slip is not affine in the velocities ({AFFINE})")
     for part, expr in item.expressions().items():
         checks.require_periodic(expr, f"{where} ({part})", name)

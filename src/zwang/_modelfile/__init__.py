@@ -1,11 +1,13 @@
 """Model files: TOML text <-> plain dictionaries of texts, lists and numbers.
 
-The file says what `zwang.System` is told, under the same names (schema 1)::
+The file says what `zwang.System` is told, under the same names (schema 2; files of schema 1 lack `parameters`,
+`assumptions` and `drawing`)::
 
-    schema = 1
+    schema = 2
     name = "rod"
     coordinates = ["x", "y", "theta"]
     angles = ["theta"]
+    parameters = ["J", "c", "l", "m", "mu"]                # optional: with it every other name is a mistake
     kinetic = "m*(v_x**2 + v_y**2)/2 + J*v_theta**2/2"     # and potential; or mass = [["..."]] and force = ["..."]
 
     [define]                                               # names for parts of expressions
@@ -26,6 +28,9 @@ The file says what `zwang.System` is told, under the same names (schema 1)::
 
     [params]
     m = 1.0
+
+    [assumptions]                                          # of SymPy, for parameters that are not just real
+    m = ["positive"]
 
 Everything is checked here but the expressions themselves, which stay texts; a number in the place of a text becomes
 one.

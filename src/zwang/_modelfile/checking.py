@@ -13,9 +13,9 @@ from .definitions import definition_order
 
 SCHEMAS = (1, 2)
 """What is read; 2 knows the keys of `SECOND` beside those of 1."""
-SECOND = ("drawing",)
-TOP = ("schema", "name", "coordinates", "angles", "kinetic", "potential", "mass", "force")
-TABLES = ("define", "forces", "constraint", "params", "state", "drawing")
+SECOND = ("parameters", "assumptions", "drawing")
+TOP = ("schema", "name", "coordinates", "angles", "parameters", "kinetic", "potential", "mass", "force")
+TABLES = ("assumptions", "define", "forces", "constraint", "params", "state", "drawing")
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
@@ -53,13 +53,29 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     found["define"] = _definitions(plain.get("define", {}), state, where)
     found["forces"] = _Table(plain.get("forces", {}), f"{where}: [forces]", (), q, "no coordinate").all_texts()
     found["constraint"] = _constraints(plain.get("constraint", []), where)
-    found["params"] = _params(
-        plain.get("params", {}), {**state, **dict.fromkeys(found["define"], "a definition")}, where
+    taken = {**state, **dict.fromkeys(found["define"], "a definition")}
+    found["parameters"] = _parameters(top, taken, where) if "parameters" in plain else []
+    found["params"] = _params(plain.get("params", {}), taken, where)
+    for name in found["params"] if "parameters" in plain else ():
+        _check_known(name, found["parameters"], f"{where}: [params]", "not in parameters = [...]")
+    assumed = _Table(
+        plain.get("assumptions", {}), f"{where}: [assumptions]", (), found["parameters"], "not in parameters = [...]"
     )
+    found["assumptions"] = {name: assumed.texts(name) for name in assumed.values}
     wrong = "no coordinate, velocity or t"
     found["state"] = _Table(plain.get("state", {}), f"{where}: [state]", (), state, wrong).numbers()
     found["drawing"] = _drawing(plain["drawing"], f"{where}: [drawing]") if "drawing" in plain else {}
-    return {key: found[key] for key in (*TOP, *TABLES) if key in found and found[key] not in ([], {})}
+    kept = [key for key in (*TOP, *TABLES) if key in found and (found[key] not in ([], {}) or key == "parameters")]
+    return {key: found[key] for key in kept if key != "parameters" or key in plain}
+
+
+def _parameters(top: _Table, taken: Mapping[str, str], where: str) -> list[str]:
+    found = top.texts("parameters")
+    for place, name in enumerate(found):
+        _check_free(name, "parameter", taken, where)
+        if name in found[:place]:
+            raise DeclarationError(f"{where}: the parameter '{name}' is listed twice. Remove one of them.")
+    return found
 
 
 def _drawing(values: Any, place: str) -> dict[str, Any]:
