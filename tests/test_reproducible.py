@@ -287,3 +287,23 @@ def test_provenance_names_backend_and_tier():
         timeout=300,
     )
     assert run.stdout.strip() == "plain"
+
+
+def test_tier_is_pinned_or_refused():
+    entry = zw.gallery.get("belt_block")
+    assert zw.compile(entry.system, tier="compiled") is zw.compile(entry.system)
+    with pytest.raises(zw.CompileError, match=r"tier='plain' was asked, but kernels are compiled .* ZWANG_NO_JIT=1"):
+        zw.compile(entry.system, tier="plain")
+    with pytest.raises(zw.DeclarationError, match=r"tier= must be 'compiled' or 'plain'; it was given 'fast'"):
+        zw.compile(entry.system, tier="fast")
+    code = "import zwang as zw; e = zw.gallery.get('belt_block'); zw.compile(e.system, tier='plain')\n"
+    code += "try:\n    zw.compile(e.system, tier='compiled')\nexcept zw.CompileError as error:\n    print(error)"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env={**os.environ, "ZWANG_NO_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "kernels are plain in this process. Install numba, and unset ZWANG_NO_JIT" in run.stdout

@@ -15,19 +15,21 @@ from zwang._compile.states import largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._numerics import jit
 from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
 from zwang._numerics.tolerances import real
 from zwang._results import Provenance
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.finite import within_doubles
-from zwang.errors import DeclarationError, StateError, nearest, printable
+from zwang.errors import CompileError, DeclarationError, StateError, nearest, printable
 
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
 CONTRADICTION = 1e-9
+TIERS = ("compiled", "plain")
 
 
-def compile(system: System | Model, backend: str = "native") -> Model:
+def compile(system: System | Model, backend: str = "native", *, tier: str | None = None) -> Model:
     """Return the Model of a system: its equations as kernels of a backend.
 
     Parameters
@@ -36,6 +38,10 @@ def compile(system: System | Model, backend: str = "native") -> Model:
         A Model of the same backend is returned as it is.
     backend : {'native', 'reference', 'batch'}
         Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs.
+    tier : {'compiled', 'plain'}, optional
+        Pins how kernels run, as machine code or as plain Python: bits agree within one tier. A process has one of them
+        (``ZWANG_NO_JIT=1``, or no Numba, makes it plain), which every result names in its provenance; a CompileError
+        where it is the other one.
 
     Examples
     --------
@@ -45,6 +51,7 @@ def compile(system: System | Model, backend: str = "native") -> Model:
     >>> model.multipliers({"x": 0, "y": 0, "v_x": 0, "v_y": 0}, entry.params)["floor"]
     array(-1.)
     """
+    _require_tier(tier)
     if isinstance(system, Model):
         if system.backend == backend:
             return system
@@ -56,6 +63,22 @@ def compile(system: System | Model, backend: str = "native") -> Model:
         (declared.digest, declared.name, backend),
         lambda: Model(declared, backend, get_backend(backend).build(declared)),
     )
+
+
+def _require_tier(tier: str | None) -> None:
+    """Refuse a tier that is not the one of this process."""
+    if tier is None:
+        return
+    if tier not in TIERS:
+        raise DeclarationError(f"compile: tier= must be 'compiled' or 'plain'; it was given {tier!r:.40}.")
+    if tier != jit.tier():
+        cure = {
+            "compiled": "Install numba, and unset ZWANG_NO_JIT and NUMBA_DISABLE_JIT.",
+            "plain": "Start Python with ZWANG_NO_JIT=1.",
+        }
+        raise CompileError(
+            f"compile: tier='{tier}' was asked, but kernels are {jit.tier()} in this process. {cure[tier]}"
+        )
 
 
 class Model:
