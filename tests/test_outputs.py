@@ -168,6 +168,7 @@ def writes(path: Path) -> list[str]:
 
 def test_every_file_is_written_through_the_one_door() -> None:
     own = {SOURCE / name for name in OWN_WAY}
+    own |= set((SOURCE / "_selftest").rglob("*.py"))  # hostile inputs, in temporary folders of its own
     likely = re.compile("|".join(rf"\b{name}\(" for name in (*WRITERS, *OPENERS)))
     found = []
     for path in sorted(set(SOURCE.rglob("*.py")) - own):
