@@ -170,3 +170,17 @@ def test_dense_output_is_sharp_inside_the_passage():
     model = zw.compile(entry.system)
     for time in np.linspace(0.6, 0.7, 7):
         assert model.check(motion.at(time), entry.params) < 1e-9
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_steps_that_crawl_in_front_of_a_crossing_are_led_through_it(label: int) -> None:
+    # On one of the two branches the steps shrink without ever failing, and projecting takes the speed away.
+    entry = zw.gallery.get("ellipse_pendulum")
+    everything = zw.gallery.pendulum_on_ellipse.place(entry.params, -0.3, 0.42, label)
+    state = {name: everything[name] for name in entry.state}
+    motion = zw.simulate(entry.system, state, entry.params, until=1.2, at_singular="straight")
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["singular"]
+    assert len(motion.t) < 200
+    total = motion.energy["total"]
+    assert np.abs(total - total[0] - sum(motion.work.values())).max() < 1e-8

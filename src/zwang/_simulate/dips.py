@@ -88,9 +88,11 @@ class Lookout:
         assert self._top is not None
         self.fallen = self._top[0] - float(values[-1])
         stuck = found.status in STUCK
+        # A whole stretch of steps that ends as deep as a singular point crawls in front of one.
+        crawls = found.status == "PAUSED" and self.fallen > -2.0 * np.log(BOTTOMLESS)
         for peak, k, passed in troughs(values):
-            if passed or stuck:
-                position, deep = _positions(earlier, found), BOTTOMLESS if passed else NEARLY
+            if passed or stuck or crawls:
+                position, deep = _positions(earlier, found), NEARLY if stuck and not passed else BOTTOMLESS
                 dip = self._followed(driver, measure, position, times, values, k, peak, deep)
                 if dip is not None:
                     return dip
