@@ -97,8 +97,8 @@ def smoothed(averages: Array, width: int | NDArray[np.int64] = SMOOTH) -> Array:
     --------
     >>> smoothed(np.full(20, 3.0))[[0, 10, 20]].round(12)
     array([3., 3., 3.])
-    >>> smoothed(np.diff(np.arange(41.0) ** 2) / 2)[[0, 20, 40]].round(9)  # cells of the straight line x
-    array([ 0., 20., 40.])
+    >>> smoothed(np.diff(np.arange(41.0) ** 2) / 2)[[5, 20, 40]].round(9)  # cells of the straight line x
+    array([ 5., 20., 40.])
     """
     count = len(averages)
     widths = np.minimum(np.broadcast_to(width, (count + 1,)), count)
