@@ -13,6 +13,7 @@ from pathlib import Path
 from zwang._selftest import canary
 from zwang._selftest.complaint import Complaint
 from zwang._selftest.kinds import KINDS
+from zwang._workers import die_with_parent
 
 MEMORY = 3 * 2**30
 """Bytes that a problem may take beyond what the process holds before it."""
@@ -30,6 +31,7 @@ def serve(calls: Connection, prepare: Callable[[], None] | None = None) -> None:
         Called first; tests plant defects with it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    die_with_parent()
     with tempfile.TemporaryDirectory(prefix="zwang-selftest-") as folder:
         os.chdir(folder)
         tempfile.tempdir = folder
