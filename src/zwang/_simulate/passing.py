@@ -69,6 +69,10 @@ class Way:
                 break
         return best, float(np.abs((self.curve.at(best)[0] - q) / self.half.scale).max())
 
+    def inwards(self, q: Array, v: Array) -> bool:
+        """Say whether a velocity at a position on it leads towards the point."""
+        return bool(self.curve.at(self.place_of(q)[0])[1] @ v < 0.0)
+
 
 class Crossing:
     """A singular point on the way of a motion."""

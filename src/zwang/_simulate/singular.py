@@ -96,8 +96,10 @@ def _listed_way(driver: Driver, approach: Approach, here: Moment, decision: Deci
     begin = approach.earliest
     for power in range(24):
         time = dip.time - (dip.time - begin) * 0.5**power
-        way = crossing.way_of(approach.seen(time).q)
-        if way is not None and time < dip.time:
+        seen = approach.seen(time)
+        way = crossing.way_of(seen.q)
+        # A motion that has just left the same point is on a half-branch too, outwards.
+        if way is not None and time < dip.time and way.inwards(seen.q, seen.v):
             after = crossing.go(approach.go(time), way)
             return after if isinstance(after, Stop) else (after, decision)
     return None
