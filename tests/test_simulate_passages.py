@@ -215,3 +215,11 @@ def test_collocation_passes_a_place_where_nothing_can_be_evaluated():
     assert off == 0.0
     assert arc.at(1.0)[0] == pytest.approx(np.cos([1.0]), abs=1e-14)
     assert collocate(1.0, 0.3, *start, np.zeros((len(NODES), 1)), lambda t, q, v: None) is None
+
+
+def test_motion_that_comes_back_to_the_point_it_has_passed_meets_it_again():
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=5.0, at_singular="straight")
+    # The instants of the joint coordinates, in which the mechanism has two coordinates and one equation.
+    assert [event.time for event in motion.events] == pytest.approx([0.648179438, 4.854588879], abs=1e-8)
+    assert motion.status.name == "REACHED"
