@@ -102,3 +102,25 @@ def test_interrupted_ensemble_keeps_what_was_computed() -> None:
     assert found.status.name == "MIXED"
     assert set(found.statuses) == {"REACHED"}
     assert found.end["t"].tolist() == [1.0] * len(found)
+
+
+def test_arrays_give_an_ensemble_by_time_stepping_too() -> None:
+    ball = zw.gallery.get("bouncing_ball")
+    heights = np.array([[0.5, 1.0], [2.0, 4.0], [0.3, 0.1]])
+    options = {"until": 0.5, "method": "timestepping", "step": 1e-3}
+    found = zw.simulate(ball.system, {"y": heights, "v_y": 0.0}, ball.params, **options)
+    assert isinstance(found, Ensemble) and found.shape == (3, 2) and found.status.name == "REACHED"
+    for place_in, height in np.ndenumerate(heights):
+        alone = zw.simulate(ball.system, {"y": height, "v_y": 0.0}, ball.params, **options)
+        assert np.array_equal(found[place_in].q, alone.q) and np.array_equal(found[place_in].v, alone.v)
+    with pytest.raises(zw.StateError, match=r"violates constraint 'floor'.*\(entry \[1\] of the arrays\)"):
+        zw.simulate(ball.system, {"y": [1.0, -1.0], "v_y": 0.0}, ball.params, **options)
+
+
+def test_an_ensemble_by_time_stepping_has_one_budget() -> None:
+    ball = zw.gallery.get("bouncing_ball")
+    options = {"until": 0.5, "method": "timestepping", "step": 1e-3, "budget": {"steps": 1200}}
+    found = zw.simulate(ball.system, {"y": np.arange(1.0, 7.0), "v_y": 0.0}, ball.params, **options)
+    # Each takes 500 steps: the third finds 200 of them.
+    assert found.statuses.tolist() == ["REACHED", "REACHED", "UNFINISHED"]
+    assert "1,200 steps" in found.reason

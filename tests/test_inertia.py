@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -197,3 +198,19 @@ def test_time_stepping_ends_where_inertia_is_lost_and_says_so() -> None:
     motion = zw.simulate(odd, {r: 1.0, vr: -2.0}, until=5.0, method="timestepping", step=1e-3)
     assert motion.status.name in ("UNFINISHED", "BLOW_UP")
     assert motion.t[-1] < 5.0
+
+
+@pytest.mark.parametrize("method", ["events", "timestepping", "auto"])
+def test_a_motion_that_starts_without_inertia_ends_there_in_every_method(method: str) -> None:
+    in_line = {"px": 1.0, "py": 0.0, "bx": 2.0, "by": 0.0, **dict.fromkeys(("v_px", "v_py", "v_bx", "v_by"), 0.0)}
+    motion = zw.simulate(slack_pendulum(), in_line, until=1.0, method=method)
+    assert motion.status.name == "SINGULAR" and motion.t.tolist() == [0.0]
+    assert "the motion 1 v_py has no inertia here" in motion.reason
+
+
+def test_a_motion_that_starts_without_inertia_goes_to_its_file_too(tmp_path: Path) -> None:
+    in_line = {"px": 1.0, "py": 0.0, "bx": 2.0, "by": 0.0, **dict.fromkeys(("v_px", "v_py", "v_bx", "v_by"), 0.0)}
+    motion = zw.simulate(slack_pendulum(), in_line, until=1.0, out=tmp_path / "slack.npz")
+    again = zw.load_result(tmp_path / "slack.npz")
+    assert again.status is motion.status and again.reason == motion.reason and again.t.tolist() == [0.0]
+    assert [file.name for file in tmp_path.iterdir()] == ["slack.npz"]

@@ -1,6 +1,6 @@
 """A result that is not finite is no answer: the gate that every result passes when it is made.
 
-Where a number may be nan or infinite the class says so by leaving the field out of ``_finite``: reactions that are
+Where a number may be nan or infinite the class says so by leaving the field out of ``_numbers``: reactions that are
 undetermined, exponents that nothing measured, ranges without a bound.
 """
 

@@ -39,6 +39,7 @@ class Request:
     stream: MotionStream | None = None
     budget: Budget = BUDGET
     method: str = "events"
+    step: float | None = None
     drawing: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -50,7 +50,8 @@ def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[
         Returns the motion with a number, computed by itself.
     """
     count = inputs.q.shape[1]
-    if count < MANY or request.events or not ConstraintTable.of(model.system).smooth:
+    smooth = ConstraintTable.of(model.system).smooth and request.method != "timestepping" and not request.events
+    if count < MANY or not smooth:
         return None
     first = one(0)
     lanes = _lanes(model, first, count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs
 from zwang._derive.supported import declared_digest
-from zwang._numerics.tolerances import real
+from zwang._numerics.budget import Spent, spend
 from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
@@ -24,7 +24,7 @@ from zwang._simulate.request import Request
 from zwang._simulate.step_passages import look_over
 from zwang._simulate.step_rows import StepRows
 from zwang._simulate.timestepping import Steps, Walk
-from zwang.errors import DeclarationError, StateError
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -35,21 +35,15 @@ STEP, STEPS = 1e-3, 200
 """Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
 
 
-def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -> Motion:
+def motion_by_steps(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return a motion by time stepping."""
-    _check_request(model.system.name, request)
-    inertia = inertia_of(model, inputs)
-    if inertia.lost:
-        raise StateError(
-            f"{model.system.name}: at the start {inertia.words} Start elsewhere, or give that motion a mass."
-        )
-    model = inertia.moving
     system = model.system
     ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
     moment = admit(ground, inputs)
-    size = check_step(system.name, step, request.until - moment.t)
-    walk = Walk(ground, moment, request.until, size)
+    walk = Walk(ground, moment, request.until, length_of_steps(request.step, request.until - moment.t))
     steps, stop = walk.run(request.progress)
+    with suppress(Spent):  # what was walked stands; other motions of an ensemble may find nothing left
+        spend(len(steps.t) - 1, (len(steps.t) - 1) * walk.kept)
     looked = look_over(ground, steps, step_dense(steps), stop, request.at_singular)
     steps, stop = looked.steps, looked.stop
     labels = step_labels(ground, walk, steps)
@@ -76,7 +70,8 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request, step: Any) -
     return motion
 
 
-def _check_request(name: str, request: Request) -> None:
+def check_rules(name: str, request: Request) -> None:
+    """Refuse what time stepping can't follow."""
     if request.impact not in (None, "newton"):
         raise DeclarationError(
             f"{name}: impact='{request.impact}' was given, but time stepping has Newton's restitution, contact by "
@@ -102,11 +97,11 @@ def _check_request(name: str, request: Request) -> None:
         )
 
 
-def check_step(name: str, step: Any, span: float) -> float:
-    """Return the length of a step as a number."""
-    if step is None:
-        return min(STEP, span / STEPS) if span > 0 else STEP
-    return real(step, "step", above=0, where=name)
+def length_of_steps(given: float | None, span: float) -> float:
+    """Return the length of the steps over a span of time: the one given, if there is one."""
+    if given is not None:
+        return given
+    return min(STEP, span / STEPS) if span > 0 else STEP
 
 
 def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:

@@ -15,7 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Allowed, Meter, spending
-from zwang._numerics.tolerances import function
+from zwang._numerics.tolerances import function, real
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.finite import within_doubles
@@ -40,7 +40,7 @@ from zwang._simulate.request import (
 )
 from zwang._simulate.rows import RowSource
 from zwang._simulate.side_by_side import side_by_side, single
-from zwang._simulate.step_motion import motion_by_steps
+from zwang._simulate.step_motion import check_rules, motion_by_steps
 from zwang._simulate.stopping import Stop, stopped_at
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError, StateError
@@ -204,13 +204,13 @@ def simulate(
         stream=None if out is None else MotionStream(out),
         budget=BUDGET.but(name, budget),
         method=check_word(name, "method", method, METHODS),
+        step=None if step is None else real(step, "step", above=0, where=name),
         drawing={} if shown is None else shown.to_dict(),
     )
     if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
     if request.method == "timestepping":
-        with spending(request.budget):
-            return motion_by_steps(model, inputs, request, step)
+        check_rules(name, request)
     return _many(model, inputs, request) if inputs.shape else _one(model, inputs, request)
 
 
@@ -258,21 +258,19 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
 def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return one motion."""
     inertia = inertia_of(model, inputs)
-    model = inertia.moving
-    ground = Ground(model, ConstraintTable.of(model.system), inputs.params[:, 0].copy())
+    if request.method == "timestepping" and not inertia.lost:
+        with spending(request.budget):
+            return motion_by_steps(inertia.moving, inputs, request)
+    ground = Ground(inertia.moving, ConstraintTable.of(inertia.moving.system), inputs.params[:, 0].copy())
     driver = Driver(ground, request)
-    if inertia.lost:
-        return _without_inertia(driver, inertia, inputs)
-    moment = admit(ground, inputs)  # a state that can't be is a mistake, told before anything is written
+    # A state that can't be is a mistake, told before anything is written.
+    moment = _as_given(inputs) if inertia.lost else admit(ground, inputs)
     stream = request.stream
     if stream is None:
-        with spending(request.budget):
-            return _motion(driver, driver.run(moment))
+        return _motion(driver, _driven(driver, moment, inertia))
     try:
         stream.begin(_motion(driver, Stop(MotionStatus.INTERRUPTED), (driver.record.start(moment),)))
-        with spending(request.budget):
-            stop = driver.run(moment)
-        motion = _motion(driver, stop)
+        motion = _motion(driver, _driven(driver, moment, inertia))
         stream.close(motion)
     except BaseException:
         stream.abandon(driver.record.events, driver.record.drift)
@@ -280,11 +278,18 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     return _noted(ground, stream, motion)
 
 
-def _without_inertia(driver: Driver, inertia: Inertia, inputs: Inputs) -> Motion:
-    """Return the motion that ends where it starts, since some motion has no inertia there."""
-    driver.moment = Moment(float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy())
-    reason = f"At t = {driver.moment.t:.12g} {inertia.words}"
-    return _motion(driver, stopped_at(driver.record, MotionStatus.SINGULAR, driver.moment.t, reason))
+def _as_given(inputs: Inputs) -> Moment:
+    return Moment(float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy())
+
+
+def _driven(driver: Driver, moment: Moment, inertia: Inertia) -> Stop:
+    """Carry a motion to its end; it ends where it starts if some motion has no inertia there."""
+    if inertia.lost:
+        driver.moment = moment
+        reason = f"At t = {moment.t:.12g} {inertia.words}"
+        return stopped_at(driver.record, MotionStatus.SINGULAR, moment.t, reason)
+    with spending(driver.request.budget):
+        return driver.run(moment)
 
 
 def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None = None) -> Motion:
