@@ -134,6 +134,8 @@ def test_massless_bars_in_line_are_singular_and_the_direction_is_named() -> None
     found = zw.reactions(system, {"px": 1.0, "py": 0.0, "bx": 2.0, "by": 0.0, **still})
     assert found.status.name == "SINGULAR" and not found.solutions
     assert "the motion 1 v_py has no inertia here" in found.note
+    with pytest.raises(zw.StateError, match="the motion 1 v_py has no inertia here, although it has some nearby"):
+        zw.compile(system).evaluate({"px": 1.0, "py": 0.0, "bx": 2.0, "by": 0.0, **still})
     # Bent bars carry nothing: B flies freely until they are in line, from (0, 1) to (2, 0) relative to its speed.
     bent = {"px": float(np.sqrt(0.75)), "py": 0.5, "bx": 0.0, "by": 1.0}
     moving = zw.compile(system).project({**bent, **still, "v_bx": 1.0})

@@ -22,7 +22,7 @@ from zwang._derive.supported import Supported, support
 from zwang._numerics.linear.inertia import Lack, lack_of_inertia, least_inertia, needs_support
 from zwang._numerics.linear.metric import support as weights_for
 from zwang._numerics.linear.rank import proved_independent
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, StateError
 
 if TYPE_CHECKING:
     from zwang._compile.model import Model
@@ -137,12 +137,17 @@ def fading_inertia(model: Model, inputs: Inputs) -> str:
     return lack.named([item.name for item in model.system.coordinates]) if lack.energy < FADING else ""
 
 
-def require_inertia(system: System, mass: Array, rows: Array) -> None:
-    """Refuse a mass matrix that is not definite on the kernel of the rows that hold."""
+def require_inertia(model: Model, inputs: Inputs, places: list[int]) -> None:
+    """Refuse a mass matrix that is not definite on the kernel of the rows that hold, those of the normals `places`."""
+    mass, every, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
+    rows = every[places]
     lack = lack_of_inertia(mass, rows) if np.isfinite(mass).all() and np.isfinite(rows).all() else None
-    if lack is not None:
-        names = [item.name for item in system.coordinates]
-        raise DeclarationError((indefinite if lack.indefinite else nowhere)(system.name, lack, names))
+    if lack is None:
+        return
+    system, names = model.system, [item.name for item in model.system.coordinates]
+    if not lack.indefinite and _elsewhere(model, inputs, places):
+        raise StateError(f"{system.name}: {Inertia(model, lost=lack.named(names)).words} Choose another state.")
+    raise DeclarationError((indefinite if lack.indefinite else nowhere)(system.name, lack, names))
 
 
 def indefinite(name: str, lack: Lack, names: list[str]) -> str:

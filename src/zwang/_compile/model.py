@@ -226,7 +226,7 @@ class Model:
         worst = 0.0
         for k in doubtful:
             mass, rows, force, gamma = terms.at(int(k))
-            require_inertia(self.system, mass, rows[chosen])
+            require_inertia(self, inputs.single(int(k)), chosen)
             found = solve_kkt(mass, rows[chosen], force, gamma[chosen])
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
             worst = max(worst, found.inconsistency)

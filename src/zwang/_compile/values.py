@@ -25,6 +25,11 @@ class Inputs:
     params: Array
     shape: tuple[int, ...]
 
+    def single(self, k: int) -> Inputs:
+        """Return one state of the batch."""
+        params = self.params if self.params.shape[1] == 1 else self.params[:, [k]]
+        return Inputs(self.t[[k]], self.q[:, [k]], self.v[:, [k]], params, ())
+
     def restore(self, array: Any) -> Any:
         """Give the last axis of an array the shape of the batch again; a single state has none."""
         return array.reshape((*array.shape[:-1], *self.shape))

@@ -91,6 +91,7 @@ def reactions_of_batch(
         provenance=Provenance.now(
             model.system.digest,
             tolerances={"tol": tol, "gap": tolerances.gap, "rate": tolerances.rate, "slip": tolerances.slip},
+            backend=model.backend,
         ),
         name=model.system.name,
         codes=inputs.restore(codes.astype(np.int8)),
@@ -155,11 +156,9 @@ def _decide(
     for done, k in enumerate(doubts):
         if report:
             report(done)
-        params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
-        single = Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
         try:
             spend()
-            found = exact(single)
+            found = exact(inputs.single(int(k)))
         except Spent as cause:
             spent = str(cause)
             break

@@ -216,7 +216,7 @@ def _without_inertia(model: Model, inertia: Inertia, options: Mapping[str, Any])
     return Reactions(
         status=ReactionsStatus.SINGULAR,
         residual=float("nan"),
-        provenance=Provenance.now(system.digest, tolerances={"tol": options["tol"]}, seed=0),
+        provenance=Provenance.now(system.digest, tolerances={"tol": options["tol"]}, seed=0, backend=model.backend),
         name=system.name,
         contacts=names,
         coordinates=tuple(item.name for item in system.coordinates),

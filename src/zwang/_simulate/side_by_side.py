@@ -33,12 +33,6 @@ OVERHEAD = 250
 """What a motion by itself costs beside its steps, in steps."""
 
 
-def single(inputs: Inputs, k: int) -> Inputs:
-    """Return one state of a batch."""
-    params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, [k]]
-    return Inputs(inputs.t[[k]], inputs.q[:, [k]], inputs.v[:, [k]], params, ())
-
-
 def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[int], Motion]) -> Ensemble | None:
     """Return the ensemble of a batch; None where its motions are to be computed one by one.
 

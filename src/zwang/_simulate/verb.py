@@ -39,7 +39,7 @@ from zwang._simulate.request import (
     check_word,
 )
 from zwang._simulate.rows import RowSource
-from zwang._simulate.side_by_side import side_by_side, single
+from zwang._simulate.side_by_side import side_by_side
 from zwang._simulate.step_motion import check_rules, motion_by_steps
 from zwang._simulate.stopping import Stop, stopped_at
 from zwang._simulate.user_events import Event, read_events
@@ -226,7 +226,7 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
 
     def one(k: int) -> Motion:
         try:
-            motion = done.get(k) or _one(model, single(inputs, k), request)
+            motion = done.get(k) or _one(model, inputs.single(k), request)
             if motion.status is not MotionStatus.INTERRUPTED:
                 done[k] = motion
             return motion
@@ -236,7 +236,7 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
 
     first = one(0)
     if first.status is not MotionStatus.INTERRUPTED:
-        fast = side_by_side(inertia_of(model, single(inputs, 0)).moving, inputs, request, one)
+        fast = side_by_side(inertia_of(model, inputs.single(0)).moving, inputs, request, one)
         if fast is not None:
             return fast
     motions = [first]
