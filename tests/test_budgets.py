@@ -191,6 +191,13 @@ def test_trace_keeps_the_arcs_it_followed():
     assert traced(budget={"steps": 10**7}).status.name == "TRACED"
 
 
+def test_the_search_for_the_only_singular_point_has_the_seconds_of_its_verb():
+    four_bar = zw.gallery.get("four_bar")
+    words = r"the search for its singular points did not come to its end\. The budget of 1e-06 s is spent.*at= takes"
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.asymptotics(four_bar.system, four_bar.params, budget=1e-6)
+
+
 def test_search_over_modes_ends_after_its_steps():
     found = entry_call(zw.reactions, "stack", every=True, budget={"steps": 1})
     assert found.nodes <= 1

@@ -16,9 +16,10 @@ from zwang._asymptotics.precision import Number, largest, mp, number
 from zwang._asymptotics.study import Study
 from zwang._compile import Model
 from zwang._declare.system import System
-from zwang._numerics.budget import Allowed, Budget, spending
+from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
 from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
+from zwang._results.configuration import TraceStatus
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
 
@@ -91,7 +92,9 @@ def asymptotics(
     """
     declared = system_of(system)
     values = exact_values(declared, params)
-    point = _only_point(declared, params) if at is None else at
+    allowed = BUDGET.but(declared.name, budget)
+    with spending(replace(UNBOUNDED, seconds=allowed.seconds)) as clock:
+        point = _only_point(declared, params) if at is None else at
     spot = _spot(declared, values, point)
     pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
     real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
@@ -99,11 +102,10 @@ def asymptotics(
     numbers = np.array([float(values[item]) for item in declared.parameters])
     local = local_type(declared, numbers, np.array([float(item) for item in spot.point]))
     study = Study(declared, replace(spot, tangents=local.tangents), local, values, rate, pace)
-    allowed = BUDGET.but(declared.name, budget)
     if perturb is None:
         if section is not None:
             raise DeclarationError("asymptotics: section= goes with perturb=, which names the perturbed constraint.")
-        with spending(allowed):
+        with spending(allowed, deadline=clock.deadline):
             return study.along_branches(None if distance is None else _vanishing(declared, spot, distance, "distance"))
     if distance is not None:
         raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
@@ -113,13 +115,19 @@ def asymptotics(
             f"{declared.name}: '{perturb}' is no bilateral constraint on positions; perturb= can name "
             f"{', '.join(spot.names)}."
         )
-    with spending(allowed):
+    with spending(allowed, deadline=clock.deadline):
         return study.through_family(perturb, _sections(declared, spot, section))
 
 
 def _only_point(system: System, params: Mapping[Any, Any] | None) -> Any:
     """Return the only singular point that `trace` finds."""
-    found = trace(system, params).singular_points
+    space = trace(system, params)
+    if space.status is TraceStatus.UNFINISHED:
+        raise DeclarationError(
+            f"{system.name}: the search for its singular points did not come to its end. {space.reason} Or say which "
+            "point: at= takes a mapping from coordinates to numbers."
+        )
+    found = space.singular_points
     if len(found) != 1:
         listed = "; ".join(repr(item) for item in found[:6]) or "none was found"
         raise DeclarationError(
