@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,18 @@ def test_auto_and_out_do_not_go_together(tmp_path: Any) -> None:
         zw.simulate(*belt(), until=1.0, method="auto", out=tmp_path / "motion.npz")
     with pytest.raises(DeclarationError, match="method= must be one of 'events', 'timestepping', 'auto'"):
         zw.simulate(*belt(), until=1.0, method="both")
+
+
+def test_a_file_ends_where_memory_does_if_a_stretch_was_taken_back(tmp_path: Path) -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    apart = [
+        zw.Friction(1, slip=(vx - zw.t**2 / 2, vy), name="a"),
+        zw.Friction(2, slip=(vx, vy - zw.t**2), name="b"),
+    ]
+    between = zw.System(name="between", kinetic=(vx**2 + vy**2) / 2, constraints=apart, coordinates=(x, y))
+    at_rest = {"x": 0, "y": 0, "v_x": 0, "v_y": 0}
+    motion = zw.simulate(between, at_rest, {}, until=0.4)
+    zw.simulate(between, at_rest, {}, until=0.4, out=tmp_path / "between.npz")
+    again = zw.load_result(tmp_path / "between.npz")
+    assert again.status is motion.status and again.reason == motion.reason
+    assert again.t.tolist() == motion.t.tolist() and again.q.tolist() == motion.q.tolist()

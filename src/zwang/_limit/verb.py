@@ -132,6 +132,6 @@ def ideal_motion(
 
 def described_motion(model: Model, motion: Motion, softened: Softened) -> Ideal | None:
     """Return the ideal motion as polynomials; None where it stopped at its very start."""
-    if not float(motion.t[-1]) > float(motion.t[0]) or motion.status is MotionStatus.INTERRUPTED:
+    if not float(motion.t[-1]) > float(motion.t[0]):
         return None
     return describe(model, motion, softened.names)

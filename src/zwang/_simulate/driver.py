@@ -137,7 +137,7 @@ class Driver:
             self.moment = moment
             if moment.t >= self.request.until:
                 return Stop(MotionStatus.REACHED)
-            moment = self.moment = before = leave_rest(self, moment, decision)
+            moment = self.moment = leave_rest(self, moment, decision)
             found = self.advance(moment, decision)
             dip = self.lookout.look(self, found)
             met = None if dip is None else meet_singular(self, moment, decision, found, dip)
@@ -151,24 +151,23 @@ class Driver:
                     return self._interrupted()
                 spend(EVENT)
                 continue
+            later = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
+            parted = slipping = None
+            if decision.held is not None and decision.held.undetermined and found.status != "INTERRUPTED":
+                parted = parted_ways(self.ground, later, decision)
+                slipping = None if parted or self.unsound else slips_apart(self.ground, later, decision)
+            if slipping is not None:  # from which of its steps on is not known: the stretch is left out
+                return Stop(MotionStatus.UNFINISHED, slipping, passable=True)
             self.record.stretch(found, decision)
-            moment = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
-            self.moment = moment
+            moment = self.moment = later
             if self.request.progress is not None:
                 self.request.progress(moment.t)
             if found.status == "INTERRUPTED":
                 return self._interrupted()
             if self.unsound:
                 return Stop(MotionStatus.UNFINISHED, self.unsound)
-            if decision.held is not None and decision.held.undetermined:
-                parted = parted_ways(self.ground, moment, decision)
-                if parted is not None:
-                    return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, parted)
-                parted = slips_apart(self.ground, moment, decision)
-                if parted is not None:
-                    self.record.drop()
-                    self.moment = before
-                    return Stop(MotionStatus.UNFINISHED, parted, passable=True)
+            if parted is not None:
+                return stopped_at(self.record, MotionStatus.SINGULAR, moment.t, parted)
             if found.status == "REACHED":
                 with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
                     self.pay(found)
@@ -292,7 +291,8 @@ class Driver:
             names = ", ".join(f"'{self.ground.table.places[number].name}'" for number in sorted(free))
             reason = (
                 f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
-                "moves or depends on time: this method cannot tell when they slip. Use method='timestepping'."
+                "moves or depends on time: this method cannot tell when they slip. Use method='auto' or "
+                "'timestepping'."
             )
             return Stop(MotionStatus.UNFINISHED, reason, passable=True)
         return chattering(self, moment, self._happened)

@@ -74,11 +74,6 @@ class Record:
             self._jumps = ()
         self.events += events
 
-    def drop(self) -> None:
-        """Take back the last stretch."""
-        if self.stream is None and self.pieces:
-            self._jumps = self.pieces.pop().jumps
-
     def start(self, moment: Moment) -> MotionPiece:
         """Return the piece of one row that a motion has before anything is decided."""
         return replace(_single(moment, ("undecided",) * self.size), undetermined=self.names)
