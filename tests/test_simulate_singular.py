@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import zwang as zw
+from zwang._simulate import driver
 from zwang.gallery import pendulum_on_ellipse
 
 TOUCHING = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
@@ -184,3 +187,22 @@ def test_steps_that_crawl_in_front_of_a_crossing_are_led_through_it(label: int) 
     assert len(motion.t) < 200
     total = motion.energy["total"]
     assert np.abs(total - total[0] - sum(motion.work.values())).max() < 1e-8
+
+
+@pytest.mark.parametrize("chunk", [5, 40, 41, 43])
+def test_passages_do_not_depend_on_where_stretches_end(
+    chunk: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # A stretch that ends in front of the point leaves steps without any length; a dip may begin in the one before.
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    options = {"until": 5.0, "at_singular": "straight"}
+    expected = zw.simulate(entry.system, entry.state, entry.params, **options)
+    monkeypatch.setattr(driver, "CHUNK", chunk)
+    motion = zw.simulate(entry.system, entry.state, entry.params, **options)
+    assert motion.status.name == "REACHED"
+    assert [event.time for event in motion.events] == pytest.approx([event.time for event in expected.events], abs=1e-9)
+    assert motion.q[-1] == pytest.approx(expected.q[-1], abs=1e-7)
+    zw.simulate(entry.system, entry.state, entry.params, **options, out=tmp_path / "motion.npz")
+    again = zw.load_result(tmp_path / "motion.npz")
+    assert again.t.tolist() == motion.t.tolist() and again.q.tolist() == motion.q.tolist()
+    assert [event.time for event in again.events] == [event.time for event in motion.events]

@@ -28,6 +28,7 @@ class Record:
         self.events: list[MotionEvent] = []
         self.drift = 0.0
         self._jumps: tuple[Mapping[str, Any], ...] = ()
+        self._kept_back = False
 
     def stretch(self, found: Any, decision: Decision) -> None:
         """Add the steps of a stretch; one that goes on in the same mode lengthens the last piece."""
@@ -56,16 +57,23 @@ class Record:
         self._take(piece)
 
     def _take(self, piece: MotionPiece) -> None:
-        """Add a piece; where the motion goes to a file, give it there and keep the last rows only."""
+        """Add a piece; where the motion goes to a file, give the one before it there and keep the last rows only."""
         if self.stream is None:
             self.pieces.append(piece)
             return
         with uninterrupted():
+            self.give()
             self.pieces.append(piece)
-            self.stream.add(piece, self.events, self.drift)
+            self._kept_back = True
             rows = sum(len(one.t) - 1 for one in self.pieces)
             while rows - len(self.pieces[0].t) > KEPT:
                 rows -= len(self.pieces.pop(0).t) - 1
+
+    def give(self) -> None:
+        """Give the last piece to the file as well, which was kept back as long as it might be cut."""
+        if self.stream is not None and self._kept_back:
+            self._kept_back = False
+            self.stream.add(self.pieces[-1], self.events, self.drift)
 
     def stepped(self, pieces: Sequence[MotionPiece], events: Sequence[MotionEvent]) -> None:
         """Add a stretch of time stepping."""
@@ -86,6 +94,7 @@ class Record:
             rows: dict[str, Any] = {name: getattr(piece, name)[: count + 1] for name in ("t", "q", "v", "a")}
             self.pieces.append(replace(piece, **rows, dense=piece.dense[:count]))
         else:
+            self._kept_back = False
             self._jumps = (*piece.jumps, *self._jumps)
         return float(piece.t[max(count, 0)]), piece.q[max(count, 0)], piece.v[max(count, 0)]
 
@@ -109,6 +118,7 @@ class Record:
             free = tuple(place.name for place, act in zip(ground.table.places, acting, strict=True) if act)
             self._take(replace(_single(moment, labels), undetermined=free, jumps=self._jumps))
             self._jumps = ()
+        self.give()
         whole = joined(self.pieces)
         return tuple(whole if self.stream is None else last_rows(whole, KEPT))
 

@@ -226,6 +226,8 @@ def pass_singular(driver: Driver, moment: Moment, decision: Decision) -> Followi
     crossing = _crossing(driver, moment, decision)
     way = crossing.way_of(moment.q) if crossing is not None else None
     if crossing is not None and way is not None:
+        driver.lookout.forget()
+        driver.step = 0.0  # the last ones shrank to nothing in front of the point
         after = crossing.go(moment, way)
         return after if isinstance(after, Stop) else (after, decision)
     ground = driver.ground

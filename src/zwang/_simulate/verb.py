@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
@@ -273,6 +274,8 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         motion = _motion(driver, _driven(driver, moment, inertia))
         stream.close(motion)
     except BaseException:
+        with suppress(DeclarationError):  # the disk may be what is at fault
+            driver.record.give()
         stream.abandon(driver.record.events, driver.record.drift)
         raise
     return _noted(ground, stream, motion)
