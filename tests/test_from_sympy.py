@@ -252,16 +252,6 @@ def test_a_system_whose_equations_are_lagranges_is_taken_over_with_its_energies(
 # --- mistakes --------------------------------------------------------------------------------------------------------
 
 
-def test_speeds_that_are_no_derivatives_are_refused_with_the_cure() -> None:
-    q, u = me.dynamicsymbols("q u")
-    frame, point = me.ReferenceFrame("N"), me.Point("P")
-    point.set_vel(frame, u * sp.cos(q) * frame.x)
-    method = me.KanesMethod(frame, [q], [u], [q.diff() - u * sp.cos(q)])
-    method.kanes_equations([me.Particle("body", point, m)])
-    with pytest.raises(zw.DeclarationError, match=r"derivative of 'q\(t\)' is u\(t\)\*cos\(q\(t\)\).*u = dq/dt"):
-        zw.from_sympy(method)
-
-
 def test_a_kanes_method_without_bodies_or_kinematics_is_refused() -> None:
     q, u = me.dynamicsymbols("q u")
     frame = me.ReferenceFrame("N")

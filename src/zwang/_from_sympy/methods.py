@@ -1,14 +1,13 @@
 """Systems from `sympy.physics.mechanics`: Lagrange's and Kane's methods, and SymPy's own System.
 
-Dynamic symbols q(t) become coordinates of the same name, their derivatives (or generalized speeds u = dq/dt) the
-velocities. A Lagrangian L gives the energies T = L - L(v = 0), V = -L(v = 0). Kane's method gives the mass matrix and
-the forces of the bodies without their constraints, which become constraints here: their reactions are asked for.
+Dynamic symbols q(t) become coordinates of the same name, their derivatives the velocities. A Lagrangian L gives the
+energies T = L - L(v = 0), V = -L(v = 0). Kane's method gives the mass matrix and the forces of the bodies without their
+constraints, which become constraints here: their reactions are asked for.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -17,9 +16,9 @@ from sympy.core.function import AppliedUndef
 from zwang._declare.constraints import Bilateral
 from zwang._declare.symbols import Coordinate, coordinates, rate, t
 from zwang._declare.system import System
+from zwang._from_sympy.probes import follows
+from zwang._from_sympy.speeds import Kinematics, free_equations, kinematics
 from zwang.errors import DeclarationError
-
-PROBES = 3
 
 
 def from_sympy(obj: Any, *, name: str = "system", angles: str | Iterable[str] | bool = ()) -> System:
@@ -28,13 +27,15 @@ def from_sympy(obj: Any, *, name: str = "system", angles: str | Iterable[str] | 
     Parameters
     ----------
     obj : LagrangesMethod, KanesMethod or System
-        Its generalized speeds must be the derivatives of its coordinates. Holonomic constraints become `Bilateral` at
-        the position level ('holonomic1', ...), nonholonomic ones at the velocity level ('nonholonomic1', ...); velocity
-        constraints that only repeat the rates of holonomic ones are left out.
+        Holonomic constraints become `Bilateral` at the position level ('holonomic1', ...), nonholonomic ones at the
+        velocity level ('nonholonomic1', ...); velocity constraints that follow from others are left out. Generalized
+        speeds may be any that the kinematical equations give; they are written in the velocities of the coordinates.
+        Coordinates beyond the speeds, such as those of a contact point, are tied by velocity constraints; a speed
+        ``u`` that is in no kinematical equation gets an ignorable coordinate ``q_u``, whose velocity it is.
     name : str
         What the system is called.
     angles : str, sequence of str, or True
-        The coordinates that are angles, as for `zwang.coordinates`.
+        The coordinates that are angles, as for `zwang.coordinates`; True: all that were given.
 
     Returns
     -------
@@ -101,19 +102,14 @@ def _generalized_forces(method: Any, words: _Dictionary) -> dict[Coordinate, Any
 
 
 def _from_kane(method: Any, name: str, angles: Any) -> System:
-    if method._uaux:
-        raise DeclarationError(
-            f"from_sympy: {name}: the KanesMethod has auxiliary speeds ({method._uaux[0]}). Leave them out: reactions "
-            "come from the constraints."
-        )
+    _refuse_auxiliary(method._uaux, "KanesMethod", name)
     if method.bodies is None:
         raise DeclarationError(
             f"from_sympy: {name}: the KanesMethod has no bodies. Give bodies= and forcelist=, or call kanes_equations."
         )
     speeds = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
-    holonomic = list(method._f_h)
-    frame, bodies, loads = method._inertial, method.bodies, method.loads
-    return _from_bodies(frame, bodies, loads, _speeds(method, name), holonomic, speeds, name, angles)
+    parts = method._inertial, method.bodies, method.loads
+    return _from_bodies(*parts, kinematics(method, name), list(method._f_h), speeds, name, angles)
 
 
 def _from_mechanics_system(system: Any, name: str, angles: Any) -> System:
@@ -121,6 +117,7 @@ def _from_mechanics_system(system: Any, name: str, angles: Any) -> System:
 
     if isinstance(system.eom_method, mechanics.LagrangesMethod):
         return _from_lagrange(system.eom_method, name, angles)
+    _refuse_auxiliary(system.u_aux, "System", name)
     stored = [body for body in system.bodies if getattr(body, "potential_energy", 0) != 0]
     if stored and system.eom_method is None:
         raise DeclarationError(
@@ -128,63 +125,46 @@ def _from_mechanics_system(system: Any, name: str, angles: Any) -> System:
             "form_eoms(LagrangesMethod) first, or give the force as a load and call form_eoms()."
         )
     loads = [*system.loads, *(load for actuator in system.actuators for load in actuator.to_loads())]
-    pairs = _speeds(mechanics.KanesMethod(system.frame, system.q, system.u, system.kdes), name)
-    return _from_bodies(
-        system.frame,
-        system.bodies,
-        loads or None,
-        pairs,
-        list(system.holonomic_constraints),
-        list(system.velocity_constraints),
-        name,
-        angles,
-    )
+    # Joints may have derivatives themselves as speeds, which Kane's method can't take.
+    stand_ins = {item: sp.Function(f"speed_{i}")(_clock()) for i, item in enumerate(system.u) if item.is_Derivative}
+    speeds = [stand_ins.get(item, item) for item in system.u]
+    equations = [*system.kdes, *(stand_in - item for item, stand_in in stand_ins.items())]
+    known = kinematics(mechanics.KanesMethod(system.frame, list(system.q), speeds, equations), name)
+    holonomic, nonholonomic = list(system.holonomic_constraints), list(system.velocity_constraints)
+    return _from_bodies(system.frame, system.bodies, loads, known, holonomic, nonholonomic, name, angles)
+
+
+def _refuse_auxiliary(speeds: Any, kind: str, name: str) -> None:
+    if len(speeds):
+        raise DeclarationError(
+            f"from_sympy: {name}: the {kind} has auxiliary speeds ({speeds[0]}). Leave them out: reactions come from "
+            "the constraints."
+        )
 
 
 def _from_bodies(
     frame: Any,
     bodies: Any,
     loads: Any,
-    pairs: Sequence[tuple[Any, Any]],
+    known: Kinematics,
     holonomic: list[Any],
     speeds: list[Any],
     name: str,
     angles: Any,
 ) -> System:
-    """Return the system of free bodies, with their constraints beside it; `pairs` are (q, u) with u = dq/dt."""
-    from sympy.physics.mechanics import KanesMethod
-
-    q, u = [position for position, _ in pairs], [speed for _, speed in pairs]
-    free = KanesMethod(frame, q, u, [position.diff() - speed for position, speed in pairs])
-    free.kanes_equations(bodies, list(loads) if loads else None)
-    words = _Dictionary(name, q, u, angles)
-    mass = free.mass_matrix.applyfunc(lambda item: words(item, "the mass matrix"))
-    force = free.forcing.applyfunc(lambda item: words(item, "the forces"))
+    """Return the system of free bodies, with their constraints beside it."""
+    rates = [sp.Function(f"rate_{i}_of_{item.func.__name__}")(_clock()) for i, item in enumerate(known.q)]
+    # A coordinate that a speed got is no angle for all that: True speaks of those that were given.
+    turning = [item.func.__name__ for item in known.q[: known.given]] if angles is True else angles
+    words = _Dictionary(name, known.q, rates, turning, known.speeds)
+    mass, force = free_equations(frame, bodies, loads, known, rates)
     return System(
         name=name,
-        mass=mass,
-        force=list(force),
-        constraints=_constraints(words, holonomic, speeds),
+        mass=mass.applyfunc(lambda item: words(item, "the mass matrix")),
+        force=[words(item, "the forces") for item in force],
+        constraints=_constraints(words, holonomic, [*speeds, *known.rows]),
         coordinates=words.q,
     )
-
-
-def _speeds(method: Any, name: str) -> list[tuple[Any, Any]]:
-    """Return the pairs of a coordinate and the speed that is its derivative."""
-    if method._qdot_u_map is None:
-        raise DeclarationError(f"from_sympy: {name}: the KanesMethod has no kinematical equations. Give kd_eqs=.")
-    known = list(method.u)
-    pairs = []
-    for position in method.q:
-        derivative = position.diff()
-        speed = derivative if derivative in known else sp.expand(method._qdot_u_map[derivative])
-        if speed not in known:
-            raise DeclarationError(
-                f"from_sympy: {name}: the derivative of '{position}' is {speed}, which is no generalized speed. Only "
-                "speeds u = dq/dt can be taken over: declare the system with them, or by hand."
-            )
-        pairs.append((position, speed))
-    return pairs
 
 
 # --- from dynamic symbols to ours ------------------------------------------------------------------------------------
@@ -193,13 +173,16 @@ def _speeds(method: Any, name: str) -> list[tuple[Any, Any]]:
 class _Dictionary:
     """Translates expressions in dynamic symbols into expressions in coordinates, velocities and zwang's time."""
 
-    def __init__(self, name: str, q: list[Any], speeds: list[Any], angles: Any) -> None:
+    def __init__(
+        self, name: str, q: list[Any], rates: list[Any], angles: Any, speeds: Mapping[Any, Any] | None = None
+    ) -> None:
         self.name = name
         clock = _clock()
         self.q, v = coordinates([item.func.__name__ for item in q], angles=angles)
         self.words: dict[Any, Any] = {clock: t}
-        for item, speed, position, velocity in zip(q, speeds, self.q, v, strict=True):
-            self.words |= {item: position, item.diff(clock): velocity, speed: velocity}
+        for item, rate_of_it, position, velocity in zip(q, rates, self.q, v, strict=True):
+            self.words |= {item: position, item.diff(clock): velocity, rate_of_it: velocity}
+        self.words |= {speed: self(expr, f"the speed '{speed}'") for speed, expr in (speeds or {}).items()}
 
     def __call__(self, expr: Any, where: str) -> Any:
         translated = sp.Add(expr).doit().xreplace(self.words)
@@ -221,28 +204,27 @@ def _clock() -> Any:
 def _constraints(words: _Dictionary, holonomic: list[Any], speeds: list[Any]) -> list[Bilateral]:
     positions = [words(expr, f"holonomic constraint {i + 1}") for i, expr in enumerate(holonomic)]
     listed = [Bilateral(expr, name=f"holonomic{i + 1}") for i, expr in enumerate(positions)]
-    rates = [rate(expr) for expr in positions]
-    kept = [words(expr, f"velocity constraint {i + 1}") for i, expr in enumerate(speeds)]
-    kept = [expr for expr in kept if not _implied(expr, rates, words.q)]
+    v = [item.velocity for item in words.q]
+    rows = [_affine(rate(expr), v) for expr in positions]
+    kept = []
+    for i, expr in enumerate(speeds):
+        row = [_without_quotients(item) for item in _affine(words(expr, f"velocity constraint {i + 1}"), v)]
+        if not follows(row, rows, positions, words.q):
+            rows.append(row)
+            kept.append(sp.Add(*map(sp.Mul, row, [*v, sp.Integer(1)])))
     return listed + [Bilateral(expr, name=f"nonholonomic{i + 1}") for i, expr in enumerate(kept)]
 
 
-def _implied(expr: Any, rates: list[Any], q: tuple[Coordinate, ...]) -> bool:
-    """Say whether a velocity constraint follows from rates of holonomic ones, by ranks at random places."""
-    if not rates:
-        return False
-    v = [item.velocity for item in q]
-    rows = sp.Matrix([[*(sp.diff(row, item) for item in v), row.subs(dict.fromkeys(v, 0))] for row in [*rates, expr]])
-    source = random.Random(3)
-    symbols = sorted(rows.free_symbols, key=lambda symbol: symbol.name)
-    for _ in range(PROBES):
-        # Rational places: the ranks are then exact wherever the constraints are algebraic.
-        values = {symbol: sp.Rational(source.randint(3, 97), 31) for symbol in symbols}
-        here = rows.xreplace(values).evalf(50)
-        if here.rank(iszerofunc=_vanishes) > here[:-1, :].rank(iszerofunc=_vanishes):
-            return False
-    return True
+def _affine(expr: Any, v: list[Any]) -> list[Any]:
+    """Return the coefficients of the velocities in an affine expression, and the rest."""
+    return [*(sp.diff(expr, item) for item in v), expr.subs(dict.fromkeys(v, 0))]
 
 
-def _vanishes(number: Any) -> bool:
-    return bool(abs(number) < 1e-30)
+def _without_quotients(expr: Any) -> Any:
+    """Return a coefficient without quotients that cancel.
+
+    KanesMethod writes its velocity constraints in speeds, by an elimination whose pivots may vanish where the
+    kinematics is regular; written in velocities again, they must not be singular there.
+    """
+    quotients = (item for item in expr.atoms(sp.Pow) if item.exp.could_extract_minus_sign())
+    return sp.trigsimp(sp.together(expr)) if any(item.base.has(Coordinate) for item in quotients) else expr
