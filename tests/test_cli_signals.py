@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import zwang as zw
 from zwang.__main__ import run
+from zwang._interrupts import uninterrupted
 from zwang.cli.files import Files
 from zwang.cli.signals import exit_code, stoppable
 from zwang.cli.telling import tell, tell_mistakes
@@ -115,3 +116,18 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGINT, before)
     with stoppable():
         assert exit_code() is None
+
+
+@POSIX
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_no_signal_that_ends_a_command_comes_in_the_middle_of_a_block(number: str) -> None:
+    done = []
+
+    def block() -> None:
+        with stoppable(), uninterrupted():
+            signal.raise_signal(getattr(signal, number))
+            done.append("written")
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert done == ["written"]

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ANSWERED = (signal.SIGINT, signal.SIGTERM)
-"""Signals that are looked after, where Python code answers them."""
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a program to end; they are looked after where Python code answers them."""
 _CAME: list[int] = []
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C, and SIGTERM where Python code answers it, until the block has ended.
+    """Hold back Ctrl-C, and SIGTERM and SIGHUP where Python code answers them, until the block has ended.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def noticing() -> bool:
     """Return whether signals are being remembered already, or can't be: only the main thread gets any."""
     if threading.current_thread() is not threading.main_thread():
         return True
-    return any(isinstance(signal.getsignal(number), _Notice) for number in ANSWERED)
+    return any(isinstance(signal.getsignal(number), _Notice) for number in STOPPING)
 
 
 def taken() -> None:
@@ -114,5 +114,5 @@ def _answers() -> dict[int, Any]:
     """Return the handlers of signals that Python code answers; none where this is not the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    known = {int(number): signal.getsignal(number) for number in ANSWERED}
+    known = {int(number): signal.getsignal(number) for number in STOPPING}
     return {number: answer for number, answer in known.items() if callable(answer)}
