@@ -191,6 +191,15 @@ def test_trace_keeps_the_arcs_it_followed():
     assert traced(budget={"steps": 10**7}).status.name == "TRACED"
 
 
+def test_decisions_on_the_way_keep_no_memory():
+    # Each asks for tables of some hundred kilobytes, which go when it is made.
+    belt = zw.gallery.get("belt_block")
+    expected = zw.simulate(belt.system, belt.state, belt.params, until=5.0)
+    assert len(expected.events) > 1
+    motion = zw.simulate(belt.system, belt.state, belt.params, until=5.0, budget={"memory": 300_000})
+    assert motion.status.name == "REACHED" and np.array_equal(motion.q, expected.q)
+
+
 def test_the_search_for_the_only_singular_point_has_the_seconds_of_its_verb():
     four_bar = zw.gallery.get("four_bar")
     words = r"the search for its singular points did not come to its end\. The budget of 1e-06 s is spent.*at= takes"

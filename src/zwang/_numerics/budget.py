@@ -173,6 +173,30 @@ def spend(steps: int = 0, memory: int = 0) -> None:
         meter.pay(steps, memory)
 
 
+@contextmanager
+def borrowing(memory: int) -> Iterator[None]:
+    """Pay for bytes that are needed inside the block alone: they are given back after it.
+
+    Examples
+    --------
+    >>> with spending(Budget(steps=10, memory=100)) as meter:
+    ...     for _ in range(1000):
+    ...         with borrowing(60):
+    ...             needed = meter.memory
+    >>> needed, meter.memory
+    (60, 0)
+    """
+    meters = _METERS.get()
+    for meter in meters:
+        meter.memory += memory
+    try:
+        spend()
+        yield
+    finally:
+        for meter in meters:
+            meter.memory -= memory
+
+
 def steps_left(memory: int = 0) -> int:
     """Return how many steps may still be made, each of which keeps so many bytes; at least 1."""
     left = [ENDLESS]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.budget import Spent, spend
+from zwang._numerics.budget import Spent, borrowing, spend
 from zwang._numerics.pacing import Pace
 from zwang._numerics.planar import tree
 from zwang._numerics.planar.dictionary import FREE, GROWTH, NOTES
@@ -264,12 +264,12 @@ def find_modes(
 
     spent = ""
     try:
-        spend(memory=tabs.nbytes + leaves.nbytes)
-        while not counters[tree.DONE] and counters[tree.NODES] < budget:
-            pace.go(search, budget - int(counters[tree.NODES]))
-            spend()
-            if report is not None:
-                report(int(counters[tree.NODES]))
+        with borrowing(tabs.nbytes + leaves.nbytes):
+            while not counters[tree.DONE] and counters[tree.NODES] < budget:
+                pace.go(search, budget - int(counters[tree.NODES]))
+                spend()
+                if report is not None:
+                    report(int(counters[tree.NODES]))
     except Spent as cause:
         if not partial:
             raise
