@@ -182,6 +182,13 @@ def test_good_numbers_of_every_type_pass() -> None:
     assert reactions(gap_tol=0, rate_tol=0.0, slip_tol=0).status.name == reactions().status.name
 
 
+def test_reactions_of_a_system_and_of_arrays_take_the_same_tolerances() -> None:
+    words = "reactions: tol= must be a finite number greater than 0 and at most 0.001; it was given 0.005"
+    for question in ((ROD.system, ROD.state, ROD.params), (zw.ContactProblem([[1.0]], [0.0], [zw.Contact([1.0])]),)):
+        with pytest.raises(zw.DeclarationError, match=words):
+            zw.reactions(*question, tol=5e-3)
+
+
 def test_a_tolerance_that_is_no_number_lets_no_state_through() -> None:
     below = {**ROD.state, "y": ROD.state["y"] - 0.2}
     with pytest.raises(zw.DeclarationError, match="gap_tol= must be a finite number at least 0 and at most 0.01"):

@@ -352,7 +352,10 @@ def test_every_solution_of_ten_thousand_contacts_is_too_much_and_says_so():
     "words, call",
     [
         ("got a list, needed a ContactProblem", lambda: reactions_of_problem([1, 2])),
-        ("tol is 0.1, needed a number between 0 and 1e-3", lambda: reactions_of_problem(block(1), tol=0.1)),
+        (
+            "greater than 0 and at most 0.001; it was given 0.1",
+            lambda: reactions_of_problem(block(1), tol=0.1),
+        ),
         ("2 names for 1 contacts", lambda: reactions_of_problem(block(1), names=["a", "b"])),
     ],
 )

@@ -20,6 +20,7 @@ from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
 from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.planar.search import Outcome, find_modes, mode_count
+from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.redundancy import explain_redundancy
@@ -40,6 +41,8 @@ LARGEST = 3_000
 """Rows of normals and tangents beyond which nothing dense is made."""
 FULL_BUDGET = 20_000_000
 TRIAL_BUDGET = 100_000
+WIDEST_SIGNS = 1e-3
+"""Signs that are decided up to more than this part of the terms say nothing."""
 MARGIN = 1e-6
 """Decisions of the scaled problem that rest on less are taken again in rational arithmetic: 1e10 units of rounding."""
 ROUNDING = 1e-11
@@ -123,8 +126,7 @@ def reactions_of_problem(
     """
     if not isinstance(problem, ContactProblem):
         raise DeclarationError(f"reactions: got a {type(problem).__name__}, needed a ContactProblem.")
-    if not 0 < tol < 1e-3:
-        raise DeclarationError(f"reactions: tol is {tol:g}, needed a number between 0 and 1e-3 (relative).")
+    tol = real(tol, "tol", above=0, most=WIDEST_SIGNS, where="reactions")
     called = problem.names if names is None else tuple(names)
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")

@@ -16,11 +16,11 @@ from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.linear.rank import DEPENDENT
-from zwang._numerics.tolerances import WIDEST, Tolerances, flag, function, real, whole
+from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._reactions.admissible import acting
 from zwang._reactions.batch import reactions_of_batch
 from zwang._reactions.map_axes import map_axes
-from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.problem import WIDEST_SIGNS, reactions_of_problem
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
@@ -106,7 +106,7 @@ def reactions(
     allowed = BUDGET.but(called if isinstance(called, str) else "reactions", budget)
     steps = None if allowed.steps == ENDLESS else allowed.steps
     options: dict[str, Any] = {
-        "tol": real(tol, "tol", above=0, most=WIDEST, where="reactions"),
+        "tol": real(tol, "tol", above=0, most=WIDEST_SIGNS, where="reactions"),
         "every": None if every is None else flag(every, "every", where="reactions"),
         "budget": steps,
         "certify": flag(certify, "certify", where="reactions"),
