@@ -191,7 +191,7 @@ CROSS = plane_curve(Y**2 - X**2)
             "distance= goes without perturb=",
         ),
         (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed=0), "speed= must be a finite number greater than 0"),
-        (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed="fast"), "a real number is needed"),
+        (lambda: zw.asymptotics(CROSS, {}, at=ORIGIN, speed="fast"), "speed= must be a finite number greater than 0"),
         (lambda: zw.asymptotics("crossing", {}, at=ORIGIN), "needs a System or a Model"),  # type: ignore[arg-type]
         (lambda: zw.asymptotics(zw.gallery.get("crossing").system, {}, at=ORIGIN), "params has no value for 'A11'"),
         (lambda: zw.asymptotics(plane_curve(Y**2 - X**2 - zw.t), {}, at=ORIGIN), "depends on time"),

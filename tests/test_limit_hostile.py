@@ -102,8 +102,8 @@ def test_an_error_that_no_strength_reaches_ends_with_the_reason(monkeypatch: pyt
     ("changes", "words"),
     [
         ({"constraint": []}, "no constraint was named"),
-        ({"tol": -1}, "tol= must be a number between 0 and 1"),
-        ({"tol": "fine"}, "tol= must be a number between 0 and 1"),
+        ({"tol": -1}, "tol= must be a finite number at least 1e-15 and at most 0.01; it was given -1"),
+        ({"tol": "fine"}, "tol= must be a finite number at least 1e-15 and at most 0.01; it was given 'fine'"),
     ],
 )
 def test_arguments_of_the_wrong_kind_are_named(changes: dict[str, Any], words: str) -> None:

@@ -52,7 +52,7 @@ def test_penetrating_start_is_refused() -> None:
         ({"until": "soon"}, r"until= must be a finite number; it was given 'soon'"),
         ({"tol": 0}, r"tol= must be a finite number at least 1e-15 and at most 0.01; it was given 0"),
         ({"tol": 1.0}, r"tol= must be a finite number at least"),
-        ({"method": "magic"}, r"method= must be one of 'events', 'timestepping'; it was given 'magic'"),
+        ({"method": "magic"}, r"method= must be one of 'events', 'timestepping', 'auto'; it was given 'magic'"),
         ({"impact": "hertz"}, r"impact= must be one of 'newton', 'poisson', 'energetic'"),
         ({"at_paradox": "pray"}, r"at_paradox= must be one of 'stop', 'impact'"),
         ({"at_choice": "best"}, r"at_choice= must be one of .* or a callable"),

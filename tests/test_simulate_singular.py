@@ -206,3 +206,16 @@ def test_passages_do_not_depend_on_where_stretches_end(
     again = zw.load_result(tmp_path / "motion.npz")
     assert again.t.tolist() == motion.t.tolist() and again.q.tolist() == motion.q.tolist()
     assert [event.time for event in again.events] == [event.time for event in motion.events]
+
+
+@pytest.mark.parametrize("tol", [1e-10, 1e-12, 1e-13, 1e-14])
+def test_a_tangency_is_found_at_every_tolerance(tol: float) -> None:
+    # Rounding grows with the multipliers: at sharp tolerances steps crawl long before the branches meet.
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    params = {**entry.params, "r1": 1.5625, "r2": 1.25, "a": -0.5625}
+    guess = {"x_C": 0.9557, "y_C": -0.2956, "x_B": 1.9214, "y_B": -0.5550}
+    speeds = {"v_x_C": 0.1223, "v_y_C": 0.402, "v_x_B": 0.2043, "v_y_B": 0.7074}
+    state = zw.compile(entry.system).project({**guess, **speeds}, params)
+    motion = zw.simulate(entry.system, state, params, until=1.2, tol=tol)
+    assert motion.status.name == "SINGULAR" and len(motion.t) < 500
+    assert motion.t[-1] == pytest.approx(0.680412435705, abs=1e-11)  # the same instant at all tolerances

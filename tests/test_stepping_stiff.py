@@ -10,6 +10,7 @@ import pytest
 import zwang as zw
 from zwang._backends.native.flow import flow
 from zwang._compile.values import resolve
+from zwang._numerics.budget import Budget, spending
 from zwang._numerics.stepping import oscillatory, unrolled
 from zwang._numerics.stepping.comparing import DEGREE, Reference, antiderivative, fit, nodes
 from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
@@ -143,13 +144,14 @@ def test_rounding_of_time_and_state_does_not_pile_up():
     assert (angles[0] - entry.facts["angle_at_1"].value) * 1e10 == pytest.approx(-2.5214, abs=2e-3)
 
 
-def test_a_run_stops_where_it_is_told_to_and_says_so():
+def test_a_run_stops_where_its_budget_is_spent_and_says_so():
     entry = zw.gallery.get("kozlov_neishtadt")
     soft = zw.realize(entry.system, "floor", by=zw.Stiffness("N"))
     made = problem(soft, entry.state, {"N": 1e10}, held=False)
-    course = run_oscillatory(made, np.linspace(0, 1, 11), phase=0.01, stop=lambda: True)
+    with spending(Budget(steps=1000)):
+        course = run_oscillatory(made, np.linspace(0, 1, 11), phase=0.01)
     assert course.status == oscillatory.PAUSED
-    assert len(course.t) < 11
+    assert len(course.t) < 11 and "The budget of 1,000 steps is spent" in course.reason
 
 
 def test_reference_polynomials_and_their_integral_are_exact_for_smooth_motions():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,7 @@ def visit(entry: Entry) -> Visit:
     return Visit(
         entry=entry,
         evaluation=evaluation,
-        violation=asked.model.check(entry.state, entry.params, tol=np.inf),
+        violation=asked.model.check(entry.state, entry.params, tol=sys.float_info.max),
         reactions=asked.reactions if one_sided else None,
         comparisons=compare(asked),
         first_ms=1e3 * first,

@@ -37,6 +37,8 @@ BOTTOMLESS = 1e-5
 """Part to which the least singular value of the rows falls at a singular point, from where it was largest."""
 NEARLY = 1e-2
 """The same where the steps could not go on."""
+CRAWL = 1e-3
+"""Part of the longest step that steps make on the average where they crawl."""
 STUCK = ("STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE")
 
 
@@ -63,6 +65,7 @@ class Lookout:
     def __init__(self) -> None:
         self._held: tuple[int, ...] | None = None
         self._top: tuple[float, HeldRows] | None = None
+        self._longest = 0.0
         self.forget()
 
     def forget(self) -> None:
@@ -87,18 +90,27 @@ class Lookout:
             times, values = np.append(self._times, times[1:]), np.append(self._values, values[1:])
         assert self._top is not None
         self.fallen = self._top[0] - float(values[-1])
-        stuck = found.status in STUCK
-        # A whole stretch of steps that ends as deep as a singular point crawls in front of one.
-        crawls = found.status == "PAUSED" and self.fallen > -2.0 * np.log(BOTTOMLESS)
+        stuck = found.status in STUCK or self._crawls(found)
         for peak, k, passed in troughs(values):
-            if passed or stuck or crawls:
-                position, deep = _positions(earlier, found), NEARLY if stuck and not passed else BOTTOMLESS
+            if passed or stuck:
+                position, deep = _positions(earlier, found), BOTTOMLESS if passed else NEARLY
                 dip = self._followed(driver, measure, position, times, values, k, peak, deep)
                 if dip is not None:
                     return dip
         begun = max(len(found.dense) * 6 + 1, 1)
         self.earlier, self._times, self._values = found, times[-begun:], values[-begun:]
         return None
+
+    def _crawls(self, found: Stretch) -> bool:
+        """Say whether a whole stretch of steps makes no way, where the rows are nearly dependent.
+
+        Near a singular point errors of rounding grow with the multipliers; where they exceed the tolerance, steps
+        shrink until they are met, and may never fail.
+        """
+        steps = np.diff(found.t)
+        self._longest = max(self._longest, float(steps.max()))
+        short = float(found.t[-1] - found.t[0]) < CRAWL * self._longest * len(steps)
+        return found.status == "PAUSED" and short and self.fallen > -2.0 * np.log(NEARLY)
 
     def _raise(self, driver: Driver, found: Stretch, times: Array, values: Array) -> None:
         """Remember the rows where they were most independent."""
