@@ -148,7 +148,7 @@ def test_a_run_stops_where_its_budget_is_spent_and_says_so():
     entry = zw.gallery.get("kozlov_neishtadt")
     soft = zw.realize(entry.system, "floor", by=zw.Stiffness("N"))
     made = problem(soft, entry.state, {"N": 1e10}, held=False)
-    with spending(Budget(steps=1000)):
+    with spending(Budget(steps=1000, memory=10**9)):
         course = run_oscillatory(made, np.linspace(0, 1, 11), phase=0.01)
     assert course.status == oscillatory.PAUSED
     assert len(course.t) < 11 and "The budget of 1,000 steps is spent" in course.reason
