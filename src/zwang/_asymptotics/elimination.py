@@ -26,15 +26,6 @@ def _rank_of_size(value: Any) -> tuple[int, Any]:
     return (0 if value else 1, (0, -abs(value)))
 
 
-def order_of(value: Any) -> int:
-    """Return the order of a series, zero for a number that is not zero."""
-    if isinstance(value, Laurent):
-        if value.is_zero:
-            raise Undecided(f"a series vanishes to order {value.end}")
-        return value.start
-    return 0
-
-
 def eliminate(matrix: Matrix, steps: int) -> tuple[Matrix, list[int], list[Any], int]:
     """Bring the first `steps` columns that have pivots to triangular form by complete pivoting.
 

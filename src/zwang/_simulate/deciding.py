@@ -17,7 +17,6 @@ from zwang._simulate.labels import Held, full_mode, hold, plain
 from zwang._simulate.moment import Ground, Moment, acts, problem_at
 from zwang._simulate.ties import settle_ties
 
-GO = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION, ReactionsStatus.FOUND)
 ENUMERATED = 12
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""

@@ -77,9 +77,3 @@ def supported(mass: Array, rows: Array) -> Array:
     """Return M + W^T D W."""
     found: Array = mass + rows.T @ (support(mass, rows)[:, None] * rows)
     return found
-
-
-def metric_factor(mass: Array, rows: Array) -> Array | None:
-    """Return a factor of M, or of M + W^T D W where M is not definite; None where that is not definite either."""
-    found = factor(mass)
-    return found if found is not None else factor(supported(mass, rows))
