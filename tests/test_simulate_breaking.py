@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -191,15 +192,42 @@ def test_auto_and_out_do_not_go_together(tmp_path: Any) -> None:
 
 
 def test_a_file_ends_where_memory_does_if_a_stretch_was_taken_back(tmp_path: Path) -> None:
-    (x, y), (vx, vy) = zw.coordinates("x y")
-    apart = [
-        zw.Friction(1, slip=(vx - zw.t**2 / 2, vy), name="a"),
-        zw.Friction(2, slip=(vx, vy - zw.t**2), name="b"),
-    ]
-    between = zw.System(name="between", kinetic=(vx**2 + vy**2) / 2, constraints=apart, coordinates=(x, y))
-    at_rest = {"x": 0, "y": 0, "v_x": 0, "v_y": 0}
-    motion = zw.simulate(between, at_rest, {}, until=0.4)
-    zw.simulate(between, at_rest, {}, until=0.4, out=tmp_path / "between.npz")
+    motion = zw.simulate(between(), AT_REST, {}, until=0.4)
+    zw.simulate(between(), AT_REST, {}, until=0.4, out=tmp_path / "between.npz")
     again = zw.load_result(tmp_path / "between.npz")
     assert again.status is motion.status and again.reason == motion.reason
     assert again.t.tolist() == motion.t.tolist() and again.q.tolist() == motion.q.tolist()
+
+
+def between() -> zw.System:
+    apart = [
+        zw.Friction(1, slip=(ux - zw.t**2 / 2, uy), name="a"),
+        zw.Friction(2, slip=(ux, uy - zw.t**2), name="b"),
+    ]
+    return zw.System(name="between", kinetic=(ux**2 + uy**2) / 2, constraints=apart, coordinates=(px, py))
+
+
+def test_events_of_the_user_are_seen_on_a_stretch_of_time_stepping_too() -> None:
+    asked = [zw.Event("t - 1/500", name="early"), zw.Event("1/500 - t", direction=1, name="never"), zw.Event("t - 1/5")]
+    motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", events=asked)
+    first, last = (event.time for event in motion.events.of("method"))
+    assert first < 0.002 < last  # by the system: it starts by time stepping
+    assert [event.time for event in motion.events.of("user")] == pytest.approx([0.002, 0.2], abs=1e-12)
+    asked = [zw.Event("t - 1/500", name="early", stop=True)]
+    motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", events=asked)
+    assert motion.status is MotionStatus.REACHED and "Stopped at the event 'early'" in motion.reason
+    assert motion.t[-1] == pytest.approx(0.002, abs=1e-4)
+    assert [event.name for event in motion.events.of("user")] == ["early"]
+
+
+def test_no_stretch_is_stepped_over_by_another_law_of_impact(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked = bridging.walked
+
+    def with_an_impact(*args: Any) -> Any:
+        walk, steps = walked(*args)
+        return walk, replace(steps, closing=np.ones_like(steps.closing))
+
+    monkeypatch.setattr(bridging, "walked", with_an_impact)
+    motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", impact="poisson")
+    assert motion.status is MotionStatus.UNFINISHED
+    assert "would take Newton's restitution for the impacts on its way, not impact='poisson'" in motion.reason

@@ -8,6 +8,7 @@ with the step and with the error that halving it shows.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,16 +16,17 @@ from numpy.typing import NDArray
 
 from zwang._numerics.rank_revealing import solve_kkt
 from zwang._results.motion import MotionStatus
-from zwang._results.motion_parts import MotionPiece
+from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.breaking import STEPS, apart, bridge_from, walked
 from zwang._simulate.deciding import Decision
 from zwang._simulate.happenings import happen
 from zwang._simulate.labels import full_mode, hold, plain
+from zwang._simulate.measured import Measured
 from zwang._simulate.mode_equations import solve_mode
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.rows import RowSource
 from zwang._simulate.step_motion import step_dense, step_events, step_labels, step_pieces
-from zwang._simulate.step_passages import look_over
+from zwang._simulate.step_passages import first_steps, look_over
 from zwang._simulate.stopping import Stop
 from zwang._simulate.timestepping import Steps
 
@@ -63,13 +65,48 @@ def step_over(driver: Driver, stop: Stop) -> Stop | tuple[Moment, Decision]:
     if looked.stop.status is MotionStatus.SINGULAR:
         words = f"Time stepping would pass a singular point near t = {looked.steps.t[-1]:.6g} without a word."
         return Stop(MotionStatus.UNFINISHED, f"{stop.reason} {words}")
+    law = driver.request.impact
+    if law not in (None, "newton") and steps.closing.any():
+        words = f"Time stepping would take Newton's restitution for the impacts on its way, not impact='{law}'."
+        return Stop(MotionStatus.UNFINISHED, f"{stop.reason} {words}")
+    passed, ended = _passed(driver, steps)
+    if ended is not None:
+        steps = first_steps(steps, ended[0])
     labels = step_labels(driver.ground, walk, steps)
     driver.record.event(moment.t, "method", method="timestepping", reason=stop.reason)
     pieces = [_in_mode(driver.ground, piece) for piece in step_pieces(driver.ground, steps, labels)]
-    driver.record.stepped(pieces, step_events(driver.ground, walk, steps, labels))
+    driver.record.stepped(pieces, [*step_events(driver.ground, walk, steps, labels), *passed])
     driver.record.event(steps.t[-1], "method", method="events", step=walk.h, error=error)
     driver.resume()
-    return happen(driver, _landed(driver.ground, steps, tuple(str(label) for label in labels[-1])), None, ())
+    landed = _landed(driver.ground, steps, tuple(str(label) for label in labels[-1]))
+    if ended is not None:
+        driver.moment = landed
+        return Stop(MotionStatus.REACHED, ended[1])
+    return happen(driver, landed, None, ())
+
+
+def _passed(driver: Driver, steps: Steps) -> tuple[list[MotionEvent], tuple[int, str] | None]:
+    """Return the user's events that steps pass, between two rows each; the row to stop at, and why, if one asks it."""
+    asked = driver.request.events
+    if not asked:
+        return [], None
+    measured = Measured(driver.ground.model.system, [event.expr for event in asked])
+    found = []
+    for k, event in enumerate(asked):
+        rows = zip(steps.t, steps.q, steps.v, strict=True)
+        values = np.array([measured.value(k, float(t), q, v, driver.ground.params) for t, q, v in rows])
+        for i, j in pairwise(np.flatnonzero(values)):
+            if values[i] * values[j] < 0 and event.direction in (0, int(np.sign(values[j]))):
+                share = values[i] / (values[i] - values[j])
+                found.append((float(steps.t[i] + share * (steps.t[j] - steps.t[i])), int(j), event))
+    found.sort(key=lambda item: item[:2])
+    logged = []
+    for time, row, event in found:
+        logged.append(MotionEvent(time, "user", None, str(event.name)))
+        if event.stop:
+            words = f"Stopped at the event '{event.name}', t = {time:.6g}, to within a step of time stepping."
+            return logged, (row, words)
+    return logged, None
 
 
 def _in_mode(ground: Ground, piece: MotionPiece) -> MotionPiece:

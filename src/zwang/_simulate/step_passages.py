@@ -62,7 +62,7 @@ def look_over(ground: Ground, steps: Steps, dense: Array, stop: Stop, rule: str)
         if rule == "stop" or turned:
             why = "at_singular= says how to go on." if not turned else "the steps left their direction there."
             reason = f"At t = {time:.6g}, to within a step, the motion is at a singular point: {why}"
-            return Looked(_first(steps, k), Stop(MotionStatus.SINGULAR, reason), tuple(events))
+            return Looked(first_steps(steps, k), Stop(MotionStatus.SINGULAR, reason), tuple(events))
     return Looked(steps, stop, tuple(events))
 
 
@@ -114,7 +114,7 @@ def _turns(steps: Steps, k: int) -> bool:
     return bool(changes[-1] > TURNS * usual + 1e-9 * speed)
 
 
-def _first(steps: Steps, count: int) -> Steps:
+def first_steps(steps: Steps, count: int) -> Steps:
     """Return the first steps."""
     rows = {name: getattr(steps, name)[: count + 1] for name in ("t", "q", "v")}
     return replace(steps, **rows, **{name: getattr(steps, name)[:count] for name in ("impulses", "rates", "closing")})
