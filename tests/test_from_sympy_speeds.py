@@ -367,6 +367,20 @@ def test_velocity_constraints_that_follow_on_the_circle_alone_are_left_out() -> 
     assert zw.from_sympy(method).constraints.names == ("holonomic1",)
 
 
+def test_entries_of_the_mass_matrix_that_cancel_are_zero() -> None:
+    # The partial velocities are orthogonal, which sines and cosines of two frames hide.
+    fixed, (_, _, own) = turned(((q1, "z"), (q2, "y"), (q3, "x")))
+    point = me.Point("P")
+    turned_by_all = own.x.express(fixed), own.y.express(fixed)
+    point.set_vel(fixed, u1 * turned_by_all[0] + u2 * turned_by_all[1])
+    held = me.RigidBody("held", point, own, m, (me.inertia(own, A, B, C), point))
+    method = me.KanesMethod(fixed, [q1, q2, q3], [u1, u2, u3, u4, u5], [q1.diff() - u3, q2.diff() - u4, q3.diff() - u5])
+    method.kanes_equations([held])
+    mass = zw.from_sympy(method).mass
+    assert mass[3, 4] == mass[4, 3] == 0
+    assert mass == mass.T
+
+
 # --- motions ---------------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from zwang._declare.constraints import Bilateral
 from zwang._declare.symbols import Coordinate, coordinates, rate, t
 from zwang._declare.system import System
 from zwang._from_sympy.probes import follows
-from zwang._from_sympy.speeds import Kinematics, free_equations, kinematics
+from zwang._from_sympy.speeds import Kinematics, free_equations, kinematics, velocity_constraints
 from zwang.errors import DeclarationError
 
 
@@ -107,9 +107,10 @@ def _from_kane(method: Any, name: str, angles: Any) -> System:
         raise DeclarationError(
             f"from_sympy: {name}: the KanesMethod has no bodies. Give bodies= and forcelist=, or call kanes_equations."
         )
-    speeds = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
-    parts = method._inertial, method.bodies, method.loads
-    return _from_bodies(*parts, kinematics(method, name), list(method._f_h), speeds, name, angles)
+    known = kinematics(method, name)
+    nonholonomic = velocity_constraints(method, known)
+    frame, bodies, loads = method._inertial, method.bodies, method.loads
+    return _from_bodies(frame, bodies, loads, known, list(method._f_h), nonholonomic, name, angles)
 
 
 def _from_mechanics_system(system: Any, name: str, angles: Any) -> System:
@@ -208,23 +209,14 @@ def _constraints(words: _Dictionary, holonomic: list[Any], speeds: list[Any]) ->
     rows = [_affine(rate(expr), v) for expr in positions]
     kept = []
     for i, expr in enumerate(speeds):
-        row = [_without_quotients(item) for item in _affine(words(expr, f"velocity constraint {i + 1}"), v)]
+        translated = words(expr, f"velocity constraint {i + 1}")
+        row = _affine(translated, v)
         if not follows(row, rows, positions, words.q):
             rows.append(row)
-            kept.append(sp.Add(*map(sp.Mul, row, [*v, sp.Integer(1)])))
+            kept.append(translated)
     return listed + [Bilateral(expr, name=f"nonholonomic{i + 1}") for i, expr in enumerate(kept)]
 
 
 def _affine(expr: Any, v: list[Any]) -> list[Any]:
     """Return the coefficients of the velocities in an affine expression, and the rest."""
     return [*(sp.diff(expr, item) for item in v), expr.subs(dict.fromkeys(v, 0))]
-
-
-def _without_quotients(expr: Any) -> Any:
-    """Return a coefficient without quotients that cancel.
-
-    KanesMethod writes its velocity constraints in speeds, by an elimination whose pivots may vanish where the
-    kinematics is regular; written in velocities again, they must not be singular there.
-    """
-    quotients = (item for item in expr.atoms(sp.Pow) if item.exp.could_extract_minus_sign())
-    return sp.trigsimp(sp.together(expr)) if any(item.base.has(Coordinate) for item in quotients) else expr

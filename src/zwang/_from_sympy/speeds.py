@@ -21,6 +21,9 @@ from sympy.physics.mechanics import KanesMethod, dynamicsymbols
 from zwang._from_sympy.probes import independent_rows, rank, vanishes
 from zwang.errors import DeclarationError
 
+LONG = 1000
+"""Operations beyond which an expression is not simplified: it would take minutes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:
@@ -77,7 +80,39 @@ def free_equations(frame: Any, bodies: Any, loads: Any, known: Kinematics, rates
     renamed = dict(pairs)
     method._qdot_u_map |= {speed: expr.xreplace(renamed) for speed, expr in known.speeds.items()}
     method.kanes_equations(bodies, list(loads) if loads else None)
-    return method.mass_matrix, method.forcing
+    return _mirrored(method.mass_matrix), method.forcing
+
+
+def velocity_constraints(method: Any, known: Kinematics) -> list[Any]:
+    """Return the velocity constraints of a KanesMethod.
+
+    It keeps them in speeds, by an elimination whose pivots may vanish where the kinematics is regular. If it has, they
+    are written in rates here, and what cancels is cancelled, so that they are not singular there.
+    """
+    given = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
+    if not any(_has_quotients(expr) for expr in method._qdot_u_map.values()):
+        return given
+    rates = [item.diff(dynamicsymbols._t) for item in known.q]
+    matrix, rest = sp.linear_eq_to_matrix([expr.xreplace(known.speeds) for expr in given], rates)
+    return list(matrix.applyfunc(_without_quotients) * sp.Matrix(rates) - rest.applyfunc(_without_quotients))
+
+
+def _has_quotients(expr: Any) -> bool:
+    powers = (item for item in expr.atoms(sp.Pow) if item.exp.could_extract_minus_sign())
+    return any(item.base.has(dynamicsymbols._t) for item in powers)
+
+
+def _without_quotients(expr: Any) -> Any:
+    if not _has_quotients(expr) or sp.count_ops(expr) > LONG:
+        return expr
+    return sp.trigsimp(sp.together(expr))
+
+
+def _mirrored(mass: Any) -> Any:
+    """Return a symmetric matrix whose halves are the same expressions, and zeros where they cancel."""
+    half = {(i, j): mass[i, j] for i in range(mass.rows) for j in range(i, mass.cols)}
+    kept = {place: sp.Integer(0) if vanishes(item) else item for place, item in half.items()}
+    return sp.Matrix(mass.rows, mass.cols, lambda i, j: kept[min(i, j), max(i, j)])
 
 
 def _coordinate_for(speed: Any, q: list[Any]) -> Any:
