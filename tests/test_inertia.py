@@ -216,3 +216,17 @@ def test_a_motion_that_starts_without_inertia_goes_to_its_file_too(tmp_path: Pat
     again = zw.load_result(tmp_path / "slack.npz")
     assert again.status is motion.status and again.reason == motion.reason and again.t.tolist() == [0.0]
     assert [file.name for file in tmp_path.iterdir()] == ["slack.npz"]
+
+
+@pytest.mark.parametrize("verb", [zw.limit, zw.recommend])
+def test_studies_of_softened_constraints_ask_for_masses_of_all_motions(verb: Callable[..., Any]) -> None:
+    (x, y, u), (vx, vy, _) = zw.coordinates("x y u")
+    tied = zw.System(
+        name="tied",
+        kinetic=(vx**2 + vy**2) / 2,
+        coordinates=(x, y, u),
+        constraints=[zw.Bilateral(u - x - y, name="tie"), zw.Bilateral(y, name="floor")],
+    )
+    state = {"x": 0.0, "y": 0.0, "u": 0.0, "v_x": 1.0, "v_y": 0.0, "v_u": 1.0}
+    with pytest.raises(zw.DeclarationError, match="tied: the motion 1 v_u has no inertia but what constraints tie it"):
+        verb(tied, "floor", state, by=zw.Stiffness, until=0.5)

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from zwang._backends.contract import Terms
 from zwang._backends.native.moving import moving
 from zwang._compile import Model
+from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._derive.modes import Mode
+from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.stepping.comparing import Reference, antiderivative, fit, nodes
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece
-from zwang.errors import StateError
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 PIECES = 64
@@ -60,6 +62,7 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     model.require_finite(terms)
     mass, rows, _, _ = terms.at(0)
+    _require_masses(model, inputs, terms)
     q, v = inputs.q[:, 0], inputs.v[:, 0]
     for place, item in enumerate(normals):
         off = float(terms.value[place, 0])
@@ -82,6 +85,19 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start
     wanted = [k for k, item in enumerate(normals) if item.name in names]
     mobility = max(float(rows[k] @ np.linalg.solve(mass, rows[k])) for k in wanted)
     return Start({**state, "t": float(inputs.t[0])}, removed, mobility)
+
+
+def _require_masses(model: Model, inputs: Inputs, terms: Any) -> None:
+    """Refuse masses that a softened system could not do with: what ties a massless part may be what is softened."""
+    inertia_of(model, inputs, terms)  # those that can't be at all are told by name there
+    mass, rows, _, _ = terms.at(0)
+    lack = lack_of_inertia(mass, rows[:0])
+    if lack is not None:
+        words = lack.named([item.name for item in model.system.coordinates])
+        raise DeclarationError(
+            f"{model.system.name}: the motion {words} has no inertia but what constraints tie it to; a study of "
+            "softened constraints needs masses for all motions. Give it a small one."
+        )
 
 
 def _holds(item: Any, value: float) -> bool:
