@@ -230,3 +230,18 @@ def test_studies_of_softened_constraints_ask_for_masses_of_all_motions(verb: Cal
     state = {"x": 0.0, "y": 0.0, "u": 0.0, "v_x": 1.0, "v_y": 0.0, "v_u": 1.0}
     with pytest.raises(zw.DeclarationError, match="tied: the motion 1 v_u has no inertia but what constraints tie it"):
         verb(tied, "floor", state, by=zw.Stiffness, until=0.5)
+
+
+def test_springs_are_not_asked_where_a_part_is_massless_and_the_motion_says_so() -> None:
+    (x, y, u), (vx, vy, _) = zw.coordinates("x y u")
+    follower = zw.System(
+        name="follower",
+        kinetic=(vx**2 + vy**2) / 2,
+        coordinates=(x, y, u),
+        constraints=[zw.Bilateral(x * y, name="curve"), zw.Bilateral(u - x - y, name="tie")],
+    )
+    state = {"x": -1.0, "y": 0.0, "u": -1.0, "v_x": 1.0, "v_y": 0.0, "v_u": 1.0}
+    motion = zw.simulate(follower, state, until=2.0, at_singular="realize")
+    assert motion.status.name == "SINGULAR" and motion.t[-1] == pytest.approx(1.0, abs=1e-9)
+    assert "stiff springs can't take the place of its constraints" in motion.reason
+    assert "'u' has no inertia" in motion.reason and len(motion.continuations) == 3

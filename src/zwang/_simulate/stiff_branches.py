@@ -25,6 +25,7 @@ from zwang._numerics.budget import spend
 from zwang._realize import Stiffness, realize
 from zwang._simulate.passing import Crossing
 from zwang._simulate.stretches import moving_for
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 TURNS = tuple(float(value) for value in 10.0 ** np.arange(2.0, 4.01, 0.5))
@@ -58,7 +59,10 @@ class Outcome:
 
 def by_springs(crossing: Crossing) -> tuple[int | None, str, dict[str, Any]]:
     """Return the half-branch that stiff springs choose in the limit, or why there is none."""
-    outcomes = realized_outcomes(crossing)
+    try:
+        outcomes = realized_outcomes(crossing)
+    except DeclarationError as error:  # massless parts, which constraints alone tie to masses
+        return None, f"stiff springs can't take the place of its constraints. {error}", {}
     details = {
         "strengths": np.array([item.strength for item in outcomes]),
         "half_branches": tuple(item.way for item in outcomes),
