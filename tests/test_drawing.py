@@ -182,6 +182,15 @@ MISTAKES = {
         lambda: zw.Drawing.from_dict({"bodies": {"b": {"form": "sphere", "place": ["0", "0"]}}}),
         r"body 'b': sphere needs radius; it has ",
     ),
+    "a list for a name": (
+        lambda: zw.Drawing({"A": (0, 0)}, traces=[["A"], ["A"]]),
+        r"traces= names \['A'\], which is no point",
+    ),
+    "a list for a form": (
+        lambda: zw.Drawing.from_dict({"bodies": {"b": {"form": ["sphere"], "place": ["0", "0"]}}}),
+        r"body 'b' has no known form \['sphere'\]",
+    ),
+    "a number for a hull": (lambda: zw.shapes.Hull(5), r"Hull: at least three places"),
     "a flat hull": (lambda: zw.shapes.Hull([(0, 0), (1, 0)]), r"Hull: at least three places"),
 }
 

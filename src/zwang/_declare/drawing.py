@@ -120,9 +120,9 @@ class Drawing:
     def _named(self, names: Any, what: str) -> tuple[str, ...]:
         found = tuple(_listed(names, what))
         for name in found:
-            if name not in self.points:
+            if not isinstance(name, str) or name not in self.points:
                 raise DeclarationError(
-                    f"Drawing: {what}= names '{name}', which is no point. {nearest(str(name), self.points)}"
+                    f"Drawing: {what}= names {name!r:.60}, which is no point. {nearest(str(name), self.points)}"
                 )
         return found
 
@@ -462,8 +462,8 @@ def _body_of(plain: Any, name: str) -> Any:
             raise DeclarationError(f"Drawing: body '{name}' needs points = [...], or form, place and angle.")
         return given["points"]
     kind = given.pop("form")
-    if kind not in FORMS:
-        raise DeclarationError(f"Drawing: body '{name}' has no known form '{kind}'. {nearest(str(kind), FORMS)}")
+    if not isinstance(kind, str) or kind not in FORMS:
+        raise DeclarationError(f"Drawing: body '{name}' has no known form {kind!r:.60}. {nearest(str(kind), FORMS)}")
     place, angle = given.pop("place", None), given.pop("angle", 0)
     try:
         form = FORMS[kind](**given)

@@ -112,7 +112,10 @@ class Hull(Form):
     points: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
-        places = tuple(tuple(place) for place in self.points)
+        try:
+            places = tuple(tuple(place) for place in self.points)
+        except TypeError:
+            places = ()
         if len(places) < 3 or any(len(place) not in (2, 3) for place in places):
             raise DeclarationError("Hull: at least three places of two or three components are needed.")
         object.__setattr__(self, "points", places)

@@ -58,7 +58,7 @@ def shown(
 ) -> Any:
     """Return a film for a notebook, or write it where there is a path, which is checked before the film is made."""
     for what, value in (("frames", frames), ("fps", fps)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
             raise DeclarationError(f"animate: {what}= must be a whole number from 1 on; it was given {value!r:.40}.")
     if path is None:
         return Shown(player(film()))
