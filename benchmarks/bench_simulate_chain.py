@@ -14,7 +14,7 @@ import numpy as np
 import zwang as zw
 from bench_evaluate_chain import chain, flat
 from zwang._backends.native.moving import moving
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 
 VALUES = {"m": 1.0, "g": 9.81, "l": 1.0}
 
@@ -27,7 +27,7 @@ def measure(n: int, until: float, tol: float) -> None:
     params = np.array([VALUES[item.name] for item in system.parameters])
     kernels = zw.compile(system).kernels
     begin = time.perf_counter()
-    flow = moving(kernels, Mode(tuple(range(n))))
+    flow = moving(kernels, ActiveSet(tuple(range(n))))
     sides = np.zeros(len(flow.watch_names))
     flow.advance(0.0, q, np.zeros(2 * n), params, 1e-9, tol, sides)
     ready = time.perf_counter() - begin

@@ -19,7 +19,7 @@ import zwang as zw
 from zwang._backends.native.moving import Moving, moving
 from zwang._compile.values import resolve
 from zwang._derive import derive
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.stepping import calls, places, watching
 from zwang.gallery.pendulum_on_ellipse import place
 
@@ -199,7 +199,7 @@ def verb_run(tol: float) -> Callable[[], np.ndarray]:
 def main() -> None:
     """Measure and print."""
     y = ENTRY.system.coordinates[3]
-    model, mode = zw.compile(ENTRY.system), Mode((0, 1, 2))
+    model, mode = zw.compile(ENTRY.system), ActiveSet((0, 1, 2))
     flow, general = (moving(model, mode, extra=(y + 10,), emit=emit) for emit in (True, False))
     begin = time.perf_counter()
     exact = zwang_run(flow, 3e-16)()

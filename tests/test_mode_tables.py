@@ -12,7 +12,7 @@ import zwang as zw
 from zwang._backends.native.kernels import DenseKernels
 from zwang._backends.native.large import TableKernels
 from zwang._backends.native.moving import moving
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 
 NONE = np.zeros(0)
 
@@ -36,7 +36,7 @@ def chain(n):
 
 def test_the_sparse_form_of_a_chain_moves_as_the_written_out_one():
     system, q = chain(7)
-    mode, ends = Mode(tuple(range(7))), []
+    mode, ends = ActiveSet(tuple(range(7))), []
     for kernels in (TableKernels(system), DenseKernels(system)):
         flow = moving(kernels, mode, extra=(system.coordinates[0] - 100,))
         gaps = [name in {("gap", j) for j in range(7, 14)} for name in flow.watch_names]
@@ -57,7 +57,7 @@ def test_an_ensemble_ends_where_its_motions_end_one_by_one():
     g = zw.parameters("g")
     floor = zw.Unilateral(y, restitution=1, name="floor")
     system = zw.System(name="ball", kinetic=(vx**2 + vy**2) / 2, potential=g * y, constraints=[floor])
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     heights = np.array([0.5, 1.0, 2.0, 100.0])
     q, v = np.stack([np.zeros(4), heights]), np.zeros((2, 4))
     found = flow.ensemble(np.zeros(4), q, v, np.array([[9.81]]), 2.0, 1e-10, np.array([1.0]))

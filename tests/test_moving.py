@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import zwang as zw
 from zwang._backends.native.moving import moving
 from zwang._compile.values import resolve
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang.gallery.pendulum_on_ellipse import place
 
 NONE = np.zeros(0)
@@ -36,7 +36,7 @@ def ball():
 
 
 def fall(y, v, g, until=10.0, sides=(1.0,), **options):
-    flow = moving(ball()[0], Mode(()), compiled=False)
+    flow = moving(ball()[0], ActiveSet(()), compiled=False)
     return flow.advance(
         0.0, np.array([0.0, y]), np.array([1.0, v]), np.array([g]), until, 1e-10, np.array(sides), **options
     )
@@ -97,7 +97,7 @@ def test_an_unwatched_quantity_does_not_fire():
 
 def test_a_user_event_fires_on_any_crossing_and_goes_on_behind_it():
     model, (x, *_) = ball()
-    flow = moving(model, Mode(()), extra=(sp.sin(x),), compiled=False)
+    flow = moving(model, ActiveSet(()), extra=(sp.sin(x),), compiled=False)
     t, q, v, times = 0.0, np.array([1.0, 1.0]), np.array([1.0, 0.0]), []
     for _ in range(5):
         found = flow.advance(t, q, v, np.array([0.0]), 10.0, 1e-10, np.array([0.0, 2.0]))
@@ -109,7 +109,7 @@ def test_a_user_event_fires_on_any_crossing_and_goes_on_behind_it():
 
 def test_two_quantities_that_cross_together_fire_together():
     model, (x, y, _, _) = ball()
-    flow = moving(model, Mode(()), extra=(x - y, y - 1), compiled=False)
+    flow = moving(model, ActiveSet(()), extra=(x - y, y - 1), compiled=False)
     found = flow.advance(
         0.0, np.array([0.0, 2.0]), np.array([1.0, -1.0]), np.array([0.0]), 10.0, 1e-10, np.array([1.0, 2.0, 2.0])
     )
@@ -119,7 +119,7 @@ def test_two_quantities_that_cross_together_fire_together():
 
 def test_an_event_that_is_not_a_number_is_reported_with_its_number():
     model, (x, *_) = ball()
-    flow = moving(model, Mode(()), extra=(sp.sqrt(2 - x),), compiled=False)
+    flow = moving(model, ActiveSet(()), extra=(sp.sqrt(2 - x),), compiled=False)
     found = flow.advance(
         0.0, np.array([0.0, 2.0]), np.array([1.0, 0.0]), np.array([0.0]), 10.0, 1e-10, np.array([0.0, 2.0])
     )
@@ -133,7 +133,7 @@ def test_an_oscillating_quantity_is_resolved_though_the_state_rests():
         name="stuck", kinetic=v**2 / 2, forces={x: sp.sin(2 * sp.pi * zw.t) * (1 + zw.t / 20)},
         constraints=[zw.Friction(sp.Rational(6, 5), slip=v, name="brake")],
     )  # fmt: skip
-    flow = moving(zw.compile(system), Mode((), sticking=(0,)), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet((), sticking=(0,)), compiled=False)
     found = flow.advance(0.0, np.zeros(1), np.zeros(1), NONE, 100.0, 1e-10, np.array([1.0]))
     # First time with sin(2 pi t) (1 + t/20) = 6/5, on the rise to the fifth summit: before it the summits are lower.
     low, high = 4.0, 4.25
@@ -150,7 +150,7 @@ def test_an_oscillating_quantity_is_resolved_though_the_state_rests():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_projection_keeps_the_pendulum_on_its_constraints(compiled):
     model, (q, v, params) = pendulum()
-    flow = moving(model, Mode((0, 1, 2)), compiled=compiled)
+    flow = moving(model, ActiveSet((0, 1, 2)), compiled=compiled)
     found = flow.advance(0.0, q, v, params, 10.0, 1e-9, np.zeros(len(flow.watch_names)))
     terms = model.kernels.terms(found.t, found.q.T.copy(), found.v.T.copy(), params[:, None])
     assert found.status == "REACHED"
@@ -169,7 +169,7 @@ def test_the_pendulum_agrees_with_scipy_on_reference_kernels():
         solved = reference.solve(np.array([t]), y[:4, None], y[4:, None], params[:, None], [0, 1, 2])
         return np.r_[y[4:], solved.accelerations[:, 0]]
 
-    flow = moving(model, Mode((0, 1, 2)))
+    flow = moving(model, ActiveSet((0, 1, 2)))
     found = flow.advance(0.0, q, v, params, 1.0, 1e-12, np.zeros(len(flow.watch_names)))
     expected = solve_ivp(slope, (0, 1.0), np.r_[q, v], method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
     assert np.r_[found.q[-1], found.v[-1]] == pytest.approx(expected, abs=1e-10)
@@ -179,7 +179,7 @@ def test_a_constraint_that_moves_with_time_is_followed():
     (x, y), (vx, vy) = zw.coordinates("x y")
     wall = zw.Bilateral(y - sp.sin(zw.t) * x, name="wall")
     model = zw.compile(zw.System(name="wall", kinetic=(vx**2 + vy**2) / 2, constraints=[wall]))
-    flow = moving(model, Mode((0,)), compiled=False)
+    flow = moving(model, ActiveSet((0,)), compiled=False)
     found = flow.advance(
         0.0, np.array([1.0, 0.0]), np.array([0.0, 1.0]), NONE, 3.0, 1e-10, np.zeros(len(flow.watch_names))
     )
@@ -190,7 +190,7 @@ def test_a_skate_keeps_its_velocity_constraint():
     (_, _, th), (vx, vy, w) = zw.coordinates("x y th", angles="th")
     blade = zw.Bilateral(vy * sp.cos(th) - vx * sp.sin(th), name="blade")
     system = zw.System(name="skate", kinetic=(vx**2 + vy**2 + w**2) / 2, constraints=[blade])
-    flow = moving(zw.compile(system), Mode((0,)), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet((0,)), compiled=False)
     found = flow.advance(
         0.0, np.zeros(3), np.array([1.0, 0.0, 0.5]), NONE, 20.0, 1e-11, np.zeros(len(flow.watch_names))
     )
@@ -213,7 +213,7 @@ def block(mu=0.3, level="position"):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_block_that_slides_up_an_incline_stops_when_the_closed_form_says(compiled):
     g, beta, mu = 9.81, 0.2, 0.3
-    flow = moving(block(mu), Mode((0,), sliding=((0, 1),)), compiled=compiled)
+    flow = moving(block(mu), ActiveSet((0,), sliding=((0, 1),)), compiled=compiled)
     names = dict(zip(flow.watch_names, range(len(flow.watch_names)), strict=True))
     sides = np.zeros(len(names))
     sides[names["slip", 0]] = sides[names["normal", 0]] = 1.0
@@ -226,7 +226,7 @@ def test_a_block_that_slides_up_an_incline_stops_when_the_closed_form_says(compi
 
 def test_a_sticking_block_does_not_move_and_reports_its_reserve():
     g, beta, mu = 9.81, 0.2, 0.3
-    flow = moving(block(mu), Mode((0,), sticking=(0,)), compiled=False)
+    flow = moving(block(mu), ActiveSet((0,), sticking=(0,)), compiled=False)
     a, lam, friction, watches, sound = flow.evaluate(0.0, np.zeros(2), np.zeros(2), np.array([beta, g]))
     values = dict(zip(flow.watch_names, watches, strict=True))
     assert sound and np.abs(a).max() < 1e-15
@@ -242,7 +242,7 @@ def test_friction_of_a_pulling_bilateral_contact_has_the_size_of_its_multiplier(
     (_, y), (vx, vy) = zw.coordinates("x y")
     rail = zw.Bilateral(y, friction=zw.Coulomb(0.5, slip=vx), name="rail")
     system = zw.System(name="rail", kinetic=(vx**2 + vy**2) / 2, forces={y: 4}, constraints=[rail])
-    flow = moving(zw.compile(system), Mode((0,), sliding=((0, 1),), pulling=(0,)), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet((0,), sliding=((0, 1),), pulling=(0,)), compiled=False)
     a, lam, friction, _, _ = flow.evaluate(0.0, np.zeros(2), np.array([1.0, 0.0]), NONE)
     assert lam == pytest.approx([-4.0])  # holds down against the force of 4
     assert friction == pytest.approx([-2.0])
@@ -253,7 +253,7 @@ def test_sliding_in_a_plane_is_opposite_to_the_slip():
     (_, _, z), (vx, vy, vz) = zw.coordinates("x y z")
     floor = zw.Unilateral(z, friction=zw.Coulomb(0.25, slip=(vx, vy)), restitution=0, name="floor")
     system = zw.System(name="puck", kinetic=(vx**2 + vy**2 + vz**2) / 2, potential=8 * z, constraints=[floor])
-    flow = moving(zw.compile(system), Mode((0,), sliding=((0, 0),)), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet((0,), sliding=((0, 0),)), compiled=False)
     assert set(flow.watch_names) >= {("normal", 0), ("speed", 0)}
     found = flow.advance(0.0, np.zeros(3), np.array([3.0, 4.0, 0.0]), NONE, 2.0, 1e-10, np.zeros(len(flow.watch_names)))
     # Slows down by mu g = 2 along (3, 4)/5: from 5 to 1 in two seconds, over 6 metres.
@@ -278,7 +278,7 @@ def test_several_sliding_contacts_agree_with_a_dense_solution():
     ]  # fmt: skip
     force = sp.Matrix([1, -2, 3, 4])
     system = zw.System(name="many", mass=mass, force=force, coordinates=(x, y, z, w), constraints=contacts)
-    flow = moving(zw.compile(system), Mode((0, 1, 2), sliding=((0, 1), (1, -1), (2, 1))), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet((0, 1, 2), sliding=((0, 1), (1, -1), (2, 1))), compiled=False)
     a, lam, friction, _, sound = flow.evaluate(0.0, np.zeros(4), np.zeros(4), NONE)
     mu, signs = np.array([0.3, 0.4, 0.5]), np.array([1, -1, 1])
     m, f = np.array(mass, dtype=float), np.array(force, dtype=float).ravel()
@@ -296,7 +296,7 @@ def test_a_spring_that_only_pushes_keeps_the_order_at_its_kink():
     (x,), (v,) = zw.coordinates("x")
     k = zw.parameters("k")
     system = zw.System(name="bumper", kinetic=v**2 / 2, forces={x: k * sp.Max(0, -x) - 1})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     assert flow.watch_names == (("surface", 0),)
     found = flow.advance(0.0, np.array([0.5]), np.array([0.0]), np.array([100.0]), 2.0, 1e-12, np.zeros(1))
     # Free fall by 0.5 with g = 1 takes 1 s; then x = -(1/k)(1 - cos wt) - (v0/w) sin wt with w = 10, v0 = -1.
@@ -313,7 +313,7 @@ def test_a_force_that_jumps_with_time_and_position():
     (x,), (v,) = zw.coordinates("x")
     force = sp.Heaviside(zw.t - 1) + sp.Piecewise((2, x > 3), (0, True))
     system = zw.System(name="pushed", kinetic=v**2 / 2, forces={x: force})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     found = flow.advance(0.0, np.zeros(1), np.array([1.0]), NONE, 4.0, 1e-10, np.zeros(2))
     # x = t to 1; then 1 + s + s^2/2 = 3 at s = sqrt(5) - 1; then the force is 3.
     s = math.sqrt(5) - 1
@@ -325,7 +325,7 @@ def test_a_force_that_jumps_with_time_and_position():
 def test_a_motion_that_starts_on_a_surface_takes_the_side_that_it_enters():
     (x,), (v,) = zw.coordinates("x")
     system = zw.System(name="sides", kinetic=v**2 / 2, forces={x: -sp.sign(x)})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     for speed in (1.0, -1.0):
         found = flow.advance(0.0, np.zeros(1), np.array([speed]), NONE, 1.0, 1e-10, np.zeros(1))
         assert found.q[-1, 0] == pytest.approx(speed * 0.5, abs=1e-14)
@@ -338,7 +338,7 @@ def test_a_motion_that_starts_on_a_surface_takes_the_side_that_it_enters():
 def test_a_surface_that_is_asked_for_fires():
     (x,), (v,) = zw.coordinates("x")
     system = zw.System(name="asked", kinetic=v**2 / 2, forces={x: sp.Abs(x - 1)})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     found = flow.advance(0.0, np.zeros(1), np.array([1.0]), NONE, 5.0, 1e-10, np.array([1.0]))
     assert found.status == "FIRED"
     assert found.q[-1, 0] == pytest.approx(1.0, abs=1e-15)
@@ -355,7 +355,7 @@ def test_until_is_reached_bit_for_bit():
 def test_a_blow_up_stops_at_its_time():
     (x,), (v,) = zw.coordinates("x")
     system = zw.System(name="explosive", kinetic=v**2 / 2, forces={x: 6 * x**2})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     # x = 1/(1 - t)^2 solves x'' = 6 x^2 with x = 1, v = 2: it is infinite at t = 1.
     found = flow.advance(0.0, np.ones(1), np.array([2.0]), NONE, 3.0, 1e-10, NONE)
     assert found.status in ("STEP_TOO_SMALL", "NOT_FINITE")
@@ -365,14 +365,14 @@ def test_a_blow_up_stops_at_its_time():
 def test_equations_that_are_not_finite_at_the_start_say_so():
     (x,), (v,) = zw.coordinates("x")
     system = zw.System(name="root", kinetic=v**2 / 2, forces={x: sp.sqrt(x)})
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     assert flow.advance(0.0, -np.ones(1), np.ones(1), NONE, 1.0, 1e-10, NONE).status == "NOT_FINITE"
 
 
 def test_a_singular_point_ends_the_motion_as_irregular():
     entry = zw.gallery.get("ellipse_pendulum_cartesian")  # its start runs into the folded pose
     q, v, params = arrays(entry.system, entry.state, entry.params)
-    flow = moving(zw.compile(entry.system), Mode((0, 1, 2)), compiled=False)
+    flow = moving(zw.compile(entry.system), ActiveSet((0, 1, 2)), compiled=False)
     found = flow.advance(0.0, q, v, params, 10.0, 1e-10, np.zeros(len(flow.watch_names)))
     assert found.status == "IRREGULAR"
     assert found.q[-1] == pytest.approx([2.0, 0.0, 1.0, 0.0], abs=1e-3)
@@ -380,7 +380,7 @@ def test_a_singular_point_ends_the_motion_as_irregular():
 
 def test_pauses_and_goes_on_as_if_it_had_not():
     model, (q, v, params) = pendulum()
-    flow = moving(model, Mode((0, 1, 2)), compiled=False)
+    flow = moving(model, ActiveSet((0, 1, 2)), compiled=False)
     sides = np.zeros(len(flow.watch_names))
     whole = flow.advance(0.0, q, v, params, 10.0, 1e-10, sides)
     piece = flow.advance(0.0, q, v, params, 10.0, 1e-10, sides, max_steps=5)
@@ -396,4 +396,4 @@ def test_pauses_and_goes_on_as_if_it_had_not():
 
 def test_what_is_made_for_a_mode_is_made_once():
     model, _ = pendulum()
-    assert moving(model, Mode((0, 1, 2))) is moving(model.kernels, Mode((0, 1, 2)))
+    assert moving(model, ActiveSet((0, 1, 2))) is moving(model.kernels, ActiveSet((0, 1, 2)))

@@ -16,7 +16,7 @@ import zwang as zw
 from result_bytes import bytes_of
 from zwang._backends.native.moving import moving
 from zwang._compile.kept import Kept
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.pacing import portions
 from zwang._simulate import stretches
 
@@ -180,7 +180,7 @@ def many_functions():
 
 def test_tape_and_code_of_a_mode_give_the_same_bits():
     model = zw.compile(many_functions())
-    taped, coded = (moving(model, Mode(()), compiled=compiled) for compiled in (False, True))
+    taped, coded = (moving(model, ActiveSet(()), compiled=compiled) for compiled in (False, True))
     rng = np.random.default_rng(0)
     for _ in range(200):
         q, v, params = rng.normal(size=2), rng.normal(size=2), rng.normal(size=1)

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import zwang as zw
 from zwang._backends.native.moving import moving
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.stepping import tableau
 from zwang._numerics.stepping.dense import interpolated
 
@@ -64,7 +64,7 @@ def forced_oscillator() -> zw.Model:
 
 def fixed_steps(h: float, until: float = 2.0):
     """Return the stretch made with steps of length h: a tolerance that never binds, restarted at every step."""
-    flow = moving(forced_oscillator(), Mode(()), compiled=False)
+    flow = moving(forced_oscillator(), ActiveSet(()), compiled=False)
     t, q, v = 0.0, np.array([1.0]), np.array([0.0])
     pieces = []
     for k in range(round(until / h)):
@@ -112,7 +112,7 @@ def test_dense_output_of_many_steps_agrees_with_one_at_a_time():
 
 
 def test_a_tolerance_a_thousand_times_smaller_gives_an_error_about_as_much_smaller():
-    flow = moving(forced_oscillator(), Mode(()), compiled=False)
+    flow = moving(forced_oscillator(), ActiveSet(()), compiled=False)
     end = exact(np.array([2.0]))[0]
     errors = []
     for tol in (1e-6, 1e-9, 1e-12):

@@ -58,19 +58,19 @@ def sparse_kernels() -> None:
 def stepping_kernels() -> None:
     """Move a small system by tapes: the loop over steps is compiled once."""
     from zwang._backends.native.moving import moving
-    from zwang._derive.modes import Mode
+    from zwang._derive.modes import ActiveSet
 
     system = zw.gallery.get("ellipse_pendulum_cartesian").system
-    flow = moving(zw.compile(system), Mode(()), compiled=False)
+    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
     flow.advance(0.0, np.zeros(4), np.zeros(4), np.ones(9), 1.0, 1e-6, np.zeros(len(flow.watch_names)))
 
 
 def lanes() -> None:
     """Move motions side by side."""
     from zwang._backends.native.lanes import lanes_for
-    from zwang._derive.modes import Mode
+    from zwang._derive.modes import ActiveSet
 
-    found = lanes_for(zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system), Mode((0, 1, 2)))
+    found = lanes_for(zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system), ActiveSet((0, 1, 2)))
     assert found is not None
     found.run(np.zeros(1), np.zeros((4, 1)), np.zeros((4, 1)), np.ones((9, 1)), np.ones(1), 1e-6)
 

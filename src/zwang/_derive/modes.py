@@ -22,8 +22,8 @@ from zwang._derive.solution import PIVOT, Factor, dot
 
 
 @dataclass(frozen=True)
-class Mode:
-    """A mode of motion, within which the equations are smooth.
+class ActiveSet:
+    """An active set: what is held and how each friction acts, that is a mode of motion with smooth equations.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Mode:
 
     Examples
     --------
-    >>> Mode(held=(0, 2), sliding=((0, 1),))
-    Mode(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=())
+    >>> ActiveSet(held=(0, 2), sliding=((0, 1),))
+    ActiveSet(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=())
     """
 
     held: tuple[int, ...]
@@ -109,7 +109,7 @@ class ModeEquations:
         The truth that every pivot was sound.
     """
 
-    def __init__(self, program: Program, mode: Mode, structure: Structure) -> None:
+    def __init__(self, program: Program, mode: ActiveSet, structure: Structure) -> None:
         self.program, self.mode, self.structure = program, mode, structure
         self.g = program.graph
         self.n = len(program.q)

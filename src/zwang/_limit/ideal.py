@@ -15,7 +15,7 @@ from zwang._compile import Model
 from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.stepping.comparing import Reference, antiderivative, fit, nodes
 from zwang._results.motion import Motion
@@ -246,7 +246,7 @@ def _multipliers(model: Model, piece: MotionPiece, times: Array, q: Array, v: Ar
     if not piece.sticking and not piece.sliding:
         solved = model.kernels.solve(times, q, v, params, held)
         return dict(zip(held, solved.multipliers, strict=True))
-    mode = Mode(piece.held, piece.sticking, piece.sliding, piece.pulling)
+    mode = ActiveSet(piece.held, piece.sticking, piece.sliding, piece.pulling)
     stepper = moving(model, mode)
     column = np.ascontiguousarray(params[:, 0])
     found = [stepper.evaluate(float(t), q[:, k].copy(), v[:, k].copy(), column)[1] for k, t in enumerate(times)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Terms
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.vertices import basic_forces
@@ -28,7 +28,7 @@ SPENT = 1e-9
 class Held:
     """A mode of motion, and the constraints whose reactions its equations leave free."""
 
-    mode: Mode
+    mode: ActiveSet
     undetermined: tuple[str, ...] = ()
 
 
@@ -42,7 +42,7 @@ def sign_of(label: str) -> int:
     return {"slip+": 1, "slip-": -1}.get(plain(label), 0)
 
 
-def full_mode(table: ConstraintTable, labels: tuple[str, ...]) -> Mode:
+def full_mode(table: ConstraintTable, labels: tuple[str, ...]) -> ActiveSet:
     """Return the mode that holds every row which the labels name, dependent or not."""
     held, sticking, sliding, pulling = [], [], [], []
     for place, label in zip(table.places, labels, strict=True):
@@ -57,7 +57,7 @@ def full_mode(table: ConstraintTable, labels: tuple[str, ...]) -> Mode:
             sticking += list(place.slips)
         elif what.startswith("slip"):
             sliding.append((place.law, sign_of(label)))
-    return Mode(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
+    return ActiveSet(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
 
 
 def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
@@ -80,12 +80,12 @@ def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
     held = tuple(j for i, j in enumerate(full.held) if i in kept)
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
     spent = _spent(table, full, held, kept, forces)
-    mode = Mode(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
+    mode = ActiveSet(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
     return Held(mode, free)
 
 
 def _spent(
-    table: ConstraintTable, full: Mode, held: tuple[int, ...], kept: set[int], forces: Array
+    table: ConstraintTable, full: ActiveSet, held: tuple[int, ...], kept: set[int], forces: Array
 ) -> list[tuple[int, int]]:
     """Return the frictions that stick, but at their bound and without a row of their own: they go with their normal."""
     found = []
@@ -116,7 +116,7 @@ def _independent(found: Rank, order: list[int]) -> list[int]:
     return kept
 
 
-def _undetermined(table: ConstraintTable, mode: Mode, found: Rank) -> tuple[str, ...]:
+def _undetermined(table: ConstraintTable, mode: ActiveSet, found: Rank) -> tuple[str, ...]:
     """Return the forces that have a share in a self-stress: names of constraints, and of their friction."""
     of_slip = {slip: place.name for place in table.places for slip in place.slips}
     names = [table.places[table.of_normal(j)].name for j in mode.held]

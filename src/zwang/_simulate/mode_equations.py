@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Terms
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._simulate.constraint_table import ConstraintTable
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
 
 
 def solve_mode(
-    table: ConstraintTable, terms: Terms, mode: Mode, directions: Mapping[int, Array] | None = None
+    table: ConstraintTable, terms: Terms, mode: ActiveSet, directions: Mapping[int, Array] | None = None
 ) -> ModeSolution:
     """Return accelerations and reactions of a mode at states.
 
@@ -91,7 +91,9 @@ def solve_mode(
     return ModeSolution(acceleration.T, normal, tangential)
 
 
-def _across(table: ConstraintTable, mode: Mode, directions: Mapping[int, Array]) -> list[tuple[tuple[int, ...], Array]]:
+def _across(
+    table: ConstraintTable, mode: ActiveSet, directions: Mapping[int, Array]
+) -> list[tuple[tuple[int, ...], Array]]:
     """Return the slips of the laws that keep their lines, each with the unit vector (2,) across its line."""
     return [
         (table.places[table.of_law(law)].slips, np.array([-directions[law][1], directions[law][0]]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import SparseTerms, Terms, dense_terms
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import friction_of, full_mode
@@ -25,9 +25,9 @@ SINGULAR = 1e-5
 """Smallest singular value of the held rows below which a row of a motion stands at a singular point."""
 
 
-def mode_of_piece(piece: MotionPiece) -> Mode:
+def mode_of_piece(piece: MotionPiece) -> ActiveSet:
     """Return the mode that a piece moves in."""
-    return Mode(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
+    return ActiveSet(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
 
 
 @dataclass(frozen=True, eq=False)

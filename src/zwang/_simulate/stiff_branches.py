@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model, compile
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._numerics.budget import spend
 from zwang._realize import Stiffness, realize
 from zwang._simulate.passing import Crossing
@@ -155,7 +155,7 @@ def _followed(
     t, q, v = start
     step, inside = 0.0, False
     while t < until:
-        steps = moving_for(model, Mode(held=()))
+        steps = moving_for(model, ActiveSet(held=()))
         sides = np.zeros(len(steps.watch_names))
         found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, first_step=step, dense=False)
         if found.status == "INTERRUPTED":

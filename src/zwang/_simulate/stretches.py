@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zwang._backends.native.moving import Moving, moving
 from zwang._compile import Model
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._simulate.user_events import Event
 
 LONG = 3000
@@ -14,7 +14,7 @@ SMALL = 13
 """Unknowns up to which it is compiled at all: straight-line code of many takes long, and modes are many."""
 
 
-def moving_for(model: Model, mode: Mode, events: tuple[Event, ...] = ()) -> Moving:
+def moving_for(model: Model, mode: ActiveSet, events: tuple[Event, ...] = ()) -> Moving:
     """Return the steps of a mode, with the expressions of the user's events watched."""
     watched = tuple(event.expr for event in events)
     taped = moving(model, mode, watched, compiled=False)

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Terms
-from zwang._derive.modes import Mode
+from zwang._derive.modes import ActiveSet
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.mode_equations import slip_direction
 
 Array = NDArray[np.float64]
 
 
-def basic_forces(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array] | None:
+def basic_forces(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array] | None:
     """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
 
     The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
@@ -76,7 +76,7 @@ def _with_little_friction(
     return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
 
 
-def _columns(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:
+def _columns(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
     """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
     columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     given = np.zeros(columns.shape[1])
@@ -91,7 +91,7 @@ def _columns(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, A
     return columns, given
 
 
-def _bounds(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Array]:
+def _bounds(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
     low, high = [], []
     for j in mode.held:
         one_sided = table.places[table.of_normal(j)].one_sided
@@ -107,7 +107,7 @@ def _bounds(table: ConstraintTable, terms: Terms, mode: Mode) -> tuple[Array, Ar
     return np.array(low), np.array(high)
 
 
-def _cones(table: ConstraintTable, terms: Terms, mode: Mode, size: int) -> tuple[Array, Array]:
+def _cones(table: ConstraintTable, terms: Terms, mode: ActiveSet, size: int) -> tuple[Array, Array]:
     """Return |T| <= bound |N| of the sticking Coulomb contacts as rows of A x <= b."""
     rows = []
     for i, slip in enumerate(mode.sticking):
@@ -123,7 +123,7 @@ def _cones(table: ConstraintTable, terms: Terms, mode: Mode, size: int) -> tuple
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))
 
 
-def force_ranges(table: ConstraintTable, terms: Terms, mode: Mode, acceleration: Array) -> Array:
+def force_ranges(table: ConstraintTable, terms: Terms, mode: ActiveSet, acceleration: Array) -> Array:
     """Return the least and greatest normal force (held, 2) with which a mode has an acceleration; nan if unknown.
 
     All rows that the labels hold stand in `mode`, dependent or not.

@@ -15,7 +15,7 @@ from zwang._backends.native.kernels import DenseKernels, StraightKernels
 from zwang._backends.native.straight import Kernel, prepared_nodes
 from zwang._backends.source import SCALAR, Emitter
 from zwang._derive.graph import Node
-from zwang._derive.modes import Mode, ModeEquations, Structure
+from zwang._derive.modes import ActiveSet, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import freeze
 from zwang._interrupts import taken
@@ -118,7 +118,7 @@ class Lanes:
         return replace(found, interrupted=begun)
 
 
-def lanes_for(model: Any, mode: Mode) -> Lanes | None:
+def lanes_for(model: Any, mode: ActiveSet) -> Lanes | None:
     """Return the lanes of a mode, made once for each model; None where they don't suit it.
 
     They suit small systems whose constraints hold both ways without friction, and forces without switching surfaces.
@@ -139,7 +139,7 @@ def lanes_for(model: Any, mode: Mode) -> Lanes | None:
     return found
 
 
-def lanes_of(program: Program, structure: Structure, mode: Mode, lanes: int = LANES) -> Lanes:
+def lanes_of(program: Program, structure: Structure, mode: ActiveSet, lanes: int = LANES) -> Lanes:
     """Return the lanes of a mode without friction, one-sided constraints and switching surfaces."""
     equations = ModeEquations(program, mode, structure)
     g = program.graph

@@ -31,7 +31,7 @@ from zwang._backends.native import straight
 from zwang._backends.native.kernels import NO_TABLE, prepared
 from zwang._backends.native.tape import record
 from zwang._derive.graph import Node
-from zwang._derive.modes import Mode, ModeEquations, Structure
+from zwang._derive.modes import ActiveSet, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
 from zwang._numerics.jit import load_generated
@@ -149,7 +149,7 @@ SOLVED = ("normal", "reserve")
 
 
 def mode_kernels(
-    frozen: Frozen, structure: Structure, mode: Mode, extra: Sequence[Node], compiled: bool
+    frozen: Frozen, structure: Structure, mode: ActiveSet, extra: Sequence[Node], compiled: bool
 ) -> ModeKernels:
     """Return the functions of a mode of a small system, as generated code or as tapes."""
     program = frozen.program

@@ -25,7 +25,7 @@ from zwang._declare.system import System
 from zwang._derive.convert import Converter
 from zwang._derive.graph import Graph, Node
 from zwang._derive.kinds import sort_into_kinds
-from zwang._derive.modes import Mode, Structure
+from zwang._derive.modes import ActiveSet, Structure
 from zwang._numerics.jit import load_generated
 
 GAP, NORMAL, EXTRA = 0, 1, 2
@@ -131,14 +131,14 @@ def report(t, q, v, params, table, work, out):
 """
 
 
-def suits(system: System, mode: Mode) -> bool:
+def suits(system: System, mode: ActiveSet) -> bool:
     """Say whether a mode has this form."""
     parts = [system.kinetic, system.potential, *system.forces.values()]
     parts += [expr for item in system.constraints for expr in item.expressions().values()]
     return not (mode.sticking or mode.sliding or any(part.has(*SWITCHES) for part in parts))
 
 
-def table_kernels(kernels: TableKernels, mode: Mode, structure: Structure, extra: Sequence[Any]) -> ModeKernels:
+def table_kernels(kernels: TableKernels, mode: ActiveSet, structure: Structure, extra: Sequence[Any]) -> ModeKernels:
     """Return the functions of a mode."""
     system, model = kernels.system, kernels.model(mode.held)
     loops = [kind_loop(kind, number) for number, kind in enumerate(sort_into_kinds(system, mode.held))]
@@ -164,7 +164,7 @@ def table_kernels(kernels: TableKernels, mode: Mode, structure: Structure, extra
     )
 
 
-def _watches(structure: Structure, mode: Mode, extra: int) -> list[tuple[tuple[str, int], int, int]]:
+def _watches(structure: Structure, mode: ActiveSet, extra: int) -> list[tuple[tuple[str, int], int, int]]:
     """Return name, kind and number of each watched quantity."""
     found: list[tuple[tuple[str, int], int, int]] = []
     rough = {law.normal for law in structure.laws}
@@ -176,7 +176,7 @@ def _watches(structure: Structure, mode: Mode, extra: int) -> list[tuple[tuple[s
     return found + [(("extra", k), EXTRA, k) for k in range(extra)]
 
 
-def _tail(kernels: TableKernels, start: int, mode: Mode, structure: Structure, watches: Sequence[Any]) -> Any:
+def _tail(kernels: TableKernels, start: int, mode: ActiveSet, structure: Structure, watches: Sequence[Any]) -> Any:
     held = [number for j in mode.held for number in (j, int(structure.positions[j]))]
     watched = [number for _, kind, place in watches for number in (kind, place)]
     solve = int(any(kind == NORMAL for _, kind, _ in watches))

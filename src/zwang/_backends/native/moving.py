@@ -23,7 +23,7 @@ from zwang._backends.native.stretch import INTERRUPTED, PAUSED, Call, Ends, Stre
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.convert import Converter
-from zwang._derive.modes import Mode, Structure
+from zwang._derive.modes import ActiveSet, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
 from zwang._interrupts import taken
@@ -44,7 +44,7 @@ class Moving:
 
     Attributes
     ----------
-    mode : Mode
+    mode : ActiveSet
     watch_names : tuple
         One for each watched quantity: ('gap', j), ('value', j), ('normal', j), ('slip', f), ('speed', f),
         ('reserve', f), ('singular', 0), ('extra', k), ('surface', k).
@@ -54,7 +54,7 @@ class Moving:
         Returns what moves many states side by side, None where that doesn't suit the mode.
     """
 
-    mode: Mode
+    mode: ActiveSet
     kernels: ModeKernels
     n: int
     parameters: int
@@ -272,14 +272,14 @@ class Moving:
 
 
 def moving(
-    model: Any, mode: Mode, extra: Sequence[Any] = (), *, compiled: bool | None = None, emit: bool = False
+    model: Any, mode: ActiveSet, extra: Sequence[Any] = (), *, compiled: bool | None = None, emit: bool = False
 ) -> Moving:
     """Return the `Moving` of a mode, made once for each model.
 
     Parameters
     ----------
     model : Model or its kernels
-    mode : Mode
+    mode : ActiveSet
     extra : expressions
         Watched beside what the mode watches by itself: user events.
     compiled : bool, optional
@@ -299,7 +299,7 @@ def moving(
     return found
 
 
-def _make(kernels: Any, mode: Mode, extra: Sequence[Any], compiled: bool | None, emit: bool) -> Moving:
+def _make(kernels: Any, mode: ActiveSet, extra: Sequence[Any], compiled: bool | None, emit: bool) -> Moving:
     system: System = kernels.system
     structure = Structure.of(system)
     slips = sum(len(law.slips) for law in structure.laws)
