@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from zwang._declare.system import System
 
 AFFINE = (
-    "each term has one velocity at most, to the first power, times anything of coordinates and time). "
-    "Affine would be v_x*sin(theta) - v_y*cos(theta) = 0. Factors of a product are constraints of their own; a speed "
-    "v_x**2 + v_y**2 that is to be kept, or a power, has no reaction that does no work: put it into forces=, or watch "
-    "it with an Event."
+    "each term has one velocity at most, to the first power, times anything of coordinates and time). Affine would be "
+    "v_x*sin(theta) - v_y*cos(theta) = 0. Factors of a product are constraints of their own; a speed v_x**2 + v_y**2 "
+    "that is to be kept, or a power, has no reaction that does no work: put it into forces=, or watch it with an Event."
 )
 
 

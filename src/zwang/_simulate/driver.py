@@ -291,8 +291,7 @@ class Driver:
             names = ", ".join(f"'{self.ground.table.places[number].name}'" for number in sorted(free))
             reason = (
                 f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
-                "moves or depends on time: this method cannot tell when they slip. Use method='auto' or "
-                "'timestepping'."
+                "moves or depends on time: this method cannot tell when they slip. Use method='auto' or 'timestepping'."
             )
             return Stop(MotionStatus.UNFINISHED, reason, passable=True)
         return chattering(self, moment, self._happened)

@@ -238,8 +238,7 @@ def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> b
 @njit(
     "Tuple((int64, float64))(int64, int32[:,::1], float64[:,::1], uint32[::1], uint32[::1], float64[::1], "
     "float64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], "
-    "uint32[::1], float64[::1], "
-    "float64[::1], float64[::1], float64, int64)"
+    "uint32[::1], float64[::1], float64[::1], float64[::1], float64, int64)"
 )
 def interior_point_loop(
     nw: int, table: Any, law: Any, b_ptr: Any, b_col: Any, b_val: Any, c: Any,

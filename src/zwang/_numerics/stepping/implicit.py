@@ -164,10 +164,9 @@ def _crossing(surfaces, n, switches, t, h, y, z, params, sides, workspace, q, v,
 
 
 _SIGNATURE = (
-    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[::1], int64[::1], float64[::1], "
-    "float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1], float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], "
-    "float64, int64)"
+    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[::1], int64[::1], float64[::1], float64[::1], "
+    "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+    "float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, int64)"
 )
 
 

@@ -136,8 +136,7 @@ def _state(n, y, q, v):  # type: ignore[no-untyped-def]
 
 
 _SIGNATURE = (
-    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, "
-    "float64[::1], int64[::1], float64[::1], float64[::1], "
+    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[::1], int64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
     "float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, "
     "int64)"

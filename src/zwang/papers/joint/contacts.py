@@ -216,9 +216,8 @@ def contact(shop: Workshop) -> Finding:
     spring, residual = _bounced(system, state, params)
     return Finding(
         computed=f"A frictionless tip comes down with {num(_rate(system, state, params), 4)} m/s. Made of viscous "
-        f"friction the contact stops it: the positions tend to those after an impact with restitution 0, like "
-        f"N to the {num(power, 3)}. Made of a spring of N = 1e10 it leaves with "
-        f"{num(spring, 4)} m/s: restitution 1.",
+        "friction the contact stops it: the positions tend to those after an impact with restitution 0, like N to the "
+        f"{num(power, 3)}. Made of a spring of N = 1e10 it leaves with {num(spring, 4)} m/s: restitution 1.",
         comparisons=(
             as_printed("exponent of the distance", power, -1.0, tol=0.03),
             as_printed("velocity after it: an impact without restitution", slow, after[0.0], tol=1e-9),

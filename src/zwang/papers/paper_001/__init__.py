@@ -31,8 +31,7 @@ def _answer(records: Mapping[str, Record]) -> str:
     if ladder is not None and ladder.verdict.value == "corrected":
         parts.append(
             "The paper's general test for a unique answer (its Theorem 12) proves that an answer exists; that it is "
-            "the "
-            "only one is true only while everything slides. A ladder at rest passes the test and has two answers."
+            "the only one is true only while everything slides. A ladder at rest passes the test and has two answers."
         )
     return " ".join(parts)
 
@@ -58,10 +57,8 @@ CHAPTER = Chapter(
             "paper_001.known_normals",
             "Known normal forces: friction as a projection",
             "Where the normal forces are known in advance (Tresca's friction), the friction forces are the nearest "
-            "point "
-            "of a convex set, in the metric of the kinetic energy. The theorem is right; its wording and its proof "
-            "need "
-            "care.",
+            "point of a convex set, in the metric of the kinetic energy. The theorem is right; its wording and its "
+            "proof need care.",
         ),
         Section(
             "paper_001.pile",
@@ -74,15 +71,13 @@ CHAPTER = Chapter(
             "paper_001.projections",
             "Algorithms for the pile",
             "The paper proposes two ways to find the motion without trying all cases. Neither works in general; a "
-            "small "
-            "change makes the first one right.",
+            "small change makes the first one right.",
         ),
         Section(
             "paper_001.pair",
             "Friction in a plane: two particles on a rod",
             "Two particles joined by a light rod lie on a rough plane and are pulled. They rest, or the rod turns "
-            "about "
-            "one of them, or both slide.",
+            "about one of them, or both slide.",
             picture=pair_drawing,
         ),
         Section(
@@ -107,10 +102,9 @@ CHAPTER = Chapter(
             "paper_001.rod",
             "The rod of Painlevé",
             "A rod slides with its foot on a rough floor, its centre at (a, h) from the foot. Friction turns the rod, "
-            "and "
-            "the turning changes the force that causes the friction. In the graphs below, solutions lie where the line "
-            "(the acceleration of the gap over the normal force) meets the pale L: an opening gap without force, or a "
-            "force with a closed gap.",
+            "and the turning changes the force that causes the friction. In the graphs below, solutions lie where the "
+            "line (the acceleration of the gap over the normal force) meets the pale L: an opening gap without force, "
+            "or a force with a closed gap.",
             system="painleve_rod_tip",
         ),
         Section(

@@ -126,8 +126,7 @@ def slack(shop: Workshop) -> Finding:
             sound("N = max{(2 g - gamma)/2, 0}", N, np.maximum((2 - gammas) / 2, 0.0)),
         ),
         corrected="`w1 = min{((m1 - m2) g + m2 gamma)/(m1 + m2), g}`: positions are measured downwards, and a weight "
-        "on "
-        "a slack string falls with g.",
+        "on a slack string falls with g.",
         residual=max(item.residual for item in found),
         pictures=(Picture("slack", "Acceleration of the first of two equal weights as the string is paid out.", draw),),
     )

@@ -134,8 +134,7 @@ def theorem_10_sliding(shop: Workshop) -> Finding:
     fixed = least_squares(problem.mass, moved, problem.rows.tangent[1:], bound[1:])
     return Finding(
         computed=f"No push, the top block sliding: T = {vec(T / unit)} in units of mu m g; the least Phi over all "
-        f"bounds "
-        f"is at {vec(everywhere / unit)}, over those of the resting contacts at {vec(fixed / unit)}.",
+        f"bounds is at {vec(everywhere / unit)}, over those of the resting contacts at {vec(fixed / unit)}.",
         comparisons=(
             as_printed("T minimizes over every bound", T / unit, everywhere / unit, tol=1e-8),
             as_corrected("T1 = -mu N1", T[0] / unit, -bound[0] / unit),
@@ -168,8 +167,7 @@ def theorem_10_forces(shop: Workshop) -> Finding:
     balanced = float(np.abs(np.linalg.solve(problem.mass, force[1])).max())
     return Finding(
         computed=f"Two particles on a rod, pulled with S = 0.5: rest with T = {vec(T[0], 4)}, {vec(T[1], 4)}, and as "
-        f"well "
-        f"with {vec((T + shift)[0], 4)}, {vec((T + shift)[1], 4)}; the acceleration of the second set is "
+        f"well with {vec((T + shift)[0], 4)}, {vec((T + shift)[1], 4)}; the acceleration of the second set is "
         f"{num(balanced, 1)}. Status: {found.status.name}.",
         comparisons=(
             as_printed("one set of friction forces", found.status.name, "UNIQUE"),
@@ -257,8 +255,7 @@ def opposite(shop: Workshop) -> Finding:
             cosines.append(float(T @ w) / size)
     return Finding(
         computed=f"Eight contacts that begin to slide: the sine of the angle is at most {num(aligned, 1)}, the cosine "
-        f"at "
-        f"most {num(max(cosines))}.",
+        f"at most {num(max(cosines))}.",
         comparisons=(
             as_printed("collinear", aligned, 0.0, tol=1e-7),
             as_printed("opposite", max(cosines), -1.0, tol=1e-12),
@@ -300,8 +297,7 @@ def tangential_offset(shop: Workshop) -> Finding:
     return Finding(
         computed=f"A block on a plate that accelerates with 1 is carried along with {num(carried)}. Random systems on "
         f"accelerating bodies: without a further term {share(differ, count)} are wrong, by up to {num(without, 3)}; "
-        f"with "
-        f"-(T, gamma_t) all agree, to {num(with_term, 1)}.",
+        f"with -(T, gamma_t) all agree, to {num(with_term, 1)}.",
         comparisons=(
             as_printed("acceleration of the least Phi", without, 0.0, tol=1e-8),
             as_corrected("acceleration of the least Phi - (T, gamma_t)", with_term, 0.0, tol=1e-8),
@@ -322,8 +318,7 @@ def tangential_offset(shop: Workshop) -> Finding:
     systems=("ladder",),
     errata=("ivanov-4",),
     new="The factor is `|t|/|n|`, not its inverse: with it the range of the floor's force is that of the Jacobian "
-    "rows, and "
-    "it follows from `T' = |t| T`, `N' = |n| N`.",
+    "rows, and it follows from `T' = |t| T`, `N' = |n| N`.",
 )
 def unit_normals(shop: Workshop) -> Finding:
     problem = shop.problem("ladder", g=1.0)

@@ -46,8 +46,7 @@ def rows(shop: Workshop) -> Finding:
     place="example 6, before (4.17)",
     statement="The entries of the matrix Omega of the ladder (before making it symmetric) have closed forms.",
     printed="`omega_11 = 1 + a^2 - mubar a h`, `omega_12 = a h + mubar (1 - h^2)`, `omega_21 = a h + mubar' (1 - "
-    "a^2)`, "
-    "`omega_22 = 1 + h^2 - mubar' a h`",
+    "a^2)`, `omega_22 = 1 + h^2 - mubar' a h`",
     recorded="confirmed",
     systems=(LADDER,),
     errata=("ivanov-32",),
@@ -87,8 +86,7 @@ def along_the_rod(shop: Workshop) -> Finding:
     turned = [math.atan2(N1, T1), math.atan2(-T2, -N2)]
     return Finding(
         computed=f"Four rows of rank {int((values > 1e-9).sum())}; the reactions that cancel are N = "
-        f"{vec((N1, N2), 4)}, "
-        f"T = {vec((T1, T2), 4)}, at {vec(np.degrees(turned), 6)} degrees; the rod is at "
+        f"{vec((N1, N2), 4)}, T = {vec((T1, T2), 4)}, at {vec(np.degrees(turned), 6)} degrees; the rod is at "
         f"{num(math.degrees(theta), 6)}.",
         comparisons=(
             as_printed("dimension of the null space", 4 - int((values > 1e-9).sum()), 1),
@@ -123,17 +121,15 @@ def segment(shop: Workshop) -> Finding:
 
     return Finding(
         computed=f"120°, mu = mu' = 0.3, gravity: smallest eigenvalue of Omega {num(eigenvalue, 3)}; "
-        f"{found.status.name}; the "
-        f"floor's force is anything from {num(low)} to {num(high)} of the weight.",
+        f"{found.status.name}; the floor's force is anything from {num(low)} to {num(high)} of the weight.",
         comparisons=(
             as_printed("unique, reactions included", found.status.name, "UNIQUE"),
             as_corrected("unique motion, a range of reactions", found.status.name, "UNIQUE_MOTION"),
             as_corrected("ends of the range", (low, high), expected, tol=1e-8),
             sound("Omega is positive definite", eigenvalue > 0),
         ),
-        corrected="At rest the ladder is statically indeterminate: the acceleration is unique here, the reactions "
-        "form a "
-        "segment.",
+        corrected="At rest the ladder is statically indeterminate: the acceleration is unique here, the reactions form "
+        "a segment.",
         residual=found.residual,
         pictures=(Picture("segment", "Forces that hold the ladder at rest, in units of its weight.", draw),),
     )
@@ -188,15 +184,13 @@ def condition(shop: Workshop) -> Finding:
             sound("(4.10) and (4.16) hold in the example", printed),
             sound("every mode was decided", example.complete),
         ),
-        corrected="Condition 1 of theorem 13 is `mu h < |a|` or `mu' |a| < h`: at least one reaction can't point "
-        "along the "
-        "rod.",
+        corrected="Condition 1 of theorem 13 is `mu h < |a|` or `mu' |a| < h`: at least one reaction can't point along "
+        "the rod.",
         pictures=(
             Picture(
                 "conditions",
                 "Ladder at 120° on a floor that accelerates upwards: each dot a computed case. It has no solution "
-                "exactly "
-                "where both frictions let it jam, well inside the region that (4.10) and (4.16) call safe.",
+                "exactly where both frictions let it jam, well inside the region that (4.10) and (4.16) call safe.",
                 draw,
             ),
         ),
@@ -243,8 +237,7 @@ def equilibrium(shop: Workshop) -> Finding:
         early += not _rests(found)
     return Finding(
         computed=f"{count} random ladders and forces: {moved} can't stay at rest. With mu just above |a|/h and mu' "
-        f"just above "
-        f"h/|a|, which is less than (4.10) and (4.16) ask, {early} can't.",
+        f"just above h/|a|, which is less than (4.10) and (4.16) ask, {early} can't.",
         comparisons=(
             as_printed("ladders that can't stay at rest", moved, 0),
             sound("already where both can jam", early, 0),
@@ -306,10 +299,8 @@ def smooth_wall(shop: Workshop) -> Finding:
     smallest = float(np.linalg.eigvalsh(omega(plain, [0.0, 0.0]))[0])
     return Finding(
         computed=f"No friction at all, 135°: the left side is {num(left)}, the printed right side {num(right)}, "
-        f"although Omega "
-        f"has the smallest eigenvalue {num(smallest, 3)}. {count} random ladders: the printed form disagrees with the "
-        f"sign of "
-        f"det Omega for {wrong[1]}, with the factor 4 for {wrong[4]}.",
+        f"although Omega has the smallest eigenvalue {num(smallest, 3)}. {count} random ladders: the printed form "
+        f"disagrees with the sign of det Omega for {wrong[1]}, with the factor 4 for {wrong[4]}.",
         comparisons=(
             as_printed("disagreements", wrong[1], 0),
             as_corrected("disagreements with the factor 4", wrong[4], 0),
@@ -349,8 +340,7 @@ def stricter(shop: Workshop) -> Finding:
             as_corrected("exact limit: 1 + a^2 > mu |a| h and 1 + l^2 > 2 mu |a| h", bool(agrees)),
         ),
         corrected="That is so for the sufficient test. Exactly, `1 + a^2 > s mu a h` and `1 + l^2 > 2 s mu a h`: "
-        "stricter than "
-        "without the wall only if `h^2 < 1 + a^2`.",
+        "stricter than without the wall only if `h^2 < 1 + a^2`.",
     )
 
 

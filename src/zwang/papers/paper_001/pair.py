@@ -106,8 +106,7 @@ def turning(shop: Workshop) -> Finding:
                 worst = max(worst, abs(w[moving] - (free - math.copysign(1, free))))
     return Finding(
         computed=f"{len(pulls)} random pulls: {turned} turn about one particle, {wrong} disagree with (2.17) or its "
-        f"mirror "
-        f"image; the acceleration meets (2.18) to {num(worst, 1)}.",
+        f"mirror image; the acceleration meets (2.18) to {num(worst, 1)}.",
         comparisons=(
             as_printed("disagreements", wrong, 0),
             as_printed("acceleration", worst, 0.0, tol=1e-8),
@@ -196,8 +195,7 @@ def one_equation(shop: Workshop) -> Finding:
         errors.append(float(np.abs(roots - directions(shop, S)[0]).min(initial=np.inf)))
     return Finding(
         computed=f"Pulls of 0.9, 1, 2, 5 and 100: {vec(numbers)} roots; the nearest differs from u of the laws by at "
-        f"most "
-        f"{num(max(errors), 1)}.",
+        f"most {num(max(errors), 1)}.",
         comparisons=(
             as_printed("a root is the motion's u", max(errors), 0.0, tol=1e-6),
             sound("one root each", numbers, [1] * 5, tol=0.0),
@@ -256,8 +254,7 @@ def limits(shop: Workshop) -> Finding:
 
     return Finding(
         computed=f"For pulls up to {num(S[-1], 3)}: u falls from {num(u[0])} to {num(u[-1], 7)}, v grows from "
-        f"{num(v[0])} to "
-        f"{num(v[-1], 7)}; monotonic in {share(len(S), len(S))} steps.",
+        f"{num(v[0])} to {num(v[-1], 7)}; monotonic in {share(len(S), len(S))} steps.",
         comparisons=(
             as_printed("u falls", bool((np.diff(u) < 0).all())),
             as_printed("v grows", bool((np.diff(v) > 0).all())),

@@ -82,8 +82,7 @@ def normal_forces(shop: Workshop) -> Finding:
     bounds = shop.problem(PILE, g=g, **values).rows
     return Finding(
         computed=f"The vertical problem of the same blocks has the normal forces {vec(N)}; the pile bounds its "
-        f"friction "
-        f"by {vec(bounds.friction * bounds.normal_force)}.",
+        f"friction by {vec(bounds.friction * bounds.normal_force)}.",
         comparisons=(
             as_printed("N", N, g * np.cumsum(m)),
             as_printed("bounds mu N", bounds.friction * bounds.normal_force, mu * N),
@@ -157,8 +156,7 @@ def regions(shop: Workshop) -> Finding:
             Picture(
                 "regions",
                 "A slice through the space of forces, F3 = 0, in units of mu m g: each colour is one combination of "
-                "rest "
-                "and slip, the middle one rest.",
+                "rest and slip, the middle one rest.",
                 draw,
                 raster=True,
             ),

@@ -104,10 +104,9 @@ def cyclic_projections(shop: Workshop) -> Finding:
 
     return Finding(
         computed=f"Equal blocks, F = (3, 5, 3): cyclic projections stop at {vec(stopped)}, the reaction is "
-        f"{vec(true)}. "
-        f"Random piles of 2 to 6 blocks: cyclic projections find it in {', '.join(map(str, right['cyclic']))} of "
-        f"{count} "
-        f"cases, Dykstra's in {', '.join(map(str, right['Dykstra']))}.",
+        f"{vec(true)}. Random piles of 2 to 6 blocks: cyclic projections find it in "
+        f"{', '.join(map(str, right['cyclic']))} of {count} cases, Dykstra's in "
+        f"{', '.join(map(str, right['Dykstra']))}.",
         comparisons=(
             as_printed("cyclic projections, F = (3, 5, 3)", stopped, true, tol=1e-6),
             as_corrected("Dykstra's projections, F = (3, 5, 3)", dykstra(F, A, bound), true, tol=1e-6),
@@ -116,8 +115,7 @@ def cyclic_projections(shop: Workshop) -> Finding:
             sound("the reaction", true, [1, 2, 0]),
         ),
         corrected="They converge to some point of the box, in general not the nearest; Dykstra's correction "
-        "(Hildreth's "
-        "method, the same as descending along one acceleration after the other) converges to the solution.",
+        "(Hildreth's method, the same as descending along one acceleration after the other) converges to the solution.",
         residual=residual,
         data={"sizes": SIZES, "cases": count, **right},
         pictures=(
@@ -185,11 +183,9 @@ def symbols_kept(shop: Workshop) -> Finding:
         _, old, new = before_and_after(F)
         zero, kept = zero + (new[0] == 0), kept + (new[1:] == old[1:])
     return Finding(
-        computed=f"F = (5, 0, -2) lies in {first[1]}, its projection {vec(first[0])} in {first[2]}; F = (-3.5, -2, "
-        f"-8) lies "
-        f"in {second[1]}, its projection {vec(second[0])} in {second[2]}. Random forces: the first symbol becomes "
-        f"zero in "
-        f"{share(zero, count)}, the others are kept in {share(kept, count)}.",
+        computed=f"F = (5, 0, -2) lies in {first[1]}, its projection {vec(first[0])} in {first[2]}; F = (-3.5, -2, -8) "
+        f"lies in {second[1]}, its projection {vec(second[0])} in {second[2]}. Random forces: the first symbol becomes "
+        f"zero in {share(zero, count)}, the others are kept in {share(kept, count)}.",
         comparisons=(
             as_printed("first symbol after projecting (5, 0, -2)", first[2][0], 0),
             as_printed("other symbols after projecting (-3.5, -2, -8)", second[2][1:], second[1][1:]),
@@ -197,8 +193,7 @@ def symbols_kept(shop: Workshop) -> Finding:
             sound("symbols of (-3.5, -2, -8)", second[1], [-1, 0, -1]),
         ),
         counterexample=f"F = (5, 0, -2) keeps its first symbol, {first[1]} to {first[2]}; F = (-3.5, -2, -8) changes "
-        f"its "
-        f"second, {second[1]} to {second[2]}.",
+        f"its second, {second[1]} to {second[2]}.",
         data={"cases": count, "first zero": zero, "others kept": kept},
     )
 
@@ -221,10 +216,9 @@ def frozen_matrix(shop: Workshop) -> Finding:
     direction = np.array([-inverse[1, 2] / inverse[1, 1], 1.0])
     printed, proper = (freeze(A, 0)[1] / freeze(A, 0)[1, 1] for freeze in (block, schur))
     return Finding(
-        computed=f"Masses (1, 2, 4): moving R_3 by one with R_1 kept, the nearest point moves R_2 by "
-        f"{num(direction[0])}. "
-        f"The printed matrix {vec(block(A, 0)[0])}, {vec(block(A, 0)[1])} moves it by {num(printed[0])}, the Schur "
-        f"complement {vec(schur(A, 0)[0])}, {vec(schur(A, 0)[1])} by {num(proper[0])}.",
+        computed="Masses (1, 2, 4): moving R_3 by one with R_1 kept, the nearest point moves R_2 by "
+        f"{num(direction[0])}. The printed matrix {vec(block(A, 0)[0])}, {vec(block(A, 0)[1])} moves it by "
+        f"{num(printed[0])}, the Schur complement {vec(schur(A, 0)[0])}, {vec(schur(A, 0)[1])} by {num(proper[0])}.",
         comparisons=(
             as_printed("direction of the projection", printed, direction),
             as_corrected("direction of the projection", proper, direction),
@@ -270,8 +264,7 @@ def symbol_algorithm(shop: Workshop) -> Finding:
 
     return Finding(
         computed=f"F = (5, 0, -2): the algorithm says {told[0]}, the motion is {asked[0]}; F = (0, 5, -2): {told[1]}, "
-        f"the "
-        f"motion is {asked[1]}. Random piles of 2 to 6 blocks, right of {count}: as printed "
+        f"the motion is {asked[1]}. Random piles of 2 to 6 blocks, right of {count}: as printed "
         f"{', '.join(map(str, right['as printed']))}; with the Schur complement "
         f"{', '.join(map(str, right['with the Schur complement']))}.",
         comparisons=(

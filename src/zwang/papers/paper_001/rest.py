@@ -32,9 +32,8 @@ def no_self_stress(shop: Workshop) -> Finding:
             certified += 1
             failed += found.status.name == "NONE"
     return Finding(
-        computed=f"{certified} random problems at rest without self-stress, random forces and biases: {failed} "
-        f"without a "
-        "solution.",
+        computed=f"{certified} random problems at rest without self-stress, random forces and biases: {failed} without "
+        "a solution.",
         comparisons=(
             as_printed("problems without a solution", failed, 0),
             sound("some were certified", certified > 20),
@@ -64,8 +63,7 @@ def fixed(shop: Workshop) -> Finding:
         moving, lost = moving + 1, lost + (ask(moved, certify=False).status.name == "NONE")
     return Finding(
         computed=f"{count} random bodies at rest between three rough lines that don't move ({stressed} of them can "
-        f"jam): "
-        f"{failed} without a solution. The same with lines that accelerate: {share(lost, moving)} without one.",
+        f"jam): {failed} without a solution. The same with lines that accelerate: {share(lost, moving)} without one.",
         comparisons=(
             as_printed("problems without a solution, nothing moves", failed, 0),
             sound("some can jam", stressed > 0),
@@ -95,7 +93,6 @@ def lower_bound(shop: Workshop) -> Finding:
         least = min(least, float(full @ inverse @ x - full @ inverse @ full) / (1 + float(full @ inverse @ full)))
     return Finding(
         computed=f"{count} random problems and normal forces: (F + T + N, F + N) less the square of F + T + N is at "
-        f"least "
-        f"{num(least, 2)}.",
+        f"least {num(least, 2)}.",
         comparisons=(as_printed("at least the square", min(least, 0.0), 0.0, tol=1e-10),),
     )

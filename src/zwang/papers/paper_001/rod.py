@@ -69,8 +69,7 @@ def two_sided(shop: Workshop, **values: float) -> Any:
     "001-ex5-matrices",
     place="example 5, (4.9)",
     statement="In coordinates of the foot the rod of unit mass and unit radius of gyration has a mass matrix and an "
-    "inverse "
-    "in closed form.",
+    "inverse in closed form.",
     printed="`A = (1, 0, -h; 0, 1, a; -h, a, 1 + l^2)`; `A^-1 = (1 + h^2, -a h, h; -a h, 1 + a^2, -a; h, -a, 1)`",
     recorded="confirmed",
     systems=(ROD,),
@@ -88,8 +87,7 @@ def matrices(shop: Workshop) -> Finding:
         errors[2] = max(errors[2], float(np.abs(problem.force - list(F.values())).max()))
     return Finding(
         computed=f"20 random rods: A to {num(errors[0], 1)}, its inverse to {num(errors[1], 1)}, the right sides of "
-        f"(4.9) to "
-        f"{num(errors[2], 1)}.",
+        f"(4.9) to {num(errors[2], 1)}.",
         comparisons=(
             as_printed("A", errors[0], 0.0),
             as_printed("inverse of A", errors[1], 0.0),
@@ -141,9 +139,8 @@ def unique(shop: Workshop) -> Finding:
         one = {key: float(np.broadcast_to(value, (count,))[place]) for key, value in values.items()}
         both += two_sided(shop, v_x=float(place % 3 - 1), **one).status.name != "UNIQUE"
     return Finding(
-        computed=f"{int(holds.sum())} random rods and forces that meet (4.10), sliding either way and at rest: "
-        f"{wrong} without "
-        f"exactly one solution; held from both sides {share(both, len(chosen))}.",
+        computed=f"{int(holds.sum())} random rods and forces that meet (4.10), sliding either way and at rest: {wrong} "
+        f"without exactly one solution; held from both sides {share(both, len(chosen))}.",
         comparisons=(as_printed("one-sided failures", wrong, 0), as_printed("two-sided failures", both, 0)),
         residual=residual,
     )
@@ -197,8 +194,7 @@ def paradox_friction(shop: Workshop) -> Finding:
     "001-ex5-centre",
     place="example 5 and (4.10), in coordinates of the centre",
     statement="What holds for the rod doesn't depend on the coordinates: described by its centre, the uniform rod of "
-    "half "
-    "length 1 loses its one solution where `1 + a^2 = mu |a| h` for `l^2 = 3`.",
+    "half length 1 loses its one solution where `1 + a^2 = mu |a| h` for `l^2 = 3`.",
     printed="`1 + a^2 > mu |a| h`, with lengths in units of the radius of gyration",
     recorded="confirmed",
     systems=(CENTRED,),
@@ -249,9 +245,8 @@ def reversed_two_sided(shop: Workshop) -> Finding:
         numbers.append(len(two_sided(shop, v_x=float(1 - 2 * (place % 2)), **one).accelerations))
     seen = sorted(set(numbers))
     return Finding(
-        computed=f"{len(chosen)} random rods that violate (4.10), held from both sides and sliding: "
-        f"{numbers.count(0)} have no "
-        f"solution, {numbers.count(2)} have two; numbers seen: {vec(seen)}.",
+        computed=f"{len(chosen)} random rods that violate (4.10), held from both sides and sliding: {numbers.count(0)} "
+        f"have no solution, {numbers.count(2)} have two; numbers seen: {vec(seen)}.",
         comparisons=(as_printed("numbers of solutions", seen, [0, 2], tol=0.0),),
     )
 
@@ -297,17 +292,15 @@ def reversed_one_sided(shop: Workshop) -> Finding:
     return Finding(
         computed=f"a = -0.8, h = 1.5, mu = 2, v = -1: (4.10) fails and there is {len(one.accelerations)} solution. Of "
         f"{2 * int(violated.sum())} random sliding rods that violate (4.10) {numbers} have one; the corrected rule is "
-        f"wrong "
-        f"for {wrong}.",
+        f"wrong for {wrong}.",
         comparisons=(
             as_printed("solutions for v = -1", len(one.accelerations) in (0, 2)),
             as_corrected("disagreements with the rule", wrong, 0),
             sound("(4.10) fails there", 1 + 0.64 < 2 * 0.8 * 1.5),
         ),
         pictures=tuple(graph(*case) for case in cases),
-        corrected="Only if `1 + a^2 + mu a h sgn(v) < 0`: none if the free acceleration of the gap is negative, two "
-        "if it is "
-        "positive. In the other direction there is exactly one.",
+        corrected="Only if `1 + a^2 + mu a h sgn(v) < 0`: none if the free acceleration of the gap is negative, two if "
+        "it is positive. In the other direction there is exactly one.",
         residual=one.residual,
     )
 
@@ -330,8 +323,7 @@ def reversed_at_rest(shop: Workshop) -> Finding:
     seen = sorted({int(number) for number in counts})
     return Finding(
         computed=f"{len(counts)} random rods at rest that violate (4.10): {int((counts == 1).sum())} have one "
-        f"solution, "
-        f"{int((counts == 3).sum())} have three; numbers seen: {vec(seen)}.",
+        f"solution, {int((counts == 3).sum())} have three; numbers seen: {vec(seen)}.",
         comparisons=(
             as_printed("numbers of solutions are 0 or 2", set(seen) <= {0, 2}),
             as_corrected("numbers of solutions", seen, [1, 3], tol=0.0),
@@ -363,9 +355,8 @@ def gravity(shop: Workshop) -> Finding:
         none = shop.ask(ROD, mu=mu, v_x=1.0, v_theta=middle).status.name == "NONE"
         low, high = (middle, high) if none else (low, middle)
     return Finding(
-        computed=f"120°, mu = 3, sliding against its slope: no solution up to an angular velocity of {num(low)} "
-        f"rad/s, where "
-        f"`h omega^2/g` = {num(h * low**2 / g, 8)}; beyond it {int(counts[-1])} solutions.",
+        computed=f"120°, mu = 3, sliding against its slope: no solution up to an angular velocity of {num(low)} rad/s, "
+        f"where `h omega^2/g` = {num(h * low**2 / g, 8)}; beyond it {int(counts[-1])} solutions.",
         comparisons=(
             as_printed("no solution at every angular velocity", bool((counts == 0).all())),
             as_corrected("h omega^2/g at the limit", h * low**2 / g, 1.0, tol=1e-7),

@@ -29,8 +29,7 @@ def _sliding(direction: float) -> dict[str, float]:
     "001-ex4-no-friction",
     place="example 4, (3.6)",
     statement="Without friction the variational inequality for the tension gives the tension of example 1, and zero "
-    "where "
-    "the string is slack.",
+    "where the string is slack.",
     printed="(3.6) holds for all `N' >= 0` at N of (1.12) if `gamma < 2 g`, at `N = 0` if `gamma > 2 g`",
     recorded="confirmed",
     systems=("atwood_changing_length",),
@@ -46,8 +45,7 @@ def no_friction(shop: Workshop) -> Finding:
         worst = max(worst, abs(N - max(m1 * m2 * (2 - gamma) / (m1 + m2), 0.0)))
     return Finding(
         computed=f"{count} random strings, taut and slack: the inequality is never below {num(least, 1)}, the tension "
-        f"meets "
-        f"the closed form to {num(worst, 1)}.",
+        f"meets the closed form to {num(worst, 1)}.",
         comparisons=(
             as_printed("least value of (3.6)", least, 0.0, tol=1e-10),
             as_printed("tension", worst, 0.0),
@@ -74,8 +72,7 @@ def sliding(shop: Workshop) -> Finding:
             residual = max(residual, found.residual)
     return Finding(
         computed=f"{count} random pairs of weights, both directions of sliding: the tension meets the formula "
-        f"(mirrored "
-        f"for `q1' > 0`) to {num(worst, 1)}.",
+        f"(mirrored for `q1' > 0`) to {num(worst, 1)}.",
         comparisons=(as_printed("tension, relative", worst, 0.0),),
         residual=residual,
     )
@@ -85,8 +82,7 @@ def sliding(shop: Workshop) -> Finding:
     "001-ex4-solvability",
     place="example 4, (3.10)",
     statement="A sliding string has exactly one motion for both directions if `2 mu |chi| < 1`; otherwise one "
-    "direction is "
-    "impossible.",
+    "direction is impossible.",
     printed="`2 mu |chi| < 1`",
     recorded="confirmed",
     systems=(STRING,),
@@ -109,9 +105,8 @@ def solvability(shop: Workshop) -> Finding:
         pictures=(
             Picture(
                 "string-map",
-                "Number of solutions while the first weight rises, over the weights and the friction. With the "
-                "paper's law "
-                "a light first weight on a rough bar has none.",
+                "Number of solutions while the first weight rises, over the weights and the friction. With the paper's "
+                "law a light first weight on a rough bar has none.",
                 draw,
                 raster=True,
             ),
@@ -139,8 +134,7 @@ def held(shop: Workshop) -> Finding:
             worst = max(worst, abs(N - 1.0), abs(T + chi * N))
     return Finding(
         computed=f"{count} random pairs of weights at rest: {wrong} disagree with (3.12); N and T meet (3.13) and "
-        f"(3.11) to "
-        f"{num(worst, 1)}.",
+        f"(3.11) to {num(worst, 1)}.",
         comparisons=(as_printed("disagreements", wrong, 0), as_printed("N and T", worst, 0.0)),
     )
 
@@ -170,8 +164,7 @@ def lighter(shop: Workshop) -> Finding:
     one = _begins(shop, -0.5, mu)
     return Finding(
         computed=f"Masses (1, 3), 2 mu = 1/4, g = 1: w1 = {num(one[0])} and T = {num(one[1])} times 2 mu N; printed "
-        f"are "
-        f"{num(1.25 * -0.5 / 0.875)} and -1.",
+        f"are {num(1.25 * -0.5 / 0.875)} and -1.",
         comparisons=(
             as_printed("w1/g", w, 1.25 * chis / (1 + 0.25 * chis)),
             as_printed("T/(2 mu N)", [item[1] for item in told], [-1.0] * 9),
@@ -201,8 +194,7 @@ def heavier(shop: Workshop) -> Finding:
     one = _begins(shop, 0.5, mu)
     return Finding(
         computed=f"Masses (3, 1), 2 mu = 1/4, g = 1: w1 = {num(one[0])} and T = {num(one[1])} times 2 mu N; printed "
-        f"are "
-        f"{num(0.75 * 0.5 / 0.875)} and 1.",
+        f"are {num(0.75 * 0.5 / 0.875)} and 1.",
         comparisons=(
             as_printed("w1/g", w, 0.75 * chis / (1 - 0.25 * chis)),
             as_printed("T/(2 mu N)", [item[1] for item in told], [1.0] * 9),
@@ -261,9 +253,8 @@ def model(shop: Workshop) -> Finding:
     lost = sum(int((counts != 1).sum()) for counts in ways)
     return Finding(
         computed=f"Masses (1, 9), 2 mu = 1.5, the first weight falling: N = {num(N, 4)}, T = {num(T, 4)}, so the legs "
-        f"carry "
-        f"{num(legs[0], 4)} and {num(legs[1], 4)}. On a grid, states without a motion begin at 2 mu = {num(least, 3)}. "
-        f"With the capstan law {share(lost, 2 * size**2)} states have no motion or several.",
+        f"carry {num(legs[0], 4)} and {num(legs[1], 4)}. On a grid, states without a motion begin at 2 mu = "
+        f"{num(least, 3)}. With the capstan law {share(lost, 2 * size**2)} states have no motion or several.",
         comparisons=(
             as_printed("both legs of the string pull", bool(min(legs) >= 0)),
             as_corrected("a paradox needs 2 mu > 1, where a leg would push", bool(least > 1)),
@@ -271,8 +262,7 @@ def model(shop: Workshop) -> Finding:
             sound("the string has a solution there", found.status.name, "UNIQUE"),
         ),
         corrected="Beyond 2 mu = 1 one leg of the string would have to push, `N - |T| < 0`, so the paradox is outside "
-        "the "
-        "model: a string only pulls. With the capstan law `T/N = tanh(mu pi/2) < 1` there is no paradox.",
+        "the model: a string only pulls. With the capstan law `T/N = tanh(mu pi/2) < 1` there is no paradox.",
         residual=found.residual,
         data={"legs": legs, "least 2 mu": least, "mass": vec((1, 9))},
     )

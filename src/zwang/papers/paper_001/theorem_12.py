@@ -42,8 +42,7 @@ def existence(shop: Workshop) -> Finding:
         residual = max(residual, found.residual if found.solutions else 0.0)
     return Finding(
         computed=f"{tested} random problems with a positive definite Omega (sliding, resting, one- and two-sided "
-        f"contacts, "
-        f"random biases): {without} without a solution.",
+        f"contacts, random biases): {without} without a solution.",
         comparisons=(as_printed("problems without a solution", without, 0), sound("problems were tested", tested > 20)),
         residual=residual,
         data={"tested": tested},
@@ -77,12 +76,10 @@ def uniqueness(shop: Workshop) -> Finding:
         return _ladder_figure(found)
 
     return Finding(
-        computed=f"Ladder at rest, 120°, mu = 0.8 and 0.4, F = (0.5, -1, 1): the smallest eigenvalue of Omega over "
-        f"all mubar "
-        f"is {num(eigenvalue, 3)}, and there are {len(rows)} accelerations: {'; '.join(vec(row, 4) for row in rows)}. "
-        f"The "
-        f"corrected condition held for {share(certified, count)} random problems; {failed} of these had two "
-        f"accelerations.",
+        computed="Ladder at rest, 120°, mu = 0.8 and 0.4, F = (0.5, -1, 1): the smallest eigenvalue of Omega over all "
+        f"mubar is {num(eigenvalue, 3)}, and there are {len(rows)} accelerations: "
+        f"{'; '.join(vec(row, 4) for row in rows)}. The corrected condition held for {share(certified, count)} random "
+        f"problems; {failed} of these had two accelerations.",
         comparisons=(
             as_printed("accelerations of the ladder", len(rows), 1),
             as_corrected("failures of the corrected condition", failed, 0),
@@ -92,9 +89,8 @@ def uniqueness(shop: Workshop) -> Finding:
             sound("slip is a solution", rows[-1], [0.2742, 0.0, 0.0914], tol=2e-4),
         ),
         corrected="Positive definiteness proves existence. Uniqueness needs, for every set K of resting contacts that "
-        "stick "
-        "and all signs of the others, that `n^T P_K (n + s mu t)` has a positive definite symmetric part, where P_K is "
-        "the inverse mass with the tangents of K projected out; if every contact slides, Omega is enough.",
+        "stick and all signs of the others, that `n^T P_K (n + s mu t)` has a positive definite symmetric part, where "
+        "P_K is the inverse mass with the tangents of K projected out; if every contact slides, Omega is enough.",
         residual=found.residual,
         data={"eigenvalue": eigenvalue, "accelerations": rows},
         pictures=(
@@ -143,9 +139,8 @@ def mixed(shop: Workshop) -> Finding:
             sound("the accelerations", rows, [(0, 0, 0), (0, 7 / root, 0), (1 / root, -1 / root, 0)]),
             sound("every mode was decided", found.complete),
         ),
-        counterexample=f"A = I, n1 = e1, t1 = e2, mu1 = 2 sliding with v1 < 0; n2 = e3, t2 = (e1 + e2)/sqrt 2, mu2 = "
-        f"1 at "
-        f"rest; F = (1, -1, -10 sqrt 2)/sqrt 2 has {len(rows)} accelerations.",
+        counterexample="A = I, n1 = e1, t1 = e2, mu1 = 2 sliding with v1 < 0; n2 = e3, t2 = (e1 + e2)/sqrt 2, mu2 = 1 "
+        f"at rest; F = (1, -1, -10 sqrt 2)/sqrt 2 has {len(rows)} accelerations.",
         residual=found.residual,
     )
 
@@ -183,8 +178,7 @@ def plane_friction(shop: Workshop) -> Finding:
     "001-thm12-one-contact",
     place="theorem 12, one contact with friction along a line",
     statement="For one contact with friction along a line, positive Omega means exactly one solution, at rest or "
-    "sliding, "
-    "one- or two-sided.",
+    "sliding, one- or two-sided.",
     printed="`a_nn - mu |a_nt| > 0` implies a unique solution",
     recorded="confirmed",
 )
@@ -219,8 +213,7 @@ def frictionless(shop: Workshop) -> Finding:
         failed += ask(problem, certify=False).status.name != "UNIQUE"
     return Finding(
         computed=f"{count} random problems without friction: smallest eigenvalue of Omega {num(least, 2)}, {failed} "
-        f"without "
-        "exactly one solution.",
+        "without exactly one solution.",
         comparisons=(as_printed("failures", failed, 0), as_printed("Omega positive definite", bool(least > 0))),
     )
 
@@ -308,8 +301,7 @@ def frequency(shop: Workshop) -> Finding:
             example = example or ", ".join(f"{key} = {num(value, 4)}" for key, value in values.items())
     return Finding(
         computed=f"{tested} random ladders with positive definite Omega: {none} without a solution, {several} with "
-        f"several "
-        "accelerations.",
+        "several accelerations.",
         comparisons=(as_printed("several accelerations", several, 0), sound("existence never fails", none, 0)),
         counterexample=example,
         data={"tested": tested, "several": several},

@@ -40,8 +40,7 @@ def gaps_at(problem: ContactProblem, N: Any) -> Any:
     "001-thm11",
     place="theorem 11, (3.5)",
     statement="Normal forces solve the problem with Coulomb's friction exactly if, with the friction of theorem 10, "
-    "they "
-    "satisfy a variational inequality.",
+    "they satisfy a variational inequality.",
     printed="`(F + N + T(F + N) - B, N' - N) >= 0` for all admissible N'",
     recorded="confirmed",
 )
@@ -66,8 +65,7 @@ def theorem_11(shop: Workshop) -> Finding:
         passed, tried = passed + bool(worst.min() > -1e-9), tried + 1
     return Finding(
         computed=f"{count} random problems, {solutions} solutions: over 50 random N' each the expression is never "
-        f"below "
-        f"{num(least, 1)}. Of {tried} random admissible forces that are no solutions {passed} satisfy it.",
+        f"below {num(least, 1)}. Of {tried} random admissible forces that are no solutions {passed} satisfy it.",
         comparisons=(
             as_printed("least value at solutions", least, 0.0, tol=1e-8),
             as_printed("forces that satisfy it without being solutions", passed, 0),
@@ -101,17 +99,15 @@ def dependent_normals(shop: Workshop) -> Finding:
     return Finding(
         computed=f"A block sliding on three feet in a row with mu = {mu}: {found.status.name}, accelerations from "
         f"{num(w.min())} to {num(w.max())}, a continuum: {found.accelerations_continuum}. N = (0, 1, 0) and (1/2, 0, "
-        f"1/2) "
-        f"give one x, but frictions {num(T[0, 0])} and {num(T[1, 0])}.",
+        f"1/2) give one x, but frictions {num(T[0, 0])} and {num(T[1, 0])}.",
         comparisons=(
             as_printed("one x, one T", T[1], T[0]),
             as_corrected("a continuum of accelerations", bool(found.accelerations_continuum)),
             as_corrected("its ends", sorted([w.min(), w.max()]), [-mu[1], -(mu[0] + mu[2]) / 2]),
             sound("the same x", x[1], x[0]),
         ),
-        corrected="It needs independent normals. With dependent ones T is a function of the multipliers N_j, not of "
-        "x, and "
-        "the inequality has to be written for these.",
+        corrected="It needs independent normals. With dependent ones T is a function of the multipliers N_j, not of x, "
+        "and the inequality has to be written for these.",
         residual=found.residual,
     )
 
@@ -137,8 +133,7 @@ def projected_vector(shop: Workshop) -> Finding:
     of_both = float(least_squares(problem.mass, problem.force + N * rows.normal[0], rows.tangent, bound)[0])
     return Finding(
         computed=f"String at rest, masses (1, 2), given tension {N}: T = {num(T)}; the projection of -F is "
-        f"{num(of_force)}, "
-        f"that of -(F + N) is {num(of_both)}.",
+        f"{num(of_force)}, that of -(F + N) is {num(of_both)}.",
         comparisons=(as_printed("projection of -F", of_force, T), as_corrected("projection of -(F + N)", of_both, T)),
         corrected="T(F + N) is the projection of `-(F + N)`, by theorem 10.",
         residual=found.residual,
@@ -181,6 +176,5 @@ def derivative(shop: Workshop) -> Finding:
             sound("closed form of the rod", expected, a * h / (1 + h**2)),
         ),
         corrected="At rest `dT/dN = -(t, n)/(t, t)` in the metric (1.5): independent of mu, of any sign, possibly "
-        "larger "
-        "than mu; and a resting contact responds to the normal force of every other contact.",
+        "larger than mu; and a resting contact responds to the normal force of every other contact.",
     )

@@ -17,10 +17,8 @@ def _answer(records: Mapping[str, Record]) -> str:
     parts = [
         "It depends on the shape of the ellipse at its lowest point. If the ellipse is flatter there than the circle "
         "about A, the two ways cross at an angle, and a moving pendulum can only go straight on, which brings the "
-        "short "
-        "rod to the other side of the long one. If the ellipse is as round as that circle and tall, the two ways "
-        "touch: "
-        "both are smooth continuations, and rigid rods alone can't say which one is taken."
+        "short rod to the other side of the long one. If the ellipse is as round as that circle and tall, the two ways "
+        "touch: both are smooth continuations, and rigid rods alone can't say which one is taken."
     ]
     main = records.get("002-finite-limits")
     if main is not None and "limits" in main.data:
@@ -44,9 +42,8 @@ CHAPTER = Chapter(
     source=f"{BURIAN_2017}, in Russian: Behaviour of the pendulum with a singular configuration space",
     question=(
         "Two rods hang from a pivot and the lower end runs on an ellipse, so that there is one way to move. In one "
-        "pose "
-        "the rods lie exactly on each other, and from there the short one can come out on either side of the long one. "
-        "What does the pendulum do when it swings through that pose, and how large do the forces become?"
+        "pose the rods lie exactly on each other, and from there the short one can come out on either side of the long "
+        "one. What does the pendulum do when it swings through that pose, and how large do the forces become?"
     ),
     answer=_answer,
     picture=poses_drawing,
@@ -54,37 +51,32 @@ CHAPTER = Chapter(
         Section(
             "paper_002.geometry",
             "The pendulum, its ellipse, its two branches",
-            "A is the origin and x points down; |AB| = 2, |BC| = 1. phi is the polar angle of C, `d(phi)` its "
-            "distance from "
-            "A, theta the angle CAB. The sign of theta, the label, says on which side of AC the elbow B is.",
+            "A is the origin and x points down; |AB| = 2, |BC| = 1. phi is the polar angle of C, `d(phi)` its distance "
+            "from A, theta the angle CAB. The sign of theta, the label, says on which side of AC the elbow B is.",
         ),
         Section(
             "paper_002.curvature",
             "Crossing, touching, locked",
             "The ellipse passes at the distance 1 below A. How its curvature k there compares with 1 decides whether "
-            "the "
-            "branches cross, touch, or whether the folded pose stands alone.",
+            "the branches cross, touch, or whether the folded pose stands alone.",
         ),
         Section(
             "paper_002.free",
             "The end let go",
             "Without the ellipse the pendulum has two degrees of freedom and no singular pose. What it does with the "
-            "same "
-            "velocity is a first guess for the constrained one.",
+            "same velocity is a first guess for the constrained one.",
         ),
         Section(
             "paper_002.equations",
             "Equations for the forces",
             "B and C as free particles held by three constraints: the multipliers Lambda of AB, BC and the ellipse "
-            "solve a "
-            "linear system. In the folded pose its matrix is singular.",
+            "solve a linear system. In the folded pose its matrix is singular.",
         ),
         Section(
             "paper_002.forces",
             "How large the forces become",
-            "The main claim of the paper: the multipliers grow without bound where the branches cross. The equation "
-            "of the "
-            "tangent cone says otherwise.",
+            "The main claim of the paper: the multipliers grow without bound where the branches cross. The equation of "
+            "the tangent cone says otherwise.",
         ),
         Section(
             "paper_002.reduced",
@@ -96,8 +88,7 @@ CHAPTER = Chapter(
             "paper_002.experiment",
             "The experiment with a string",
             "In the paper's models the ellipse was a string through a ring, fixed at the foci. A string pulls and "
-            "can't "
-            "push, so that C may leave the ellipse inwards.",
+            "can't push, so that C may leave the ellipse inwards.",
             picture=string_drawing,
         ),
     ),

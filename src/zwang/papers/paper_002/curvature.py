@@ -59,8 +59,7 @@ def polar(shop: Workshop) -> Finding:
         seconds.append(1 - float(distance(params, 0.0)[2]))
     return Finding(
         computed=f"Curvature of the guide from its equation on four ellipses: the formula agrees to {num(worst, 1)}; "
-        "at the "
-        f"vertex it is {vec(vertex, 5)}.",
+        f"at the vertex it is {vec(vertex, 5)}.",
         comparisons=(as_printed("curvature", worst, 0.0), as_printed("at the vertex", vertex, seconds)),
     )
 
@@ -93,8 +92,7 @@ def ellipse_curvature(shop: Workshop) -> Finding:
     "002-crossing",
     place="section 3, curvature other than 1",
     statement="If the second derivative of the distance is positive (curvature below 1), the two branches cross and "
-    "differ "
-    "in the velocity of B.",
+    "differ in the velocity of B.",
     printed="`d''(0) != 0`: the branches differ in the direction of the velocities (5), (6)",
     recorded="confirmed",
     systems=(CARTESIAN,),
@@ -111,8 +109,7 @@ def crossing(shop: Workshop) -> Finding:
     (locked,) = space(shop, r2=1.0).singular_points
     return Finding(
         computed=f"Curvature 2/3: B moves {vec(slopes[0], 5)} times as fast as C on the two branches. Curvature 1.5: "
-        "the "
-        f"folded pose is {locked.kind}, the pendulum is locked in it.",
+        f"the folded pose is {locked.kind}, the pendulum is locked in it.",
         comparisons=(
             as_printed("kinds", kinds == ["crossing"] * 3),
             as_printed("y_B'/y_C' on the branches", slopes, printed, tol=1e-7),
@@ -180,9 +177,8 @@ def unit_curvature(shop: Workshop) -> Finding:
             sound("r1 = 1 is a circle about A", np.abs(circle - 1).max(), 0.0, tol=1e-12),
         ),
         residual=float(space(shop, JOINT, r1=1.5625, r2=1.25, a=-0.5625).residual),
-        corrected="n even and `g_n(0) > 0` are needed too: for the ellipse `k = 1` and `r1 > 1`, since `|AC| = 1 + "
-        "(r1 - 1) "
-        "phi^4/(8 r1)`; `r1 < 1` locks the pendulum, `r1 = 1` is a circle about A, and n = 3 gives a cusp.",
+        corrected="n even and `g_n(0) > 0` are needed too: for the ellipse `k = 1` and `r1 > 1`, since `|AC| = 1 + (r1 "
+        "- 1) phi^4/(8 r1)`; `r1 < 1` locks the pendulum, `r1 = 1` is a circle about A, and n = 3 gives a cusp.",
     )
 
 
@@ -252,8 +248,7 @@ def smooth(shop: Workshop) -> Finding:
     changed = all(signs == {-1.0, 1.0} for signs in by_curve.values())
     return Finding(
         computed=f"u/phi tends to {num(fit[-1], 5)} (`(d''/2)^(1/2)` = {num(np.sqrt(second / 2), 5)}); of the two "
-        "smooth curves "
-        f"through the point {sum(signs == {-1.0, 1.0} for signs in by_curve.values())} change the label.",
+        f"smooth curves through the point {sum(signs == {-1.0, 1.0} for signs in by_curve.values())} change the label.",
         comparisons=(
             as_printed("limit of u/phi", fit[-1], np.sqrt(second / 2), tol=1e-4),
             as_printed("the label changes along each smooth curve", changed),

@@ -209,9 +209,8 @@ def gram(shop: Workshop) -> Finding:
 @claim(
     "002-solvability",
     place="(15)",
-    statement="In the folded pose the equations for the multipliers can be solved exactly if one number vanishes; "
-    "then a "
-    "whole line of multipliers solves them.",
+    statement="In the folded pose the equations for the multipliers can be solved exactly if one number vanishes; then "
+    "a whole line of multipliers solves them.",
     printed="`u3/c + u2 - u1/2 = 0`",
     recorded="confirmed",
     systems=(CARTESIAN,),
@@ -232,8 +231,7 @@ def solvability(shop: Workshop) -> Finding:
             free |= {item.dimension for item in found.solutions}
     return Finding(
         computed=f"{total} velocities in the folded pose of three ellipses: `reactions` has a solution exactly where "
-        "(15) "
-        f"holds in {right}; the solutions are then a set of dimension {max(free, default=0)}.",
+        f"(15) holds in {right}; the solutions are then a set of dimension {max(free, default=0)}.",
         comparisons=(
             as_printed("velocities that agree", right, total),
             as_printed("a line of multipliers", free == {1}),

@@ -172,9 +172,8 @@ def string_stays(shop: Workshop) -> Finding:
     return Finding(
         computed="Where the branches touch a two-sided guide would have to push from phi = "
         f"{num(pushes['touching'], 3)} on, which a string can't: it is left at phi = {vec(leave, 4)} for excess "
-        "lengths 1e-8, 1e-9, 1e-10, and "
-        f"in the last flight C is up to {num(max(flights), 2)} inside the ellipse. Where they cross it is left at "
-        f"{vec(crossing, 2)} for 1e-7, 1e-9.",
+        f"lengths 1e-8, 1e-9, 1e-10, and in the last flight C is up to {num(max(flights), 2)} inside the ellipse. "
+        f"Where they cross it is left at {vec(crossing, 2)} for 1e-7, 1e-9.",
         comparisons=(
             as_printed("contact is lost only in the point", bool(max(np.abs(leave)) < 0.01)),
             as_corrected("crossing: the force stays a pull", pushes["crossing"], 0.0),
@@ -231,8 +230,7 @@ def _gap_picture(shop: Workshop) -> Picture:
         "gap",
         "How far C is inside the ellipse, with a string longer by 1e-8. Where the branches cross it flies once, over a "
         "stretch that shrinks with the excess length. Where they touch it is off most of the way, with impacts that "
-        "crowd "
-        "before the folded pose and a last long flight.",
+        "crowd before the folded pose and a last long flight.",
         make,
     )
 

@@ -51,8 +51,7 @@ def touching_solvable(shop: Workshop) -> Finding:
         dimensions.append(answer(shop.model(CARTESIAN), state, params).solutions[0].dimension)
     return Finding(
         computed=f"Three speeds: U0 agrees to {num(worst, 1)}, (15) is {num(np.abs(numbers).max(), 1)}, and the "
-        "multipliers "
-        f"form a set of dimension {dimensions[0]}.",
+        f"multipliers form a set of dimension {dimensions[0]}.",
         comparisons=(
             as_printed("U0", worst, 0.0),
             as_printed("(15)", numbers, [0.0] * 3),
@@ -143,8 +142,7 @@ def crossing_solvable(shop: Workshop) -> Finding:
     count = len(numbers)
     return Finding(
         computed=f"Both branches of three ellipses: (15) is {num(np.abs(numbers).max(), 1)} and `reactions` finds "
-        "solutions on "
-        f"{solved} of {count}. U0 alone gives {vec(alone[::2], 4)}: it depends on r2 as well.",
+        f"solutions on {solved} of {count}. U0 alone gives {vec(alone[::2], 4)}: it depends on r2 as well.",
         comparisons=(
             as_printed("no branch has a solution", solved, 0),
             as_corrected("(15) on every branch", numbers, [0.0] * count, tol=1e-7),
@@ -152,8 +150,7 @@ def crossing_solvable(shop: Workshop) -> Finding:
             as_corrected("U0 alone: v^2 (k - 1)", alone, [k - 1 for k in _curvatures(shop) for _ in range(2)]),
         ),
         corrected="(15) holds on both branches: U0 alone gives `v^2 (k - 1)`, since it depends on r2, and U1 adds "
-        "`C^2/2 = v^2 "
-        "(1 - k)`. (15) is the equation of the tangent cone, so it holds for the velocity of any branch.",
+        "`C^2/2 = v^2 (1 - k)`. (15) is the equation of the tangent cone, so it holds for the velocity of any branch.",
     )
 
 
@@ -192,9 +189,8 @@ def finite_limits(shop: Workshop) -> Finding:
     known = [(-0.958806, 0.217271, -2.174093), (-2.177205, -0.611917, -3.417876)]
     return Finding(
         computed=f"r1 = r2 = 1.5, v = g = m = 1: all exponents are {num(np.abs(exponents).max(), 1)}, the limits "
-        f"{vec(limits[0])} "
-        f"and {vec(limits[1])}; on poses with phi down to {num(np.abs(near.phi).min(), 1)} no multiplier is above "
-        f"{num(max(seen), 4)}. Gravity tilted by {TILT}: exponents {num(min(slopes), 4)}.",
+        f"{vec(limits[0])} and {vec(limits[1])}; on poses with phi down to {num(np.abs(near.phi).min(), 1)} no "
+        f"multiplier is above {num(max(seen), 4)}. Gravity tilted by {TILT}: exponents {num(min(slopes), 4)}.",
         comparisons=(
             as_printed("the multipliers grow", bool(min(exponents) < -0.1)),
             as_corrected("exponents, symmetric", exponents, [0.0] * 12, tol=1e-6),
@@ -204,8 +200,7 @@ def finite_limits(shop: Workshop) -> Finding:
             sound("poses next to the point stay below", bool(max(seen) < 4.0)),
         ),
         corrected="With the mirror symmetry every multiplier has a finite limit on each branch; without it (tilted "
-        "gravity) "
-        "`Lambda ~ 1/phi`.",
+        "gravity) `Lambda ~ 1/phi`.",
         residual=max(float(found.residual), float(tilted.residual)),
         data={"limits": [list(item) for item in limits]},
         pictures=(
@@ -243,9 +238,8 @@ def touching_forces(shop: Workshop) -> Finding:
             as_corrected("coefficients 0.8 m v^2 (-1/2, 1, r1)", coefficients, [wanted] * 4, tol=1e-6),
             sound("the least singular value is of second order", slope, 2.0, tol=0.02),
         ),
-        corrected="A solution exists at the point, but along the branch `Lambda_k -> 0.8 m v^2 n_k/phi^2`, `n = "
-        "(-1/2, 1, "
-        "r1)`: the branch is curved, and the gradients become dependent like `phi^2`.",
+        corrected="A solution exists at the point, but along the branch `Lambda_k -> 0.8 m v^2 n_k/phi^2`, `n = (-1/2, "
+        "1, r1)`: the branch is curved, and the gradients become dependent like `phi^2`.",
         residual=float(found.residual),
         data={"exponent": exponents[0]},
         pictures=(growth_picture(shop, "touching", "Multipliers where the branches touch: they grow.", **TOUCHING),),

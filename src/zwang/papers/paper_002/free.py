@@ -129,8 +129,7 @@ def equation_10(shop: Workshop) -> Finding:
     size = float(np.abs(a).max())
     return Finding(
         computed=f"{len(q)} random states: the accelerations leave up to {num(np.abs(printed).max(), 3)} in the "
-        "printed equation "
-        f"and {num(np.abs(corrected).max(), 1)} with a minus before the last sine.",
+        f"printed equation and {num(np.abs(corrected).max(), 1)} with a minus before the last sine.",
         comparisons=(
             as_printed("(10)", np.abs(printed).max() / size, 0.0),
             as_corrected("(10) with a minus", np.abs(corrected).max() / size, 0.0),
@@ -171,9 +170,8 @@ def determinant(shop: Workshop) -> Finding:
 @claim(
     "002-free-switch",
     place="section 4, end",
-    statement="Let go in the folded pose with the velocity of a crossing branch, the free pendulum changes the "
-    "branch: the "
-    "short rod goes on to the other side.",
+    statement="Let go in the folded pose with the velocity of a crossing branch, the free pendulum changes the branch: "
+    "the short rod goes on to the other side.",
     printed="`sin(psi - phi) = (psi' - phi') t + o(t)` changes its sign",
     recorded="confirmed",
     systems=(JOINT, CARTESIAN),
@@ -222,8 +220,7 @@ def straight(shop: Workshop) -> Finding:
         drifts.append(float(np.ptp(motion.energy["total"])))
     return Finding(
         computed="Exactly one half-branch goes on in the direction of arrival, and on it the label is the other one; "
-        "the "
-        f"energy is kept to {num(max(drifts), 1)}.",
+        f"the energy is kept to {num(max(drifts), 1)}.",
         comparisons=(
             as_printed("labels before and after", pairs, [[1.0, -1.0], [-1.0, 1.0]]),
             sound("energy", max(drifts), 0.0, tol=1e-8),

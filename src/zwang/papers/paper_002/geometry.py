@@ -52,8 +52,7 @@ def foci(shop: Workshop) -> Finding:
             sound("C stays on the ellipse with these foci", spread, 0.0),
         ),
         corrected="`r1` and `r2` are the semi-axes, `r1` the larger one; where the branches touch (`r1 = r2^2 > 1`) "
-        "the "
-        "nearer focus is below A, at `1 - r1 + (r1^2 - r1)^(1/2) > 0`.",
+        "the nearer focus is below A, at `1 - r1 + (r1^2 - r1)^(1/2) > 0`.",
     )
 
 
@@ -80,13 +79,11 @@ def ray(shop: Workshop) -> Finding:
         plus += list((a / r1**2 + root) / (1 / r1**2 + slope))
     least = np.abs(np.subtract(got, minus)).min()
     return Finding(
-        computed=f"{len(got)} traced poses on three ellipses: with the minus x is off by {num(least, 3)} or more, "
-        "with a "
-        f"plus by at most {num(np.abs(np.subtract(got, plus)).max(), 1)}.",
+        computed=f"{len(got)} traced poses on three ellipses: with the minus x is off by {num(least, 3)} or more, with "
+        f"a plus by at most {num(np.abs(np.subtract(got, plus)).max(), 1)}.",
         comparisons=(as_printed("x(phi)", got, minus), as_corrected("x(phi)", got, plus)),
         corrected="`x(phi) = (a/r1^2 + S^(1/2))/(1/r1^2 + tan(phi)^2/r2^2)`; the minus gives the other end of the "
-        "chord, "
-        "`a - r1` at phi = 0.",
+        "chord, `a - r1` at phi = 0.",
     )
 
 
@@ -159,8 +156,7 @@ def change(shop: Workshop) -> Finding:
     off = max((abs(d - 1) for d in changes), default=float("nan"))
     return Finding(
         computed=f"{len(changes)} changes of label on the traced arcs, all within {num(off, 2)} of |AC| = 1 (the "
-        "spacing of "
-        "the samples); where |AC| stays above 1 every arc keeps its label.",
+        "spacing of the samples); where |AC| stays above 1 every arc keeps its label.",
         comparisons=(
             as_printed("|AC| at a change of label", off, 0.0, tol=0.02),
             as_printed("arcs keep their label where |AC| > 1", pure and kept),
@@ -178,8 +174,7 @@ def change(shop: Workshop) -> Finding:
     recorded="corrected",
     systems=(JOINT,),
     new="an ellipse whose vertex is nearer to A than 1 can't be reached all round: the two ways to fold are then "
-    "joined "
-    "at the ends into one curve, and so for all parameters near by",
+    "joined at the ends into one curve, and so for all parameters near by",
 )
 def general(shop: Workshop) -> Finding:
     above, at, below = (space(shop, JOINT, a=a) for a in (-0.45, -0.5, -0.55))

@@ -58,8 +58,7 @@ def poses_drawing(shop: Workshop) -> Picture:
     return Picture(
         "poses",
         "Two rods, AB twice as long as BC; A is fixed and C runs on the ellipse. Where C passes below A at the "
-        "distance "
-        "1, the rods lie on each other, and the short one may come out on either side.",
+        "distance 1, the rods lie on each other, and the short one may come out on either side.",
         make,
         tight=True,
     )
@@ -105,9 +104,8 @@ def regimes(shop: Workshop) -> Picture:
 
     return Picture(
         "regimes",
-        "The configuration space (sideways position of C and of B) as the ellipse moves: one closed curve, a "
-        "crossing, a "
-        "tangency, two separate curves.",
+        "The configuration space (sideways position of C and of B) as the ellipse moves: one closed curve, a crossing, "
+        "a tangency, two separate curves.",
         make,
     )
 

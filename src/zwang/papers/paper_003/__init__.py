@@ -20,10 +20,8 @@ __all__ = ["CHAPTER"]
 def _answer(records: Mapping[str, Record]) -> str:
     parts = [
         "Yes, as long as the motion starts along the constraint. The stiffer the springs, the closer the positions; "
-        "the "
-        "force of the springs never settles, but its average over a short time is the reaction that the ideal "
-        "constraint "
-        "would exert."
+        "the force of the springs never settles, but its average over a short time is the reaction that the ideal "
+        "constraint would exert."
     ]
     position = records.get("003-thm-position")
     if position is not None and "orders" in position.data:
@@ -56,8 +54,7 @@ CHAPTER = Chapter(
     source=f"{KOZLOV_NEISHTADT}, in Russian: On the realization of holonomic constraints",
     question=(
         "A rigid rod, a rail, a hinge are idealizations: real ones give a little. If a constraint is replaced by a "
-        "very "
-        "stiff spring, does the motion tend to that of the ideal constraint, how fast, and what does the force do?"
+        "very stiff spring, does the motion tend to that of the ideal constraint, how fast, and what does the force do?"
     ),
     answer=_answer,
     picture=_fan,
@@ -66,15 +63,13 @@ CHAPTER = Chapter(
             "paper_003.theorem",
             "The theorem: orders in the stiffness",
             "Three mechanisms are run with springs of stiffness N over several decades, and the largest distances to "
-            "the "
-            "ideal motion are fitted by powers of N.",
+            "the ideal motion are fitted by powers of N.",
         ),
         Section(
             "paper_003.example",
             "The paper's example",
             "A unit mass is pushed off the line y = 0 by a unit force, and the line is a spring. Everything is known "
-            "in "
-            "closed form, so that each printed formula can be held against the computed motion.",
+            "in closed form, so that each printed formula can be held against the computed motion.",
         ),
         Section(
             "paper_003.beyond",

@@ -36,8 +36,7 @@ def transversal(shop: Workshop) -> Finding:
     ideal = float(found.ideal_positions[-1, 0])
     return Finding(
         computed=f"`W = (1 + x^2)^2 y^2/2`, x = 0.5, speed 1 across: the realized motions tend to x(1) = {num(end)}, "
-        f"the "
-        f"motion on the line without the extra force has x(1) = {num(ideal)}.",
+        f"the motion on the line without the extra force has x(1) = {num(ideal)}.",
         comparisons=(
             as_printed("it tends to another motion", found.verdict.status.name, "CONVERGES_ELSEWHERE"),
             sound("x(1) of x'' = -0.8 x", end, closed, tol=1e-5),
@@ -71,8 +70,7 @@ def _fan(shop: Workshop) -> Picture:
     "003-independence",
     place="section 2, condition on the differentials",
     statement="The theorem needs independent constraints; where they become dependent, its estimate of the velocity "
-    "across "
-    "them fails.",
+    "across them fails.",
     printed="the differentials of the `f_k` are linearly independent on the manifold",
     recorded="confirmed",
     systems=(PENDULUM,),
@@ -86,9 +84,8 @@ def independence(shop: Workshop) -> Finding:
     strengths, energies = passed.details["strengths"], passed.details["oscillation_energies"]
     slope = float(np.polyfit(np.log(strengths[-3:]), np.log(energies[-3:]), 1)[0])
     return Finding(
-        computed=f"Through the singular point of the pendulum (tilted gravity) the energy across the constraints goes "
-        f"like "
-        f"N to the {num(slope, 2)}; by (2.3) it would be -1.",
+        computed="Through the singular point of the pendulum (tilted gravity) the energy across the constraints goes "
+        f"like N to the {num(slope, 2)}; by (2.3) it would be -1.",
         comparisons=(
             as_printed("the estimate fails without independence", slope > -0.8),
             sound("the way taken is the same for all N", len(set(passed.details["half_branches"])), 1),

@@ -112,8 +112,7 @@ def force(shop: Workshop) -> Finding:
     exponent = float(found.orders["force"].value) if "force" in found.orders else float("nan")
     return Finding(
         computed=f"At N = {num(found.strengths[top])} the force runs from {num(spread[0], 5)} to {num(spread[1], 5)}; "
-        f"its "
-        f"largest distance from the reaction goes like N to the {num(exponent, 2)}.",
+        f"its largest distance from the reaction goes like N to the {num(exponent, 2)}.",
         comparisons=(
             as_printed("least force", spread[0], -2.0, tol=1e-3),
             as_printed("greatest force", spread[1], 0.0, tol=1e-3),
@@ -127,8 +126,7 @@ def force(shop: Workshop) -> Finding:
     "003-weak-limit",
     place="section 2, after the remark",
     statement="Averaged over a short time, the elastic force tends to the reaction when first N grows and then the "
-    "time "
-    "shrinks.",
+    "time shrinks.",
     printed="lim lim of the mean of `N dW/dr` is `-R_inf`",
     recorded="confirmed",
     systems=(FLOOR,),
@@ -231,8 +229,7 @@ def speed_along(shop: Workshop) -> Finding:
     error = float(np.abs(state["v_x"] - start - exact).max() * N)
     return Finding(
         computed=f"Fitted exponent {num(order, 4)}; at N = {num(N)} the difference is `t/N - N^(-3/2) sin(N^(1/2) t)` "
-        f"to "
-        f"{num(error, 1)} of 1/N.",
+        f"to {num(error, 1)} of 1/N.",
         comparisons=(
             as_printed("exponent", order, -0.5, tol=2 * ORDER_TOLERANCE),
             as_corrected("exponent", order, -1.0, tol=ORDER_TOLERANCE),

@@ -108,8 +108,7 @@ def velocity(shop: Workshop) -> Finding:
     "003-thm-integral",
     place="theorem, (2.2)",
     statement="Integrated over any stretch of time, the elastic force and the reaction of the constraint differ by "
-    "order "
-    "N^-1/2.",
+    "order N^-1/2.",
     printed="integral of `N dW/dr + R_inf` = `O(N^(-1/2))`",
     recorded="confirmed",
     systems=SYSTEMS,
@@ -178,8 +177,7 @@ def no_potential(shop: Workshop) -> Finding:
     "003-same-start",
     place="section 2, before the theorem",
     statement="Constrained and elastic motion start from the same position and the same velocity, which is tangent to "
-    "the "
-    "manifold.",
+    "the manifold.",
     printed="`r_N(0) = r_inf(0)`, `r_N'(0) = r_inf'(0)`",
     recorded="confirmed",
     systems=SYSTEMS,
@@ -189,8 +187,7 @@ def same_start(shop: Workshop) -> Finding:
     gaps = [float(np.abs(item.q[:, 0] - item.ideal_positions[0]).max()) for item in three(shop).values()]
     return Finding(
         computed=f"In the three studies the starts differ by at most {num(max(gaps), 1)}, and making the velocity "
-        f"tangent "
-        f"takes away at most {num(max(removed.values()), 1)} J.",
+        f"tangent takes away at most {num(max(removed.values()), 1)} J.",
         comparisons=(
             as_printed("positions at the start", max(gaps), 0.0, tol=1e-12),
             as_printed("energy removed from the velocity", max(removed.values()), 0.0, tol=1e-12),

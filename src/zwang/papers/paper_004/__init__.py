@@ -21,15 +21,13 @@ __all__ = ["CHAPTER"]
 def _answer(records: Mapping[str, Record]) -> str:
     parts = [
         "It flies until the blade points along its path, is caught there without a shock, and runs on a circle from "
-        "then "
-        "on. Strong friction on one side alone does the same in the limit."
+        "then on. Strong friction on one side alone does the same in the limit."
     ]
     constants = records.get("004-true-error")
     if constants is not None and "constants" in constants.data:
         parts.append(
             f"Over ten seconds the sleigh with friction N stays within {num(constants.data['constants'][0], 4)}/N of "
-            f"the "
-            "ideal one. The paper's table shows an error of 0.18 that doesn't go away: it belongs to the way of "
+            "the ideal one. The paper's table shows an error of 0.18 that doesn't go away: it belongs to the way of "
             "averaging."
         )
     return " ".join(parts)
@@ -61,8 +59,7 @@ CHAPTER = Chapter(
     source=f"{SALNIKOVA}, in Russian: Dynamics of systems with one-sided differential constraints",
     question=(
         "A skate that may slip to one side but not to the other, a ratchet, a freewheel: inequalities on velocities. "
-        "How "
-        "does such a system move, does it feel a shock when the constraint begins to act, and can friction make it?"
+        "How does such a system move, does it feel a shock when the constraint begins to act, and can friction make it?"
     ),
     answer=_answer,
     picture=_picture,
@@ -71,15 +68,13 @@ CHAPTER = Chapter(
             "paper_004.shocks",
             "Without shocks, on one more condition",
             "The paper proves that velocities don't jump when such a constraint begins to act. The proof needs a "
-            "condition "
-            "that it doesn't state, and limits that fall suddenly are another matter.",
+            "condition that it doesn't state, and limits that fall suddenly are another matter.",
         ),
         Section(
             "paper_004.friction",
             "Friction in place of the constraint",
             "Very strong viscous friction on the forbidden side holds the velocity near the permitted one. With an "
-            "offset "
-            "in the constraint the printed force does something else.",
+            "offset in the constraint the printed force does something else.",
         ),
         Section(
             "paper_004.sleigh",
@@ -96,8 +91,7 @@ CHAPTER = Chapter(
             "paper_004.table",
             "Table 1",
             "Three columns: what is printed, what the paper's conventions give, and a measure that doesn't depend on "
-            "how "
-            "the motion was integrated.",
+            "how the motion was integrated.",
         ),
     ),
 )

@@ -67,9 +67,8 @@ def figures_1_2(shop: Workshop) -> Finding:
 @claim(
     "004-figure-3",
     place="figure 3",
-    statement="Strong friction on one side alone: a straight flight and then a circle of the ideal radius; three "
-    "times the "
-    "angular velocity makes a third of the radius.",
+    statement="Strong friction on one side alone: a straight flight and then a circle of the ideal radius; three times "
+    "the angular velocity makes a third of the radius.",
     printed="radii differ as many times as the angular velocities",
     recorded="confirmed",
     systems=(SLEIGH,),
@@ -165,9 +164,8 @@ def spiral_centre(shop: Workshop) -> Finding:
         ends.append((end["x"], end["y"] - CENTRE[1], N))
     limits = [math.hypot(x, y) * N for x, y, N in ends]
     return Finding(
-        computed=f"N = 10 and 20: the end point is off the ideal centre by "
-        f"{vec([v / N for v, (_, _, N) in zip(limits, ends, strict=True)], 5)}, "
-        "which is 2 m V/N.",
+        computed="N = 10 and 20: the end point is off the ideal centre by "
+        f"{vec([v / N for v, (_, _, N) in zip(limits, ends, strict=True)], 5)}, which is 2 m V/N.",
         comparisons=(
             as_printed("distance from the ideal centre", limits[0] / 10, 0.0, tol=1e-3),
             as_corrected("distance times N", limits, (2.0, 2.0), tol=1e-4),
@@ -197,9 +195,8 @@ def small_k(shop: Workshop) -> Finding:
         floors.append(float(found.errors["position"][-1]))
     clean = limit(shop.system(SLEIGH), "blade", state, params, by=Viscosity, until=3.0, strengths=strengths, workers=1)
     return Finding(
-        computed=f"From a flight, at N = 100000: distance {num(floors[0], 3)} for k = 0.1, {num(floors[1], 3)} for k "
-        f"= 0.01, "
-        f"{num(clean.errors['position'][-1], 2)} for k = 0.",
+        computed=f"From a flight, at N = 100000: distance {num(floors[0], 3)} for k = 0.1, {num(floors[1], 3)} for k = "
+        f"0.01, {num(clean.errors['position'][-1], 2)} for k = 0.",
         comparisons=(
             as_printed("k = 0.1 converges", floors[0], 0.0, tol=1e-3),
             as_corrected("the error that stays is proportional to k", floors[0] / floors[1], 10.0, tol=0.1),

@@ -91,9 +91,8 @@ def force_jumps(shop: Workshop) -> Finding:
         for shift in (-1e-9, 1e-9)
     ]
     return Finding(
-        computed=f"For x' <= 1 and rho = 100 the printed force jumps by {num(abs(gap))} at x' = 1, and its "
-        f"declaration is "
-        f"refused; with the offset it changes by {num(abs(values[1] - values[0]), 1)} there.",
+        computed=f"For x' <= 1 and rho = 100 the printed force jumps by {num(abs(gap))} at x' = 1, and its declaration "
+        f"is refused; with the offset it changes by {num(abs(values[1] - values[0]), 1)} there.",
         comparisons=(
             as_printed("it is continuous in the velocity", not refused),
             as_corrected("with the offset it is continuous", abs(values[1] - values[0]), 0.0, tol=1e-6),
@@ -122,8 +121,7 @@ def sets(shop: Workshop) -> Finding:
     inside = [float(values[name]) >= 0 for name in ("first", "second")]
     return Finding(
         computed=f"x' <= 0, y' <= 0 at the velocity (-1, 100): the constraints have the values {num(values['first'])} "
-        f"and "
-        f"{num(values['second'])} (permitted: >= 0).",
+        f"and {num(values['second'])} (permitted: >= 0).",
         comparisons=(
             as_printed("a point of the union is permitted", not (any(inside) and not all(inside))),
             as_corrected("the point lies outside the intersection", not all(inside)),
@@ -157,17 +155,15 @@ def inward(shop: Workshop) -> Finding:
     rate = float(compile(soft).accelerations(state)[0])
     on_face = float(np.abs(compile(soft).accelerations({**state, "v_x": 0.0, "v_y": 0.0})).max())
     return Finding(
-        computed=f"Two constraints whose rows have the product -0.9, violated by (eps, 10 eps): friction changes the "
-        f"first "
-        f"violation by {num(rate / (rho * eps), 4)} rho eps, outward; on the face itself it is {num(on_face)}.",
+        computed="Two constraints whose rows have the product -0.9, violated by (eps, 10 eps): friction changes the "
+        f"first violation by {num(rate / (rho * eps), 4)} rho eps, outward; on the face itself it is {num(on_face)}.",
         comparisons=(
             as_printed("the first violation shrinks", rate < 0),
             sound("closed form 8 rho eps", rate / (rho * eps), 8.0, tol=1e-6),
             sound("no force on the faces", on_face, 0.0),
         ),
         counterexample="M = 1, rows with product -0.9, violations (eps, 10 eps): the first grows at the rate 8 rho "
-        "eps. The "
-        "distance to the permitted set still shrinks.",
+        "eps. The distance to the permitted set still shrinks.",
     )
 
 
@@ -185,8 +181,7 @@ def order(shop: Workshop) -> Finding:
     values = [found.orders[name].value for name in ("position", "velocity")]
     return Finding(
         computed=f"Sleigh on its blade, rho from 100 to 100000: orders {num(values[0], 4)} (position), "
-        f"{num(values[1], 4)} "
-        "(velocity).",
+        f"{num(values[1], 4)} (velocity).",
         comparisons=(
             as_printed("order of the position", values[0], -1.0, tol=0.03),
             as_printed("order of the velocity", values[1], -1.0, tol=0.03),
@@ -226,8 +221,7 @@ def whole_sequence(shop: Workshop) -> Finding:
     return Finding(
         computed="Orders of the velocity: "
         + ", ".join(f"{name} {num(value, 4)}" for name, value in orders.items())
-        + ". "
-        "The proof gives a subsequence; no exception was seen.",
+        + ". The proof gives a subsequence; no exception was seen.",
         comparisons=(as_printed("largest distance of the orders from -1", worst, 0.0, tol=0.05),),
         data={"orders": list(orders.values())},
         residual=residual,

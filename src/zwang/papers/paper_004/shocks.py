@@ -39,15 +39,13 @@ def nu_is_zero(shop: Workshop) -> Finding:
     gain = 0.5 * float((v + jump) @ mass @ (v + jump) - v @ mass @ v)
     return Finding(
         computed=f"The paper's own sleigh at phi = 0, velocity {vec(v)}: nu = {num(nu)} gives the jump {vec(jump)} "
-        f"with "
-        f"`W V = {num(W @ v)}`, `W dV = {num(W @ jump)} <= 0`, and the energy grows by {num(gain)}.",
+        f"with `W V = {num(W @ v)}`, `W dV = {num(W @ jump)} <= 0`, and the energy grows by {num(gain)}.",
         comparisons=(
             as_printed("no impulse other than zero satisfies the inequality", not (gram * nu <= 0)),
             sound("the constraint is met with equality before", float(W @ v), 0.0),
         ),
         counterexample=f"nu = {num(nu)} satisfies the inequality `{num(gram)} nu <= 0` and raises the kinetic energy "
-        f"by "
-        f"{num(gain)}.",
+        f"by {num(gain)}.",
         data={"energy gain": gain},
     )
 
@@ -81,9 +79,8 @@ def extra_condition(shop: Workshop) -> Finding:
         outcome = resolve_impact(ImpactProblem(M, before, contacts), None)
         still += bool(np.abs(outcome.velocity - before).max() <= 1e-9 * (1 + np.abs(before).max()))
     return Finding(
-        computed=f"The jump of the example before is allowed by ideality alone. With impulses only on constraints "
-        f"that end "
-        f"with equality, the velocity stays as it was in {share(still, cases)} random systems.",
+        computed="The jump of the example before is allowed by ideality alone. With impulses only on constraints that "
+        f"end with equality, the velocity stays as it was in {share(still, cases)} random systems.",
         comparisons=(
             as_printed("ideality alone forbids the jump", not allowed),
             as_corrected("with complementarity nothing jumps", still, cases),
@@ -138,8 +135,7 @@ def shock_where_h_jumps(shop: Workshop) -> Finding:
             as_corrected("energy loss", lost, 0.42),
         ),
         corrected="There is no shock where the constraint is continuous in position and time; where h jumps in time "
-        "one is "
-        "necessary.",
+        "one is necessary.",
     )
 
 
@@ -198,8 +194,7 @@ def _values(shop: Workshop, name: str, motion: Motion) -> dict[str, np.ndarray]:
     "004-sign-by-sign",
     place="section 2, which constraints act",
     statement="With several one-sided constraints the acting ones can't be chosen one by one from the signs of the "
-    "free "
-    "accelerations.",
+    "free accelerations.",
     printed="(the paper leaves the choice open)",
     recorded="confirmed",
     new="an exhaustive count over random forces, each answer checked against the complementarity conditions",
@@ -217,8 +212,7 @@ def sign_by_sign(shop: Workshop) -> Finding:
         wrong += bool((rows @ a < -1e-9).any() or (lam < -1e-9).any())
     return Finding(
         computed=f"Choosing by the signs of the free accelerations violates a condition in {share(wrong, cases)} "
-        f"random "
-        "problems with two constraints.",
+        "random problems with two constraints.",
         comparisons=(as_printed("the simple choice fails at times", wrong > 0),),
         data={"wrong": wrong, "cases": cases},
     )

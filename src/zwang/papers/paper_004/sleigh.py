@@ -112,15 +112,13 @@ def always_captured(shop: Workshop) -> Finding:
         errors.append(abs(motion.events.of("capture")[0].time - closed))
     return Finding(
         computed=f"With omega = 0 nothing happens in 60 s ({len(still.events)} events); for both signs of omega the "
-        f"times "
-        f"of capture are those of the closed form to {num(max(errors), 1)}.",
+        f"times of capture are those of the closed form to {num(max(errors), 1)}.",
         comparisons=(
             as_printed("captured for omega = 0 too", bool(still.events.of("capture"))),
             as_corrected("times of capture", max(errors), 0.0, tol=1e-9),
         ),
         corrected="For omega not 0: at `delta/omega` (omega > 0) or `(pi - delta)/abs(omega)` (omega < 0), delta the "
-        "angle "
-        "from the blade to the velocity; never for omega = 0.",
+        "angle from the blade to the velocity; never for omega = 0.",
     )
 
 
@@ -142,9 +140,8 @@ def reaction_direction(shop: Workshop) -> Finding:
         force = row * float(found.solutions[0].normal[0])
         pushes.append(float(row @ force))
     return Finding(
-        computed=f"On the circle the reaction changes the velocity across the blade at the rate {vec(pushes)} (omega "
-        f"= 1, "
-        "-1) towards the permitted side.",
+        computed=f"On the circle the reaction changes the velocity across the blade at the rate {vec(pushes)} (omega = "
+        "1, -1) towards the permitted side.",
         comparisons=(
             as_printed("it points to the forbidden side", max(pushes) < 0),
             as_corrected("it points to the permitted side", min(pushes) > 0),
@@ -227,8 +224,7 @@ def velocity(shop: Workshop) -> Finding:
     error = float(np.abs(motion.v[:, :2] - expected).max())
     return Finding(
         computed=f"Started on the blade with V = omega = 1: the velocity is as printed to {num(error, 1)}, and the "
-        f"velocity "
-        f"across the blade stays below {num(np.abs(across(motion)).max(), 1)}.",
+        f"velocity across the blade stays below {num(np.abs(across(motion)).max(), 1)}.",
         comparisons=(as_printed("velocity", motion.v[:, :2], expected, tol=1e-9),),
         residual=error,
     )

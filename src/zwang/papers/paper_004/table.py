@@ -138,8 +138,7 @@ def _three_columns(rows: list[list[float]]) -> Picture:
 
     caption = (
         "Table 1: what is printed, what the paper's conventions give (means over the steps of a loose integrator, "
-        "distances "
-        "from the ideal centre), and the largest distance to the exact motion, which needs no convention."
+        "distances from the ideal centre), and the largest distance to the exact motion, which needs no convention."
     )
     return Picture("table-1", caption, make)
 
@@ -192,8 +191,7 @@ def table_third_column(shop: Workshop) -> Finding:
     crossing = bool((across(rubbed(shop, 1.0, 100.0)) > 1e-6).any())
     return Finding(
         computed=f"Recomputed: {vec(values[0], 4)} at N = 0.1 and {vec(values[1], 4)} at N = 1; the velocity across "
-        f"the "
-        f"blade {'changes' if crossing else 'keeps'} its sign there.",
+        f"the blade {'changes' if crossing else 'keeps'} its sign there.",
         comparisons=(
             as_printed("dp at N = 0.1", values[0][0], 3.53, tol=0.01),
             as_corrected("N = 0.1", values[0], (2.84, -1.93), tol=0.01),
@@ -248,9 +246,8 @@ def table_residue(shop: Workshop) -> Finding:
     one = mean_point(turn)
     off = math.hypot(one[0] - CENTRE[0], one[1] - CENTRE[1])
     return Finding(
-        computed=f"The ideal circle itself has a mean point {num(exact, 5)} off its centre over 10 s, 1.59 turns. "
-        f"Over one "
-        f"turn the friction with N = 1000 has {num(off * 1000, 3)}/N.",
+        computed=f"The ideal circle itself has a mean point {num(exact, 5)} off its centre over 10 s, 1.59 turns. Over "
+        f"one turn the friction with N = 1000 has {num(off * 1000, 3)}/N.",
         comparisons=(
             as_printed("the ideal motion has none of it", exact, 0.0, tol=0.01),
             as_corrected("the mean of the ideal motion", exact, 2 * abs(math.sin(5.0)) / 10, tol=1e-6),
@@ -335,8 +332,7 @@ def table_start(shop: Workshop) -> Finding:
     first = float(across(rubbed(shop, 5000.0, 0.0, v_x=-1.0), 2001)[10])
     return Finding(
         computed=f"With the printed u and v(0) = -1 the mean point at N = 5000 is off (0, -1) by {vec(offs, 3)} for k "
-        f"= "
-        "0.1, 0, 100: the blade starts on its weak side.",
+        "= 0.1, 0, 100: the blade starts on its weak side.",
         comparisons=(
             as_printed("the result doesn't depend on k", spread, 0.0, tol=0.05),
             as_corrected("it starts on the permitted side", first > 0),
