@@ -20,7 +20,7 @@ from zwang._backends.native.moving import Moving, moving
 from zwang._compile.values import resolve
 from zwang._derive import derive
 from zwang._derive.modes import ActiveSet
-from zwang._numerics.stepping import calls, places, watching
+from zwang._numerics.motion import calls, places, watching
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")

@@ -25,8 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
-from zwang._numerics.sparse_ldl import analyse, ldl_factor, ldl_solve
+from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
+from zwang._numerics.linear.sparse_ldl import analyse, ldl_factor, ldl_solve
 
 Bars = list[tuple[int, int]]
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]

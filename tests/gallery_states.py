@@ -10,7 +10,7 @@ import numpy as np
 
 import zwang as zw
 from zwang._backends.reference import ReferenceBackend
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
 from zwang._numerics.jit import load_generated
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang.errors import StateError
 
 SIZES = [(1, 0), (1, 1), (4, 3), (13, 5), (20, 20), (60, 30), (100, 40)]
@@ -161,7 +161,7 @@ def test_mass_matrix_that_is_definite_on_the_kernel_of_the_rows_is_enough() -> N
 def test_kernel_is_called_from_generated_code() -> None:
     n, m = 13, 5
     source = f"""
-from zwang._numerics.dense_ldl import kkt_dense
+from zwang._numerics.linear.dense import kkt_dense
 from zwang._numerics.jit import EVAL_SIGNATURE, njit
 
 @njit(EVAL_SIGNATURE)

@@ -11,7 +11,6 @@ import pytest
 from scipy import sparse
 
 from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.friction_cones import quasidefinite
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.candidate import candidate_of, contact_errors, natural_residual
 from zwang._numerics.friction_cones.drive import prepare, solve_one
@@ -21,6 +20,7 @@ from zwang._numerics.friction_cones.interior_point import cone_plan
 from zwang._numerics.friction_cones.inverse_mass import inverse_of
 from zwang._numerics.friction_cones.lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
+from zwang._numerics.linear import quasidefinite
 from zwang.errors import DeclarationError
 
 

@@ -13,8 +13,8 @@ import pytest
 
 import zwang._numerics
 from zwang._numerics.jit import load_generated
-from zwang._numerics.sparse_ldl import SparsePattern, analyse, ldl_factor, ldl_solve
-from zwang._numerics.sparse_ldl.ordering import eliminate
+from zwang._numerics.linear.sparse_ldl import SparsePattern, analyse, ldl_factor, ldl_solve
+from zwang._numerics.linear.sparse_ldl.ordering import eliminate
 from zwang.errors import CompileError
 
 Bars = list[tuple[int, int]]
@@ -320,7 +320,7 @@ def test_generated_code_reads_the_table_out_of_its_integers() -> None:
     source = f"""
 import numpy as np
 from zwang._numerics.jit import EVAL_SIGNATURE, njit
-from zwang._numerics.sparse_ldl import ldl_factor, ldl_solve
+from zwang._numerics.linear.sparse_ldl import ldl_factor, ldl_solve
 
 @njit(EVAL_SIGNATURE)
 def evaluate(t, q, v, params, int_table, workspace, out):

@@ -11,8 +11,8 @@ from scipy.integrate import solve_ivp
 import zwang as zw
 from zwang._backends.native.moving import moving
 from zwang._derive.modes import ActiveSet
-from zwang._numerics.stepping import tableau
-from zwang._numerics.stepping.dense import interpolated
+from zwang._numerics.motion import tableau
+from zwang._numerics.motion.dense import interpolated
 
 
 def matrix() -> np.ndarray:

@@ -11,11 +11,11 @@ import zwang as zw
 from zwang._backends.native.flow import flow
 from zwang._compile.values import resolve
 from zwang._numerics.budget import Budget, spending
-from zwang._numerics.stepping import oscillatory, unrolled
-from zwang._numerics.stepping.comparing import DEGREE, Reference, antiderivative, fit, nodes
-from zwang._numerics.stepping.courses import Course, Problem, run_implicit, run_oscillatory
-from zwang._numerics.stepping.radau_tableau import GAMMA, MATRIX, NODES, WEIGHTS
-from zwang._numerics.stepping.tableau import B
+from zwang._numerics.motion import oscillatory, unrolled
+from zwang._numerics.motion.course import Course, Problem, run_implicit, run_oscillatory
+from zwang._numerics.motion.radau import GAMMA, MATRIX, NODES, WEIGHTS
+from zwang._numerics.motion.reference import DEGREE, Reference, antiderivative, fit, nodes
+from zwang._numerics.motion.tableau import B
 
 GRIPPING = {"x": 0.0, "y": 0.0, "phi": 0.0, "v_x": 1.0, "v_y": 0.0, "v_phi": 1.0}
 

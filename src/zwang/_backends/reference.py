@@ -14,7 +14,7 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.equations import Equations, derive
 from zwang._numerics.linear.inertia import lack_of_inertia
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 
 PIECES = ("mass", "force", "values", "rates", "gamma", "rows", "slips", "slip_bias", "slip_rows", "bounds", "energies")
 

@@ -16,7 +16,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._numerics import jit
-from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
+from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
 from zwang._numerics.tolerances import real
 from zwang._results import Provenance
 from zwang._results.evaluation import Evaluation, EvaluationStatus

@@ -11,7 +11,7 @@ from zwang._backends import Kernels, SparseTerms, Terms
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
-from zwang._numerics.rank_revealing import RANK_TOLERANCE, solve_kkt
+from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]

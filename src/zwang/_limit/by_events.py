@@ -15,9 +15,9 @@ from zwang._backends.native.flow import Flow
 from zwang._compile import compile
 from zwang._limit.single import one_motion
 from zwang._numerics.budget import Spent, spend
-from zwang._numerics.stepping.comparing import DISTANCES, Reference
-from zwang._numerics.stepping.courses import Course
-from zwang._numerics.stepping.oscillatory import DONE, PAUSED
+from zwang._numerics.motion.course import Course
+from zwang._numerics.motion.oscillatory import DONE, PAUSED
+from zwang._numerics.motion.reference import DISTANCES, Reference
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_in_piece
 

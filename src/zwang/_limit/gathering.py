@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from zwang._interrupts import noticed, raise_lost
 from zwang._limit.ideal import Ideal
 from zwang._limit.running import Run, Runner
-from zwang._numerics.stepping.comparing import DISTANCES
-from zwang._numerics.stepping.courses import STATUS
-from zwang._numerics.stepping.oscillatory import DONE
+from zwang._numerics.motion.course import STATUS
+from zwang._numerics.motion.oscillatory import DONE
+from zwang._numerics.motion.reference import DISTANCES
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]

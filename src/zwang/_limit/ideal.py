@@ -17,7 +17,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._derive.modes import ActiveSet
 from zwang._numerics.linear.inertia import lack_of_inertia
-from zwang._numerics.stepping.comparing import Reference, antiderivative, fit, nodes
+from zwang._numerics.motion.reference import Reference, antiderivative, fit, nodes
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece

@@ -14,7 +14,7 @@ from zwang._limit.gathering import Gathered
 from zwang._limit.ideal import Ideal, Start
 from zwang._limit.other_sides import other_side_limit
 from zwang._limit.ways import Softened
-from zwang._numerics.stepping.comparing import DISTANCES
+from zwang._numerics.motion.reference import DISTANCES
 from zwang._results.limit import CommonLimit, LimitStatus, Order, Verdict
 
 Array = NDArray[np.float64]

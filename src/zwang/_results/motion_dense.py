@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.stepping.dense import interpolated
+from zwang._numerics.motion.dense import interpolated
 from zwang._results.motion_parts import MotionPiece
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from zwang._backends import Terms
 from zwang._compile.laws import require_laws
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.moment import Ground, Moment
 from zwang.errors import StateError

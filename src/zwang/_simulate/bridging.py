@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.breaking import STEPS, apart, bridge_from, walked

@@ -17,7 +17,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from zwang._backends.native.independence import Independence, settled
-from zwang._numerics.collocation import NODES, Arc, collocate
+from zwang._numerics.motion.chebyshev import NODES, Arc, collocate
 from zwang._simulate.held_rows import held_rows
 
 if TYPE_CHECKING:

@@ -275,7 +275,7 @@ def _index(answer: Any, ways: tuple[Continuation, ...], name: str) -> int | None
 
 
 def _state_in(passage: Passage, time: float) -> tuple[Array, Array]:
-    from zwang._numerics.stepping.dense import interpolated
+    from zwang._numerics.motion.dense import interpolated
 
     n = passage.q.shape[1]
     step = int(np.clip(np.searchsorted(passage.t, time, side="right") - 1, 0, len(passage.dense) - 1))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends.native.independence import settled
-from zwang._numerics.collocation import NODES, Arc
+from zwang._numerics.motion.chebyshev import NODES, Arc
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._simulate.approaching import Approach

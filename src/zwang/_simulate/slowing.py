@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Ground

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends.native.stretch import PAUSED, Stretch
-from zwang._numerics.rank_revealing import solve_kkt
-from zwang._numerics.stepping.collocation import MATRIX, NODES, STAGES, Collocated, collocate
-from zwang._numerics.stepping.dense import fitted
+from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
+from zwang._numerics.motion.dense import fitted
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.deciding import Decision
 from zwang._simulate.labels import plain

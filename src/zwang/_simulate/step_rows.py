@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._backends import Terms, dense_terms
-from zwang._numerics.moreau import StepLayout
+from zwang._numerics.motion.moreau import StepLayout
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionRows
 from zwang._simulate.moment import Ground

@@ -12,8 +12,8 @@ from zwang._backends.native import tables
 from zwang._backends.native.kernels import NO_TABLE, DenseKernels, StraightKernels, prepared
 from zwang._backends.native.large import TableKernels
 from zwang._compile import Model, compile
-from zwang._numerics.moreau import Terms
-from zwang._numerics.moreau.tape_terms import tape_tables, tape_terms
+from zwang._numerics.motion.moreau import Terms
+from zwang._numerics.motion.moreau.tape_terms import tape_tables, tape_terms
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

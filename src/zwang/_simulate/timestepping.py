@@ -28,7 +28,7 @@ from zwang._interrupts import taken
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
-from zwang._numerics.moreau import (
+from zwang._numerics.motion.moreau import (
     BILATERAL,
     NOT_FINITE,
     PRESCRIBED,
@@ -40,7 +40,7 @@ from zwang._numerics.moreau import (
     Walker,
     step_layout,
 )
-from zwang._numerics.moreau.walker import Track
+from zwang._numerics.motion.moreau.walker import Track
 from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.measured import Measured

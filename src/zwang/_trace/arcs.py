@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
-from zwang._numerics.curves.following import follow
+from zwang._numerics.curves.follow import follow
 from zwang._trace.local import HalfBranch
 from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.sampling import TURN, Solver

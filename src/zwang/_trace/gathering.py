@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, TRANSFORM
-from zwang._numerics.curves.solving import evaluate_many
+from zwang._numerics.curves.starts import evaluate_many
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import RawArc
 from zwang._trace.equations import Equations, Place

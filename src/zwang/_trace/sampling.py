@@ -11,7 +11,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
-from zwang._numerics.curves.solving import project_many, singular_many
+from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import real
 from zwang._trace.equations import Equations, Place, SparseTape

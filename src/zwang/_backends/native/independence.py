@@ -10,9 +10,9 @@ from zwang._backends.contract import Array
 from zwang._backends.native.mode_kernels import Functions
 from zwang._backends.native.moving import Moving
 from zwang._backends.native.stretch import Stretch, vector
+from zwang._numerics.motion.along import sampled_along
+from zwang._numerics.motion.watching import POINTS
 from zwang._numerics.pointers import address
-from zwang._numerics.stepping.along import sampled_along
-from zwang._numerics.stepping.watching import POINTS
 
 SHIFTS = 30
 ARRIVED = 1e-15

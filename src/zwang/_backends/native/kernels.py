@@ -15,8 +15,8 @@ from zwang._backends.native.tape import Tape, record
 from zwang._declare.system import System
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
-from zwang._numerics.dense_ldl import dense_workspace_size, kkt_dense
 from zwang._numerics.jit import load_generated
+from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
 
 
 class StraightKernels:

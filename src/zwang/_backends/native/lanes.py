@@ -1,4 +1,4 @@
-"""Many motions of one mode side by side, in generated code: see `stepping.lane_loop`."""
+"""Many motions of one mode side by side, in generated code: see `motion.lanes`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from zwang._derive.rewriting import freeze
 from zwang._interrupts import taken
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.jit import load_generated
+from zwang._numerics.motion.lanes import Layout, lane_source
 from zwang._numerics.pacing import Pace
-from zwang._numerics.stepping.lane_loop import Layout, lane_source
 
 Ints = NDArray[np.int64]
 LANES = 8

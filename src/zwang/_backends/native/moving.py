@@ -73,17 +73,17 @@ class Moving:
         if glance not in self._loops:
             functions = self.kernels.functions
             if self.emit and functions.module is not None:
-                from zwang._numerics.stepping.emitted import emitted
+                from zwang._numerics.motion.emitted import emitted
 
                 self._loops[glance] = emitted(self.n, functions.module, glance).advance
             else:
-                from zwang._numerics.stepping.drivers import advance
+                from zwang._numerics.motion.drivers import advance
 
                 self._loops[glance] = partial(advance, *functions.addresses(glance))
         return self._loops[glance]
 
     def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
-        """Return the compiled loop for parameters (with the sides of the surfaces): see `stepping.loop.run`.
+        """Return the compiled loop for parameters (with the sides of the surfaces): see `motion.loop.run`.
 
         It takes params, room, samples, sides, bands, counts, reals, fired, times, states, accelerations, coefficients.
         `sides` says what will be watched: where that needs no solution of the equations, less is computed.

@@ -62,7 +62,7 @@ class Stretch:
 
     def at(self, time: float) -> tuple[Array, Array]:
         """Return positions and velocities at a time of the stretch, from the dense output."""
-        from zwang._numerics.stepping.dense import interpolated
+        from zwang._numerics.motion.dense import interpolated
 
         n = self.q.shape[1]
         if not len(self.dense):
@@ -133,7 +133,7 @@ class Call:
 
     def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
                  until: float, tol: float, sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
-        from zwang._numerics.stepping import calls, places, watching
+        from zwang._numerics.motion import calls, places, watching
 
         self.n, self.surfaces, self.params, self.loop = q.size, kernels.surfaces, params, loop
         self.sides, self.bands, self.dense = vector(sides), vector(bands), dense
@@ -168,7 +168,7 @@ class Call:
 
     def run(self, attempts: int, room: int | None = None) -> tuple[str, int]:
         """Make some attempts and keep the steps; return the status, and the attempts made."""
-        from zwang._numerics.stepping import places
+        from zwang._numerics.motion import places
 
         size = attempts if room is None else min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))

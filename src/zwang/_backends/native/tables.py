@@ -20,7 +20,7 @@ from zwang._declare.constraints import Friction
 from zwang._declare.system import System
 from zwang._derive.kinds import sort_into_kinds
 from zwang._numerics.jit import load_generated
-from zwang._numerics.sparse_ldl import SparsePattern, analyse
+from zwang._numerics.linear.sparse_ldl import SparsePattern, analyse
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ import math
 import numpy as np
 
 from zwang._numerics.jit import EVAL_SIGNATURE, njit
-from zwang._numerics.sparse_ldl import ldl_factor, ldl_log_determinant, ldl_solve
+from zwang._numerics.linear.sparse_ldl import ldl_factor, ldl_log_determinant, ldl_solve
 
 PIVOT = 1e-10
 

@@ -25,8 +25,8 @@ from zwang._numerics.friction_cones.lemke import pivoting
 from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.local_repair import alternate
 from zwang._numerics.friction_cones.newton import newton
-from zwang._numerics.friction_cones.quasidefinite import FillError
 from zwang._numerics.friction_cones.sticking import stick_planned
+from zwang._numerics.linear.quasidefinite import FillError
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from zwang._numerics.friction_cones.cone_program import cone_fixed_point
 from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel
 from zwang._numerics.friction_cones.interior_point import ConePlan, cone_plan, solve_planned
 from zwang._numerics.friction_cones.newton import newton
-from zwang._numerics.friction_cones.quasidefinite import FillError
+from zwang._numerics.linear.quasidefinite import FillError
 from zwang.errors import DeclarationError
 
 Floats = NDArray[np.float64]

@@ -22,7 +22,7 @@ from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.cone_scaling import BOX, CONE, DISC, FREE, RAY, WEDGE
 from zwang._numerics.friction_cones.interior_point_kernels import interior_point_loop
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
-from zwang._numerics.friction_cones.quasidefinite import Analysis, analyse, minimum_degree
+from zwang._numerics.linear.quasidefinite import Analysis, analyse, minimum_degree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

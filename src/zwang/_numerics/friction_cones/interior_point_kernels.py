@@ -39,8 +39,8 @@ from zwang._numerics.friction_cones.cone_scaling import (
     slack_to_force,
 )
 from zwang._numerics.friction_cones.local_contact import contact_error, copy_to
-from zwang._numerics.friction_cones.quasidefinite import factor_into, substitute
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.quasidefinite import factor_into, substitute
 
 # Columns of the table of contacts: first row, and shape of the cone (-1 where there is no unknown).
 FIRST, SHAPE = range(2)

@@ -1,1 +1,1 @@
-"""Linear algebra that other rooms share: the metric of the mass matrix, and the one test of dependence."""
+"""Linear algebra that other rooms share: dense and sparse factorizations, the metric of M, the test of dependence."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zwang._numerics.impacts import ONE_SIDED, ImpactContact, ImpactProblem, resolve_impact
-from zwang._numerics.rank_revealing import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang._results.motion import Motion
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import Y1, K, coordinates, land, motion, shift, take, width
-from zwang._numerics.stepping.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
+from zwang._numerics.motion.calls import Y1, K, coordinates, land, motion, shift, take, width
+from zwang._numerics.motion.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

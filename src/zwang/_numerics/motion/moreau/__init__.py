@@ -5,9 +5,9 @@ the parts of a step, `walking` takes many steps in compiled code, `walker` binds
 `friction_cones` where sweeps don't do.
 """
 
-from zwang._numerics.moreau.layout import BILATERAL, PRESCRIBED, UNILATERAL, Row, StepLayout, step_layout
-from zwang._numerics.moreau.walker import Terms, Walker
-from zwang._numerics.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
+from zwang._numerics.motion.moreau.layout import BILATERAL, PRESCRIBED, UNILATERAL, Row, StepLayout, step_layout
+from zwang._numerics.motion.moreau.walker import Terms, Walker
+from zwang._numerics.motion.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
 
 __all__ = [
     "BILATERAL",

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import Z, coordinates, width
-from zwang._numerics.stepping.loop import run
-from zwang._numerics.stepping.places import POSITIONS, ROWS, WATCHES
+from zwang._numerics.motion.calls import Z, coordinates, width
+from zwang._numerics.motion.loop import run
+from zwang._numerics.motion.places import POSITIONS, ROWS, WATCHES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

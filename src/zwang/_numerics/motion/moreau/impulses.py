@@ -29,7 +29,7 @@ from zwang._numerics.friction_cones.local_contact import (
     solve_contact,
 )
 from zwang._numerics.jit import njit
-from zwang._numerics.moreau.kernels import (
+from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     FIRST,
     FLOATS,

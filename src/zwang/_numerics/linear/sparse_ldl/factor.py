@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zwang._numerics.jit import njit
-from zwang._numerics.sparse_ldl.layout import (
+from zwang._numerics.linear.sparse_ldl.layout import (
     COORDINATES,
     DIAGONAL,
     FACTOR,

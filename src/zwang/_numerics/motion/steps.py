@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import BLOCK, Y1, D, K, Y, Z, coordinates, motion, width
-from zwang._numerics.stepping.tableau import ALL_STAGES, DENSE, E3, E5, STAGES, A, B, C
+from zwang._numerics.motion.calls import BLOCK, Y1, D, K, Y, Z, coordinates, motion, width
+from zwang._numerics.motion.tableau import ALL_STAGES, DENSE, E3, E5, STAGES, A, B, C
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

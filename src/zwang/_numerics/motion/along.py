@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
+from zwang._numerics.motion.watching import POINTS, SAMPLES
 from zwang._numerics.pointers import call_kernel
-from zwang._numerics.stepping.watching import POINTS, SAMPLES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

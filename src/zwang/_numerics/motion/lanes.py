@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from zwang._numerics.stepping.tableau import E3, E5, STAGES, B, C
-from zwang._numerics.stepping.unrolled import matrix, weights
+from zwang._numerics.motion.tableau import E3, E5, STAGES, B, C
+from zwang._numerics.motion.unrolled import matrix, weights
 
 REACHED, UNFINISHED = 0, 1
 """How a motion of the ensemble ended: at its time, or not in this loop."""

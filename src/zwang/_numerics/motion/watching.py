@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import watch
-from zwang._numerics.stepping.dense import interpolate
+from zwang._numerics.motion.calls import watch
+from zwang._numerics.motion.dense import interpolate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.motion import oscillatory, stiff
+from zwang._numerics.motion.reference import DISTANCES, Reference
 from zwang._numerics.pacing import Pace
-from zwang._numerics.stepping import implicit, oscillatory
-from zwang._numerics.stepping.comparing import DISTANCES, Reference
 
 Array = NDArray[np.float64]
 FIRST = 64
@@ -133,7 +133,7 @@ def run_implicit(
     state = _State(problem, edges, reference)
 
     def advance(steps: int) -> int:
-        loop: Any = implicit.radau
+        loop: Any = stiff.radau
         return int(loop(
             problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
             *state.arrays, *state.compared, state.crossings, tol, steps,

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.moreau import kernels, walking
-from zwang._numerics.moreau.layout import BILATERAL, PRESCRIBED, StepLayout
+from zwang._numerics.motion.moreau import kernels, walking
+from zwang._numerics.motion.moreau.layout import BILATERAL, PRESCRIBED, StepLayout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.stepping.comparing import compare, piece_at, widen
-from zwang._numerics.stepping.unrolled import FIFTH_Q, FIFTH_V, NODES, STEP_Q, STEP_V, THIRD_Q, THIRD_V, stages
+from zwang._numerics.motion.reference import compare, piece_at, widen
+from zwang._numerics.motion.unrolled import FIFTH_Q, FIFTH_V, NODES, STEP_Q, STEP_V, THIRD_Q, THIRD_V, stages
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import Y1, take, watch
-from zwang._numerics.stepping.dense import interpolate
-from zwang._numerics.stepping.places import (
+from zwang._numerics.motion.calls import Y1, take, watch
+from zwang._numerics.motion.dense import interpolate
+from zwang._numerics.motion.places import (
     BLURRED,
     CAUSE,
     CROSSED,
@@ -29,9 +29,9 @@ from zwang._numerics.stepping.places import (
     TIME,
     TOL,
 )
-from zwang._numerics.stepping.projecting import settle
-from zwang._numerics.stepping.stages import extend, trial
-from zwang._numerics.stepping.watching import NEVER, POINTS, SAMPLES, crossing, unresolved, value
+from zwang._numerics.motion.projecting import settle
+from zwang._numerics.motion.steps import extend, trial
+from zwang._numerics.motion.watching import NEVER, POINTS, SAMPLES, crossing, unresolved, value
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import Y1, D, K, Y, Z, coordinates, motion, take, watch, width
-from zwang._numerics.stepping.events import meet
-from zwang._numerics.stepping.places import (
+from zwang._numerics.motion.calls import Y1, D, K, Y, Z, coordinates, motion, take, watch, width
+from zwang._numerics.motion.events import meet
+from zwang._numerics.motion.places import (
     ATTEMPTS,
     BEGUN,
     BLURRED,
@@ -43,9 +43,9 @@ from zwang._numerics.stepping.places import (
     UNTIL,
     WATCHES,
 )
-from zwang._numerics.stepping.projecting import settle
-from zwang._numerics.stepping.stages import extend, trial
-from zwang._numerics.stepping.watching import SAMPLES
+from zwang._numerics.motion.projecting import settle
+from zwang._numerics.motion.steps import extend, trial
+from zwang._numerics.motion.watching import SAMPLES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -26,8 +26,8 @@ the sum of the absolute values of the terms that it is made of: what cancellatio
 
 from __future__ import annotations
 
-from zwang._numerics.sparse_ldl.factor import ldl_factor
-from zwang._numerics.sparse_ldl.pattern import SparsePattern, analyse
-from zwang._numerics.sparse_ldl.solve import ldl_log_determinant, ldl_solve
+from zwang._numerics.linear.sparse_ldl.factor import ldl_factor
+from zwang._numerics.linear.sparse_ldl.pattern import SparsePattern, analyse
+from zwang._numerics.linear.sparse_ldl.solve import ldl_log_determinant, ldl_solve
 
 __all__ = ["SparsePattern", "analyse", "ldl_factor", "ldl_log_determinant", "ldl_solve"]

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.stepping.comparing import compare, piece_at, widen
-from zwang._numerics.stepping.oscillatory import (
+from zwang._numerics.motion.oscillatory import (
     AGAIN,
     CELL,
     CROSSINGS,
@@ -33,7 +32,7 @@ from zwang._numerics.stepping.oscillatory import (
     TIME,
     TOO_SMALL,
 )
-from zwang._numerics.stepping.radau_tableau import (
+from zwang._numerics.motion.radau import (
     ERROR,
     GAMMA,
     INVERSE,
@@ -47,6 +46,7 @@ from zwang._numerics.stepping.radau_tableau import (
     stage_matrix,
     substitute,
 )
+from zwang._numerics.motion.reference import compare, piece_at, widen
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.stepping.calls import D, Y, Z, coordinates, width
+from zwang._numerics.motion.calls import D, Y, Z, coordinates, width
 
 Floats = NDArray[np.float64]
 

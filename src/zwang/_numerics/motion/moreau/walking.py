@@ -8,8 +8,8 @@ import numpy as np
 
 from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.moreau.impulses import shift, solve, velocities
-from zwang._numerics.moreau.kernels import (
+from zwang._numerics.motion.moreau.impulses import shift, solve, velocities
+from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BOUND_PLACE,
     CARRIED,

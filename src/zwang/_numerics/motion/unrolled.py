@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import Kernel, load_generated
-from zwang._numerics.stepping.tableau import E3, E5, STAGES, A, B, C
+from zwang._numerics.motion.tableau import E3, E5, STAGES, A, B, C
 
 Array = NDArray[np.float64]
 STEP_V, STEP_Q, FIFTH_V, FIFTH_Q, THIRD_V, THIRD_Q = range(6)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zwang._numerics.sparse_ldl import layout as at
-from zwang._numerics.sparse_ldl.ordering import Supernode, eliminate
+from zwang._numerics.linear.sparse_ldl import layout as at
+from zwang._numerics.linear.sparse_ldl.ordering import Supernode, eliminate
 from zwang.errors import CompileError
 
 MOST_TARGETS = 50_000_000  # some hundred megabytes of tables
@@ -73,7 +73,7 @@ def analyse(
     --------
     A pendulum (mass 2 at (3, 4) on a rod of length 5, at rest, under gravity 10):
 
-    >>> from zwang._numerics.sparse_ldl import ldl_factor, ldl_solve
+    >>> from zwang._numerics.linear.sparse_ldl import ldl_factor, ldl_solve
     >>> pattern = analyse(2, 1, [0, 1], [0, 1], [0, 0], [0, 1])
     >>> workspace = np.empty(pattern.workspace_size)
     >>> ldl_factor(pattern.table, np.array([2.0, 2.0]), np.array([3.0, 4.0]), workspace)
