@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 import zwang as zw
-from zwang._backends.contract import Solved
 from zwang._compile.values import resolve
+from zwang._kernels.terms import Solved
 
 
 def measure(name: str, states: int) -> None:

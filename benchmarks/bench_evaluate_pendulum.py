@@ -43,7 +43,7 @@ def best(function: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
-def residual(terms: zw._backends.contract.Terms, a: np.ndarray, lam: np.ndarray) -> float:
+def residual(terms: zw._kernels.terms.Terms, a: np.ndarray, lam: np.ndarray) -> float:
     """Return the largest relative error of the equations."""
     inertia = np.einsum("ijb,jb->ib", terms.mass, a)
     reaction = np.einsum("jib,jb->ib", terms.rows, lam)
@@ -96,8 +96,8 @@ def heyoka_rows(inputs) -> tuple[float, np.ndarray] | None:
         import heyoka as hy
     except ImportError:
         return None
-    from zwang._backends.interpret import evaluate
     from zwang._derive.solution import solve
+    from zwang._graph.evaluate import evaluate
 
     program = zw.compile(ENTRY.system).kernels.program
     found = solve(program, [0, 1, 2])

@@ -13,8 +13,8 @@ import numpy as np
 
 import zwang as zw
 from bench_evaluate_chain import chain, flat
-from zwang._backends.native.moving import moving
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
 
 VALUES = {"m": 1.0, "g": 9.81, "l": 1.0}
 

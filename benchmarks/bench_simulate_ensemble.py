@@ -16,9 +16,9 @@ import numpy as np
 
 import zwang as zw
 from bench_simulate_pendulum import ENTRY, PARAMS, UNTIL, heyoka_accelerations
-from zwang._backends.native.lanes import lanes_for
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.lanes import lanes_for
 from zwang.gallery.pendulum_on_ellipse import place
 
 MOTIONS, COMPARED = 10_000, 400

@@ -16,10 +16,10 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._backends.native.moving import Moving, moving
 from zwang._compile.values import resolve
 from zwang._derive import derive
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import Moving, moving
 from zwang._numerics.motion import calls, places, watching
 from zwang.gallery.pendulum_on_ellipse import place
 

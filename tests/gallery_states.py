@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
-from zwang._backends.reference import ReferenceBackend
+from zwang._kernels.interpreted import ReferenceBackend
 from zwang._numerics.linear.kkt import solve_kkt
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.physics import mechanics as me
 
 import zwang as zw
-from zwang._backends.reference import ReferenceBackend
+from zwang._kernels.interpreted import ReferenceBackend
 
 m, g, l, k, c, r = sp.symbols("m g l k c r")
 clock = me.dynamicsymbols._t

@@ -20,9 +20,9 @@ import sympy as sp
 from click.testing import CliRunner
 
 import zwang as zw
-from zwang._backends.native.moving import moving
 from zwang._declare.symbols import Coordinate
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
 from zwang._numerics import jit
 from zwang.cli import main
 

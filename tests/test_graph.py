@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from zwang._backends.interpret import evaluate
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
 from zwang.errors import CompileError
 
 X, Y = sp.symbols("x y", real=True)

@@ -7,10 +7,10 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._backends.native.lanes import Lanes, lanes_for
-from zwang._backends.native.moving import moving
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.lanes import Lanes, lanes_for
+from zwang._kernels.moving import moving
 from zwang._numerics.pacing import portions
 from zwang.gallery.pendulum_on_ellipse import place
 

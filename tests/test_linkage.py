@@ -11,8 +11,8 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._backends.reference import ReferenceBackend
 from zwang._derive import derive
+from zwang._kernels.interpreted import ReferenceBackend
 
 G = (0, -9.81)
 

@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._backends.native.kernels import DenseKernels
-from zwang._backends.native.large import TableKernels
-from zwang._backends.native.moving import moving
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.large import TableKernels
+from zwang._kernels.moving import moving
+from zwang._kernels.numba import DenseKernels
 
 NONE = np.zeros(0)
 

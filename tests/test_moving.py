@@ -10,9 +10,9 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._backends.native.moving import moving
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
 from zwang.gallery.pendulum_on_ellipse import place
 
 NONE = np.zeros(0)

@@ -14,9 +14,9 @@ import sympy as sp
 
 import zwang as zw
 from result_bytes import bytes_of
-from zwang._backends.native.moving import moving
 from zwang._compile.kept import Kept
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
 from zwang._numerics.pacing import portions
 from zwang._simulate import stretches
 

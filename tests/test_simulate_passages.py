@@ -7,8 +7,8 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._backends.native.lanes import lanes_for
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.lanes import lanes_for
 from zwang._numerics.motion.chebyshev import NODES, collocate
 from zwang._simulate.dips import troughs
 from zwang.gallery.chain_of_four_bars import n_four_bar

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._backends.interpret import evaluate
-from zwang._backends.native.tape import record
-from zwang._backends.source import SCALAR, Emitter
-from zwang._derive.graph import Graph
 from zwang._derive.program import Program
+from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
+from zwang._kernels.tape import record
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.5, 1e308, -1e308, 1e-308, 5e-324, -5e-324, math.inf, -math.inf, math.nan)
 

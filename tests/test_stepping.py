@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._backends.native.moving import moving
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
 from zwang._numerics.motion import tableau
 from zwang._numerics.motion.dense import interpolated
 

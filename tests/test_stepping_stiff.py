@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._backends.native.flow import flow
 from zwang._compile.values import resolve
+from zwang._kernels.flow import flow
 from zwang._numerics.budget import Budget, spending
 from zwang._numerics.motion import oscillatory, unrolled
 from zwang._numerics.motion.course import Course, Problem, run_implicit, run_oscillatory

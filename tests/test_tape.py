@@ -8,10 +8,10 @@ import sympy as sp
 
 import zwang as zw
 from contracts.random_systems import random_system
-from zwang._backends.interpret import evaluate
-from zwang._backends.layout import Layout
-from zwang._backends.native.tape import record
 from zwang._derive import derive_program
+from zwang._graph.evaluate import evaluate
+from zwang._kernels.layout import Layout
+from zwang._kernels.tape import record
 
 
 @pytest.mark.parametrize("states", [1, 15, 16, 40])

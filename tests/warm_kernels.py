@@ -57,8 +57,8 @@ def sparse_kernels() -> None:
 
 def stepping_kernels() -> None:
     """Move a small system by tapes: the loop over steps is compiled once."""
-    from zwang._backends.native.moving import moving
     from zwang._derive.modes import ActiveSet
+    from zwang._kernels.moving import moving
 
     system = zw.gallery.get("ellipse_pendulum_cartesian").system
     flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
@@ -67,8 +67,8 @@ def stepping_kernels() -> None:
 
 def lanes() -> None:
     """Move motions side by side."""
-    from zwang._backends.native.lanes import lanes_for
     from zwang._derive.modes import ActiveSet
+    from zwang._kernels.lanes import lanes_for
 
     found = lanes_for(zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system), ActiveSet((0, 1, 2)))
     assert found is not None

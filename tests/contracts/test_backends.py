@@ -10,8 +10,8 @@ import pytest
 
 import zwang as zw
 from contracts.random_systems import random_system
-from zwang._backends.contract import Terms
 from zwang._compile.values import resolve
+from zwang._kernels.terms import Terms
 
 RELATIVE = 1e-12  # the contract: rounding of well-conditioned states, nothing else
 BACKENDS = ["native", "batch"]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, dense_terms
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._derive.supported import Supported, support
+from zwang._kernels import SparseTerms, dense_terms
 from zwang._numerics.linear.inertia import Lack, lack_of_inertia, least_inertia, needs_support
 from zwang._numerics.linear.metric import support as weights_for
 from zwang._numerics.linear.rank import proved_independent

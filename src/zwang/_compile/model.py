@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Kernels, Solved, SparseTerms, Terms, get_backend
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
 from zwang._compile.states import largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._kernels import Kernels, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
 from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
 from zwang._numerics.tolerances import real

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Kernels, SparseTerms, Terms
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._kernels import Kernels, SparseTerms, Terms
 from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
 from zwang.errors import StateError
 

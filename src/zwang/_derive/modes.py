@@ -15,10 +15,10 @@ from typing import Any
 
 from zwang._declare.constraints import Friction, Unilateral
 from zwang._declare.system import System
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
 from zwang._derive.solution import PIVOT, Factor, dot
+from zwang._graph.graph import Graph, Node
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 from zwang._declare.constraints import Friction
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
 from zwang._derive.supported import weights_of
+from zwang._graph.convert import Converter
+from zwang._graph.graph import Graph, Node
 
 
 @dataclass(frozen=True)

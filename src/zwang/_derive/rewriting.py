@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program, Row
+from zwang._graph.graph import Graph, Node
 
 SWITCHES = {"abs", "sign", "step", "min", "max", "lt", "le"}
 

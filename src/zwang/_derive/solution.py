@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program
+from zwang._graph.graph import Graph, Node
 
 PIVOT = 1e-10
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.flow import Flow
 from zwang._compile import compile
+from zwang._kernels.flow import Flow
 from zwang._limit.single import one_motion
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.motion.course import Course

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.flow import Flow, flow
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral
 from zwang._declare.symbols import Velocity
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program, Row
 from zwang._derive.solution import Factor, dot
+from zwang._graph.convert import Converter
+from zwang._graph.graph import Graph, Node
+from zwang._kernels.flow import Flow, flow
 from zwang._limit.running import row_of
 from zwang._limit.ways import Softened
 from zwang._realize import amounts

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.contract import Terms
-from zwang._backends.native.moving import moving
 from zwang._compile import Model
 from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import moving
+from zwang._kernels.terms import Terms
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.motion.reference import Reference, antiderivative, fit, nodes
 from zwang._results.motion import Motion

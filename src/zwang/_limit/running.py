@@ -13,14 +13,14 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._backends.native.flow import Flow, compilable, flow
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Unilateral
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Node
 from zwang._derive.program import Program, Row, position_row, velocity_row
 from zwang._derive.solution import Factor, dot
+from zwang._graph.convert import Converter
+from zwang._graph.graph import Node
+from zwang._kernels.flow import Flow, compilable, flow
 from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
 from zwang._numerics.budget import Budget, spending

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends import SparseTerms, Terms
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
+from zwang._kernels import SparseTerms, Terms
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned

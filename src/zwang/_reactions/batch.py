@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms
 from zwang._compile.laws import sound_laws
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
+from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.planar import counting
 from zwang._numerics.tolerances import Tolerances

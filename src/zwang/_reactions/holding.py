@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, Terms
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._kernels import SparseTerms, Terms
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, Terms
 from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._kernels import SparseTerms, Terms
 from zwang._numerics.linear.rank import DEPENDENT, proved_independent
 from zwang._reactions.neighbourhood import VANISHED, Surroundings, surroundings
 

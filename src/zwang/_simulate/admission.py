@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
 from zwang._compile.laws import require_laws
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
+from zwang._kernels import Terms
 from zwang._numerics.linear.kkt import solve_kkt
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.moment import Ground, Moment

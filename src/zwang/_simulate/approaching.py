@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zwang._backends.native.stretch import Stretch
+from zwang._kernels.stretch import Stretch
 from zwang._simulate.deciding import Decision
 from zwang._simulate.dips import Dip
 from zwang._simulate.moment import Moment

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from zwang._backends.native.independence import Independence, settled
+from zwang._kernels.independence import Independence, settled
 from zwang._numerics.motion.chebyshev import NODES, Arc, collocate
 from zwang._simulate.held_rows import held_rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends import Terms
+from zwang._kernels import Terms
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.singular import rank_report
 from zwang._results.motion import MotionStatus

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.independence import Independence
-from zwang._backends.native.stretch import Stretch
+from zwang._kernels.independence import Independence
+from zwang._kernels.stretch import Stretch
 from zwang._simulate.held_rows import HeldRows, held_rows
 
 if TYPE_CHECKING:

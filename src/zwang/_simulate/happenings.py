@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zwang._backends import Terms
+from zwang._kernels import Terms
 from zwang._results.motion import MotionStatus
 from zwang._simulate.admission import is_rest
 from zwang._simulate.deciding import Decision

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._backends import Terms
+from zwang._kernels import Terms
 from zwang._numerics.impacts import (
     CONTACT,
     HELD,

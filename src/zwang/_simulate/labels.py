@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
 from zwang._derive.modes import ActiveSet
+from zwang._kernels import Terms
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.vertices import basic_forces

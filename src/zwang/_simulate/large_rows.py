@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Solved, SparseTerms
-from zwang._backends.native.large import TableKernels
+from zwang._kernels import Solved, SparseTerms
+from zwang._kernels.large import TableKernels
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import plain

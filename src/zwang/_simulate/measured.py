@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.interpret import evaluate
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
 
 Array = NDArray[np.float64]
 

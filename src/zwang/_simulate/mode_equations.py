@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
 from zwang._derive.modes import ActiveSet
+from zwang._kernels import Terms
 from zwang._simulate.constraint_table import ConstraintTable
 
 Array = NDArray[np.float64]

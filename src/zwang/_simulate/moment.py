@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms, dense_terms
 from zwang._compile import Model
 from zwang._compile.values import Inputs
+from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._simulate.constraint_table import ConstraintTable
 

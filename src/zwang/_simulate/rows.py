@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms, Terms, dense_terms
 from zwang._derive.modes import ActiveSet
+from zwang._kernels import SparseTerms, Terms, dense_terms
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import friction_of, full_mode

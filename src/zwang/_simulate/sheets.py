@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.independence import settled
+from zwang._kernels.independence import settled
 from zwang._numerics.motion.chebyshev import NODES, Arc
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation

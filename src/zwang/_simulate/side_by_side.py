@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms
-from zwang._backends.native.lanes import LaneEnds, Lanes, lanes_for
 from zwang._compile import Model
 from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
+from zwang._kernels import SparseTerms
+from zwang._kernels.lanes import LaneEnds, Lanes, lanes_for
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.linear.inertia import sound
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.independence import Independence
-from zwang._backends.native.stretch import Stretch
 from zwang._compile.inertia import inertia_of
+from zwang._kernels.independence import Independence
+from zwang._kernels.stretch import Stretch
 from zwang._results.motion import MotionStatus
 from zwang._simulate.approaching import Approach
 from zwang._simulate.deciding import Decision, held_again

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.stretch import PAUSED, Stretch
+from zwang._kernels.stretch import PAUSED, Stretch
 from zwang._numerics.linear.kkt import solve_kkt
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
 from zwang._numerics.motion.dense import fitted

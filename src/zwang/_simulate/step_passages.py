@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.independence import Independence
-from zwang._backends.native.stretch import Stretch
+from zwang._kernels.independence import Independence
+from zwang._kernels.stretch import Stretch
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.dips import lowest_between, troughs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms, dense_terms
+from zwang._kernels import Terms, dense_terms
 from zwang._numerics.motion.moreau import StepLayout
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionRows

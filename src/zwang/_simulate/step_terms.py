@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native import tables
-from zwang._backends.native.kernels import NO_TABLE, DenseKernels, StraightKernels, prepared
-from zwang._backends.native.large import TableKernels
 from zwang._compile import Model, compile
+from zwang._kernels import tables
+from zwang._kernels.large import TableKernels
+from zwang._kernels.numba import NO_TABLE, DenseKernels, StraightKernels, prepared
 from zwang._numerics.motion.moreau import Terms
 from zwang._numerics.motion.moreau.tape_terms import tape_tables, tape_terms
 

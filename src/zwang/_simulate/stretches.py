@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zwang._backends.native.moving import Moving, moving
 from zwang._compile import Model
 from zwang._derive.modes import ActiveSet
+from zwang._kernels.moving import Moving, moving
 from zwang._simulate.user_events import Event
 
 LONG = 3000

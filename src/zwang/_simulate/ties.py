@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
+from zwang._kernels import Terms
 from zwang._simulate.constraint_table import Place
 from zwang._simulate.labels import PULLS, friction_of, hold, plain, sign_of
 from zwang._simulate.mode_equations import ModeSolution, solve_mode

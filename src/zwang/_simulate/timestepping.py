@@ -19,12 +19,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import SparseTerms
 from zwang._compile.inertia import inertia_of
 from zwang._compile.laws import laws_vary, require_restitution
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
+from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound

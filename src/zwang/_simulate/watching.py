@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends import Terms
+from zwang._kernels import Terms
 from zwang._simulate.deciding import Decision
 from zwang._simulate.labels import friction_of, plain, sign_of
 from zwang._simulate.moment import Ground, Moment

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from zwang._backends import Terms
 from zwang._derive.modes import ActiveSet
+from zwang._kernels import Terms
 from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.deciding import Decision
 from zwang._simulate.mode_equations import slip_direction

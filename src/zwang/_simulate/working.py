@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.interpret import evaluate
-from zwang._backends.native.large import TableKernels
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph, Node
+from zwang._kernels.large import TableKernels
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece

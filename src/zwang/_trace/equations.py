@@ -17,18 +17,18 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._backends.interpret import _value as value_of
-from zwang._backends.native import straight
-from zwang._backends.native.tape import Tape, record
 from zwang._compile import Model
 from zwang._compile.kept import Kept
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import _value as value_of
+from zwang._graph.graph import Graph, Node
+from zwang._kernels import straight
+from zwang._kernels.tape import Tape, record
 from zwang._numerics.jit import load_generated
 from zwang._numerics.power_series import FUNCTIONS
 from zwang.errors import DeclarationError

@@ -34,7 +34,7 @@ class Problem:
     Attributes
     ----------
     rhs, jacobian, surfaces : kernels
-        Accelerations and measures; da/dq and da/dv; switching surfaces. See `zwang._backends.native.flow`.
+        Accelerations and measures; da/dq and da/dv; switching surfaces. See `zwang._kernels.flow`.
     n, measures, ranged, switches : int
         Coordinates; measures that are integrated; how many of them after the first n get their range; surfaces.
     params, workspace : arrays

@@ -14,7 +14,7 @@ from the force itself: N times the rounding of the constraint's expression, eps 
 estimate is not asked to go below.
 
 One-sided springs have kinks, and a contact may be shorter than a step of the flight before it. Kernels hold their
-comparisons (see `zwang._backends.native.flow`); where a stage or the end of a step contradicts one, the step is taken
+comparisons (see `zwang._kernels.flow`); where a stage or the end of a step contradicts one, the step is taken
 again, shorter, until it ends on the switching surface; then the comparison is turned over.
 """
 

@@ -2,7 +2,7 @@
 
 Strong friction pulls a velocity onto a constraint at the rate rho/m: an explicit method must follow with steps of
 m/rho for ever, an L-stable one forgets the transient once it has faded. Forces of one-sided laws have kinks where a
-comparison changes; the kernels hold their comparisons (see `zwang._backends.native.flow`), so each step sees a smooth
+comparison changes; the kernels hold their comparisons (see `zwang._kernels.flow`), so each step sees a smooth
 force, and a step that ends, or has a stage, on the wrong side of a surface is taken again up to the crossing.
 """
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.kernels import NO_TABLE, prepared
 from zwang._compile import compile
 from zwang._declare.system import System
+from zwang._kernels.numba import NO_TABLE, prepared
 from zwang._limit import limit
 from zwang._realize import Viscosity, realize
 from zwang.papers.claim import claim

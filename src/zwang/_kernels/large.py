@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends.contract import Array, Solved, SparseTerms
-from zwang._backends.native import tables
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._kernels import tables
+from zwang._kernels.terms import Array, Solved, SparseTerms
 
 
 class TableKernels:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.contract import Array
-from zwang._derive.graph import Graph, Node
 from zwang._derive.program import Program
+from zwang._graph.graph import Graph, Node
+from zwang._kernels.terms import Array
 from zwang._numerics import tape as ops
 
 Ints = NDArray[np.int64]

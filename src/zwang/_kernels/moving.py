@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends.contract import Array
-from zwang._backends.native.kernels import DenseKernels, StraightKernels
-from zwang._backends.native.lanes import Lanes, lanes_for
-from zwang._backends.native.large import TableKernels
-from zwang._backends.native.mode_kernels import ModeKernels, mode_kernels
-from zwang._backends.native.mode_tables import suits, table_kernels
-from zwang._backends.native.stretch import INTERRUPTED, PAUSED, Call, Ends, Stretch, vector
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
 from zwang._derive.modes import ActiveSet, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
+from zwang._graph.convert import Converter
 from zwang._interrupts import taken
+from zwang._kernels.lanes import Lanes, lanes_for
+from zwang._kernels.large import TableKernels
+from zwang._kernels.mode_kernels import ModeKernels, mode_kernels
+from zwang._kernels.mode_tables import suits, table_kernels
+from zwang._kernels.numba import DenseKernels, StraightKernels
+from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, Ends, Stretch, vector
+from zwang._kernels.terms import Array
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.pacing import Pace
 

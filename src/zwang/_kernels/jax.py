@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends.contract import Array, Solved, Terms
-from zwang._backends.interpret import evaluate
-from zwang._backends.layout import Layout
 from zwang._declare.system import System
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
+from zwang._graph.evaluate import evaluate
+from zwang._kernels.layout import Layout
+from zwang._kernels.terms import Array, Solved, Terms
 from zwang.errors import CompileError
 
 UNROLLED = 24

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from zwang._derive.graph import Graph, Node
+from zwang._graph.graph import Graph, Node
 
 Text = str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zwang._derive.graph import Graph, Node
+from zwang._graph.graph import Graph, Node
 
 NAMES = {
     "asin": "arcsin",

@@ -26,14 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.contract import Array
-from zwang._backends.native import straight
-from zwang._backends.native.kernels import NO_TABLE, prepared
-from zwang._backends.native.tape import record
-from zwang._derive.graph import Node
 from zwang._derive.modes import ActiveSet, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
+from zwang._graph.graph import Node
+from zwang._kernels import straight
+from zwang._kernels.numba import NO_TABLE, prepared
+from zwang._kernels.tape import record
+from zwang._kernels.terms import Array
 from zwang._numerics.jit import load_generated
 from zwang._numerics.pointers import address
 from zwang._numerics.tape import TAPES

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.native.kind_source import FIELDS, HEAD, KindLoop, kind_loop
 from zwang._declare.constraints import Friction
 from zwang._declare.system import System
 from zwang._derive.kinds import sort_into_kinds
+from zwang._kernels.kind_source import FIELDS, HEAD, KindLoop, kind_loop
 from zwang._numerics.jit import load_generated
 from zwang._numerics.linear.sparse_ldl import SparsePattern, analyse
 

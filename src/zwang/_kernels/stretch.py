@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.contract import Array
-from zwang._backends.native.lanes import LaneEnds
-from zwang._backends.native.mode_kernels import ModeKernels
+from zwang._kernels.lanes import LaneEnds
+from zwang._kernels.mode_kernels import ModeKernels
+from zwang._kernels.terms import Array
 
 Ints = NDArray[np.int64]
 

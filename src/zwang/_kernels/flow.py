@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.source import SCALAR, Emitter
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import CONDITIONS, Graph, Node
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import solve
+from zwang._graph.convert import Converter
+from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.graph import CONDITIONS, Graph, Node
 from zwang._numerics.jit import load_generated
 
 Array = NDArray[np.float64]

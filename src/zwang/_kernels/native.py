@@ -7,13 +7,13 @@ dense loops.
 
 from __future__ import annotations
 
-from zwang._backends.contract import Kernels
-from zwang._backends.native.kernels import DenseKernels, StraightKernels
-from zwang._backends.native.large import TableKernels
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._derive.kinds import Kind, sort_into_kinds
 from zwang._derive.supported import Supported
+from zwang._kernels.large import TableKernels
+from zwang._kernels.numba import DenseKernels, StraightKernels
+from zwang._kernels.terms import Kernels
 
 SMALL = 12
 WIDEST_KIND = 16

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends.contract import Array
-from zwang._backends.native.mode_kernels import Functions
-from zwang._backends.native.moving import Moving
-from zwang._backends.native.stretch import Stretch, vector
+from zwang._kernels.mode_kernels import Functions
+from zwang._kernels.moving import Moving
+from zwang._kernels.stretch import Stretch, vector
+from zwang._kernels.terms import Array
 from zwang._numerics.motion.along import sampled_along
 from zwang._numerics.motion.watching import POINTS
 from zwang._numerics.pointers import address

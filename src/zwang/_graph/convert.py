@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from zwang._derive.graph import Graph, Node
+from zwang._graph.graph import Graph, Node
 from zwang.errors import CompileError
 
 FUNCTIONS: dict[Any, str] = {

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._backends.contract import Array, Solved, Terms
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.equations import Equations, derive
+from zwang._kernels.terms import Array, Solved, Terms
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.linear.kkt import solve_kkt
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._backends.contract import Array
-from zwang._backends.native.kernels import DenseKernels, StraightKernels
-from zwang._backends.native.straight import Kernel, prepared_nodes
-from zwang._backends.source import SCALAR, Emitter
-from zwang._derive.graph import Node
 from zwang._derive.modes import ActiveSet, ModeEquations, Structure
 from zwang._derive.program import Program
 from zwang._derive.rewriting import freeze
+from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.graph import Node
 from zwang._interrupts import taken
+from zwang._kernels.numba import DenseKernels, StraightKernels
+from zwang._kernels.straight import Kernel, prepared_nodes
+from zwang._kernels.terms import Array
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.jit import load_generated
 from zwang._numerics.motion.lanes import Layout, lane_source

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 
-from zwang._backends.contract import Backend, Kernels, Solved, SparseTerms, Terms, dense_terms
+from zwang._kernels.terms import Backend, Kernels, Solved, SparseTerms, Terms, dense_terms
 from zwang.errors import CompileError, nearest
 
 _PLACES = {
-    "reference": ("zwang._backends.reference", "ReferenceBackend"),
-    "native": ("zwang._backends.native", "NativeBackend"),
-    "batch": ("zwang._backends.batch", "BatchBackend"),
+    "reference": ("zwang._kernels.interpreted", "ReferenceBackend"),
+    "native": ("zwang._kernels.native", "NativeBackend"),
+    "batch": ("zwang._kernels.jax", "BatchBackend"),
 }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from zwang._backends.source import SCALAR, Emitter
 from zwang._declare.symbols import t as time
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
 from zwang._derive.kinds import Kind
 from zwang._derive.program import lagrangian, position_row, velocity_row
+from zwang._graph.convert import Converter
+from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.graph import Graph, Node
 
 
 @dataclass(frozen=True)

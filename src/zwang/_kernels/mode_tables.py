@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._backends.contract import Array
-from zwang._backends.native.kind_source import kind_loop
-from zwang._backends.native.large import TableKernels
-from zwang._backends.native.mode_kernels import Functions, ModeKernels
-from zwang._backends.native.tables import module_source
-from zwang._backends.source import SCALAR, Emitter
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.convert import Converter
-from zwang._derive.graph import Graph, Node
 from zwang._derive.kinds import sort_into_kinds
 from zwang._derive.modes import ActiveSet, Structure
+from zwang._graph.convert import Converter
+from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.graph import Graph, Node
+from zwang._kernels.kind_source import kind_loop
+from zwang._kernels.large import TableKernels
+from zwang._kernels.mode_kernels import Functions, ModeKernels
+from zwang._kernels.tables import module_source
+from zwang._kernels.terms import Array
 from zwang._numerics.jit import load_generated
 
 GAP, NORMAL, EXTRA = 0, 1, 2

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from zwang._backends.contract import Array, Terms
-from zwang._derive.graph import Node
 from zwang._derive.program import Program
+from zwang._graph.graph import Node
+from zwang._kernels.terms import Array, Terms
 
 
 class Layout:

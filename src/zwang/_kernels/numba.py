@@ -8,13 +8,13 @@ from types import ModuleType
 
 import numpy as np
 
-from zwang._backends.contract import Array, Solved, Terms
-from zwang._backends.layout import Layout
-from zwang._backends.native import straight
-from zwang._backends.native.tape import Tape, record
 from zwang._declare.system import System
 from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
+from zwang._kernels import straight
+from zwang._kernels.layout import Layout
+from zwang._kernels.tape import Tape, record
+from zwang._kernels.terms import Array, Solved, Terms
 from zwang._numerics.jit import load_generated
 from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
 
