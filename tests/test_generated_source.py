@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import zwang as zw
 from zwang._declare.symbols import Coordinate
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import moving
+from zwang._kernels.lanes import lanes_for
 from zwang._numerics import jit
 from zwang.cli import main
 
@@ -130,8 +130,7 @@ def moves_by_steps(case: Case) -> Any:
 def moves_side_by_side(case: Case) -> Any:
     system, _, state, params = case.entry("ellipse_pendulum_cartesian")
     found = zw.simulate(system, {key: np.full(8, value) for key, value in state.items()}, params, until=0.05)
-    flow = moving(zw.compile(system), ActiveSet((0, 1, 2)), emit=True)
-    assert flow.lanes() is not None and flow._loop(False) is not None
+    assert lanes_for(zw.compile(system), ActiveSet((0, 1, 2))) is not None
     return [part.q[-1] for part in found]
 
 

@@ -109,17 +109,6 @@ def test_friction_one_sided_constraints_and_switching_forces_have_no_lanes() -> 
     assert lanes_for(zw.compile(switching), ActiveSet(())) is None
 
 
-def test_ensemble_of_an_emitted_mode_moves_side_by_side() -> None:
-    flow = moving(zw.compile(ENTRY.system), HELD, emit=True)
-    q, v, params = starts(3)
-    ends = flow.ensemble(np.zeros(3), q, v, params, 0.5, 1e-10, np.zeros(len(flow.watch_names)))
-    assert ends.status == ["REACHED"] * 3
-    plain = moving(zw.compile(ENTRY.system), HELD, compiled=False)
-    alone = plain.ensemble(np.zeros(3), q, v, params, 0.5, 1e-10, np.zeros(len(flow.watch_names)))
-    assert ends.q == pytest.approx(alone.q, abs=1e-9)
-    assert ends.open() == []
-
-
 def test_ends_do_not_depend_on_where_the_loop_pauses(lanes: Lanes) -> None:
     q, v, params = starts(19)
     until = np.linspace(0.2, 1.0, 19)

@@ -50,20 +50,3 @@ def test_the_sparse_form_of_a_chain_moves_as_the_written_out_one():
         assert sound and watches[flow.watch_names.index(("extra", 0))] == found.q[-1, 0] - 100
         ends.append(np.r_[found.t[-1], found.q[-1], found.v[-1], a, lam])
     assert ends[0] == pytest.approx(ends[1], abs=1e-7, rel=1e-7)
-
-
-def test_an_ensemble_ends_where_its_motions_end_one_by_one():
-    (_, y), (vx, vy) = zw.coordinates("x y")
-    g = zw.parameters("g")
-    floor = zw.Unilateral(y, restitution=1, name="floor")
-    system = zw.System(name="ball", kinetic=(vx**2 + vy**2) / 2, potential=g * y, constraints=[floor])
-    flow = moving(zw.compile(system), ActiveSet(()), compiled=False)
-    heights = np.array([0.5, 1.0, 2.0, 100.0])
-    q, v = np.stack([np.zeros(4), heights]), np.zeros((2, 4))
-    found = flow.ensemble(np.zeros(4), q, v, np.array([[9.81]]), 2.0, 1e-10, np.array([1.0]))
-    # sqrt(2 h / g), but for the last, which falls for two seconds.
-    assert found.status == ["FIRED"] * 3 + ["REACHED"]
-    assert found.t[:3] == pytest.approx(np.sqrt(2 * heights[:3] / 9.81), rel=1e-14)
-    assert found.t[3] == 2.0
-    assert found.q[1, 3] == pytest.approx(100.0 - 9.81 * 2, rel=1e-14)
-    assert found.fired.tolist() == [[True]] * 3 + [[False]]

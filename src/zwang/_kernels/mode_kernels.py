@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,12 +42,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Functions:
-    """Functions that share a table and a workspace; `module` holds them by name if they are generated code."""
+    """Functions that share a table and a workspace."""
 
     kernels: tuple[Any, ...]
     table: Ints
     workspace: Callable[[Array], Array]
-    module: ModuleType | None = None
 
     def addresses(self, glance: bool = False) -> tuple[Any, ...]:
         """Return the addresses of the four functions that the loop calls, compiled now."""
@@ -60,7 +58,7 @@ def straight_functions(program: Program, kernels: Mapping[str, straight.Kernel])
     """Return generated straight-line code."""
     module = load_generated(straight.several_source(program, kernels), "mode")
     found = tuple(getattr(module, name) for name in kernels)
-    return Functions(found, NO_TABLE, lambda params: prepared(module, params), module)
+    return Functions(found, NO_TABLE, lambda params: prepared(module, params))
 
 
 def taped_functions(program: Program, kernels: Sequence[straight.Kernel]) -> Functions:

@@ -20,12 +20,11 @@ from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
 from zwang._graph.convert import Converter
 from zwang._interrupts import taken
-from zwang._kernels.lanes import Lanes, lanes_for
 from zwang._kernels.large import TableKernels
 from zwang._kernels.mode_kernels import ModeKernels, mode_kernels
 from zwang._kernels.mode_tables import suits, table_kernels
 from zwang._kernels.numba import DenseKernels, StraightKernels
-from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, Ends, Stretch, vector
+from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, Stretch, vector
 from zwang._kernels.terms import Array
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.pacing import Pace
@@ -50,8 +49,6 @@ class Moving:
         ('reserve', f), ('singular', 0), ('extra', k), ('surface', k).
     tried : int
         Steps tried so far, in all calls.
-    lanes : callable
-        Returns what moves many states side by side, None where that doesn't suit the mode.
     """
 
     mode: ActiveSet
@@ -59,8 +56,6 @@ class Moving:
     n: int
     parameters: int
     slips: int
-    emit: bool = False
-    lanes: Callable[[], Lanes | None] = lambda: None
     watch_names: tuple[tuple[str, int], ...] = field(init=False)
     tried: int = field(default=0, init=False)
 
@@ -71,15 +66,9 @@ class Moving:
 
     def _loop(self, glance: bool) -> Callable[..., int]:
         if glance not in self._loops:
-            functions = self.kernels.functions
-            if self.emit and functions.module is not None:
-                from zwang._numerics.motion.emitted import emitted
+            from zwang._numerics.motion.drivers import advance
 
-                self._loops[glance] = emitted(self.n, functions.module, glance).advance
-            else:
-                from zwang._numerics.motion.drivers import advance
-
-                self._loops[glance] = partial(advance, *functions.addresses(glance))
+            self._loops[glance] = partial(advance, *self.kernels.functions.addresses(glance))
         return self._loops[glance]
 
     def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
@@ -227,53 +216,8 @@ class Moving:
         self.tried += call.attempts
         return call.stretch(status)
 
-    def ensemble(
-        self, t: Array, q: Array, v: Array, params: Array, until: Array | float, tol: float, sides: Array
-    ) -> Ends:
-        """Move many states, each until its end or its first event, keeping the ends alone.
 
-        With an emitted loop and nothing watched they move side by side; the few that come near a singular point there
-        are moved one by one.
-
-        Parameters
-        ----------
-        t : (B,) array
-        q, v : (n, B) arrays
-        params : (p, B) or (p, 1) array
-        until : float or (B,) array
-        tol, sides
-            As for `advance`.
-
-        Returns
-        -------
-        Ends
-        """
-        motions = q.shape[1]
-        times, ends = np.broadcast_to(t, (motions,)), np.broadcast_to(until, (motions,))
-        found = Ends.empty(self.n, motions, len(self.watch_names))
-        lanes = self.lanes() if self.emit and not np.any(sides != 0.0) else None
-        if lanes is not None:
-            found.take(lanes.run(times, q, v, params, ends, tol))
-        for k in found.open():
-            own = vector(params[:, k if params.shape[1] > 1 else 0])
-            start, q0, v0 = float(times[k]), vector(q[:, k]), vector(v[:, k])
-            branches = self.branches(start, q0, v0, own)
-            watched = self.kernels.surfaces or np.any(sides != 0.0)
-            bands = self.bands(start, q0, v0, own, branches) if watched else np.zeros(len(self.watch_names))
-            everything = np.concatenate([own, branches])
-            loop = self.prepared(everything, sides)
-            call = Call(self.kernels, loop, start, q0, v0, everything, float(ends[k]), tol, sides, bands, False)
-            status = PAUSED
-            while status == PAUSED:
-                status = self._pace.go(call.run)
-                call.forget()
-            found.put(k, status, call)
-        return found
-
-
-def moving(
-    model: Any, mode: ActiveSet, extra: Sequence[Any] = (), *, compiled: bool | None = None, emit: bool = False
-) -> Moving:
+def moving(model: Any, mode: ActiveSet, extra: Sequence[Any] = (), *, compiled: bool | None = None) -> Moving:
     """Return the `Moving` of a mode, made once for each model.
 
     Parameters
@@ -285,21 +229,17 @@ def moving(
     compiled : bool, optional
         Generated code (True) or tapes (False), which need no compilation; by default generated code where the system
         is small.
-    emit : bool
-        Write the loop into a module of the mode's own: some ten seconds of compilation, once for each mode and kept on
-        disk, for a third less time in long runs and ensembles.
     """
     kernels = getattr(model, "kernels", model)
     made = kernels.__dict__.setdefault("_moving", {})
-    key = (mode, tuple(extra), compiled, emit)
+    key = (mode, tuple(extra), compiled)
     if key not in made:
-        made[key] = _make(kernels, mode, extra, compiled, emit)
-        made[key].lanes = partial(lanes_for, kernels, mode)
+        made[key] = _make(kernels, mode, extra, compiled)
     found: Moving = made[key]
     return found
 
 
-def _make(kernels: Any, mode: ActiveSet, extra: Sequence[Any], compiled: bool | None, emit: bool) -> Moving:
+def _make(kernels: Any, mode: ActiveSet, extra: Sequence[Any], compiled: bool | None) -> Moving:
     system: System = kernels.system
     structure = Structure.of(system)
     slips = sum(len(law.slips) for law in structure.laws)
@@ -313,7 +253,7 @@ def _make(kernels: Any, mode: ActiveSet, extra: Sequence[Any], compiled: bool | 
     if compiled is None:
         compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
     made = mode_kernels(frozen, structure, mode, _nodes(system, frozen, extra), compiled)
-    return Moving(mode, made, len(system.coordinates), len(system.parameters), slips, emit)
+    return Moving(mode, made, len(system.coordinates), len(system.parameters), slips)
 
 
 def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:

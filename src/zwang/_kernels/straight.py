@@ -65,9 +65,7 @@ def several_source(program: Program, kernels: Mapping[str, Kernel]) -> str:
     prepared = sorted({node for kernel in kernels.values() for node in prepared_nodes(program, kernel)})
     parts = [HEAD.format(size=max(len(prepared), 1)), _prepare(program, prepared).replace(_OPTIONS, _EXACT)]
     for name, kernel in kernels.items():
-        # What is called at every stage and sample is taken in where the loop is written for one model.
-        options = f"{_EXACT}, forceinline=True" if name in ("motion", "glance") else _EXACT
-        text = _one_state(program, kernel, prepared).replace(_OPTIONS, options)
+        text = _one_state(program, kernel, prepared).replace(_OPTIONS, _EXACT)
         parts.append(text.replace("def one(", f"def {name}("))
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""What motion within a mode gives: a stretch with its dense output, the ends of an ensemble; the arrays of a call."""
+"""What motion within a mode gives: a stretch with its dense output; the arrays of a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._kernels.lanes import LaneEnds
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.terms import Array
 
@@ -74,60 +73,6 @@ class Stretch:
         return z[:n], z[n:]
 
 
-@dataclass(frozen=True)
-class Ends:
-    """Where the motions of an ensemble ended.
-
-    Attributes
-    ----------
-    t : (B,) array
-    q, v : (n, B) arrays
-    status : list of str
-        As of a `Stretch`.
-    fired : (B, w) bool array
-        Which watches crossed at the end.
-    steps, attempts : (B,) int arrays
-    drift : (B,) array
-        Largest violation of the held constraints found before projecting.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    status: list[str]
-    fired: NDArray[np.bool_]
-    steps: Ints
-    attempts: Ints
-    drift: Array
-
-    @classmethod
-    def empty(cls, n: int, motions: int, watches: int) -> Ends:
-        """Return room for the ends of motions."""
-        steps, attempts = np.zeros(motions, dtype=np.int64), np.zeros(motions, dtype=np.int64)
-        fired = np.zeros((motions, watches), dtype=bool)
-        q, v = np.empty((n, motions)), np.empty((n, motions))
-        return cls(np.empty(motions), q, v, [""] * motions, fired, steps, attempts, np.zeros(motions))
-
-    def take(self, lanes: LaneEnds) -> None:
-        """Keep the ends of the motions that reached them side by side."""
-        done = np.flatnonzero(lanes.reached)
-        self.t[done], self.steps[done], self.attempts[done] = lanes.t[done], lanes.steps[done], lanes.attempts[done]
-        self.q[:, done], self.v[:, done], self.drift[done] = lanes.q[:, done], lanes.v[:, done], lanes.drift[done]
-        for k in done:
-            self.status[k] = REACHED
-
-    def open(self) -> list[int]:
-        """Return the numbers of the motions without an end."""
-        return [k for k, status in enumerate(self.status) if not status]
-
-    def put(self, k: int, status: str, call: Call) -> None:
-        """Keep the end of motion k."""
-        n, end = call.n, call.parts[-1][1][-1]
-        self.t[k], self.status[k], self.fired[k] = call.time, status, call.fired != 0
-        self.q[:, k], self.v[:, k] = end[:n], end[n:]
-        self.steps[k], self.attempts[k], self.drift[k] = call.steps, call.attempts, call.reals[3]
-
-
 class Call:
     """The arrays of one call of `advance`, and the pieces it has produced."""
 
@@ -187,11 +132,6 @@ class Call:
             self.parts.append((times[1 : steps + 1], states[1 : steps + 1], acc[1 : steps + 1], coefficients[:steps]))
             self.steps += steps
         return STATUSES[ended], tried
-
-    def forget(self) -> None:
-        """Keep the last state alone."""
-        t, y, a, dense = self.parts[-1]
-        self.parts = [(t[-1:].copy(), y[-1:].copy(), a[-1:].copy(), dense[:0])]
 
     def stretch(self, status: str) -> Stretch:
         """Return what was done."""
