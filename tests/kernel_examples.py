@@ -13,7 +13,7 @@ import numpy as np
 
 from zwang._numerics import jit
 
-SOURCE = Path(jit.__file__).parents[2]
+SOURCE = Path(jit.__file__).parents[3]
 
 LOOP = f"""
 import numpy as np

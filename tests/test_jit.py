@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 from kernel_examples import finish, model, python, run_model, start
-from zwang._numerics import cache_folder, jit
+from zwang._numerics import jit
+from zwang._numerics.jit import cache as cache_folder
+from zwang._numerics.jit.content import value_text
+from zwang._numerics.jit.kernel import _plain
 from zwang.errors import CompileError
 
 numba = pytest.importorskip("numba")
@@ -58,7 +61,7 @@ def test_division_by_zero_in_a_kernel_gives_inf_and_no_exception(cache: Path) ->
         return x[0] / x[1]
 
     assert ratio(np.array([1.0, 0.0])) == np.inf
-    assert jit._plain(ratio.py_func)(np.array([1.0, 0.0])) == np.inf
+    assert _plain(ratio.py_func)(np.array([1.0, 0.0])) == np.inf
 
 
 def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -> None:
@@ -132,6 +135,36 @@ def test_editing_a_helper_changes_the_result_of_a_cached_caller(tmp_path: Path) 
     (package / "constants.py").write_text("SHIFT = 2.0\n")
     assert python(script, tmp_path) == ["7.0", "0"]
     assert python(script, tmp_path) == ["7.0", "1"]
+
+
+def test_a_kernel_keeps_its_machine_code_when_its_file_moves_or_its_words_change_and_twins_share_it(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "from zwang._numerics.jit import njit\n"
+        '@njit\ndef block(x):\n    """{0}"""\n    return x + 1.0\n'
+        "@njit('float64(float64)', separate=True)\ndef part(x):\n    # {0}\n    return 3.0 * block(x)\n"
+        "@njit('float64(float64)')\ndef whole(x):\n    return part(x) + block(x)\n"
+    )
+    (tmp_path / "here.py").write_text(text.format("Says this."))
+    (tmp_path / "there.py").write_text(text.format("Says that, at length."))
+    both = """
+        from NAME import whole
+        print(whole(1.0), int(whole.restored))
+    """
+    assert python(both.replace("NAME", "here"), tmp_path) == ["8.0", "0"]
+    assert python(both.replace("NAME", "there"), tmp_path) == ["8.0", "1"]
+    (tmp_path / "pair.py").write_text(
+        "from zwang._numerics.jit import njit\nimport here, there\nfirst, second = here.part, there.part\n"
+        "one, other = here.block, there.block\n"
+        "@njit('float64(float64)')\ndef pair(x):\n    return first(x) + second(x) + one(x) + other(x)\n"
+    )
+    script = """
+        import here, there
+        from pair import pair
+        print(pair(1.0), here.whole(1.0), there.whole(1.0), int(here.whole.compiled is there.whole.compiled))
+    """
+    assert python(script, tmp_path) == ["16.0", "8.0", "8.0", "1"]
 
 
 def test_two_models_of_one_name_never_share_a_kernel(cache: Path) -> None:
@@ -275,14 +308,14 @@ def test_source_that_fails_leaves_no_module_behind(cache: Path) -> None:
     [(1, 1.0), (0.0, -0.0), ((1, 2), (1, 2.0)), (np.zeros(2), np.zeros(3)), (np.float32(1), np.float64(1)), (None, ())],
 )
 def test_different_constants_have_different_contents(one: object, other: object) -> None:
-    assert jit._value_text(one) != jit._value_text(other)
-    assert None not in {jit._value_text(one), jit._value_text(other)}
+    assert value_text(one) != value_text(other)
+    assert None not in {value_text(one), value_text(other)}
 
 
 def test_numpy_and_math_are_content_by_name_and_other_objects_are_not() -> None:
     import math
 
     for value in (np, math, np.sqrt, math.sqrt, np.float64, np.sum, len):
-        assert jit._value_text(value)
+        assert value_text(value)
     for value in ([], os, subprocess.run, object()):
-        assert jit._value_text(value) is None
+        assert value_text(value) is None

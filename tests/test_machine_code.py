@@ -17,7 +17,9 @@ import pytest
 import zwang as zw
 from kernel_examples import model, run_model, start
 from zwang._compile import model as compiling
-from zwang._numerics import jit, machine_code
+from zwang._numerics import jit
+from zwang._numerics.jit import machine_code
+from zwang._numerics.jit.generated import _GENERATED
 
 pytest.importorskip("numba")
 
@@ -44,7 +46,7 @@ def test_a_generated_module_goes_with_all_its_machine_code_when_nobody_has_it(ca
     del kernel
     gc.collect()
     assert [item() for item in gone] == [None, None, None]
-    assert name not in jit._GENERATED and file not in linecache.cache
+    assert name not in _GENERATED and file not in linecache.cache
     machine_code.free_engines()
     assert not machine_code._GIVEN_UP
     assert run_model(jit.load_generated(model(11.0), "passing")) == -99.0  # and it can be made again
@@ -72,7 +74,7 @@ def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch
     (x,), (v,) = zw.coordinates("x")
     monkeypatch.setattr(compiling, "_MODELS", Kept(2))
     gc.collect()
-    before = len(jit._GENERATED)
+    before = len(_GENERATED)
     gone = []
     for k in range(5):
         made = zw.compile(zw.System(kinetic=v**2 / 2, potential=(k + 2) * x**2 / 2))
@@ -80,7 +82,7 @@ def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch
         gone.append(weakref.ref(made.kernels))
         del made
         gc.collect()
-        assert len(jit._GENERATED) - before <= 2 * 2  # terms and accelerations of each
+        assert len(_GENERATED) - before <= 2 * 2  # terms and accelerations of each
     assert [item() is None for item in gone] == [True, True, True, False, False]
 
 

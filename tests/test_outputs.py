@@ -131,7 +131,7 @@ OPENERS = {"open", "ZipFile", "fdopen", "File"}
 SAVED = {"self", "entry.system", "storage", "Result", "file"}
 # The one door; the draft that grows while a motion is computed; the cache, which nobody asked for by a path; and a
 # script that answers its parent by a temporary file.
-OWN_WAY = {"_outputs.py", "_results/stream_draft.py", "_numerics/cache_folder.py", "_results/netcdf_reader.py"}
+OWN_WAY = {"_outputs.py", "_results/stream_draft.py", "_numerics/jit/cache.py", "_results/netcdf_reader.py"}
 THE_DOOR = {"write_text", "write_bytes", "replacing"}
 
 

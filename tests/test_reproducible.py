@@ -253,7 +253,7 @@ def test_search_over_modes_does_not_depend_on_where_it_pauses():
 
 MAY_ASK_THE_CLOCK = {
     "_numerics/budget.py": "when the seconds of a budget are over: the status says so",
-    "_numerics/cache_folder.py": "which files were not used for long",
+    "_numerics/jit/cache.py": "which files were not used for long",
     "_numerics/pacing.py": "where loops pause",
     "_results/streaming.py": "when rows are written to a draft",
     "_selftest/run.py": "how long the self-test has run",

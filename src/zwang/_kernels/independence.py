@@ -10,9 +10,9 @@ from zwang._kernels.mode_kernels import Functions
 from zwang._kernels.moving import Moving
 from zwang._kernels.stretch import Stretch, vector
 from zwang._kernels.terms import Array
+from zwang._numerics.jit import address
 from zwang._numerics.motion.along import sampled_along
 from zwang._numerics.motion.watching import POINTS
-from zwang._numerics.pointers import address
 
 SHIFTS = 30
 ARRIVED = 1e-15

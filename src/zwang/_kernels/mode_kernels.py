@@ -33,8 +33,7 @@ from zwang._kernels import straight
 from zwang._kernels.numba import NO_TABLE, prepared
 from zwang._kernels.tape import record
 from zwang._kernels.terms import Array
-from zwang._numerics.jit import load_generated
-from zwang._numerics.pointers import address
+from zwang._numerics.jit import address, load_generated
 from zwang._numerics.tape import TAPES
 
 Ints = NDArray[np.int64]

@@ -27,7 +27,7 @@ _installed = [False]
 
 def install(folders: Sequence[Path]) -> None:
     """Watch this process from now on; the folders, the cache of kernels and /dev may be written."""
-    from zwang._numerics.cache_folder import cache_folder
+    from zwang._numerics.jit.cache import cache_folder
 
     _allowed[:] = [str(folder.resolve()) for folder in folders] + [str(cache_folder()), "/dev/", "/proc/self"]
     sys.dont_write_bytecode = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zwang._numerics.cache_folder import cache_summary, clear_cache
+from zwang._numerics.jit.cache import cache_summary, clear_cache
 from zwang.cli.telling import print_json, tell, tell_mistakes
 
 

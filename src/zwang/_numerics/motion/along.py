@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.jit import njit
+from zwang._numerics.jit import call_kernel, njit
 from zwang._numerics.motion.watching import POINTS, SAMPLES
-from zwang._numerics.pointers import call_kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

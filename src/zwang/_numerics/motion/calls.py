@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.jit import njit
-from zwang._numerics.pointers import call_kernel
+from zwang._numerics.jit import call_kernel, njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

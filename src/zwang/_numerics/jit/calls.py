@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from zwang._numerics.jit import EVAL_SIGNATURE, Kernel, eval_type
+from zwang._numerics.jit.kernel import Kernel, numba_in_use
+from zwang.errors import CompileError
+
+EVAL_SIGNATURE = "int64(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1])"
+"""The type of every model's kernel: eval(t, q, v, params, int_table, workspace, out) -> status."""
+
+EVAL_TYPE = f"FunctionType({EVAL_SIGNATURE})"
+"""The same as an argument of a loop: @njit(f"int64({EVAL_TYPE}, float64, ...)"); pass it `model_eval.compiled`."""
 
 
 class _Caller(Kernel[Any, Any]):
@@ -43,11 +50,21 @@ def _intrinsic() -> Any:
     return call
 
 
+def eval_type() -> Any:
+    """Return the type of every model's kernel as a ``numba.types.FunctionType`` (needs Numba)."""
+    numba = numba_in_use()
+    if numba is None:
+        raise CompileError("eval_type: Numba is not in use here. Install numba, and unset ZWANG_NO_JIT.")
+    arguments, result = numba.core.sigutils.normalize_signature(EVAL_SIGNATURE)
+    return numba.types.FunctionType(result(*arguments))
+
+
 def _plain(place: Any, t: Any, q: Any, v: Any, params: Any, table: Any, work: Any, out: Any) -> Any:
     return place(t, q, v, params, table, work, out)
 
 
 call_kernel = _Caller(_plain, None, {"signature": EVAL_SIGNATURE})
+call_kernel.lowering = _intrinsic
 """call_kernel(address, t, q, v, params, int_table, workspace, out) -> status, inside compiled code."""
 
 

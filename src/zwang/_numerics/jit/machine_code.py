@@ -124,7 +124,7 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
 def read_back(dispatcher: Any, data: bytes, engine: Any) -> None:
     """Give a dispatcher the machine code that was written down, in an engine (None: Numba's own).
 
-    The data are trusted: they were made in this process, or verified by `cache_folder`.
+    The data are trusted: they were made in this process, or verified by `cache`.
     """
     from numba.core.compiler import CompileResult
 

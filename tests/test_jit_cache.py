@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from zwang._numerics import cache_folder, jit
+from zwang._numerics import jit
+from zwang._numerics.jit import cache as cache_folder
 from zwang.cli import main
 from zwang.errors import CompileError
 
