@@ -22,6 +22,7 @@ _PLACES = {
     "Event": "zwang._simulate",
     "Friction": "zwang._declare",
     "Linkage": "zwang._linkage",
+    "Model": "zwang._compile",
     "StateError": "zwang.errors",
     "Stiffness": "zwang._realize",
     "System": "zwang._declare",
@@ -30,9 +31,12 @@ _PLACES = {
     "ZwangError": "zwang.errors",
     "asymptotics": "zwang._asymptotics",
     "compile": "zwang._compile",
+    "contact_problem": "zwang._reactions",
     "coordinates": "zwang._declare",
     "critical": "zwang._trace",
+    "derive": "zwang._derive",
     "from_sympy": "zwang._from_sympy",
+    "hold": "zwang._reactions",
     "limit": "zwang._limit",
     "load": "zwang._declare",
     "load_result": "zwang._results",
@@ -51,6 +55,8 @@ _MODULES = {
     "errors": "zwang.errors",
     "gallery": "zwang.gallery",
     "papers": "zwang.papers",
+    "pictures": "zwang.pictures",
+    "results": "zwang.results",
     "shapes": "zwang._declare.shapes",
 }
 
@@ -65,6 +71,7 @@ __all__ = [
     "Event",
     "Friction",
     "Linkage",
+    "Model",
     "StateError",
     "Stiffness",
     "System",
@@ -73,11 +80,14 @@ __all__ = [
     "ZwangError",
     "asymptotics",
     "compile",
+    "contact_problem",
     "coordinates",
     "critical",
+    "derive",
     "errors",
     "from_sympy",
     "gallery",
+    "hold",
     "limit",
     "load",
     "load_result",
@@ -85,10 +95,12 @@ __all__ = [
     "on_surface",
     "papers",
     "parameters",
+    "pictures",
     "rate",
     "reactions",
     "realize",
     "recommend",
+    "results",
     "shapes",
     "simulate",
     "t",
@@ -96,9 +108,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from zwang import errors, gallery, papers
+    from zwang import errors, gallery, papers, pictures, results
     from zwang._asymptotics import asymptotics
-    from zwang._compile import compile
+    from zwang._compile import Model, compile
     from zwang._declare import (
         Bilateral,
         Coulomb,
@@ -115,11 +127,12 @@ if TYPE_CHECKING:
         t,
     )
     from zwang._declare import shapes as shapes
+    from zwang._derive import derive
     from zwang._from_sympy import from_sympy
     from zwang._limit import limit, recommend
     from zwang._linkage import Linkage
     from zwang._numerics.contacts import Contact, ContactProblem
-    from zwang._reactions import reactions
+    from zwang._reactions import contact_problem, hold, reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang._simulate import Event, simulate

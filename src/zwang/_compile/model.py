@@ -90,6 +90,16 @@ class Model:
     backend : str
     kernels : Kernels
         What the backend built: `terms` and `solve` on arrays.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> model = zw.compile(rod.system)
+    >>> model
+    Model of 'painleve_rod': 3 coordinates, 1 constraints, backend native
+    >>> zw.reactions(model, rod.state, rod.params).status.name
+    'UNIQUE'
     """
 
     def __init__(self, system: System, backend: str, kernels: Kernels) -> None:

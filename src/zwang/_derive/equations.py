@@ -154,7 +154,14 @@ class Equations:
 
 
 def derive(system: System) -> Equations:
-    """Return the equations of a system."""
+    """Return the equations of a system, in SymPy: ``mass``, ``force``, ``rows`` of its constraints, ``slip_rows``, ...
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> zw.derive(zw.gallery.get("sleigh").system).rows
+    Matrix([[-sin(phi), cos(phi), 0]])
+    """
     return Equations(system)
 
 

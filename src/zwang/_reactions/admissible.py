@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from zwang._compile.model import Model, compile
 from zwang._compile.states import PROJECT
-from zwang._compile.values import Inputs
+from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
@@ -93,6 +94,32 @@ def acting(
         law += bool(item.slip)
     problem = ContactProblem(state.mass, terms.force[:, 0], contacts)
     return Acting(problem, tuple(str(contact.name) for contact in contacts), tuple(opened))
+
+
+def contact_problem(
+    system: System | Model, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None
+) -> ContactProblem:
+    """Return the arrays behind `reactions` at one state: mass, force and the contacts that take part, with their rows.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> rod = zw.gallery.get("painleve_rod")
+    >>> problem = zw.contact_problem(rod.system, rod.state, rod.params)
+    >>> problem.mass.diagonal().tolist(), [contact.name for contact in problem.contacts]
+    ([1.0, 1.0, 0.3333333333333333], ['tip'])
+    >>> zw.reactions(problem).status == zw.reactions(rod.system, rod.state, rod.params).status
+    True
+    """
+    model = system if isinstance(system, Model) else compile(system)
+    inputs = resolve(model.system, state, params)
+    if inputs.shape:
+        raise DeclarationError(
+            f"{model.system.name}: contact_problem takes one state; it was given arrays of shape {inputs.shape}. "
+            "Ask for each state."
+        )
+    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+    return acting(model.system, inputs, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
 
 
 def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.model import Model
+from zwang._compile.model import Model, compile
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
 from zwang.errors import DeclarationError, nearest
 
@@ -26,7 +27,7 @@ CHUNK = 8192
 
 
 def hold(
-    model: Model,
+    system: System | Model,
     state: Mapping[str, Any],
     params: Mapping[str, Any],
     names: Sequence[str],
@@ -39,7 +40,7 @@ def hold(
 
     Parameters
     ----------
-    model : Model
+    system : System or Model
     state, params : mappings of str to number or array
         Where to start from; arrays broadcast to a batch.
     names : sequence of str
@@ -64,10 +65,11 @@ def hold(
     >>> import math, zwang as zw
     >>> rod = zw.gallery.get("painleve_rod")
     >>> start = {**rod.state, "theta": math.pi / 4, "v_theta": 2.0}
-    >>> found = hold(zw.compile(rod.system), start, rod.params, ["tip"], fixed=["theta"], slips={"tip": -1.0})
+    >>> found = zw.hold(rod.system, start, rod.params, ["tip"], fixed=["theta"], slips={"tip": -1.0})
     >>> [round(float(found[name]), 6) for name in ("y", "theta", "v_x", "v_y", "v_theta")]
     [0.707107, 0.785398, -2.414214, 1.414214, 2.0]
     """
+    model = system if isinstance(system, Model) else compile(system)
     system = model.system
     relations = [item for item in system.constraints if not isinstance(item, Friction)]
     places = [_place(system.name, name, relations) for name in names]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from zwang._declare.system import System
+from zwang import System
 from zwang.errors import DeclarationError
 from zwang.papers.findings import Comparison, Finding, Picture, Verdict
 from zwang.papers.workshop import Workshop

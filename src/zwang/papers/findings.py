@@ -115,7 +115,7 @@ class Picture:
     caption : str
         What it shows, in a sentence or two.
     make : callable
-        Returns a matplotlib Figure (of `zwang._plot.new_figure`), or markup of HTML, such as a player's.
+        Returns a matplotlib Figure (of `zwang.pictures.new_figure`), or markup of HTML, such as a player's.
     raster : bool
         Whether a Figure is put in as PNG: for maps and clouds of points, which would be long as SVG.
     tight : bool

@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang import gallery
-from zwang._compile import Model, compile
-from zwang._compile.values import resolve
-from zwang._declare.system import System
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.tolerances import Tolerances
-from zwang._reactions.admissible import acting
-from zwang._reactions.holding import hold
-from zwang._reactions.verb import reactions
+from zwang import ContactProblem, Model, System, compile, contact_problem, gallery, hold, reactions
 from zwang.errors import DeclarationError, nearest
 from zwang.gallery.entry import Entry
 
@@ -100,10 +92,7 @@ class Workshop:
     def problem(self, name: str, **changes: Any) -> ContactProblem:
         """Return the arrays behind the question `ask`, for one state: mass, force, contacts with their rows."""
         state, params = self.values(name, **changes)
-        model = self.model(name)
-        inputs = resolve(model.system, state, params)
-        terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-        return acting(model.system, inputs, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
+        return contact_problem(self.model(name), state, params)
 
     def many(self, quick: int, full: int) -> int:
         """Return how many cases a search shall look at."""

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._plot.style import QUIET, SERIES
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
 from zwang.papers.findings import Picture
 from zwang.papers.joint.passages import PENDULUM, TANGENCY, angle_cab, passing
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import QUIET, SERIES, new_figure
 
 __all__ = ["CHAPTER"]
 

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from zwang._limit import limit
-from zwang._plot import new_figure
-from zwang._plot.style import QUIET, SERIES
-from zwang._realize import Stiffness
-from zwang._simulate import simulate
+from zwang import Stiffness, limit, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.joint.passages import PENDULUM, TANGENCY, TILT, angle_cab, passing, slope, springs, start
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import QUIET, SERIES, new_figure
 
 STRENGTHS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
 TOUCHING = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)

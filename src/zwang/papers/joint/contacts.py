@@ -8,23 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from zwang._compile import compile
-from zwang._declare.constraints import Unilateral
-from zwang._declare.symbols import parameter, rate
-from zwang._declare.system import System
-from zwang._limit import limit
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
-from zwang._realize import Stiffness, Viscosity, realize
-from zwang._simulate import Event, simulate
+from zwang import Event, Stiffness, System, Unilateral, Viscosity, compile, limit, parameters, rate, realize, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.joint.passages import slope
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
 
 ROD = "painleve_rod"
-STRENGTH = parameter("N_spring")
+(STRENGTH,) = parameters("N_spring,")
 STRENGTHS = (1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10)
 LAWS = ("newton", "poisson", "energetic")
 PARADOX = {"mu": 1.4}

@@ -12,17 +12,13 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._compile import Model, compile
-from zwang._declare.symbols import parameter
-from zwang._declare.system import System
-from zwang._realize import Stiffness, realize
-from zwang._results.motion import Motion
-from zwang._simulate import Event, simulate
+from zwang import Event, Model, Stiffness, System, compile, parameters, realize, simulate
 from zwang.gallery import pendulum_on_ellipse
 from zwang.papers.workshop import Workshop
+from zwang.results import Motion
 
 PENDULUM = "ellipse_pendulum_cartesian"
-STRENGTH = parameter("N_springs")
+(STRENGTH,) = parameters("N_springs,")
 TILT = {"tilt": 0.3}
 TANGENCY = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
 """Curvature r1/r2^2 = 1 and r1 > 1: the branches touch."""

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._declare.system import System
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
-from zwang._simulate import Event, simulate
+from zwang import Event, System, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.joint.passages import TANGENCY, fold, polar, slope, springs, start
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
 
 STRING, GUIDE = "ellipse_pendulum_string", "ellipse_pendulum"
 LONGER = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)

@@ -9,21 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model, compile
-from zwang._declare.symbols import coordinates, parameter, t
-from zwang._declare.system import System
-from zwang._plot import new_figure
-from zwang._plot.style import QUIET, SERIES
-from zwang._results.motion import Motion
-from zwang._simulate import simulate
+from zwang import Model, System, compile, coordinates, parameters, simulate, t
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_printed, sound
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import QUIET, SERIES, new_figure
+from zwang.results import Motion
 
 SPAN = 12.0
 """Scaled time before and after the singular point: what is left out of the slow solution is below 1e-12."""
-DELTA = parameter("delta")
+(DELTA,) = parameters("delta,")
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import brentq
 
-from zwang._declare.system import System
+from zwang import System
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.studies import (

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._plot.style import INK, SERIES
-from zwang._trace import trace
+from zwang import trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_000.pictures import GRID, count_map, growth_picture
@@ -25,6 +23,7 @@ from zwang.papers.paper_000.studies import (
 )
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import INK, SERIES, new_figure
 
 GUIDE = "ellipse"
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import draw_counts, new_figure
-from zwang._plot.style import INK, SERIES, look
-from zwang._results.asymptotics import Asymptotics
-from zwang._results.reactions import ReactionsStatus
 from zwang.papers.findings import Picture
 from zwang.papers.paper_000.studies import CROSSING, TANGENCY, traced
 from zwang.papers.workshop import Workshop
+from zwang.pictures import INK, SERIES, draw_counts, look, new_figure
+from zwang.results import Asymptotics, ReactionsStatus
 
 __all__ = ["GRID", "count_map", "crossing_map", "growth_picture", "perturbed_curves"]
 

@@ -9,8 +9,7 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import brentq
 
-from zwang._derive.equations import derive
-from zwang._trace import trace
+from zwang import derive, trace
 from zwang.gallery.pendulum_on_ellipse import place
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound

@@ -10,14 +10,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._asymptotics import asymptotics
-from zwang._declare.constraints import Bilateral
-from zwang._declare.system import System
-from zwang._derive.equations import derive
-from zwang._results.asymptotics import Asymptotics, Growth
-from zwang._results.configuration import ConfigurationSpace
-from zwang._trace import trace
+from zwang import Bilateral, System, asymptotics, derive, trace
 from zwang.papers.workshop import Workshop
+from zwang.results import Asymptotics, ConfigurationSpace, Growth
 
 CROSSING, TANGENCY = "crossing", "tangency"
 SMOOTH, RODS, ROUGH = "ellipse_pendulum", "ellipse_pendulum_cartesian", "ellipse_pendulum_friction"

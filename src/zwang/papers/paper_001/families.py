@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._reactions.verb import reactions
+from zwang import Contact, ContactProblem, reactions
 
 __all__ = ["ask", "body", "generic", "leaning", "least_omega", "omega", "random_ladder", "sides"]
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._plot import new_figure
-from zwang._reactions.verb import reactions
+from zwang import Contact, ContactProblem, reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 STRING = "atwood_changing_length"
 

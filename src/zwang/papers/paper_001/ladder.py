@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.families import leaning, least_omega, omega, random_ladder, sides
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
 
 LADDER = "ladder"
 
@@ -112,7 +111,7 @@ def segment(shop: Workshop) -> Finding:
     expected = (1 - mu * slope / (2 * (1 + mu * slope)), 1 + (mu - slope / 2) / (slope - mu))
 
     def draw() -> Any:
-        from zwang._plot import draw_forces
+        from zwang.pictures import draw_forces
 
         figure, ax = new_figure((6.0, 2.4))
         draw_forces(found, ax=ax)

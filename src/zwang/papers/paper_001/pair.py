@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
 
 PAIR = "two_particles"
 ALPHA, KAPPA = math.pi / 6, 2.0

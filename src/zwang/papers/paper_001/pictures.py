@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import draw_contact_graph, draw_counts, new_figure
-from zwang._plot.style import INK, PALE, QUIET, SERIES
-from zwang._results.reactions import ReactionsStatus
-from zwang._results.reactions_map import ReactionsMap
 from zwang.papers.findings import Picture
 from zwang.papers.workshop import Workshop
+from zwang.pictures import INK, PALE, QUIET, SERIES, draw_contact_graph, draw_counts, new_figure
+from zwang.results import ReactionsMap, ReactionsStatus
 
 __all__ = [
     "counts_figure",

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from zwang import gallery
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._plot import new_figure
-from zwang._reactions.verb import reactions
+from zwang import Contact, ContactProblem, gallery, reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.projecting import dykstra
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 PILE = "pyramid"
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._plot import new_figure
-from zwang._reactions.verb import reactions
+from zwang import Contact, ContactProblem, reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.pictures import projection_paths
@@ -17,6 +15,7 @@ from zwang.papers.paper_001.pile import PILE, pushes, symbols, unit_of
 from zwang.papers.paper_001.projecting import SymbolAlgorithm, block, cyclic, dykstra, project, schur
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 SIZES = (2, 3, 4, 5, 6)
 SAME = 1e-6

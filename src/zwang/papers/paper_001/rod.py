@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._plot import new_figure
+from zwang import Contact, ContactProblem
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.families import ask, omega
 from zwang.papers.paper_001.pictures import reaction_graph
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 ROD, CENTRED = "painleve_rod_tip", "painleve_rod"
 

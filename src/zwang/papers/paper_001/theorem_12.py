@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._plot import new_figure
+from zwang import Contact, ContactProblem
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.families import ask, body, generic, leaning, least_omega, random_ladder, sides
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 LADDER = "ladder"
 
@@ -104,7 +104,7 @@ def uniqueness(shop: Workshop) -> Finding:
 
 
 def _ladder_figure(found: Any) -> Any:
-    from zwang._plot import draw_forces
+    from zwang.pictures import draw_forces
 
     figure, ax = new_figure((6.0, 2.9))
     draw_forces(found, ax=ax)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._declare.constraints import Bilateral
-from zwang._trace import trace
+from zwang import Bilateral, trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, TOUCHING, distance, poses, space

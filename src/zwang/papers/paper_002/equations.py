@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._derive import derive
+from zwang import derive
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, FOLDED, SLIM, TOUCHING, answer, poses, space

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
-from zwang._results.motion import Motion
-from zwang._simulate import simulate
+from zwang import simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import JOINT, SINGULAR, SLIM, STRING, TOUCHING, label_of, polar_angle, space, start
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
+from zwang.results import Motion
 
 START = (-0.3, 0.42)
 """Polar angle of C and its rate."""

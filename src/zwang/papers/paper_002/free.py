@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._compile import compile
-from zwang._declare.symbols import rate
-from zwang._derive import derive
-from zwang._simulate import simulate
+from zwang import compile, derive, rate, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SINGULAR, SLIM, answer, label_of, space, start

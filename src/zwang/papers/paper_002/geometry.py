@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._trace import critical, trace
+from zwang import critical, trace
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, TOUCHING, distance, poses, space

@@ -11,16 +11,10 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._asymptotics import asymptotics
-from zwang._compile import Model
-from zwang._declare.system import System
-from zwang._reactions import reactions
-from zwang._results.asymptotics import Asymptotics
-from zwang._results.configuration import ConfigurationSpace
-from zwang._results.reactions import Reactions
-from zwang._trace import trace
+from zwang import Model, System, asymptotics, reactions, trace
 from zwang.gallery.pendulum_on_ellipse import place
 from zwang.papers.workshop import Workshop
+from zwang.results import Asymptotics, ConfigurationSpace, Reactions
 
 CARTESIAN, JOINT, STRING = "ellipse_pendulum_cartesian", "ellipse_pendulum", "ellipse_pendulum_string"
 TOUCHING: dict[str, Any] = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}

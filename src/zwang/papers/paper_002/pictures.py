@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from zwang._declare.drawing import Drawing
-from zwang._plot import draw_mechanism, new_figure
-from zwang._plot.style import INK, QUIET, SERIES
-from zwang._simulate import simulate
+from zwang import Drawing, simulate
 from zwang.papers.findings import Picture
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, STRING, TOUCHING, growth, space, start
 from zwang.papers.workshop import Workshop
+from zwang.pictures import INK, QUIET, SERIES, draw_mechanism, new_figure
 
 __all__ = [
     "film",

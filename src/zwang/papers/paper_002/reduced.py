@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._simulate import simulate
+from zwang import simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_002.pendulum import CARTESIAN, SLIM, TOUCHING, Poses, answer, poses, poses_of, start

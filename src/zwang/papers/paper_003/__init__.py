@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zwang._plot import new_figure
 from zwang.gallery.sources import KOZLOV_NEISHTADT
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
@@ -13,6 +12,7 @@ from zwang.papers.findings import Picture
 from zwang.papers.paper_003.studies import FLOOR, study
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 __all__ = ["CHAPTER"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._simulate import simulate
+from zwang import simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_printed, sound
 from zwang.papers.paper_003.studies import FLOOR, PENDULUM, study
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 STRENGTHS = (1e4, 1e5, 1e6, 1e7)
 

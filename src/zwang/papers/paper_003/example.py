@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
-from zwang._realize import Stiffness, realize
-from zwang._results.motion import Motion
-from zwang._simulate import simulate
+from zwang import Stiffness, realize, simulate
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_003.studies import FLOOR, ORDER_TOLERANCE, study
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
+from zwang.results import Motion
 
 N = 1.0e4
 

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from zwang._declare.system import System
-from zwang._limit import limit
-from zwang._realize import Stiffness
-from zwang._results.limit import LimitStudy
+from zwang import Stiffness, System, limit
 from zwang.papers.workshop import Workshop
+from zwang.results import LimitStudy
 
 FLOOR, CIRCLE, PENDULUM = "kozlov_neishtadt", "circle_particle", "ellipse_pendulum_cartesian"
 STRENGTHS = tuple(float(value) for value in 10.0 ** np.arange(2, 9))

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang._plot import new_figure
-from zwang._realize import Stiffness, realize
+from zwang import Stiffness, realize
 from zwang.papers.claim import claim
 from zwang.papers.findings import Comparison, Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_003.studies import CIRCLE, FLOOR, ORDER_TOLERANCE, PENDULUM, study, three
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 SYSTEMS = (FLOOR, CIRCLE, PENDULUM)
 

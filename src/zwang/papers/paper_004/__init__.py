@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zwang._plot import new_figure
 from zwang.gallery.sources import SALNIKOVA
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import Record
@@ -14,6 +13,7 @@ from zwang.papers.paper_004.motions import SLEIGH, moved, path, rubbed
 from zwang.papers.paper_004.sleigh import flight
 from zwang.papers.wording import num
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 __all__ = ["CHAPTER"]
 

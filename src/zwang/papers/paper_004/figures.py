@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from zwang._limit import limit
-from zwang._plot import new_figure
-from zwang._plot.style import SERIES
-from zwang._realize import Viscosity
-from zwang._results.motion import Motion
+from zwang import Viscosity, limit
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_004.motions import CENTRE, SLEIGH, across, path, rubbed
 from zwang.papers.paper_004.sleigh import flight
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import SERIES, new_figure
+from zwang.results import Motion
 
 
 def _paths(name: str, caption: str, curves: Iterable[tuple[str, Motion]]) -> Picture:

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from zwang._compile import compile
-from zwang._declare.constraints import Unilateral
-from zwang._declare.symbols import coordinates
-from zwang._declare.system import System
-from zwang._limit import limit
-from zwang._realize import Viscosity, realize
-from zwang._simulate import simulate
+from zwang import System, Unilateral, Viscosity, compile, coordinates, limit, realize, simulate
 from zwang.errors import DeclarationError
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound

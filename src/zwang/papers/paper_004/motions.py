@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._declare.system import System
-from zwang._realize import Viscosity, realize
-from zwang._results.motion import Motion
-from zwang._simulate import simulate
+from zwang import System, Viscosity, realize, simulate
 from zwang.papers.workshop import Workshop
+from zwang.results import Motion
 
 Array = NDArray[np.float64]
 SLEIGH, AHEAD, INCLINE, SKATES, LIMIT = "sleigh", "sleigh_ahead", "sleigh_incline", "two_skates", "speed_limit"

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot import new_figure
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_004.motions import ON_BLADE, SLEIGH, across, moved, path
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
+from zwang.pictures import new_figure
 
 
 def flight(delta: float, omega: float, speed: float = 1.0) -> dict[str, float]:

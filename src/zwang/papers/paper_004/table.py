@@ -9,11 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import compile
-from zwang._declare.system import System
+from zwang import System, Viscosity, compile, limit, realize
 from zwang._kernels.numba import NO_TABLE, prepared
-from zwang._limit import limit
-from zwang._realize import Viscosity, realize
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_004.motions import CENTRE, ON_BLADE, SLEIGH, across, mean_point, moved, path, rubbed

@@ -1,0 +1,71 @@
+"""The classes of what verbs return, for annotations and ``isinstance``; `zwang.load_result` reads saved ones.
+
+>>> import zwang as zw
+>>> from zwang.results import Motion
+>>> ball = zw.gallery.get("bouncing_ball")
+>>> isinstance(zw.simulate(ball.system, ball.state, ball.params, until=0.1), Motion)
+True
+"""
+
+from __future__ import annotations
+
+from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth, Threshold
+from zwang._results.base import Provenance, Result
+from zwang._results.configuration import ConfigurationSpace, HalfBranch, SingularPoint, TraceStatus
+from zwang._results.configuration_arc import Branch
+from zwang._results.configuration_strata import LocalType, Stratum
+from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
+from zwang._results.ensemble import Ensemble, EnsembleStatus
+from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang._results.limit import (
+    LimitStatus,
+    LimitStudy,
+    Order,
+    Recommendation,
+    RecommendationStatus,
+    Verdict,
+)
+from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_parts import Continuation, MotionEvent
+from zwang._results.reactions import Certificate, Reactions, ReactionsStatus, Redundancy, Rejection, Solution
+from zwang._results.reactions_map import ReactionsMap
+
+__all__ = [
+    "Asymptotics",
+    "AsymptoticsStatus",
+    "Branch",
+    "Certificate",
+    "ConfigurationSpace",
+    "Continuation",
+    "CriticalStatus",
+    "CriticalValue",
+    "CriticalValues",
+    "Ensemble",
+    "EnsembleStatus",
+    "Evaluation",
+    "EvaluationStatus",
+    "Growth",
+    "HalfBranch",
+    "LimitStatus",
+    "LimitStudy",
+    "LocalType",
+    "Motion",
+    "MotionEvent",
+    "MotionStatus",
+    "Order",
+    "Provenance",
+    "Reactions",
+    "ReactionsMap",
+    "ReactionsStatus",
+    "Recommendation",
+    "RecommendationStatus",
+    "Redundancy",
+    "Rejection",
+    "Result",
+    "SingularPoint",
+    "Solution",
+    "Stratum",
+    "Threshold",
+    "TraceStatus",
+    "Verdict",
+]
