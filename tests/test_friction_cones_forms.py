@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.candidate import candidate_of, contact_errors, natural_residual
@@ -19,7 +20,6 @@ from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tabl
 from zwang._numerics.friction_cones.interior_point import cone_plan
 from zwang._numerics.friction_cones.inverse_mass import inverse_of
 from zwang._numerics.friction_cones.lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
 from zwang._numerics.linear import quasidefinite
 from zwang.errors import DeclarationError
 
@@ -52,7 +52,7 @@ def test_layout_keeps_only_unknown_forces():
     arrays = friction_arrays(ContactProblem(positive(rng, 7), rng.normal(size=7), contacts=every_kind(rng)))
     assert arrays.layout[:, 1].tolist() == [3, 2, 1, 1, 2, 1, 1, 2, 1, 0, 1]
     assert arrays.layout[:, 2].tolist() == [UNILATERAL] * 3 + [BILATERAL] * 2 + [UNILATERAL, BILATERAL] + [
-        PRESCRIBED
+        BOUND
     ] * 3 + [UNILATERAL]
     assert arrays.coulomb.tolist() == [True, True, False, False, True] + [False] * 6
     assert not arrays.symmetric

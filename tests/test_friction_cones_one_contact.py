@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.friction_cones.arrays import friction_arrays
 from zwang._numerics.friction_cones.drive import solve_many_starts
@@ -61,7 +62,7 @@ def test_errata_example_has_exactly_three_slip_accelerations():
     assert found.complete
     assert found.roots == 3
     assert found.margin > 1e-3  # no decision hangs on rounding
-    assert [mode for mode, _ in found.solutions] == ["slip"] * 3
+    assert [mode for mode, _ in found.solutions] == [Mode.SLIP] * 3
     assert [c.normal[0] for _, c in found.solutions] == pytest.approx([1.0123, 0.9437, 0.7105], abs=5e-5)
     assert max(c.residual for _, c in found.solutions) < 1e-14
     assert 5.09 - 0.72 * np.hypot(4.27, 1.77) == pytest.approx(1.76, abs=0.01)
@@ -92,7 +93,7 @@ def test_numbers_of_solutions_are_odd_at_rest():
 
 
 def test_block_on_the_floor_sticks_slips_or_lifts():
-    for force, mode in (((0.2, 0.1, -1), "stick"), ((0.4, 0.4, -1), "slip"), ((1, 0, 0.5), "open")):
+    for force, mode in (((0.2, 0.1, -1), Mode.STICK), ((0.4, 0.4, -1), Mode.SLIP), ((1, 0, 0.5), Mode.OPEN)):
         found = one_contact_solutions(one(np.eye(3), force, 0.5))
         assert found.complete
         assert [m for m, _ in found.solutions] == [mode]
@@ -103,7 +104,7 @@ def test_bilateral_contact_presses_or_pulls():
         found = one_contact_solutions(one(np.eye(3), [3.0, 4.0, press], 0.5, bilateral=True))
         assert found.complete
         ((mode, candidate),) = found.solutions
-        assert mode == "slip"
+        assert mode is Mode.SLIP
         assert candidate.normal[0] == pytest.approx(-press)
         assert candidate.acceleration == pytest.approx([0.8 * 3, 0.8 * 4, 0])
 
@@ -146,7 +147,7 @@ def test_force_that_nothing_can_move_is_not_determined():
     assert not found.complete
     assert len(found.stick_directions) == 1
     assert found.stick_directions[0, :2] == pytest.approx([0, 0], abs=1e-9)
-    assert ("stick" in [mode for mode, _ in found.solutions]) is True
+    assert (Mode.STICK in [mode for mode, _ in found.solutions]) is True
 
 
 def test_other_problems_do_not_fit():

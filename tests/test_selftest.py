@@ -215,15 +215,16 @@ def flipped_friction(patch):
 
 def swapped_mode(patch):
     """A swapped code of a mode."""
+    from zwang._numerics.contact.modes import Mode
     from zwang._reactions import labels
 
-    real, other = labels.contact_state, {"slip+": "slip-", "slip-": "slip+"}
+    real, other = labels.contact_mode, {Mode.SLIP_PLUS: Mode.SLIP_MINUS, Mode.SLIP_MINUS: Mode.SLIP_PLUS}
 
     def swapped(problem, piece, contact):
-        mode, pulls = real(problem, piece, contact)
-        return other.get(mode, mode), pulls
+        mode = real(problem, piece, contact)
+        return other.get(mode, mode)
 
-    patch.setattr(labels, "contact_state", swapped)
+    patch.setattr(labels, "contact_mode", swapped)
     return "planar"
 
 

@@ -11,8 +11,8 @@ import sympy as sp
 import zwang as zw
 from zwang._compile import compile
 from zwang._compile.values import resolve
+from zwang._declare.contact_table import table_of
 from zwang._simulate.admission import admit
-from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.moment import Ground
 from zwang._simulate.timestepping import Walk
 from zwang.errors import DeclarationError
@@ -29,7 +29,7 @@ def walked(entry, until, step, **changes):
     """The steps themselves, every one computed."""
     model = compile(entry.system)
     inputs = resolve(model.system, {**entry.state, **changes}, entry.params)
-    ground = Ground(model, ConstraintTable.of(model.system), inputs.params[:, 0].copy())
+    ground = Ground(model, table_of(model.system), inputs.params[:, 0].copy())
     walk = Walk(ground, admit(ground, inputs), until, step, shortcut=False)
     return ground, walk, *walk.run()
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from zwang._compile.laws import sound_laws
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs
-from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
+from zwang._numerics.contact.table import Table
 from zwang._numerics.planar import counting
 from zwang._numerics.tolerances import Tolerances
 from zwang._results import Provenance
@@ -64,7 +65,7 @@ def reactions_of_batch(
     worst = 0.0
     if table is not None:
         tols = np.array([tol, tolerances.gap, tolerances.rate, tolerances.slip])
-        chunk = max(8, min(CHUNK, AT_ONCE // _modes(model.system)))
+        chunk = max(8, min(CHUNK, AT_ONCE // _modes(table_of(model.system).arrays)))
         starts = range(0, states, chunk)
 
         def work(start: int) -> tuple[int, float]:
@@ -102,25 +103,17 @@ def reactions_of_batch(
 
 def _table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
-    rows, normal, slip, law = [], 0, 0, 0
-    for item in system.constraints:
-        if len(item.slip) > 1:
-            return None
-        kinds = {Bilateral: counting.BILATERAL, Unilateral: counting.UNILATERAL, Friction: counting.FRICTION}
-        level = counting.VELOCITY if getattr(item, "level", "position") == "velocity" else counting.POSITION
-        rows.append([kinds[type(item)], level, normal, slip if item.slip else -1, law if item.slip else -1])
-        normal += not isinstance(item, Friction)
-        slip += len(item.slip)
-        law += bool(item.slip)
-    return np.array(rows, dtype=np.int64).reshape(-1, 5) if _modes(system) <= MOST_MODES else None
+    lines = table_of(system).arrays
+    if (lines.components > 1).any() or _modes(lines) > MOST_MODES:
+        return None
+    slip = np.where(lines.components > 0, lines.first, -1)
+    return np.column_stack([lines.side, lines.level, lines.normal, slip, lines.law])
 
 
-def _modes(system: System) -> int:
+def _modes(lines: Table) -> int:
     """Return how many combinations of modes there are."""
-    return math.prod(
-        {Bilateral: 5 if item.slip else 1, Unilateral: 4 if item.slip else 2, Friction: 3}[type(item)]
-        for item in system.constraints
-    )
+    modes = np.array([[2, 4], [1, 5], [3, 3]])  # without and with friction, by side
+    return math.prod(modes[lines.side, np.minimum(lines.components, 1)].tolist())
 
 
 def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) -> tuple[Ints, float]:

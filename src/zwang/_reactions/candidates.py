@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.certificates import EVERY_FORCE, Proof
+from zwang._numerics.contact.modes import PULLS, Mode
 from zwang._numerics.contact_laws import Scales, residual_of, scales_of
 from zwang._numerics.contacts import ContactProblem, Matrix, is_sparse
 from zwang._numerics.planar.reduced import inverse_times
-from zwang._reactions.solutions import is_flat, shaped
+from zwang._reactions.solutions import shaped
 from zwang._results.reactions import Modes, Points, Ranges, Solution
 
 Array = npt.NDArray[np.float64]
@@ -106,7 +107,7 @@ def solution_at(
     flat = shaped(problem, tangential)
     return Solution(
         names=names,
-        modes=Modes(_words(problem, normal, gap, slip, scales, slip_tol), names),
+        modes=Modes.of(_modes(problem, normal, gap, slip, scales, slip_tol), names),
         acceleration=w,
         acceleration_unique=True,
         normal=normal,
@@ -123,9 +124,9 @@ def solution_at(
     )
 
 
-def _words(
+def _modes(
     problem: ContactProblem, normal: Array, gap: Array, slip: Array, scales: Scales, slip_tol: float, zero: float = 1e-7
-) -> tuple[str, ...]:
+) -> tuple[Mode, ...]:
     """The modes at a point, told by accelerations that differ from zero by more than `zero` of their scale."""
     rows = problem.rows
     sizes = np.zeros((rows.count, 2))
@@ -136,13 +137,11 @@ def _words(
     slides = np.linalg.norm(velocities, axis=1) > slip_tol
     moving = np.linalg.norm(slip, axis=1) > zero * scales.load * np.maximum(sizes.max(axis=1, initial=0.0), 1e-300)
     velocity = np.where(slides[:, None], velocities, slip)
-    flat = is_flat(problem)
-    signs = np.where(velocity[:, 0] > 0, "slip+", "slip-") if flat else np.full(rows.count, "slip")
-    planar_signs = np.where(rows.components == 1, np.where(velocity[:, 0] > 0, "slip+", "slip-"), signs)
-    words = np.where(slides | moving, planar_signs, "stick")
-    words = np.where(rows.friction > 0, words, "closed")
+    along_line = np.where(velocity[:, 0] > 0, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
+    modes = np.where(slides | moving, np.where(rows.components == 2, Mode.SLIP, along_line), Mode.STICK)
+    modes = np.where(rows.friction > 0, modes, Mode.CLOSED)
     known = ~np.isnan(rows.normal_force)
     opened = ~rows.bilateral & ~known & (gap > zero * scales.load * scales.normal)
-    words = np.where(opened, "open", words)
+    modes = np.where(opened, Mode.OPEN, modes)
     pulling = rows.bilateral & (normal * scales.normal < -zero * scales.load)
-    return tuple(f"{word} (N<0)" if pulls else str(word) for word, pulls in zip(words, pulling, strict=True))
+    return tuple(Mode(int(mode)) for mode in modes + PULLS * pulling)

@@ -1,51 +1,50 @@
-"""The words for modes: open, closed, stick, slip+, slip-, slip, and '(N<0)' for a bilateral contact that pulls."""
+"""The words for modes of the enumeration, and those for choices that it has half made."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from zwang._numerics.contact.modes import Mode, slip_mode, words_of
 from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import Piece, contact_state
+from zwang._numerics.planar.pieces import Piece, contact_mode
 from zwang._numerics.planar.reduced import Reduced
 
-PULLING = " (N<0)"
+RESTING = (Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 
 
-def sliding_word(problem: ContactProblem, contact: int) -> str:
-    """Return slip+, slip- or slip for a contact that slides with friction, closed for one without friction."""
+def sliding_mode(problem: ContactProblem, contact: int) -> Mode:
+    """Return the mode of a contact that slides with friction, closed for one without friction."""
     rows = problem.rows
     slip = rows.slip[rows.first[contact] : rows.first[contact + 1]]
     if rows.friction[contact] == 0 or not np.any(slip):
-        return "closed"
-    return "slip" if len(slip) == 2 else ("slip+" if slip[0] > 0 else "slip-")
+        return Mode.CLOSED
+    return slip_mode(len(slip), slip[0])
 
 
 def mode_words(problem: ContactProblem, reduced: Reduced, contact: int) -> tuple[str, ...]:
     """Return the words for the modes of a contact, in the order of its table, then those for half-made choices."""
-    law, slides = reduced.laws[contact], sliding_word(problem, contact)
+    law, slides = reduced.laws[contact], sliding_mode(problem, contact)
     if law is Law.UNILATERAL:
-        return ("open", slides)
+        return words_of((Mode.OPEN, slides))
     if law is Law.UNILATERAL_REST:
-        return ("open", "stick", "slip+", "slip-")
+        return words_of((Mode.OPEN, *RESTING))
     if law is Law.BILATERAL_SLIDING:
-        return (slides, slides + PULLING)
+        return words_of((slides, slides.pulling(True)))
     if law is Law.BILATERAL_REST:
-        motions = ("stick", "slip+", "slip-")
-        whole = tuple(word + sign for sign in ("", PULLING) for word in motions)
-        return (*whole, "* (N>=0)", f"*{PULLING}", *(f"{word} (any N)" for word in motions))
+        whole = words_of(mode.pulling(pulls) for pulls in (False, True) for mode in RESTING)
+        return (*whole, "* (N>=0)", "* (N<0)", *(f"{word} (any N)" for word in words_of(RESTING)))
     if law is Law.TRESCA_REST:
-        return ("stick", "slip+", "slip-")
-    return (slides,)
+        return words_of(RESTING)
+    return words_of((slides,))
 
 
-def piece_words(problem: ContactProblem, reduced: Reduced, piece: Piece) -> tuple[str, ...]:
+def piece_modes(problem: ContactProblem, reduced: Reduced, piece: Piece) -> tuple[Mode, ...]:
     """Return the modes of a piece's relative interior."""
-    words = []
+    modes = []
     for c in range(reduced.count):
-        word, pulls = contact_state(reduced, piece, c)
-        if word == "closed":
-            word = sliding_word(problem, c)
-        pulls = pulls or bool(problem.rows.bilateral[c] and reduced.known_normal[c] < 0)
-        words.append(word + (PULLING if pulls and problem.rows.bilateral[c] else ""))
-    return tuple(words)
+        mode = contact_mode(reduced, piece, c)
+        pulls = mode.pulls or reduced.known_normal[c] < 0
+        plain = sliding_mode(problem, c) if mode.plain is Mode.CLOSED else mode.plain
+        modes.append(plain.pulling(bool(pulls and problem.rows.bilateral[c])))
+    return tuple(modes)

@@ -10,7 +10,7 @@ from zwang._numerics.contacts import ContactProblem
 from zwang._numerics.planar.pieces import Piece
 from zwang._numerics.planar.polyhedra import coordinate_ranges
 from zwang._numerics.planar.reduced import Reduced
-from zwang._reactions.labels import piece_words
+from zwang._reactions.labels import piece_modes
 from zwang._results.reactions import Modes, Points, Ranges, Solution
 
 Array = npt.NDArray[np.float64]
@@ -104,7 +104,7 @@ def solution_of(
     slip[np.arange(2) < rows.components[:, None]] = rows.tangent @ w - rows.tangent_bias
     return Solution(
         names=names,
-        modes=Modes(piece_words(problem, reduced, piece), names),
+        modes=Modes.of(piece_modes(problem, reduced, piece), names),
         acceleration=w,
         acceleration_unique=piece.unique,
         normal=normal,

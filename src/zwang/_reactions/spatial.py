@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from zwang._numerics.certificates import Proof
 from zwang._numerics.certificates.proofs import THIS_STATE
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contacts import ContactProblem, is_sparse
 from zwang._numerics.friction_cones.arrays import FrictionArrays, friction_arrays
 from zwang._numerics.friction_cones.candidate import Candidate
@@ -200,12 +201,12 @@ def _reactions_of_one_motion(problem: ContactProblem, solution: Solution) -> Rea
     left: list[Array] = []
     inside: list[Array] = []
     largest = float(np.abs(solution.normal).max(initial=0.0))
-    for j, mode in enumerate(solution.modes):
-        if np.isnan(rows.normal_force[j]) and not mode.startswith("open"):
+    for j, mode in enumerate(solution.modes.codes):
+        if np.isnan(rows.normal_force[j]) and mode is not Mode.OPEN:
             left.append(normal[j])
             if rows.bilateral[j] or solution.normal[j] > INSIDE * largest:
                 inside.append(normal[j])
-        if mode.startswith("stick"):
+        if mode.plain is Mode.STICK:
             own = list(tangent[rows.first[j] : rows.first[j + 1]])
             left.extend(own)
             bound = rows.friction[j] * abs(solution.normal[j])

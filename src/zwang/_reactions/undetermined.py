@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact_laws import residual_of
 from zwang._numerics.contacts import ContactProblem, dense
 from zwang._numerics.friction_cones.reaction_set import (
@@ -84,14 +85,14 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
     slip[:, : moving.shape[1]] = moving
     parts: list[Part] = []
     forces: list[_Force] = []
-    for j, mode in enumerate(solution.modes):
+    for j, mode in enumerate(solution.modes.codes):
         own = slice(rows.first[j], rows.first[j + 1])
         p, mu, load = own.stop - own.start, float(rows.friction[j]), float(solution.normal[j])
         known = not np.isnan(rows.normal_force[j])
         pulls = bool(rows.bilateral[j] and load < 0)
-        if mode.startswith("open"):
+        if mode is Mode.OPEN:
             continue
-        if mode.startswith("stick") and mu > 0:
+        if mode.plain is Mode.STICK and mu > 0:
             if known:
                 parts.append(Part(DISC, tangents[own], rub[j, :p], mu * abs(float(rows.normal_force[j]))))
             else:
@@ -100,10 +101,10 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
             forces.append(_Force(j, not known, None))
         elif not known:
             along = np.zeros(p)
-            if mode.startswith("slip"):
+            if mode.slips:
                 speed = rows.slip[own] if np.linalg.norm(rows.slip[own]) > slip_tol else slip[j, :p]
                 along = (mu if pulls else -mu) * speed / (float(np.linalg.norm(speed)) or 1.0)
-            one_sided = PUSH if not rows.bilateral[j] or mode.startswith("slip") else FREE
+            one_sided = PUSH if not rows.bilateral[j] or mode.slips else FREE
             kind = PULL if pulls and one_sided == PUSH else one_sided
             parts.append(Part(kind, (normals[j] + along @ tangents[own])[None], np.array([load])))
             forces.append(_Force(j, True, along))

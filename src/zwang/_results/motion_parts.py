@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import MODES, Mode
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -58,6 +59,11 @@ class MotionPiece:
             return "its times don't rise"
         sizes = {np.shape(jump.get(side, ())) for jump in self.jumps for side in ("before", "after")}
         return "" if sizes <= {self.v.shape[1:]} else "a jump has not the size of a velocity"
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The mode of each constraint, as numbers."""
+        return tuple(MODES[label] for label in self.labels)
 
     @property
     def jump(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, overload
@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import MODES, Mode, words_of
 from zwang._results.base import Result
 from zwang._results.contact_graph import ContactGraph
 from zwang._results.storage import storable
@@ -32,7 +33,7 @@ class ReactionsStatus(Enum):
 
 
 class Modes(tuple[str, ...]):
-    """The modes of the contacts in their order; ``modes["tip"]`` finds one by its name.
+    """The modes of the contacts in their order, in words; ``modes["tip"]`` finds one by its name.
 
     Examples
     --------
@@ -47,6 +48,16 @@ class Modes(tuple[str, ...]):
         made = super().__new__(cls, modes)
         made.names = tuple(names)
         return made
+
+    @classmethod
+    def of(cls, codes: Iterable[Mode], names: Sequence[str]) -> Modes:
+        """Return modes given as numbers."""
+        return cls(words_of(codes), names)
+
+    @property
+    def codes(self) -> tuple[Mode, ...]:
+        """The modes as numbers."""
+        return tuple(MODES[word] for word in self)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):

@@ -9,8 +9,9 @@ from zwang._compile.laws import require_laws
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs
 from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.table import Place
 from zwang._numerics.linear.kkt import solve_kkt
-from zwang._simulate.constraint_table import Place
 from zwang._simulate.moment import Ground, Moment
 from zwang.errors import StateError
 
@@ -46,9 +47,9 @@ def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
     """Return the largest violation of a bilateral constraint, relative to its terms."""
     worst = 0.0
     for place in ground.table.places:
-        if place.kind != "bilateral":
+        if place.side is not Side.BILATERAL:
             continue
-        j, position = place.normal, place.level == "position"
+        j, position = place.normal, place.on_position
         row = np.abs(terms.rows[j, :, 0])
         value, rate = float(terms.value[j, 0]), float(terms.rate[j, 0])
         size = 1.0 + float(row @ np.abs(q if position else v))
@@ -69,14 +70,14 @@ def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
 
 def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Array, Array]:
     """Return the state moved onto its bilateral constraints, by less than the tolerance of admission."""
-    places = [place for place in ground.table.places if place.kind == "bilateral"]
-    positions = [place.normal for place in places if place.level == "position"]
+    places = [place for place in ground.table.places if place.side is Side.BILATERAL]
+    positions = [place.normal for place in places if place.on_position]
     for _ in range(3):
         terms = ground.terms(t, q, v)
         q = q + _least(terms, positions, -terms.value[positions, 0])
     terms = ground.terms(t, q, v)
     every = [place.normal for place in places]
-    level = np.array([place.level == "position" for place in places], dtype=bool)
+    level = np.array([place.on_position for place in places], dtype=bool)
     v = v + _least(terms, every, -np.where(level, terms.rate[every, 0], terms.value[every, 0]))
     return q, v
 
@@ -90,7 +91,7 @@ def _least(terms: Terms, places: list[int], needed: Array) -> Array:
 def _check_one_sided(ground: Ground, place: Place, terms: Terms, q: Array, v: Array) -> None:
     value = float(terms.value[place.normal, 0])
     row = np.abs(terms.rows[place.normal, :, 0])
-    size = ADMITTED * (1.0 + float(row @ np.abs(q if place.level == "position" else v)))
+    size = ADMITTED * (1.0 + float(row @ np.abs(q if place.on_position else v)))
     if value < -size:
         raise StateError(
             f"{ground.name}: the state violates constraint '{place.name}' by {-value:.1e} (tol {size:.0e}). "
@@ -106,7 +107,7 @@ def look(ground: Ground, moment: Moment, terms: Terms, zero: float) -> Moment:
         if place.one_sided:
             row = np.abs(terms.rows[place.normal, :, 0])
             value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
-            if place.level == "velocity":
+            if not place.on_position:
                 closed = abs(value) <= zero * (1.0 + float(row @ v))
             else:
                 closed = value <= zero * (1.0 + float(row @ q)) and abs(rate) <= zero * (1.0 + float(row @ v))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.growth import Growth, growth
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_dense import states_at
@@ -229,5 +230,6 @@ def _no_reaction(driver: Driver, moment: Moment, decision: Decision) -> bool:
 
 
 def _touching(ground: Ground, moment: Moment, decision: Decision) -> Moment:
-    touching = {i for i, label in enumerate(decision.labels) if label != "open" and ground.table.places[i].one_sided}
+    places = ground.table.places
+    touching = {i for i, label in enumerate(decision.labels) if label is not Mode.OPEN and places[i].one_sided}
     return moment.but(touching=frozenset(touching), resting=frozenset(), tied=frozenset())

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.linear.kkt import solve_kkt
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.breaking import STEPS, apart, bridge_from, walked
 from zwang._simulate.deciding import Decision
 from zwang._simulate.happenings import happen
-from zwang._simulate.labels import full_mode, hold, plain
+from zwang._simulate.labels import full_mode, hold
 from zwang._simulate.measured import Measured
 from zwang._simulate.mode_equations import solve_mode
 from zwang._simulate.moment import Ground, Moment
@@ -78,7 +79,7 @@ def step_over(driver: Driver, stop: Stop) -> Stop | tuple[Moment, Decision]:
     driver.record.stepped(pieces, [*step_events(driver.ground, walk, steps, labels), *passed])
     driver.record.event(steps.t[-1], "method", method="events", step=walk.h, error=error)
     driver.resume()
-    landed = _landed(driver.ground, steps, tuple(str(label) for label in labels[-1]))
+    landed = _landed(driver.ground, steps, tuple(Mode(int(label)) for label in labels[-1]))
     if ended is not None:
         driver.moment = landed
         return Stop(MotionStatus.REACHED, ended[1])
@@ -111,7 +112,7 @@ def _passed(driver: Driver, steps: Steps) -> tuple[list[MotionEvent], tuple[int,
 
 def _in_mode(ground: Ground, piece: MotionPiece) -> MotionPiece:
     """Return a piece with independent rows, and with the accelerations that the equations of its mode give."""
-    held = hold(ground.table, piece.labels, ground.terms(float(piece.t[0]), piece.q[0], piece.v[0]))
+    held = hold(ground.table, piece.modes, ground.terms(float(piece.t[0]), piece.q[0], piece.v[0]))
     mode = held.mode
     a = solve_mode(ground.table, RowSource(ground).terms(piece.t, piece.q, piece.v), mode).acceleration.T
     return replace(
@@ -119,12 +120,12 @@ def _in_mode(ground: Ground, piece: MotionPiece) -> MotionPiece:
     )
 
 
-def _landed(ground: Ground, steps: Steps, labels: tuple[str, ...]) -> Moment:
+def _landed(ground: Ground, steps: Steps, labels: tuple[Mode, ...]) -> Moment:
     """Return the end of steps, moved onto what its labels hold."""
     t, q, v = float(steps.t[-1]), steps.q[-1].copy(), steps.v[-1].copy()
     table, mode = ground.table, full_mode(ground.table, labels)
     held, sticking = list(mode.held), list(mode.sticking)
-    level = np.array([table.places[table.of_normal(j)].level == "position" for j in held], dtype=bool)
+    level = np.array([table.places[table.of_normal(j)].on_position for j in held], dtype=bool)
     positions = [j for j, on in zip(held, level, strict=True) if on]
     for _ in range(3):
         terms = ground.terms(t, q, v)
@@ -133,8 +134,8 @@ def _landed(ground: Ground, steps: Steps, labels: tuple[str, ...]) -> Moment:
     rows = np.concatenate([terms.rows[held, :, 0], terms.slip_rows[sticking, :, 0]])
     now = np.where(level, terms.rate[held, 0], terms.value[held, 0])
     v = v + _least(terms.mass[:, :, 0], rows, -np.concatenate([now, terms.slip[sticking, 0]]))
-    touching = {i for i, label in enumerate(labels) if plain(label) != "open" and table.places[i].one_sided}
-    resting = {i for i, label in enumerate(labels) if plain(label) == "stick"}
+    touching = {i for i, label in enumerate(labels) if label is not Mode.OPEN and table.places[i].one_sided}
+    resting = {i for i, label in enumerate(labels) if label.plain is Mode.STICK}
     return Moment(t, q, v, frozenset(touching), frozenset(resting))
 
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from zwang._numerics.contact.modes import Mode
 from zwang._results.reactions import Reactions
 from zwang._simulate.deciding import Chooser
-from zwang._simulate.labels import plain
 from zwang._simulate.recording import Record
 from zwang._simulate.request import Request
 from zwang.errors import DeclarationError
 
 
-def stop(found: Reactions, before: tuple[str, ...] | None, numbers: tuple[int, ...]) -> None:
+def stop(found: Reactions, before: tuple[Mode, ...] | None, numbers: tuple[int, ...]) -> None:
     """Choose nothing."""
 
 
-def keep_mode(found: Reactions, before: tuple[str, ...] | None, numbers: tuple[int, ...]) -> int | None:
+def keep_mode(found: Reactions, before: tuple[Mode, ...] | None, numbers: tuple[int, ...]) -> int | None:
     """Choose the solution in the mode that the motion has been in, if exactly one is."""
     if before is None:
         return None
-    wanted = [plain(before[number]) for number in numbers]
+    wanted = [before[number].plain for number in numbers]
     same = [
         index
         for index, solution in enumerate(found.solutions)
-        if solution.acceleration_unique and [plain(str(mode)) for mode in solution.modes] == wanted
+        if solution.acceleration_unique and [mode.plain for mode in solution.modes.codes] == wanted
     ]
     return same[0] if len(same) == 1 else None
 

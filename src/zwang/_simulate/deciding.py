@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.singular import rank_report
 from zwang._results.motion import MotionStatus
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
-from zwang._simulate.labels import Held, full_mode, hold, plain
+from zwang._simulate.labels import Held, full_mode, hold
 from zwang._simulate.moment import Ground, Moment, acts, problem_at
 from zwang._simulate.ties import settle_ties
 
@@ -28,7 +29,7 @@ class Decision:
 
     Attributes
     ----------
-    labels : tuple of str
+    labels : tuple of Mode
         Of all constraints; empty where the motion stops.
     held : Held or None
         The mode of motion with independent rows.
@@ -43,7 +44,7 @@ class Decision:
         Number of a friction law in a plane -> its force (2,) where a slip starts, which gives the direction.
     """
 
-    labels: tuple[str, ...] = ()
+    labels: tuple[Mode, ...] = ()
     held: Held | None = None
     found: bool = False
     idle: frozenset[int] = frozenset()
@@ -52,17 +53,17 @@ class Decision:
     pulls: Mapping[int, Any] | None = None
 
 
-Chooser = Callable[[Reactions, tuple[str, ...] | None, tuple[int, ...]], int | None]
+Chooser = Callable[[Reactions, tuple[Mode, ...] | None, tuple[int, ...]], int | None]
 """From the reactions, the labels so far and the numbers of the contacts to the solution to take, None to stop."""
 
 
-def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choose: Chooser, span: float) -> Decision:
+def decide(ground: Ground, moment: Moment, before: tuple[Mode, ...] | None, choose: Chooser, span: float) -> Decision:
     """Return the mode in which a motion goes on from a moment.
 
     Parameters
     ----------
     ground, moment : Ground, Moment
-    before : tuple of str or None
+    before : tuple of Mode or None
         The labels until now, None at the start.
     choose : Chooser
         What to do where several accelerations satisfy the laws.
@@ -71,7 +72,7 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     """
     if ground.table.smooth:
         # One mode for ever. Whether its rows are independent is seen by the steps themselves.
-        labels = ("closed",) * len(ground.table.places)
+        labels = (Mode.CLOSED,) * len(ground.table.places)
         return Decision(labels, Held(full_mode(ground.table, labels)))
     terms = ground.at(moment)
     known = certain(ground, moment, terms)
@@ -92,7 +93,7 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     # Without friction, or with bounds that don't depend on normal forces, the acceleration is unique (Gauss): what
     # looks like two is one, told apart by rounding.
     places = [ground.table.places[number] for number in numbers]
-    rubs = any(place.law >= 0 and place.kind != "friction" for place in places)
+    rubs = any(place.law >= 0 and place.side is not Side.BOUND for place in places)
     chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found)
@@ -108,33 +109,26 @@ def decide(ground: Ground, moment: Moment, before: tuple[str, ...] | None, choos
     return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
 
 
-def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[str, ...] | None:
+def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[Mode, ...] | None:
     """Return the labels where there is nothing to decide: nothing one-sided touches, no friction has a choice."""
-    labels: list[str] = []
+    labels: list[Mode] = []
     for number, place in enumerate(ground.table.places):
         if not acts(ground, moment, number):
-            labels.append("open")
-        elif place.kind == "bilateral" and place.law < 0:
-            labels.append("closed")
-        elif place.kind == "friction" and number not in moment.resting:
-            labels.append(slip_label(place.slips, terms))
+            labels.append(Mode.OPEN)
+        elif place.side is Side.BILATERAL and place.law < 0:
+            labels.append(Mode.CLOSED)
+        elif place.side is Side.BOUND and number not in moment.resting:
+            labels.append(slip_mode(len(place.slips), terms.slip[place.slips[0], 0]))
         else:
             return None
     return tuple(labels)
 
 
-def slip_label(slips: tuple[int, ...], terms: Terms) -> str:
-    """Return the label of a slip that is not at rest."""
-    if len(slips) > 1:
-        return "slip"
-    return "slip+" if terms.slip[slips[0], 0] > 0 else "slip-"
-
-
-def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> tuple[str, ...]:
+def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> tuple[Mode, ...]:
     """Return the labels of all constraints in a solution; those that are no contact of it are open."""
-    labels = ["open"] * len(ground.table.places)
-    for number, label in zip(numbers, solution.modes, strict=True):
-        labels[number] = str(label)
+    labels = [Mode.OPEN] * len(ground.table.places)
+    for number, mode in zip(numbers, solution.modes.codes, strict=True):
+        labels[number] = mode
     return tuple(labels)
 
 
@@ -161,10 +155,10 @@ def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | Non
     """Return which constraint that others seemed to imply is not implied any more, in words; None if all is well."""
     terms = ground.at(moment)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
-        if place.normal < 0 or plain(label) == "open":
+        if place.normal < 0 or label is Mode.OPEN:
             continue
         row = np.abs(terms.rows[place.normal, :, 0])
-        size = 1.0 + float(row @ np.abs(moment.q if place.level == "position" else moment.v))
+        size = 1.0 + float(row @ np.abs(moment.q if place.on_position else moment.v))
         off = float(terms.value[place.normal, 0])
         if abs(off) > PARTED * size:
             return (
@@ -178,7 +172,7 @@ def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | Non
     """Return which contact slips though its rest seemed to follow from that of others, in words; None if none does."""
     terms = ground.at(moment)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
-        for slip in place.slips if plain(label) == "stick" else ():
+        for slip in place.slips if label.plain is Mode.STICK else ():
             off = float(terms.slip[slip, 0])
             if abs(off) > PARTED * (1.0 + float(np.abs(terms.slip_rows[slip, :, 0]) @ np.abs(moment.v))):
                 return (

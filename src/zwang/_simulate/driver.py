@@ -13,6 +13,7 @@ from zwang._compile.inertia import fading_inertia
 from zwang._compile.laws import laws_vary, require_restitution
 from zwang._interrupts import taken
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.contact.modes import Mode
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import MotionStatus
 from zwang._simulate.accumulating import Flights
@@ -63,7 +64,7 @@ class Driver:
         self.choose = chooser(request, self.record)
         self.step = 0.0
         self.moment: Moment
-        self.before: tuple[str, ...] | None = None
+        self.before: tuple[Mode, ...] | None = None
         self.flights: dict[int, Flights] = {}
         self.ending: dict[int, float] = {}
         self.closed: dict[int, float] = {}
@@ -119,7 +120,7 @@ class Driver:
         self.step, self.flights, self.ending, self.closed = 0.0, {}, {}, {}
         self._still, self._happened = (float("nan"), 0), []
 
-    def decide(self, moment: Moment, before: tuple[str, ...] | None) -> Decision:
+    def decide(self, moment: Moment, before: tuple[Mode, ...] | None) -> Decision:
         """Return the next mode."""
         return decide(self.ground, moment, before, self.choose, self.span)
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Mode, Side
+from zwang._numerics.contact.table import Place
 from zwang._results.motion import MotionStatus
 from zwang._simulate.admission import is_rest
 from zwang._simulate.deciding import Decision
 from zwang._simulate.impacting import close_low, collide
-from zwang._simulate.labels import plain
+from zwang._simulate.labels import change_of
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.stopping import Stop
 
@@ -103,9 +105,9 @@ def _known(
     table = ground.table
     touching, resting = set(), set()
     for number, label in enumerate(decision.labels):
-        if plain(label) != "open" and table.places[number].one_sided:
+        if label is not Mode.OPEN and table.places[number].one_sided:
             touching.add(number)
-        if plain(label) == "stick":
+        if label.plain is Mode.STICK:
             resting.add(number)
     for kind, k in names:
         if kind == "value":
@@ -114,12 +116,12 @@ def _known(
             resting.add(table.of_law(k))
     speed = np.abs(moment.v)
     for number, place in enumerate(table.places):
-        if place.one_sided and number not in touching and _touches(place.normal, place.level, moment, terms):
+        if place.one_sided and number not in touching and _touches(place, moment, terms):
             touching.add(number)
         if place.slips and number not in resting and is_rest(place, terms, speed, ZERO):
             resting.add(number)
         # A jump in time may have lifted a one-sided constraint on velocities off its bound.
-        if place.one_sided and place.level == "velocity" and number in touching:
+        if place.one_sided and not place.on_position and number in touching:
             size = 1.0 + float(np.abs(terms.rows[place.normal, :, 0]) @ speed)
             if terms.value[place.normal, 0] > 1e-7 * size:
                 touching.discard(number)
@@ -131,11 +133,11 @@ def _known(
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
 
 
-def _touches(normal: int, level: str, moment: Moment, terms: Terms) -> bool:
-    row = np.abs(terms.rows[normal, :, 0])
-    value, rate = float(terms.value[normal, 0]), float(terms.rate[normal, 0])
+def _touches(place: Place, moment: Moment, terms: Terms) -> bool:
+    row = np.abs(terms.rows[place.normal, :, 0])
+    value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
     speed = ZERO * (1.0 + float(row @ np.abs(moment.v)))
-    if level == "velocity":
+    if not place.on_position:
         return abs(value) <= speed
     return abs(value) <= ZERO * (1.0 + float(row @ np.abs(moment.q))) and abs(rate) <= speed
 
@@ -150,11 +152,11 @@ def _closing(ground: Ground, moment: Moment, terms: Terms, names: tuple[tuple[st
         row = np.abs(terms.rows[place.normal, :, 0])
         value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
         speed = 1.0 + float(row @ np.abs(moment.v))
-        if place.kind == "bilateral":
-            off = rate if place.level == "position" else value
+        if place.side is Side.BILATERAL:
+            off = rate if place.on_position else value
             if abs(off) > 1e-7 * speed:
                 found.append(number)
-        elif place.level == "velocity":
+        elif not place.on_position:
             if value < -ZERO * speed:
                 found.append(number)
         elif (number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q)))) and rate < -ZERO * speed:
@@ -168,23 +170,12 @@ def _low(ground: Ground, moment: Moment, names: tuple[tuple[str, int], ...]) -> 
     return tuple(number for number in fired if number not in moment.touching)
 
 
-def _log(driver: Driver, moment: Moment, before: tuple[str, ...], after: tuple[str, ...]) -> None:
+def _log(driver: Driver, moment: Moment, before: tuple[Mode, ...], after: tuple[Mode, ...]) -> None:
     """Log what changed from one mode to the next."""
     for place, old, new in zip(driver.ground.table.places, before, after, strict=True):
-        first, second = plain(old), plain(new)
-        if first == second:
+        kind = change_of(place, old, new)
+        if kind is None:
             continue
-        position = place.level == "position"
-        if place.one_sided and first == "open":
-            kind = "contact" if position else "capture"
-        elif place.one_sided and second == "open":
-            kind = "lift-off" if position else "release"
-        elif second == "stick":
-            kind = "stick"
-        elif first == "stick":
-            kind = "slip"
-        else:
-            kind = "reversal"
         number = driver.ground.table.names.index(place.name)
         # A contact that was closed a little before its impacts would have ended can't stick or part before that.
         time = max(driver.ending.get(number, moment.t), driver.closed.get(number, moment.t))

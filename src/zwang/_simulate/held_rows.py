@@ -40,7 +40,7 @@ class HeldRows:
 def held_rows(driver: Driver, t: float, q: Array) -> HeldRows:
     """Return the rows that the mode at hand holds on positions."""
     table = driver.ground.table
-    held = (j for j in driver.moving.mode.held if table.places[table.of_normal(j)].level == "position")
+    held = (j for j in driver.moving.mode.held if table.places[table.of_normal(j)].on_position)
     return rows_held(driver.ground, tuple(held), t, q)
 
 

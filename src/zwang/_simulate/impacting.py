@@ -124,9 +124,7 @@ def _ending(
     speed = np.abs(problem.velocity) + np.abs(outcome.velocity)
     places = driver.ground.table.places
     contacts = [
-        (i, number)
-        for i, number in enumerate(numbers)
-        if places[number].one_sided and places[number].level == "position"
+        (i, number) for i, number in enumerate(numbers) if places[number].one_sided and places[number].on_position
     ]
     for _, number in contacts:
         flights = driver.flights.setdefault(number, Flights())
@@ -168,11 +166,11 @@ def impact_problem(
     for number, place in enumerate(ground.table.places):
         if place.normal < 0:
             continue  # a bounded force makes no impulse
-        if place.one_sided and place.level == "position" and number not in closing and number not in moment.touching:
+        if place.one_sided and place.on_position and number not in closing and number not in moment.touching:
             continue
         j = place.normal
         row = terms.rows[j, :, 0]
-        rate = float((terms.rate if place.level == "position" else terms.value)[j, 0])
+        rate = float((terms.rate if place.on_position else terms.value)[j, 0])
         along: dict[str, Any] = {}
         if place.slips:
             slips = list(place.slips)
@@ -182,7 +180,7 @@ def impact_problem(
                 "slip_rate0": terms.slip[slips, 0] - tangent @ moment.v,
                 "friction": float(terms.bounds[place.law, 0]),
             }
-        kind = HELD if not place.one_sided else CONTACT if place.level == "position" else ONE_SIDED
+        kind = HELD if not place.one_sided else CONTACT if place.on_position else ONE_SIDED
         e = driver.restitution(number, moment) if kind == CONTACT else None
         contacts.append(
             ImpactContact(row, kind=kind, rate0=rate - float(row @ moment.v), restitution=e, name=place.name, **along)

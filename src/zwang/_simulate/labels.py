@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Level, Mode, Side
+from zwang._numerics.contact.table import ContactTable, Place
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
-from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.vertices import basic_forces
 
 Array = NDArray[np.float64]
-PULLS = "(N<0)"
+OPENED = {Level.POSITION: ("contact", "lift-off"), Level.VELOCITY: ("capture", "release")}
+"""What closing and opening are called."""
 SPENT = 1e-9
 """Forces of a vertex below this, relative to its largest, are zero."""
 
@@ -32,35 +34,36 @@ class Held:
     undetermined: tuple[str, ...] = ()
 
 
-def plain(label: str) -> str:
-    """Return a label without the mark of pulling."""
-    return label.removesuffix(PULLS).rstrip()
+def change_of(place: Place, before: Mode, after: Mode) -> str | None:
+    """Return the kind of event that a change of mode is, None where nothing is logged of it."""
+    first, second = before.plain, after.plain
+    if first is second:
+        return None
+    if Mode.OPEN in (first, second):
+        return OPENED[place.level][second is Mode.OPEN]
+    if Mode.STICK in (first, second):
+        return "stick" if second is Mode.STICK else "slip"
+    return "reversal"
 
 
-def sign_of(label: str) -> int:
-    """Return the sign of the slip that a label names; 0 in a plane."""
-    return {"slip+": 1, "slip-": -1}.get(plain(label), 0)
-
-
-def full_mode(table: ConstraintTable, labels: tuple[str, ...]) -> ActiveSet:
+def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
     """Return the mode that holds every row which the labels name, dependent or not."""
     held, sticking, sliding, pulling = [], [], [], []
     for place, label in zip(table.places, labels, strict=True):
-        what = plain(label)
-        if what == "open":
+        if label is Mode.OPEN:
             continue
         if place.normal >= 0:
             held.append(place.normal)
-            if label.endswith(PULLS):
+            if label.pulls:
                 pulling.append(place.normal)
-        if what == "stick":
+        if label.plain is Mode.STICK:
             sticking += list(place.slips)
-        elif what.startswith("slip"):
-            sliding.append((place.law, sign_of(label)))
+        elif label.slips:
+            sliding.append((place.law, label.sign))
     return ActiveSet(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
 
 
-def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
+def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> Held:
     """Return the mode of the labels with independent rows."""
     full = full_mode(table, labels)
     rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
@@ -85,7 +88,7 @@ def hold(table: ConstraintTable, labels: tuple[str, ...], terms: Terms) -> Held:
 
 
 def _spent(
-    table: ConstraintTable, full: ActiveSet, held: tuple[int, ...], kept: set[int], forces: Array
+    table: ContactTable, full: ActiveSet, held: tuple[int, ...], kept: set[int], forces: Array
 ) -> list[tuple[int, int]]:
     """Return the frictions that stick, but at their bound and without a row of their own: they go with their normal."""
     found = []
@@ -93,7 +96,7 @@ def _spent(
     for i, slip in enumerate(full.sticking):
         place = next(place for place in table.places if slip in place.slips)
         force = forces[i + len(full.held)]
-        loaded = place.kind == "friction" or place.normal in held
+        loaded = place.side is Side.BOUND or place.normal in held
         if i + len(full.held) not in kept and loaded and abs(force) > SPENT * size:
             found.append((place.law, -1 if force > 0 else 1))
     return found
@@ -116,7 +119,7 @@ def _independent(found: Rank, order: list[int]) -> list[int]:
     return kept
 
 
-def _undetermined(table: ConstraintTable, mode: ActiveSet, found: Rank) -> tuple[str, ...]:
+def _undetermined(table: ContactTable, mode: ActiveSet, found: Rank) -> tuple[str, ...]:
     """Return the forces that have a share in a self-stress: names of constraints, and of their friction."""
     of_slip = {slip: place.name for place in table.places for slip in place.slips}
     names = [table.places[table.of_normal(j)].name for j in mode.held]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from zwang._kernels import Solved, SparseTerms
 from zwang._kernels.large import TableKernels
+from zwang._numerics.contact.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
-from zwang._simulate.labels import plain
 from zwang._simulate.working import works
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ def _energies(source: RowSource, terms: SparseTerms, v: Array) -> Array:
 def constraint_powers(source: RowSource, piece: MotionPiece, t: Array, q: Array, v: Array) -> list[Array]:
     """Return the power (states,) of each constraint; see `working`."""
     table = source.ground.table
-    acting = [number for number, label in enumerate(piece.labels) if plain(label) != "open"]
+    acting = [number for number, label in enumerate(piece.modes) if label is not Mode.OPEN]
     out = np.zeros((len(table.places), len(t)))
-    if all(table.places[k].timeless and table.places[k].level == "position" for k in acting):
+    if all(table.places[k].timeless and table.places[k].on_position for k in acting):
         return list(out)  # what is at rest does no work
     held = {normal: row for row, normal in enumerate(piece.held)}
     for part, terms, solved in solved_states(source, piece, t, q, v):
@@ -96,6 +96,6 @@ def constraint_powers(source: RowSource, piece: MotionPiece, t: Array, q: Array,
         for k in acting:
             j = table.places[k].normal
             if j in held:
-                now = (terms.rate if table.places[k].level == "position" else terms.value)[j]
+                now = (terms.rate if table.places[k].on_position else terms.value)[j]
                 out[k, part] = -solved.multipliers[held[j]] * (now - along[j])
     return list(out)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
-from zwang._simulate.constraint_table import ConstraintTable
+from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.table import ContactTable
 
 Array = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
 
 
 def solve_mode(
-    table: ConstraintTable, terms: Terms, mode: ActiveSet, directions: Mapping[int, Array] | None = None
+    table: ContactTable, terms: Terms, mode: ActiveSet, directions: Mapping[int, Array] | None = None
 ) -> ModeSolution:
     """Return accelerations and reactions of a mode at states.
 
@@ -64,7 +65,7 @@ def solve_mode(
             along = np.asarray(directions[law])[:, None] * np.ones((1, states))
         pull = -terms.bounds[law] * along
         for component, slip in enumerate(place.slips):
-            if place.kind == "friction":
+            if place.side is Side.BOUND:
                 force += pull[component] * terms.slip_rows[slip]
                 given[slip] = (pull[component], -1)
             elif place.normal in held:
@@ -92,7 +93,7 @@ def solve_mode(
 
 
 def _across(
-    table: ConstraintTable, mode: ActiveSet, directions: Mapping[int, Array]
+    table: ContactTable, mode: ActiveSet, directions: Mapping[int, Array]
 ) -> list[tuple[tuple[int, ...], Array]]:
     """Return the slips of the laws that keep their lines, each with the unit vector (2,) across its line."""
     return [

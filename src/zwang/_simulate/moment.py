@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._kernels import Terms, dense_terms
+from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._simulate.constraint_table import ConstraintTable
 
 Array = NDArray[np.float64]
 
@@ -22,7 +23,7 @@ class Ground:
     """What stays the same through a motion: the model, its constraints, the parameters."""
 
     model: Model
-    table: ConstraintTable
+    table: ContactTable
     params: Array
 
     @property
@@ -97,7 +98,7 @@ def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactPro
                 "slip": np.zeros(len(slips)) if number in moment.resting else speed,
             }
         bound = float(terms.bounds[place.law, 0]) if place.law >= 0 else 0.0
-        if place.kind == "friction":
+        if place.side is Side.BOUND:
             contacts.append(Contact(None, friction=1.0, normal_force=max(bound, 0.0), name=place.name, **along))
             continue
         contacts.append(

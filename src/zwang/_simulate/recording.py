@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._interrupts import uninterrupted
+from zwang._numerics.contact.modes import Mode, words_of
 from zwang._results.motion_parts import MotionEvent, MotionPiece, joined, last_rows
 from zwang._results.streaming import MotionStream
 from zwang._simulate.deciding import Decision
@@ -44,7 +45,7 @@ class Record:
             np.asarray(found.v),
             np.asarray(found.a),
             np.asarray(found.dense),
-            decision.labels,
+            words_of(decision.labels),
             mode.held,
             mode.sticking,
             mode.sliding,
@@ -84,7 +85,7 @@ class Record:
 
     def start(self, moment: Moment) -> MotionPiece:
         """Return the piece of one row that a motion has before anything is decided."""
-        return replace(_single(moment, ("undecided",) * self.size), undetermined=self.names)
+        return replace(_single(moment, (Mode.UNDECIDED,) * self.size), undetermined=self.names)
 
     def cut(self, time: float) -> tuple[float, Any, Any]:
         """Forget the steps of the last piece that end after a time; return the state from which to go on."""
@@ -114,7 +115,7 @@ class Record:
         if not self.pieces or self._jumps:
             # No mode was found for this state: what acts there is known, how it acts is not.
             acting = [acts(ground, moment, number) for number in range(len(ground.table.places))]
-            labels = tuple("undecided" if act else "open" for act in acting)
+            labels = tuple(Mode.UNDECIDED if act else Mode.OPEN for act in acting)
             free = tuple(place.name for place, act in zip(ground.table.places, acting, strict=True) if act)
             self._take(replace(_single(moment, labels), undetermined=free, jumps=self._jumps))
             self._jumps = ()
@@ -123,8 +124,9 @@ class Record:
         return tuple(whole if self.stream is None else last_rows(whole, KEPT))
 
 
-def _single(moment: Moment, labels: tuple[str, ...]) -> MotionPiece:
+def _single(moment: Moment, labels: tuple[Mode, ...]) -> MotionPiece:
     """Return a piece of one row, in no mode."""
     n = len(moment.q)
     q, v = moment.q[None].copy(), moment.v[None].copy()
-    return MotionPiece(np.array([moment.t]), q, v, np.full((1, n), np.nan), np.zeros((0, 7, 2 * n)), labels, ())
+    unknown, nothing = np.full((1, n), np.nan), np.zeros((0, 7, 2 * n))
+    return MotionPiece(np.array([moment.t]), q, v, unknown, nothing, words_of(labels), ())

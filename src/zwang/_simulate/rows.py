@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import SparseTerms, Terms, dense_terms
+from zwang._numerics.contact.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
 from zwang._simulate.labels import friction_of, full_mode
@@ -80,7 +81,7 @@ class RowSource:
         for piece, kept in _kept_rows(motion.pieces):
             times = _times(piece, kept)
             if piece.undetermined and len(piece.dense):
-                mode = full_mode(table, piece.labels)
+                mode = full_mode(table, piece.modes)
                 for k in range(len(times)):
                     terms = self.terms(times[[k]], piece.q[[k]], piece.v[[k]])
                     spans = force_ranges(table, terms, mode, piece.a[k])
@@ -118,7 +119,7 @@ class RowSource:
         """Return the forces of least norm where the equations leave some free and they were asked for."""
         if self.redundant is None or not piece.undetermined or not len(piece.dense):
             return solved
-        full = full_mode(self.ground.table, piece.labels)
+        full = full_mode(self.ground.table, piece.modes)
         held, sticking = list(full.held), list(full.sticking)
         push = np.einsum("jib,jb->ib", terms.rows, solved.normal)
         push += np.einsum("jib,jb->ib", terms.slip_rows[sticking], solved.tangential[sticking])
@@ -139,15 +140,15 @@ class RowSource:
     def _drift(self, piece: MotionPiece, terms: Terms | SparseTerms) -> float:
         """Return the largest violation of a constraint: held ones both ways, open ones below zero."""
         worst = 0.0
-        for place, label in zip(self.ground.table.places, piece.labels, strict=True):
+        for place, label in zip(self.ground.table.places, piece.modes, strict=True):
             if place.normal < 0:
                 continue
             value, rate = terms.value[place.normal], terms.rate[place.normal]
-            if label == "open":
+            if label is Mode.OPEN:
                 worst = max(worst, float(np.maximum(-value, 0.0).max(initial=0.0)))
                 continue
             worst = max(worst, float(np.abs(value).max(initial=0.0)))
-            if place.level == "position":
+            if place.on_position:
                 worst = max(worst, float(np.abs(rate).max(initial=0.0)))
         return worst
 

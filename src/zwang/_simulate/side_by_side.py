@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
+from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
 from zwang._kernels.lanes import LaneEnds, Lanes, lanes_for
 from zwang._numerics.budget import Spent, spend, steps_left
@@ -19,7 +20,6 @@ from zwang._numerics.linear.inertia import sound
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.admission import ADMITTED
-from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.driver import SHARPEST, STRICTER
 from zwang._simulate.request import Request
 from zwang._simulate.rows import mode_of_piece
@@ -44,7 +44,7 @@ def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[
         Returns the motion with a number, computed by itself.
     """
     count = inputs.q.shape[1]
-    smooth = ConstraintTable.of(model.system).smooth and request.method != "timestepping" and not request.events
+    smooth = table_of(model.system).smooth and request.method != "timestepping" and not request.events
     if count < MANY or not smooth:
         return None
     first = one(0)
@@ -99,8 +99,8 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
     if not isinstance(terms, SparseTerms):
         good &= sound(np.moveaxis(terms.mass, -1, 0))
     good &= sound_laws(model.system, terms.bounds)
-    for place in ConstraintTable.of(model.system).places:
-        j, position = place.normal, place.level == "position"
+    for place in table_of(model.system).places:
+        j, position = place.normal, place.on_position
         row = np.abs(terms.rows[j])
         size = 1.0 + (row * np.abs(inputs.q if position else inputs.v)).sum(axis=0)
         good &= np.abs(terms.value[j]) <= ADMITTED * size

@@ -162,7 +162,7 @@ def _ideal(driver: Driver, decision: Decision) -> bool:
     table, mode = driver.ground.table, held.mode
     places = [table.places[table.of_normal(j)] for j in mode.held]
     ideal = not mode.sticking and not mode.sliding and not mode.pulling
-    return ideal and not any(place.level != "position" or place.one_sided for place in places)
+    return ideal and not any(not place.on_position or place.one_sided for place in places)
 
 
 def _may_be_listed(driver: Driver, decision: Decision) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.table import Place
 from zwang._numerics.linear.kkt import solve_kkt
-from zwang._simulate.constraint_table import Place
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Ground
 from zwang._simulate.rows import RowSource
@@ -51,7 +51,7 @@ def _to_rest(ground: Ground, decision: Decision, place: Place, found: Any, row: 
     assert held is not None  # a decision without a mode is a Stop
     slips = [*place.slips, *held.mode.sticking]
     normals = list(held.mode.held)
-    level = np.array([ground.table.places[ground.table.of_normal(j)].level == "position" for j in normals], dtype=bool)
+    level = np.array([ground.table.places[ground.table.of_normal(j)].on_position for j in normals], dtype=bool)
     rows = np.concatenate([terms.rows[normals, :, 0], terms.slip_rows[slips, :, 0]])
     now = np.where(level, terms.rate[normals, 0], terms.value[normals, 0])
     off = np.concatenate([now, terms.slip[slips, 0]])

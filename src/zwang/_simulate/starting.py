@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.stretch import PAUSED, Stretch
+from zwang._numerics.contact.modes import Mode
+from zwang._numerics.contact.table import Place
 from zwang._numerics.linear.kkt import solve_kkt
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
 from zwang._numerics.motion.dense import fitted
-from zwang._simulate.constraint_table import Place
 from zwang._simulate.deciding import Decision
-from zwang._simulate.labels import plain
 from zwang._simulate.mode_equations import solve_mode
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.rows import RowSource
@@ -53,12 +53,12 @@ NEAR = 1e-5
 GUESSES = 6
 
 
-def turning(ground: Ground, labels: tuple[str, ...]) -> list[Place]:
+def turning(ground: Ground, labels: tuple[Mode, ...]) -> list[Place]:
     """Return the constraints that slide in a plane."""
     return [
         place
         for place, label in zip(ground.table.places, labels, strict=True)
-        if len(place.slips) > 1 and plain(label) == "slip"
+        if len(place.slips) > 1 and label.plain is Mode.SLIP
     ]
 
 
@@ -191,7 +191,7 @@ class _Starter:
         """Return the step with its end on what the mode holds."""
         t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
         table, held, sticking = self.ground.table, list(self.mode.held), list(self.mode.sticking)
-        level = np.array([table.places[table.of_normal(j)].level == "position" for j in held], dtype=bool)
+        level = np.array([table.places[table.of_normal(j)].on_position for j in held], dtype=bool)
         positions = [j for j, on in zip(held, level, strict=True) if on]
         terms = self.ground.terms(t, q, v)
         rows = terms.rows[positions, :, 0]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.values import Inputs
+from zwang._declare.contact_table import table_of
 from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Spent, spend
+from zwang._numerics.contact.modes import PULLS, Mode, Side, words_of
 from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
 from zwang._simulate.admission import admit
-from zwang._simulate.constraint_table import ConstraintTable, Place
-from zwang._simulate.labels import full_mode
+from zwang._simulate.labels import change_of, full_mode
 from zwang._simulate.moment import Ground
 from zwang._simulate.request import Request
 from zwang._simulate.step_passages import look_over
@@ -27,7 +27,7 @@ from zwang._simulate.timestepping import Steps, Walk
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
-Labels = NDArray[Any]
+Labels = NDArray[np.int64]
 
 SLOW = 1e-9
 """Slips and rates below this, relative to 1 + the size of the velocities, are zero."""
@@ -38,7 +38,7 @@ STEP, STEPS = 1e-3, 200
 def motion_by_steps(model: Model, inputs: Inputs, request: Request) -> Motion:
     """Return a motion by time stepping."""
     system = model.system
-    ground = Ground(model, ConstraintTable.of(system), inputs.params[:, 0].copy())
+    ground = Ground(model, table_of(system), inputs.params[:, 0].copy())
     moment = admit(ground, inputs)
     walk = Walk(ground, moment, request.until, length_of_steps(request.step, request.until - moment.t))
     steps, stop = walk.run(request.progress)
@@ -105,48 +105,45 @@ def length_of_steps(given: float | None, span: float) -> float:
 
 
 def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:
-    """Return the label of each constraint in each step, (k, c) strings."""
+    """Return the label of each constraint in each step, (k, c) numbers of `Mode`."""
     count = len(steps.impulses)
     slow = SLOW * (1.0 + np.abs(steps.v[1:]).max(axis=1, initial=0.0))
-    out = np.empty((count, len(ground.table.places)), dtype=object)
+    out = np.empty((count, len(ground.table.places)), dtype=np.int64)
     for c, place in enumerate(ground.table.places):
         first = int(walk.layout.first[c])
-        out[:, c] = "closed" if place.normal >= 0 else "stick"
+        out[:, c] = Mode.CLOSED if place.normal >= 0 else Mode.STICK
         at = first + (place.normal >= 0)
         if place.slips:
             out[:, c] = _friction_labels(steps.rates[:, at : at + len(place.slips)], slow)
-        if place.kind == "bilateral" and place.slips:
-            pulls = steps.impulses[:, first] < 0
-            out[pulls, c] = np.array([f"{label} (N<0)" for label in out[pulls, c]], dtype=object)
+        if place.side is Side.BILATERAL and place.slips:
+            out[steps.impulses[:, first] < 0, c] += PULLS
         if place.one_sided:
             rebounds = steps.closing[:, c] & (steps.rates[:, first] > slow)
-            out[(steps.impulses[:, first] <= 0) | rebounds, c] = "open"
+            out[(steps.impulses[:, first] <= 0) | rebounds, c] = Mode.OPEN
     return out
 
 
 def _friction_labels(slip: Array, slow: Array) -> Labels:
     if slip.shape[1] == 1:
         sign = np.where(np.abs(slip[:, 0]) <= slow, 0, np.sign(slip[:, 0])).astype(int)
-        return np.asarray(np.array(["stick", "slip+", "slip-"], dtype=object)[sign])
-    return np.where(np.hypot(*slip.T) <= slow, "stick", "slip").astype(object)
+        return np.asarray(np.array([Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS])[sign])
+    return np.where(np.hypot(*slip.T) <= slow, Mode.STICK, Mode.SLIP)
 
 
 def step_pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPiece, ...]:
     """Cut the steps where a label changes."""
     count, n = len(labels), steps.q.shape[1]
     if count == 0:
-        none = ("open",) * len(ground.table.places)
+        none = words_of((Mode.OPEN,) * len(ground.table.places))
         return (MotionPiece(steps.t, steps.q, steps.v, np.full((1, n), np.nan), np.zeros((0, 7, 2 * n)), none, ()),)
-    numbers = (
-        np.unique(labels.astype(str), axis=0, return_inverse=True)[1].reshape(-1) if labels.size else np.zeros(count)
-    )
+    numbers = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1) if labels.size else np.zeros(count)
     cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), count]
     a = np.diff(steps.v, axis=0) / np.diff(steps.t)[:, None]
     a[steps.closing.any(axis=1)] = np.nan
     pieces = []
     for start, end in pairwise(cuts):
-        words = tuple(str(label) for label in labels[start])
-        mode = full_mode(ground.table, words)
+        modes = tuple(Mode(int(label)) for label in labels[start])
+        mode = full_mode(ground.table, modes)
         rows = slice(start, end + 1)
         pieces.append(
             MotionPiece(
@@ -155,7 +152,7 @@ def step_pieces(ground: Ground, steps: Steps, labels: Labels) -> tuple[MotionPie
                 steps.v[rows],
                 np.concatenate([a[start:end], a[end - 1 : end]]),
                 step_dense(steps, start, end),
-                words,
+                words_of(modes),
                 mode.held,
                 mode.sticking,
                 mode.sliding,
@@ -190,18 +187,7 @@ def step_events(ground: Ground, walk: Walk, steps: Steps, labels: Labels) -> lis
             found.append((float(middle[k]), 0, MotionEvent(float(middle[k]), "impact", place.name, "", details)))
         own = labels[:, c]
         for k in np.flatnonzero(own[1:] != own[:-1]) + 1:
-            kind = _change(place, str(own[k - 1]), str(own[k]))
+            kind = change_of(place, Mode(int(own[k - 1])), Mode(int(own[k])))
             if kind is not None:
                 found.append((float(middle[k]), 1, MotionEvent(float(middle[k]), kind, place.name)))
     return [event for _, _, event in sorted(found, key=lambda item: item[:2])]
-
-
-def _change(place: Place, before: str, after: str) -> str | None:
-    if "open" in (before, after):
-        words = ("capture", "release") if place.level == "velocity" else ("contact", "lift-off")
-        return words[after == "open"]
-    if after.startswith("stick"):
-        return None if before.startswith("stick") else "stick"
-    if before.startswith("stick"):
-        return "slip"
-    return "reversal" if before[:5] != after[:5] else None

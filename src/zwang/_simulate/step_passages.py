@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from zwang._kernels.independence import Independence
 from zwang._kernels.stretch import Stretch
+from zwang._numerics.contact.modes import Mode, Side
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.dips import lowest_between, troughs
@@ -68,10 +69,10 @@ def look_over(ground: Ground, steps: Steps, dense: Array, stop: Stop, rule: str)
 
 def _passages(ground: Ground, steps: Steps, dense: Array) -> list[float]:
     """Return when the bilateral rows on positions become dependent."""
-    held = [p.normal for p in ground.table.places if p.kind == "bilateral" and p.level == "position"]
+    held = [p.normal for p in ground.table.places if p.side is Side.BILATERAL and p.on_position]
     if not held or not len(dense) or len(steps.t) < 2 * BESIDE + 2:
         return []
-    labels = tuple("closed" if p.normal in held else "open" for p in ground.table.places)
+    labels = tuple(Mode.CLOSED if p.normal in held else Mode.OPEN for p in ground.table.places)
     mode = hold(ground.table, labels, ground.terms(float(steps.t[0]), steps.q[0], steps.v[0])).mode
     held = list(mode.held)  # of rows that depend on others everywhere, those that don't
     moving = moving_for(ground.model, mode)

@@ -87,7 +87,7 @@ class StepRows:
             terms = self._terms(steps.t[part], steps.q[part], steps.v[part])
             energy[:, part] = terms.energies
             for place in table.places:
-                if place.normal >= 0 and place.level == "position":
+                if place.normal >= 0 and place.on_position:
                     value = terms.value[place.normal]
                     off = np.maximum(-value, 0.0) if place.one_sided else np.abs(value)
                     drift = max(drift, float(off.max(initial=0.0)))

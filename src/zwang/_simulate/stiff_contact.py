@@ -94,7 +94,7 @@ def spring_of(driver: Driver, decision: Decision, moment: Moment) -> Spring | st
     ground, found = driver.ground, decision.reactions
     assert found is not None
     places = [p for p in ground.table.places if p.name in found.contacts and p.law >= 0 and p.normal >= 0]
-    if len(places) != 1 or places[0].level != "position":
+    if len(places) != 1 or not places[0].on_position:
         return f"realize softens one contact with friction; {len(places)} take part here"
     if not places[0].one_sided:
         return f"realize softens a one-sided contact; '{places[0].name}' holds both ways"

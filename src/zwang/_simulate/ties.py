@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Terms
-from zwang._simulate.constraint_table import Place
-from zwang._simulate.labels import PULLS, friction_of, hold, plain, sign_of
+from zwang._numerics.contact.modes import Mode, Side, slip_mode
+from zwang._numerics.contact.table import Place
+from zwang._simulate.labels import friction_of, hold
 from zwang._simulate.mode_equations import ModeSolution, solve_mode
 from zwang._simulate.moment import Ground, Moment, acts
 
@@ -30,17 +31,18 @@ LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 PARTING = 1e-3
 """How far to look for supports that move apart, in the same parts."""
 MOST = 64
+RESTING = (Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 
 
 def settle_ties(
     ground: Ground,
     moment: Moment,
     terms: Terms,
-    labels: tuple[str, ...],
-    before: tuple[str, ...] | None,
+    labels: tuple[Mode, ...],
+    before: tuple[Mode, ...] | None,
     span: float,
     pulls: Mapping[int, Array],
-) -> tuple[tuple[str, ...], frozenset[int]]:
+) -> tuple[tuple[Mode, ...], frozenset[int]]:
     """Return the labels with ties decided, and the constraints that are idle.
 
     `pulls` has the friction force (2,) of every law in a plane: a slip that starts there leaves against it.
@@ -49,7 +51,7 @@ def settle_ties(
     solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode, away)
     options = [_options(ground, moment, terms, solved, number, label) for number, label in enumerate(labels)]
     for number in _parting(ground, moment, terms, labels, PARTING * span):
-        options[number] = tuple(dict.fromkeys([*options[number], "stick", "slip+", "slip-"]))
+        options[number] = tuple(dict.fromkeys([*options[number], *RESTING]))
     count = int(np.prod([len(item) for item in options], dtype=float))
     if count == 1:
         return labels, frozenset()
@@ -63,22 +65,22 @@ def settle_ties(
             return left[0], frozenset()
         if not left:
             return labels, frozenset()
-    kept = before if before in left else max(left, key=lambda one: sum(plain(label) != "open" for label in one))
+    kept = before if before in left else max(left, key=lambda one: sum(label is not Mode.OPEN for label in one))
     idle = frozenset(
         number
         for number, label in enumerate(kept)
-        if plain(label) != "open" and any(plain(other[number]) == "open" for other in left)
+        if label is not Mode.OPEN and any(other[number] is Mode.OPEN for other in left)
     )
     return kept, idle
 
 
-def _compatible(before: tuple[str, ...], options: list[tuple[str, ...]]) -> bool:
+def _compatible(before: tuple[Mode, ...], options: list[tuple[Mode, ...]]) -> bool:
     return all(label in item for label, item in zip(before, options, strict=True))
 
 
 def _options(
-    ground: Ground, moment: Moment, terms: Terms, solved: ModeSolution, number: int, label: str
-) -> tuple[str, ...]:
+    ground: Ground, moment: Moment, terms: Terms, solved: ModeSolution, number: int, label: Mode
+) -> tuple[Mode, ...]:
     """Return the labels between which a constraint is tied: one where it is not."""
     place = ground.table.places[number]
     if not acts(ground, moment, number):
@@ -89,39 +91,33 @@ def _options(
     loose = no_force(terms, solved, place) and _no_gap_acceleration(terms, solved, place) if place.one_sided else False
     spent = resting and _at_bound(terms, solved, place) and _no_slip_acceleration(terms, solved, place)
     if place.one_sided and (loose or (tied and not spent)):
-        found.append("open")
-        if plain(label) == "open":
+        found.append(Mode.OPEN)
+        if label is Mode.OPEN:
             found += _closed_labels(place, terms, resting)
-    elif place.kind == "bilateral" and place.law >= 0 and not resting and (tied or no_force(terms, solved, place)):
-        what = _sliding_label(place, terms)
-        found += [what, f"{what} {PULLS}"]
-        if plain(label) == "open":
+    elif place.side is Side.BILATERAL and place.law >= 0 and not resting and (tied or no_force(terms, solved, place)):
+        what = slip_mode(len(place.slips), terms.slip[place.slips[0], 0])
+        found += [what, what.pulling(True)]
+        if label is Mode.OPEN:
             found.remove(label)
     elif resting and (spent or tied):
         if len(place.slips) > 1:
-            found += ["stick", "slip"]
+            found += [Mode.STICK, Mode.SLIP]
         else:
             force = solved.tangential[place.slips[0], 0]
-            found += ["stick", "slip-" if force > 0 else "slip+"]
-    if place.kind == "bilateral" and resting and (tied or no_force(terms, solved, place)):
+            found += [Mode.STICK, Mode.SLIP_MINUS if force > 0 else Mode.SLIP_PLUS]
+    if place.side is Side.BILATERAL and resting and (tied or no_force(terms, solved, place)):
         # Whether it will push or pull is not known yet either, and friction goes with |N|. At a dead centre all forces
         # along the normal vanish with it, so that there is nothing to tell rounding by: what fired is.
-        found += [mark for one in map(plain, found) for mark in (one, f"{one} {PULLS}")]
+        found += [one.pulling(pulls) for one in found for pulls in (False, True)]
     return tuple(dict.fromkeys(found))
 
 
-def _sliding_label(place: Place, terms: Terms) -> str:
-    if len(place.slips) > 1:
-        return "slip"
-    return "slip+" if terms.slip[place.slips[0], 0] > 0 else "slip-"
-
-
-def _closed_labels(place: Place, terms: Terms, resting: bool) -> list[str]:
+def _closed_labels(place: Place, terms: Terms, resting: bool) -> list[Mode]:
     if not place.slips:
-        return ["closed"]
+        return [Mode.CLOSED]
     if resting:
-        return ["stick"] if len(place.slips) > 1 else ["stick", "slip+", "slip-"]
-    return [_sliding_label(place, terms)]
+        return [Mode.STICK] if len(place.slips) > 1 else [*RESTING]
+    return [slip_mode(len(place.slips), terms.slip[place.slips[0], 0])]
 
 
 def force_scale(terms: Terms, row: Array) -> float:
@@ -162,7 +158,7 @@ def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bo
 
 
 def _load(terms: Terms, solved: ModeSolution, place: Place) -> float:
-    load = 1.0 if place.kind == "friction" else abs(float(solved.normal[place.normal, 0]))
+    load = 1.0 if place.side is Side.BOUND else abs(float(solved.normal[place.normal, 0]))
     return float(terms.bounds[place.law, 0]) * load
 
 
@@ -189,13 +185,13 @@ def _away(ground: Ground, moment: Moment, pulls: Mapping[int, Array]) -> dict[in
     }
 
 
-def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[str, ...], h: float) -> list[int]:
+def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[Mode, ...], h: float) -> list[int]:
     """Return the contacts that stick together now and can't a short while later: between supports that move apart."""
     held = hold(ground.table, labels, terms)
     rubbing = [
         number
         for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))
-        if plain(label) == "stick" and len(place.slips) == 1 and friction_of(place.name) in held.undetermined
+        if label.plain is Mode.STICK and len(place.slips) == 1 and friction_of(place.name) in held.undetermined
     ]
     if not rubbing or all(ground.table.places[number].slips[0] in held.mode.sticking for number in rubbing):
         return []
@@ -208,7 +204,7 @@ def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[str, ..
     return rubbing
 
 
-def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, away: dict[int, Array]) -> bool:
+def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, away: dict[int, Array]) -> bool:
     """Say whether a mode is still admissible a short while later, in forces and accelerations."""
     terms = ground.at(moment)
     mode = hold(ground.table, labels, terms).mode
@@ -227,7 +223,7 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, aw
     if not np.isfinite(solved.acceleration).all():
         return False
     for place, label in zip(ground.table.places, labels, strict=True):
-        implied = plain(label) == "stick" and len(place.slips) == 1 and place.slips[0] not in mode.sticking
+        implied = label.plain is Mode.STICK and len(place.slips) == 1 and place.slips[0] not in mode.sticking
         if implied and not _stays(later, solved, place):
             return False
     return all(
@@ -237,29 +233,29 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[str, ...], h: float, aw
     )
 
 
-def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: str, resting: bool) -> bool:
-    what = plain(label)
+def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: Mode, resting: bool) -> bool:
+    what = label.plain
     if place.one_sided:
         row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])
-        if what == "open":
+        if what is Mode.OPEN:
             size = acceleration_scale(terms, row, bias, solved)
             return bool(row @ solved.acceleration[:, 0] - bias >= -NOISE * size)
         if solved.normal[place.normal, 0] < -NOISE * force_scale(terms, row):
             return False
-    elif place.kind == "bilateral" and place.law >= 0:
-        sign = -1.0 if label.endswith(PULLS) else 1.0
+    elif place.side is Side.BILATERAL and place.law >= 0:
+        sign = -1.0 if label.pulls else 1.0
         if sign * solved.normal[place.normal, 0] < -NOISE * force_scale(terms, terms.rows[place.normal, :, 0]):
             return False
-    if what == "stick":
+    if what is Mode.STICK:
         bound = _load(terms, solved, place)
         force = math.hypot(*solved.tangential[list(place.slips), 0])
         return force <= bound + NOISE * max(bound, force)
-    if resting and what in ("slip+", "slip-"):
+    if resting and label.sign:
         slip = place.slips[0]
         row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])
         size = acceleration_scale(terms, row, bias, solved)
-        return bool(sign_of(label) * (row @ solved.acceleration[:, 0] - bias) >= -NOISE * size)
-    if resting and what == "slip":
+        return bool(label.sign * (row @ solved.acceleration[:, 0] - bias) >= -NOISE * size)
+    if resting and what is Mode.SLIP:
         slips = list(place.slips)
         change = terms.slip_rows[slips, :, 0] @ solved.acceleration[:, 0] - terms.slip_bias[slips, 0]
         return bool(change @ solved.tangential[slips, 0] <= 0.0)

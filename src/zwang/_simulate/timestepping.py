@@ -29,12 +29,9 @@ from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.motion.moreau import (
-    BILATERAL,
     NOT_FINITE,
-    PRESCRIBED,
     STILL,
     UNDECLARED,
-    UNILATERAL,
     UNSOLVED,
     Row,
     Walker,
@@ -118,7 +115,7 @@ class Walk:
             self.layout,
             found.terms,
             ground.params,
-            np.array([int(place.normal >= 0 and place.level == "position") for place in places], dtype=np.int64),
+            np.array([int(place.normal >= 0 and place.on_position) for place in places], dtype=np.int64),
             np.array([place.law for place in places], dtype=np.int64),
             np.array([place.normal for place in places], dtype=np.int64),
         )
@@ -259,8 +256,7 @@ def contact_rows(ground: Ground) -> list[Row]:
     """Return the constraints as contacts of the layout: rows of normals first, then those of slips."""
     places = ground.table.places
     count = sum(place.normal >= 0 for place in places)
-    kinds = {"unilateral": UNILATERAL, "bilateral": BILATERAL, "friction": PRESCRIBED}
-    return [Row(kinds[place.kind], place.normal, tuple(count + slip for slip in place.slips)) for place in places]
+    return [Row(place.side, place.normal, tuple(count + slip for slip in place.slips)) for place in places]
 
 
 def _repeat(track: Track, k: int) -> None:
@@ -275,9 +271,9 @@ class _Restitution:
     def __init__(self, ground: Ground) -> None:
         system = ground.model.system
         items = [item.restitution if isinstance(item, Unilateral) else 0 for item in system.constraints]
-        levels = [place.level for place in ground.table.places]
+        positions = [place.on_position for place in ground.table.places]
         self.values = np.array(
-            [math.nan if e is None and level == "position" else 0.0 for e, level in zip(items, levels, strict=True)]
+            [math.nan if e is None and position else 0.0 for e, position in zip(items, positions, strict=True)]
         )
         self.given = [c for c, e in enumerate(items) if e is not None and not isinstance(e, int)]
         self.measured = Measured(system, [items[c] for c in self.given]) if self.given else None

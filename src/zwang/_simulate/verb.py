@@ -13,6 +13,7 @@ import numpy as np
 from zwang._compile import Model, compile
 from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.values import Inputs, resolve
+from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Allowed, Meter, spending
@@ -24,7 +25,6 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Events, MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit
-from zwang._simulate.constraint_table import ConstraintTable
 from zwang._simulate.driver import Driver
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.request import (
@@ -262,7 +262,7 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
     if request.method == "timestepping" and not inertia.lost:
         with spending(request.budget):
             return motion_by_steps(inertia.moving, inputs, request)
-    ground = Ground(inertia.moving, ConstraintTable.of(inertia.moving.system), inputs.params[:, 0].copy())
+    ground = Ground(inertia.moving, table_of(inertia.moving.system), inputs.params[:, 0].copy())
     driver = Driver(ground, request)
     # A state that can't be is a mistake, told before anything is written.
     moment = _as_given(inputs) if inertia.lost else admit(ground, inputs)

@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
-from zwang._simulate.constraint_table import ConstraintTable
+from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.table import ContactTable
 from zwang._simulate.mode_equations import slip_direction
 
 Array = NDArray[np.float64]
 
 
-def basic_forces(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array] | None:
+def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array] | None:
     """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
 
     The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
@@ -76,7 +77,7 @@ def _with_little_friction(
     return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
 
 
-def _columns(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+def _columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
     """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
     columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     given = np.zeros(columns.shape[1])
@@ -86,12 +87,12 @@ def _columns(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Arr
         push = pull @ terms.slip_rows[list(place.slips), :, 0]
         if place.normal in mode.held:
             columns[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
-        elif place.kind == "friction":
+        elif place.side is Side.BOUND:
             given = given + push
     return columns, given
 
 
-def _bounds(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+def _bounds(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
     low, high = [], []
     for j in mode.held:
         one_sided = table.places[table.of_normal(j)].one_sided
@@ -101,13 +102,13 @@ def _bounds(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> tuple[Arra
         high.append(0.0 if pulls else np.inf)
     for slip in mode.sticking:
         place = next(place for place in table.places if slip in place.slips)
-        bound = float(terms.bounds[place.law, 0]) if place.kind == "friction" else np.inf
+        bound = float(terms.bounds[place.law, 0]) if place.side is Side.BOUND else np.inf
         low.append(-bound)
         high.append(bound)
     return np.array(low), np.array(high)
 
 
-def _cones(table: ConstraintTable, terms: Terms, mode: ActiveSet, size: int) -> tuple[Array, Array]:
+def _cones(table: ContactTable, terms: Terms, mode: ActiveSet, size: int) -> tuple[Array, Array]:
     """Return |T| <= bound |N| of the sticking Coulomb contacts as rows of A x <= b."""
     rows = []
     for i, slip in enumerate(mode.sticking):
@@ -123,7 +124,7 @@ def _cones(table: ConstraintTable, terms: Terms, mode: ActiveSet, size: int) -> 
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))
 
 
-def force_ranges(table: ConstraintTable, terms: Terms, mode: ActiveSet, acceleration: Array) -> Array:
+def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleration: Array) -> Array:
     """Return the least and greatest normal force (held, 2) with which a mode has an acceleration; nan if unknown.
 
     All rows that the labels hold stand in `mode`, dependent or not.

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Mode
 from zwang._simulate.deciding import Decision
-from zwang._simulate.labels import friction_of, plain, sign_of
+from zwang._simulate.labels import friction_of
 from zwang._simulate.moment import Ground, Moment
 from zwang._simulate.resting import stands
 from zwang._simulate.timestepping import autonomous
@@ -38,17 +39,17 @@ def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.f
         side = 0.0
         if kind in ("gap", "value"):
             # A constraint that is closed but not held is implied by others: its value is zero up to rounding.
-            side = 1.0 if labels[table.of_normal(k)] == "open" else 0.0
+            side = 1.0 if labels[table.of_normal(k)] is Mode.OPEN else 0.0
         elif kind == "normal":
             held = decision.held
             pulls = held is not None and k in held.mode.pulling
             side = 0.0 if table.of_normal(k) in loose else -1.0 if pulls else 1.0
         elif kind == "slip":
-            side = float(sign_of(labels[table.of_law(k)]))
+            side = float(labels[table.of_law(k)].sign)
         elif kind == "reserve" and table.of_law(k) in loose:
             side = 0.0
         elif kind in ("speed", "reserve"):
-            side = 1.0 if plain(labels[table.of_law(k)]) != "open" else 0.0
+            side = 1.0 if labels[table.of_law(k)] is not Mode.OPEN else 0.0
         elif kind in ("surface", "extra"):
             side = ANY
         sides.append(side)
@@ -72,7 +73,7 @@ def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
         number for number, place in enumerate(ground.table.places) if {place.name, friction_of(place.name)} & loose
     ]
     sticks = any(
-        len(ground.table.places[number].slips) > 1 and plain(decision.labels[number]) == "stick" for number in taking
+        len(ground.table.places[number].slips) > 1 and decision.labels[number].plain is Mode.STICK for number in taking
     )
     return frozenset(taking) if sticks else frozenset()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
-from zwang._simulate.constraint_table import ConstraintTable
+from zwang._numerics.contact.table import ContactTable
 from zwang._simulate.deciding import Decision
 from zwang._simulate.mode_equations import slip_direction
 from zwang._simulate.moment import Ground, Moment
@@ -20,7 +20,7 @@ NEAR = 1e-4
 """Part of its value without friction to which the denominator has fallen where it counts as zero."""
 
 
-def denominator(table: ConstraintTable, terms: Terms, mode: ActiveSet) -> float:
+def denominator(table: ContactTable, terms: Terms, mode: ActiveSet) -> float:
     """Return det(J M^-1 C) over det(J M^-1 J^T) at one state: 1 without friction, 0 where it wedges."""
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     columns = rows.copy()

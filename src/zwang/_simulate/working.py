@@ -22,10 +22,10 @@ from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.large import TableKernels
+from zwang._numerics.contact.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece
-from zwang._simulate.labels import plain
 from zwang._simulate.mode_equations import solve_mode
 
 if TYPE_CHECKING:
@@ -142,16 +142,16 @@ def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, 
         return np.array([*rows, *constraint_powers(source, piece, t, q, v), explicit])
     terms = source.terms(t, q, v)
     solved = solve_mode(source.ground.table, terms, mode_of_piece(piece))
-    for place, label in zip(source.ground.table.places, piece.labels, strict=True):
+    for place, label in zip(source.ground.table.places, piece.modes, strict=True):
         power = np.zeros(len(t))
-        if place.normal >= 0 and plain(label) != "open":
+        if place.normal >= 0 and label is not Mode.OPEN:
             row = terms.rows[place.normal]
-            now = (terms.rate if place.level == "position" else terms.value)[place.normal]
+            now = (terms.rate if place.on_position else terms.value)[place.normal]
             power = power - solved.normal[place.normal] * (now - np.einsum("ib,bi->b", row, v))
         for slip in place.slips:
             row = terms.slip_rows[slip]
             along = np.einsum("ib,bi->b", row, v)
-            if plain(label) == "stick":
+            if label.plain is Mode.STICK:
                 along = along - terms.slip[slip]  # at rest the slip is zero, and the row times v is what a belt does
             power = power + solved.tangential[slip] * along
         rows.append(power)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.contacts import ContactProblem, ContactRows, Matrix, is_sparse
 from zwang._numerics.friction_cones.inverse_mass import InverseMass, inverse_of
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -198,10 +198,10 @@ class FrictionArrays:
         """Return normal forces (k,) and friction forces (k, 2), those known in advance included."""
         first, size, kind, p = self.layout.T
         normal = np.nan_to_num(self.source.normal_force)
-        own = (kind != PRESCRIBED) & (size > 0)
+        own = (kind != BOUND) & (size > 0)
         normal[own] = r[first[own]]
         tangential = np.zeros((self.count, 2))
-        skip = (kind != PRESCRIBED).astype(np.int64)
+        skip = (kind != BOUND).astype(np.int64)
         for i in range(2):
             has = p > i
             tangential[has, i] = r[(first + skip + i)[has]]
@@ -213,9 +213,9 @@ class FrictionArrays:
         """Return the unknown forces r of normal forces (k,) and friction forces (k, 2)."""
         first, size, kind, p = self.layout.T
         r = np.zeros(self.size)
-        own = (kind != PRESCRIBED) & (size > 0)
+        own = (kind != BOUND) & (size > 0)
         r[first[own]] = np.asarray(normal)[own]
-        skip = (kind != PRESCRIBED).astype(np.int64)
+        skip = (kind != BOUND).astype(np.int64)
         for i in range(2):
             has = p > i
             r[(first + skip + i)[has]] = np.asarray(tangential)[has, i]
@@ -268,7 +268,7 @@ def friction_arrays(
     rubs = (rows.friction > 0) & (rows.components > 0)
     bound = np.where(known, rows.friction * np.abs(np.nan_to_num(rows.normal_force)), -1.0)
     p = np.where(rubs & ~slides & (bound != 0), rows.components, 0)
-    kind = np.where(known, PRESCRIBED, np.where(rows.bilateral, BILATERAL, UNILATERAL))
+    kind = np.where(known, BOUND, np.where(rows.bilateral, BILATERAL, UNILATERAL))
     size = p + ~known
     first = np.concatenate([[0], np.cumsum(size)])[:-1]
     layout = np.ascontiguousarray(np.column_stack([first, size, kind, p]), dtype=np.int64)
@@ -319,7 +319,7 @@ def _stack_rows(rows: ContactRows, layout: Ints) -> tuple[Matrix, Floats]:
     first, size, kind, p = layout.T
     m, k = int(size.sum()), rows.count
     take = np.empty(m, dtype=np.int64)  # row of [normals; tangents]
-    own = kind != PRESCRIBED
+    own = kind != BOUND
     take[first[own]] = np.flatnonzero(own)
     skip = own.astype(np.int64)
     for i in range(2):

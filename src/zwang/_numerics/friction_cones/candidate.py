@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.friction_cones.arrays import FrictionArrays
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def contact_errors(arrays: FrictionArrays, r: Floats, u: Floats) -> Floats:
     r, u = r * arrays.row_scale, u / arrays.row_scale
     first, size, kind, p = arrays.layout.T
     error = np.zeros(arrays.count)
-    own = (kind != PRESCRIBED) & (size > 0)
+    own = (kind != BOUND) & (size > 0)
     normal = np.zeros(arrays.count)
     normal[own] = r[first[own]]
     gap = u[first[own]]
@@ -97,7 +97,7 @@ def contact_errors(arrays: FrictionArrays, r: Floats, u: Floats) -> Floats:
         pressing = np.where(kind[rubs] == BILATERAL, np.abs(normal[rubs]), np.maximum(normal[rubs], 0.0))
         bound = np.where(given < 0, mu * pressing, given * arrays.scale[rubs])
         force, target = np.zeros((rubs.size, 2)), np.zeros((rubs.size, 2))
-        at = first[rubs] + (kind[rubs] != PRESCRIBED)
+        at = first[rubs] + (kind[rubs] != BOUND)
         for i in range(2):
             has = p[rubs] > i
             force[has, i] = r[at[has] + i]

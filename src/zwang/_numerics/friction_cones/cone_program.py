@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contacts import is_sparse
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class ConeProgram:
             constant.append(h)
 
         for (a, size, kind, p), (mu, bound), scale in zip(arrays.layout, arrays.law, arrays.scale, strict=True):
-            given = kind == PRESCRIBED
+            given = kind == BOUND
             limit = bound * scale / arrays.cause
             if size == 0 or (kind == BILATERAL and p == 0):
                 continue

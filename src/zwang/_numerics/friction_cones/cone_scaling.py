@@ -22,12 +22,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import njit
 
 FREE, RAY, WEDGE, BOX, CONE, DISC = range(6)
 ROWS_OF = (1, 1, 2, 1, 3, 2)
-KIND_OF = (BILATERAL, UNILATERAL, UNILATERAL, PRESCRIBED, UNILATERAL, PRESCRIBED)
+KIND_OF = (BILATERAL, UNILATERAL, UNILATERAL, BOUND, UNILATERAL, BOUND)
 
 
 @njit

@@ -16,13 +16,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.friction_cones import interior_point as ip
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.cone_program import cone_fixed_point
 from zwang._numerics.friction_cones.gauss_seidel import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.friction_cones.lemke import pivoting
-from zwang._numerics.friction_cones.local_contact import PRESCRIBED
 from zwang._numerics.friction_cones.local_repair import alternate
 from zwang._numerics.friction_cones.newton import newton
 from zwang._numerics.friction_cones.sticking import stick_planned
@@ -109,7 +109,7 @@ def _tables(arrays: FrictionArrays) -> SweepTables | None:
     if not (arrays.has_sparse_delassus or arrays.has_dense_delassus) or arrays.drag is not None:
         return None
     tables = sweep_tables(arrays)
-    own = (arrays.layout[:, 1] > 0) & (arrays.layout[:, 2] != PRESCRIBED)
+    own = (arrays.layout[:, 1] > 0) & (arrays.layout[:, 2] != BOUND)
     # A sliding contact whose friction presses it harder than its own push frees it (Painleve) can't be swept.
     return tables if (tables.table[own, 0] > 0).all() else None
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.friction_cones.anderson import accelerate
 from zwang._numerics.friction_cones.local_contact import (
     COS,
@@ -20,9 +21,7 @@ from zwang._numerics.friction_cones.local_contact import (
     L2,
     LOCAL_SCALE,
     NN,
-    PRESCRIBED,
     SIN,
-    UNILATERAL,
     W1,
     W2,
     contact_error,
@@ -74,7 +73,7 @@ def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, 
     q1 = v1 - table[j, BLOCK + 3] * x0 - table[j, BLOCK + 4] * x1 - table[j, BLOCK + 5] * x2
     q2 = v2 - table[j, BLOCK + 6] * x0 - table[j, BLOCK + 7] * x1 - table[j, BLOCK + 8] * x2
     p = size - 1
-    if kind == PRESCRIBED:
+    if kind == BOUND:
         p = size
         q0, q1, q2 = 0.0, q0, q1
     n, t1, t2, alpha = solve_contact(
@@ -82,7 +81,7 @@ def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, 
         q0, q1, q2, table[j, MU], table[j, FIXED], table[j, ALPHA],
     )  # fmt: skip
     table[j, ALPHA] = alpha
-    if kind == PRESCRIBED:
+    if kind == BOUND:
         n, t1, t2 = t1, t2, 0.0
     r[a] = n
     if size > 1:

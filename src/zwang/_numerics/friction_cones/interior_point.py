@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
 from zwang._numerics.friction_cones.cone_scaling import BOX, CONE, DISC, FREE, RAY, WEDGE
 from zwang._numerics.friction_cones.interior_point_kernels import interior_point_loop
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED
 from zwang._numerics.linear.quasidefinite import Analysis, analyse, minimum_degree
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ def cone_plan(arrays: FrictionArrays) -> ConePlan:
 
 def _shapes(arrays: FrictionArrays) -> Ints:
     _, size, kind, p = arrays.layout.T
-    given = kind == PRESCRIBED
+    given = kind == BOUND
     shape = np.where(given, np.where(p == 2, DISC, BOX), np.choose(p, [RAY, WEDGE, CONE]))
     shape = np.where(kind == BILATERAL, FREE, shape)
     return np.asarray(np.where(size == 0, -1, shape), dtype=np.int64)

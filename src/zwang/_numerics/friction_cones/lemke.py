@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
 from zwang._numerics.friction_cones.scaled_system import scaled_system
 from zwang._numerics.jit import njit
 
@@ -137,24 +137,24 @@ def complementarity_problem(arrays: FrictionArrays) -> tuple[Floats, Floats, Flo
         keep[held] = 0.0
         keep[np.ix_(held, rest)] = -inverse @ w[np.ix_(held, rest)]
         shift[held] = -inverse @ b[held]
-    count = np.where(kind == PRESCRIBED, 2, np.where(p > 0, 4, 1)) * (arrays.layout[:, 1] > 0)
+    count = np.where(kind == BOUND, 2, np.where(p > 0, 4, 1)) * (arrays.layout[:, 1] > 0)
     count = np.where((kind == BILATERAL) & (p == 0), 0, count)
     first = np.concatenate([[0], np.cumsum(count)])
     force, extra = np.zeros((size, first[-1])), np.zeros(size)  # r of what isn't eliminated = force z + extra
     for j in np.flatnonzero(count):
         a, z = arrays.layout[j, 0], first[j]
-        if kind[j] == PRESCRIBED:
+        if kind[j] == BOUND:
             force[a, z], extra[a] = 1.0, -law[j, 1]
         elif kind[j] == UNILATERAL:
             force[a, z] = 1.0
-        if p[j] and kind[j] != PRESCRIBED:
+        if p[j] and kind[j] != BOUND:
             force[a + 1, z + 1 : z + 3] = (1.0, -1.0)
     s, t = keep @ force, keep @ extra + shift
     motion, still = w @ s, w @ t + b
     m, q = np.zeros((first[-1], first[-1])), np.zeros(first[-1])
     for j in np.flatnonzero(count):
         a, z, mu = arrays.layout[j, 0], first[j], law[j, 0]
-        if kind[j] == PRESCRIBED:
+        if kind[j] == BOUND:
             m[z], q[z] = motion[a], still[a]
             m[z, z + 1], m[z + 1, z], q[z + 1] = 1.0, -1.0, 2 * law[j, 1]
             continue

@@ -16,11 +16,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import njit
 
-UNILATERAL = 0
-BILATERAL = 1
-PRESCRIBED = 2
 HELD = 3  # a contact whose forces a sweep leaves as they are
 
 # Columns of the table that `prepare_contact` fills, one line per contact.
@@ -43,7 +41,7 @@ def prepare_contact(local: Any, j: int, kind: int, p: int, block: Any) -> None:
     for k in range(LOCAL_WIDTH):
         local[j, k] = 0.0
     local[j, COS] = 1.0
-    o = 0 if kind == PRESCRIBED else 1
+    o = 0 if kind == BOUND else 1
     nn = block[0, 0] if o == 1 else 1.0
     local[j, NN] = nn
     size = 0.0
@@ -170,7 +168,7 @@ def contact_error(kind: int, size: int, mu: float, fixed: float, scale: float, r
     t = a
     p = size
     bound = fixed * scale
-    if kind != PRESCRIBED:
+    if kind != BOUND:
         t = a + 1
         p = size - 1
         n, gap = r[a] * scale, u[a] / scale

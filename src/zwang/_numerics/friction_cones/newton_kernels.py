@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, copy_to
+from zwang._numerics.contact.modes import BILATERAL, BOUND
+from zwang._numerics.friction_cones.local_contact import copy_to
 from zwang._numerics.jit import njit
 
 RIDGE = 1e-9
@@ -35,7 +36,7 @@ def _contact_map(
     bound = fixed
     b_force = 0.0
     b_motion = 0.0  # the bound and its derivatives by N and u_n
-    if kind != PRESCRIBED:
+    if kind != BOUND:
         t, p = a + 1, size - 1
         y = r[a] - u[a]
         if kind == BILATERAL:

@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, Mode
 from zwang._numerics.friction_cones.arrays import FrictionArrays
 from zwang._numerics.friction_cones.candidate import Candidate, candidate_of
-from zwang._numerics.friction_cones.local_contact import BILATERAL
 from zwang._numerics.friction_cones.real_roots import (
     Polynomial,
     common_divisor,
@@ -56,7 +56,7 @@ class OneContactSolutions:
         Directions in which the sticking force is not determined (d > 0 only if W is singular).
     """
 
-    solutions: tuple[tuple[str, Candidate], ...]
+    solutions: tuple[tuple[Mode, Candidate], ...]
     complete: bool
     marginal: tuple[str, ...]
     roots: int
@@ -114,7 +114,7 @@ class _Quartic:
         self.q = [Fraction(float(x)) for x in q]
         self.mu = Fraction(mu)
         self.size = float(np.abs(q).max())
-        self.found: list[tuple[str, tuple[float, float, float]]] = []
+        self.found: list[tuple[Mode, tuple[float, float, float]]] = []
         self.marginal: list[str] = []
         self.roots, self.margin = 0, math.inf
 
@@ -129,11 +129,11 @@ class _Quartic:
         gap = float(self.q[0])
         if self.bilateral:
             if gap == 0.0:
-                self.found.append(("open", (0.0, 0.0, 0.0)))
+                self.found.append((Mode.OPEN, (0.0, 0.0, 0.0)))
             return
         self.decide(gap, self.size, "open: relative gap acceleration")
         if gap >= 0.0:
-            self.found.append(("open", (0.0, 0.0, 0.0)))
+            self.found.append((Mode.OPEN, (0.0, 0.0, 0.0)))
 
     def stick(self) -> Floats:
         """Add the sticking solution; return the directions in which its force is not determined."""
@@ -148,7 +148,7 @@ class _Quartic:
         reach = float(self.mu**2 * n**2 + force[1] ** 2 + force[2] ** 2)
         self.decide(float(room), reach, "stick: relative room in the cone")
         if room >= 0 and (n >= 0 or self.bilateral) and any(force):
-            self.found.append(("stick", (float(force[0]), float(force[1]), float(force[2]))))
+            self.found.append((Mode.STICK, (float(force[0]), float(force[1]), float(force[2]))))
         return np.empty((0, 3))
 
     def _stick_singular(self, null: Floats) -> None:
@@ -167,7 +167,7 @@ class _Quartic:
             else:
                 step *= 0.5
         if depth >= 0.0:
-            self.found.append(("stick", (float(deepest[0]), float(deepest[1]), float(deepest[2]))))
+            self.found.append((Mode.STICK, (float(deepest[0]), float(deepest[1]), float(deepest[2]))))
 
     def slip(self) -> None:
         for sign in (1, -1) if self.bilateral else (1,):
@@ -191,7 +191,7 @@ class _Quartic:
             if (value(n, alpha) > 0) != (sign > 0):
                 continue
             det = value(d, alpha)
-            self.found.append(("slip", tuple(float(value(part, alpha) / det) for part in (n, x1, x2))))  # type: ignore[arg-type]
+            self.found.append((Mode.SLIP, tuple(float(value(part, alpha) / det) for part in (n, x1, x2))))  # type: ignore[arg-type]
 
     def _numerators(self) -> tuple[Polynomial, Polynomial, Polynomial, Polynomial]:
         """T1, T2 and N times det(S + alpha), and that determinant, as polynomials in alpha."""

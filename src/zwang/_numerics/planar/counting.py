@@ -12,14 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND, POSITION, UNILATERAL
 from zwang._numerics.jit import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BILATERAL, UNILATERAL, FRICTION = 0, 1, 2
-KIND, LEVEL, NORMAL, SLIP, LAW = 0, 1, 2, 3, 4  # columns of the table of constraints; SLIP and LAW are -1 without
-POSITION, VELOCITY = 0, 1
+SIDE, LEVEL, NORMAL, SLIP, LAW = 0, 1, 2, 3, 4  # columns of the table of constraints; SLIP and LAW are -1 without
 
 INADMISSIBLE, DOUBTFUL = -2, -1
 SINGULAR_PIVOT = 1e-11
@@ -38,7 +37,7 @@ def _acts(
     rate_tol: float,
 ) -> int:
     """Return 1 where a constraint acts, 0 where it is open, `INADMISSIBLE` where the state violates it."""
-    if kind == FRICTION:
+    if kind == BOUND:
         return 1
     near = gap_tol * gap_scale if level == POSITION else rate_tol * rate_scale
     still = rate_tol * rate_scale
@@ -116,7 +115,7 @@ def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
     Unilateral: open, then closed (no friction), slide, or stick, slip+, slip-. Bilateral: closed; slide with N >= 0 and
     N <= 0; stick, slip+ and slip- with N >= 0 and N <= 0. Friction alone: its direction, or stick, slip+, slip-.
     """
-    if kind == FRICTION:
+    if kind == BOUND:
         return 3 if rest else 1
     if kind == UNILATERAL:
         return 2 if not frictional or not rest else 4
@@ -202,7 +201,7 @@ def _check(
     # Each unknown has an equation row and a force column: the row's own direction plus `column` times its tangent.
     for j in range(contacts):
         m, n, t = mode[j], 2 * j, 2 * j + 1
-        if kind[j] == FRICTION:
+        if kind[j] == BOUND:
             if slip[j] != 0.0:
                 f[t] = -bound[j] * (1.0 if slip[j] > 0.0 else -1.0)
             elif m == 0:
@@ -275,7 +274,7 @@ def _laws(
             creep_size += abs(D[t, r] * f[r])
         shift = 0 if kind[j] == UNILATERAL else 1
         verdict = 1
-        if kind[j] == FRICTION:
+        if kind[j] == BOUND:
             if slip[j] == 0.0 and m == 0:
                 verdict = _decide(bound[j] - abs(f[t]), force + bound[j], tol)
             elif slip[j] == 0.0:
@@ -289,7 +288,7 @@ def _laws(
         if verdict == 0:
             return 0
         doubt = doubt or verdict == DOUBTFUL
-        if kind[j] != FRICTION and m + shift > 0:
+        if kind[j] != BOUND and m + shift > 0:
             error = max(error, abs(gap) / (gap_size + 1e-300))
         if tangent[j] == 1 and slip[j] == 0.0 and m + shift == 1:
             error = max(error, abs(creep) / (creep_size + 1e-300))
@@ -355,7 +354,7 @@ def count_solutions(
     Parameters
     ----------
     table : (k, 5) int array
-        Kind, level, number of the normal, of the slip and of the law of each constraint.
+        Side, level, number of the normal, of the slip and of the law of each constraint.
     mass ... bounds : arrays
         The terms of the equations; the last axis runs over states.
     q, v : (n, B) arrays
@@ -382,28 +381,28 @@ def count_solutions(
             at = table[k, NORMAL]
             gap_scale, rate_scale = 1.0, 1.0
             first, second = 0.0, 0.0
-            if table[k, KIND] != FRICTION:
+            if table[k, SIDE] != BOUND:
                 for i in range(n):
                     gap_scale += abs(rows[at, i, s]) * abs(q[i, s])
                     rate_scale += abs(rows[at, i, s]) * abs(v[i, s])
                 first, second = value[at, s], rate[at, s]
-            act = _acts(table[k, KIND], table[k, LEVEL], first, second, gap_scale, rate_scale, tols[1], tols[2])
+            act = _acts(table[k, SIDE], table[k, LEVEL], first, second, gap_scale, rate_scale, tols[1], tols[2])
             if act == INADMISSIBLE:
                 inadmissible = True
                 break
             if act == 0:
                 continue
             for i in range(n):
-                H[2 * contacts, i] = 0.0 if table[k, KIND] == FRICTION else rows[at, i, s]
+                H[2 * contacts, i] = 0.0 if table[k, SIDE] == BOUND else rows[at, i, s]
                 H[2 * contacts + 1, i] = 0.0
-            if table[k, KIND] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
+            if table[k, SIDE] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
                 largest = 0.0
                 for i in range(n):
                     largest = max(largest, abs(H[2 * contacts, i]))
                 vanishes = vanishes or not largest > VANISHING_ROW
-            c[2 * contacts] = 0.0 if table[k, KIND] == FRICTION else -gamma[at, s]
+            c[2 * contacts] = 0.0 if table[k, SIDE] == BOUND else -gamma[at, s]
             c[2 * contacts + 1] = 0.0
-            kind[contacts], tangent[contacts] = table[k, KIND], 0
+            kind[contacts], tangent[contacts] = table[k, SIDE], 0
             speed[contacts], bound[contacts] = 0.0, 0.0
             along = table[k, SLIP]
             if along >= 0:
@@ -414,7 +413,7 @@ def count_solutions(
                 c[2 * contacts + 1] = -slip_bias[along, s]
                 bound[contacts] = bounds[table[k, LAW], s]
                 speed[contacts] = slip[along, s] if abs(slip[along, s]) > tols[3] * scale else 0.0
-                tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == FRICTION else 0
+                tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == BOUND else 0
             contacts += 1
         if inadmissible:
             counts[s] = INADMISSIBLE

@@ -19,6 +19,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.modes import Mode
+
 Array = npt.NDArray[np.float64]
 Form = tuple[float, float, float, float, float]
 
@@ -44,7 +46,7 @@ CONTRADICTS = "contradicts the other equations"
 
 
 @dataclass(frozen=True)
-class Mode:
+class Conditions:
     """One mode of a contact.
 
     Attributes
@@ -71,10 +73,17 @@ class Mode:
     any_strict: tuple[str, ...] = ()
     turned: bool = False
 
+    @property
+    def mode(self) -> Mode:
+        """Which mode it is of a contact at rest."""
+        if "slip" not in self.strict:
+            return Mode.STICK
+        return Mode.SLIP_MINUS if self.turned else Mode.SLIP_PLUS
+
 
 @dataclass(frozen=True)
 class Choice:
-    """One alternative at a step of the search: what it says of the search's variables (as in `Mode`)."""
+    """One alternative at a step of the search: what it says of the search's variables (as in `Conditions`)."""
 
     zero: tuple[str, ...]
     strict: tuple[str, ...] = ()
@@ -91,12 +100,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Table:
+class ModeTable:
     """All modes of a contact, and the variables that its search uses.
 
     Attributes
     ----------
-    modes : tuple of Mode
+    modes : tuple of Conditions
     generators : mapping name -> (N, T)
         Force per unit of the variable.
     offset : float
@@ -111,7 +120,7 @@ class Table:
         Where modes are pairs of choices: mode = (first choice) * (number of second choices) + (second choice).
     """
 
-    modes: tuple[Mode, ...]
+    modes: tuple[Conditions, ...]
     generators: Mapping[str, tuple[float, float]]
     rows: dict[str, Form]
     pairs: tuple[tuple[str, str, int], ...]
@@ -141,43 +150,43 @@ def _edge(mu: float, sign: float) -> Form:
 
 
 @lru_cache(maxsize=4096)
-def table(law: Law, mu: float, bound: float) -> Table:
+def table(law: Law, mu: float, bound: float) -> ModeTable:
     """Return the modes under a law with friction coefficient mu, or with friction bound `bound` (Tresca)."""
     if law is Law.UNILATERAL:
         return _unilateral(mu)
     if law is Law.UNILATERAL_REST:
         return _unilateral_rest(mu)
     if law is Law.BILATERAL:
-        mode = Mode((_GAP,), (), (), ("gap",))
-        return Table((mode,), {"N": (1, 0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
+        mode = Conditions((_GAP,), (), (), ("gap",))
+        return ModeTable((mode,), {"N": (1, 0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
     if law is Law.BILATERAL_SLIDING:
         return _bilateral_sliding(mu)
     if law is Law.BILATERAL_REST:
         return _bilateral_rest(mu)
     if law is Law.TRESCA_REST:
         return _tresca(bound)
-    return Table((Mode((), (), (), ()),), {}, {}, ())
+    return ModeTable((Conditions((), (), (), ()),), {}, {}, ())
 
 
-def _unilateral(mu: float) -> Table:
+def _unilateral(mu: float) -> ModeTable:
     # A sliding contact has T = -mu N along its slip; without friction mu = 0 and there is no T.
     friction = (_edge(mu, 1),) if mu else ()
     still = (_T,) if mu else ()
-    opened = Mode((_N, *still), (_GAP,), (PENETRATES,), ("N",), strict=("gap",))
-    closed = Mode((_GAP, *friction), (_N,), (PULLS,), ("gap",))
-    return Table((opened, closed), {"N": (1, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
+    opened = Conditions((_N, *still), (_GAP,), (PENETRATES,), ("N",), strict=("gap",))
+    closed = Conditions((_GAP, *friction), (_N,), (PULLS,), ("gap",))
+    return ModeTable((opened, closed), {"N": (1, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
 
 
-def _unilateral_rest(mu: float) -> Table:
-    opened = Mode((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
+def _unilateral_rest(mu: float) -> ModeTable:
+    opened = Conditions((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
     cone = (_edge(mu, 1), _edge(mu, -1))
-    stick = Mode((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
-    forth = Mode((_GAP, _edge(mu, 1)), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
-    back = Mode(
+    stick = Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
+    forth = Conditions((_GAP, _edge(mu, 1)), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
+    back = Conditions(
         (_GAP, _edge(mu, -1)), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
     )
     weight = 1 / (1 + mu)
-    return Table(
+    return ModeTable(
         (opened, stick, forth, back),
         {"up": (weight, mu * weight), "down": (weight, -mu * weight)},
         {"gap": _GAP, "slip": _SLIP},
@@ -185,14 +194,14 @@ def _unilateral_rest(mu: float) -> Table:
     )
 
 
-def _bilateral_sliding(mu: float) -> Table:
-    push = Mode((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
-    pull = Mode((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
+def _bilateral_sliding(mu: float) -> ModeTable:
+    push = Conditions((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
+    pull = Conditions((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
     generators = {"push": (1, -mu), "pull": (-1, -mu)}
-    return Table((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
+    return ModeTable((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
 
 
-def _bilateral_rest(mu: float) -> Table:
+def _bilateral_rest(mu: float) -> ModeTable:
     weight = 1 / (1 + mu)
     names = ("up", "down", "up-", "down-")
     edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -204,15 +213,15 @@ def _bilateral_rest(mu: float) -> Table:
         pulling = sign < 0
         cone = (_edge(sign * mu, 1), _edge(sign * mu, -1))
         modes += [
-            Mode((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
-            Mode(
+            Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
+            Conditions(
                 (_GAP, cone[0]),
                 (force, _SLIP),
                 (wrong, BACKWARDS),
                 (own[0], *other),
                 strict=("slip", own[1]) if pulling else ("slip",),
             ),
-            Mode(
+            Conditions(
                 (_GAP, cone[1]),
                 (force, _MINUS_SLIP),
                 (wrong, BACKWARDS),
@@ -232,16 +241,16 @@ def _bilateral_rest(mu: float) -> Table:
     )
     split = (sign_step, Step(motions, against))
     rows = {"gap": _GAP, "slip": _SLIP}
-    return Table(tuple(modes), generators, rows, opposite + against, tied=("gap",), split=split)
+    return ModeTable(tuple(modes), generators, rows, opposite + against, tied=("gap",), split=split)
 
 
-def _tresca(bound: float) -> Table:
+def _tresca(bound: float) -> ModeTable:
     room: tuple[Form, Form] = ((0, 1, 0, 0, bound), (0, -1, 0, 0, bound))
-    stick = Mode((_SLIP,), room, (BEYOND, BEYOND), ("slip",))
-    forth = Mode((room[0],), (_SLIP,), (BACKWARDS,), ("below",), strict=("slip",))
-    back = Mode((room[1],), (_MINUS_SLIP,), (BACKWARDS,), ("above",), strict=("slip",), turned=True)
+    stick = Conditions((_SLIP,), room, (BEYOND, BEYOND), ("slip",))
+    forth = Conditions((room[0],), (_SLIP,), (BACKWARDS,), ("below",), strict=("slip",))
+    back = Conditions((room[1],), (_MINUS_SLIP,), (BACKWARDS,), ("above",), strict=("slip",), turned=True)
     # T = -bound + below; above = bound - T
-    return Table(
+    return ModeTable(
         (stick, forth, back),
         {"below": (0, 1)},
         {"slip": _SLIP, "above": room[1]},

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.planar.modes import Law, Mode
+from zwang._numerics.contact.modes import Mode, slip_mode
+from zwang._numerics.planar.modes import Law
 from zwang._numerics.planar.polyhedra import Polyhedron, affine_solution, from_conditions
 from zwang._numerics.planar.programs import clearly_empty, deepest
 from zwang._numerics.planar.reduced import Reduced
@@ -78,7 +79,7 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
     inequalities: list[Array] = []
     owners: list[tuple[int, str]] = []
     for c, m in enumerate(modes):
-        mode: Mode = problem.tables[c].modes[m]
+        mode = problem.tables[c].modes[m]
         equations += [form_row(problem, c, form) for form in mode.equations]
         inequalities += [form_row(problem, c, form) for form in mode.inequalities]
         owners += [(c, reason) for reason in mode.reasons]
@@ -247,25 +248,22 @@ def _values(polyhedron: Polyhedron, inequalities: Array) -> Array:
     return np.column_stack([values, np.where(grows, np.inf, values.max(axis=1, initial=-np.inf))])
 
 
-def contact_state(problem: Reduced, piece: Piece, contact: int) -> tuple[str, bool]:
-    """Return the mode of a contact in the relative interior, and whether it pulls.
-
-    The mode is one of open, closed, stick, slip+, slip-; of a sliding contact only open and closed are told here.
-    """
+def contact_mode(problem: Reduced, piece: Piece, contact: int) -> Mode:
+    """Return the mode of a contact in the relative interior; of one that slides only open and closed are told."""
     law = problem.laws[contact]
     normal, tangent = problem.normal[contact], problem.tangent[contact]
     z = piece.polyhedron.point
     zero = 0.0 if piece.sharp else 1e-11 * max(1.0, float(np.abs(z).max(initial=0.0)))
-    pulls = normal >= 0 and bool(z[normal] < -zero)
     rests = law in {Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST}
     one_sided = law in {Law.UNILATERAL, Law.UNILATERAL_REST}
     if one_sided and (piece.modes[contact] == 0 if piece.modes else piece.u[normal] > zero):
-        return "open", False
+        return Mode.OPEN
     if not rests:
-        return "closed", pulls
-    if piece.modes is not None:
-        mode = problem.tables[contact].modes[piece.modes[contact]]
-        sign = 0 if "slip" not in mode.strict else (-1 if mode.turned else 1)
+        mode = Mode.CLOSED
+    elif piece.modes is not None:
+        mode = problem.tables[contact].modes[piece.modes[contact]].mode
+    elif abs(piece.u[tangent]) > zero:
+        mode = slip_mode(1, piece.u[tangent])
     else:
-        sign = int(np.sign(piece.u[tangent])) if abs(piece.u[tangent]) > zero else 0
-    return ("stick", "slip+", "slip-")[sign], pulls
+        mode = Mode.STICK
+    return mode.pulling(bool(normal >= 0 and z[normal] < -zero))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contacts import ContactProblem, dense, is_sparse
-from zwang._numerics.planar.modes import Law, Table, table
+from zwang._numerics.planar.modes import Law, ModeTable, table
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Reduced:
     normal, tangent : (k,) int arrays
         Place of N_j and of T_j in z, -1 where there is none.
     laws : tuple of Law
-    tables : tuple of Table
+    tables : tuple of ModeTable
         The modes of each contact, with friction coefficients and bounds scaled.
     friction : (k,) array
         Scaled friction coefficients of the contacts that have T_j, 0 elsewhere.
@@ -68,7 +68,7 @@ class Reduced:
     normal: Ints
     tangent: Ints
     laws: tuple[Law, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[ModeTable, ...]
     friction: Array
     direction: Array
     known_normal: Array

@@ -13,7 +13,7 @@ from zwang._numerics.budget import Spent, borrowing, spend
 from zwang._numerics.pacing import Pace
 from zwang._numerics.planar import tree
 from zwang._numerics.planar.dictionary import FREE, GROWTH, NOTES
-from zwang._numerics.planar.modes import Table
+from zwang._numerics.planar.modes import ModeTable
 from zwang._numerics.planar.reduced import Reduced
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +27,7 @@ MOST_DOUBTS = 500
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of the search: whose, which (a key of the contact's Table), and its physical unit."""
+    """A variable of the search: whose, which (a key of the contact's ModeTable), and its physical unit."""
 
     contact: int
     name: str
@@ -189,7 +189,7 @@ def modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
     return np.column_stack(columns) if columns else np.zeros((len(chosen), 0), dtype=np.int64)
 
 
-def partial_choice(table: Table, mode: int) -> tuple[int, int] | None:
+def partial_choice(table: ModeTable, mode: int) -> tuple[int, int] | None:
     """Return (step, choice) of a number beyond the modes, which stands for one choice of two; None for a mode."""
     beyond = mode - len(table.modes)
     if beyond < 0:

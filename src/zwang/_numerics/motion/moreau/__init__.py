@@ -5,17 +5,14 @@ the parts of a step, `walking` takes many steps in compiled code, `walker` binds
 `friction_cones` where sweeps don't do.
 """
 
-from zwang._numerics.motion.moreau.layout import BILATERAL, PRESCRIBED, UNILATERAL, Row, StepLayout, step_layout
+from zwang._numerics.motion.moreau.layout import Row, StepLayout, step_layout
 from zwang._numerics.motion.moreau.walker import Terms, Walker
 from zwang._numerics.motion.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
 
 __all__ = [
-    "BILATERAL",
     "NOT_FINITE",
-    "PRESCRIBED",
     "STILL",
     "UNDECLARED",
-    "UNILATERAL",
     "UNSOLVED",
     "WENT",
     "Row",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.friction_cones.anderson import accelerate
 from zwang._numerics.friction_cones.local_contact import (
     COS,
@@ -19,9 +20,7 @@ from zwang._numerics.friction_cones.local_contact import (
     L2,
     LOCAL_WIDTH,
     NN,
-    PRESCRIBED,
     SIN,
-    UNILATERAL,
     W1,
     W2,
     contact_error,
@@ -133,7 +132,7 @@ def _sweep(t: Any, f: Any, active: Any, law: Any, local: Any, alpha: Any) -> Non
         if not active[c] or s == 0:
             continue
         a, kind = t[FIRST][c], t[KIND][c]
-        o = 0 if kind == PRESCRIBED else 1
+        o = 0 if kind == BOUND else 1
         q0, q1, q2 = 0.0, 0.0, 0.0
         for k in range(s):
             own = f[U][a + k]
@@ -172,7 +171,7 @@ def _local_tables(t: Any, f: Any, active: Any) -> Any:
                 b = t[W_COLUMN][q]
                 if a <= b < a + s:
                     block[i, b - a] = f[W][q]
-        prepare_contact(local, c, t[KIND][c], s - (0 if t[KIND][c] == PRESCRIBED else 1), block)
+        prepare_contact(local, c, t[KIND][c], s - (0 if t[KIND][c] == BOUND else 1), block)
     return local
 
 
@@ -182,7 +181,7 @@ def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
     s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
     if not t[ACTIVE][c] or s == 0:
         return OPEN
-    o = 0 if kind == PRESCRIBED else 1
+    o = 0 if kind == BOUND else 1
     if kind == UNILATERAL and not f[R][a] > 0.0:
         return STICKS if f[U][a] < -zero * f[SCALE][c] else OPEN
     if s == o:
@@ -220,7 +219,7 @@ def _set_modes(t: Any, f: Any, mode: Any, held: Any, zero: float) -> None:
     """Give sliding contacts their friction, open ones none; the rows that are left are held."""
     for c in range(mode.size):
         s, a = t[SIZE][c], t[FIRST][c]
-        o = 0 if t[KIND][c] == PRESCRIBED else 1
+        o = 0 if t[KIND][c] == BOUND else 1
         for k in range(a, a + s):
             held[k] = 1 if mode[c] == STICKS or (mode[c] == SLIDES and k < a + o) else 0
             if mode[c] == OPEN:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.friction_cones.local_contact import UNILATERAL
+from zwang._numerics.contact.modes import UNILATERAL
 from zwang._numerics.jit import njit
 
 TABLES = 21

@@ -16,15 +16,12 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-UNILATERAL, BILATERAL, PRESCRIBED = 0, 1, 2
-"""The kinds of contacts, as in `friction_cones.local_contact`."""
-
 
 @dataclass(frozen=True)
 class Row:
-    """One contact: its kind, the number of its normal row (-1: none) and those of its slips, among all rows."""
+    """One contact: its side, the number of its normal row (-1: none) and those of its slips, among all rows."""
 
-    kind: int
+    side: int
     normal: int
     slips: tuple[int, ...]
 
@@ -98,7 +95,7 @@ def step_layout(n: int, mass_places: Ints, row_places: Ints, contacts: Sequence[
     --------
     A particle of two coordinates on a floor with friction.
 
-    >>> made = step_layout(2, np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]), [Row(UNILATERAL, 0, (1,))])
+    >>> made = step_layout(2, np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]), [Row(0, 0, (1,))])
     >>> made.source, made.j_column, np.diff(made.block_start)
     (array([0, 1]), array([1, 0]), array([1, 1]))
     """
@@ -137,7 +134,7 @@ def step_layout(n: int, mass_places: Ints, row_places: Ints, contacts: Sequence[
     pattern = (touched @ touched.T).tocsr()
     pattern.sort_indices()
     ints = [
-        source, np.concatenate([[0], np.cumsum(size)])[:-1], size, [one.kind for one in contacts], block_start,
+        source, np.concatenate([[0], np.cumsum(size)])[:-1], size, [one.side for one in contacts], block_start,
         block_at, members, mass_slots, row_slots, j_start, kept % n, pattern.indptr, pattern.indices, touched.indptr,
         touched.indices,
     ]  # fmt: skip

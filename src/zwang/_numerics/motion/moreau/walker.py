@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.motion.moreau import kernels, walking
-from zwang._numerics.motion.moreau.layout import BILATERAL, PRESCRIBED, StepLayout
+from zwang._numerics.motion.moreau.layout import StepLayout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -121,7 +122,7 @@ class Walker:
         f[kernels.R][:] = 0.0
         for c, normal, tangential in zip(chosen, found.normal, found.tangential, strict=True):
             a, s = int(layout.first[c]), int(layout.size[c])
-            own = [] if layout.kind[c] == PRESCRIBED else [normal]
+            own = [] if layout.kind[c] == BOUND else [normal]
             f[kernels.R][a : a + s] = [*own, *tangential[: s - len(own)]]
         return float(found.residual)
 
@@ -137,7 +138,7 @@ class Walker:
         contacts = []
         for c in chosen:
             a, s = int(layout.first[c]), int(layout.size[c])
-            o = int(layout.kind[c] != PRESCRIBED)
+            o = int(layout.kind[c] != BOUND)
             b = f[kernels.B][a : a + s]
             along: dict[str, Any] = {"tangent": rows[a + o : a + s], "tangent_bias": -b[o:]} if s > o else {}
             if not o:

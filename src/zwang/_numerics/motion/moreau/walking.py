@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.friction_cones.local_contact import BILATERAL, PRESCRIBED, UNILATERAL
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
 from zwang._numerics.motion.moreau.impulses import shift, solve, velocities
 from zwang._numerics.motion.moreau.kernels import (
@@ -85,7 +85,7 @@ def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
         f[LAW][2 * c], f[LAW][2 * c + 1] = 0.0, -1.0
         if t[LAW_OF][c] >= 0:
             bound = max(terms[place[BOUND_PLACE] + t[LAW_OF][c]], 0.0)
-            if t[KIND][c] == PRESCRIBED:
+            if t[KIND][c] == BOUND:
                 f[LAW][2 * c], f[LAW][2 * c + 1] = 1.0, h * bound
             else:
                 f[LAW][2 * c] = bound

@@ -1,0 +1,153 @@
+"""The constraints of a system as numbers: one line per law, made once.
+
+A line has a side, a level, the number of its normal row and of its law, its slip rows, and the normals whose resultant
+its friction goes with: its own for Coulomb's law, none where the bound is given. Several lines may name one normal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact.modes import Level, Side
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line of the table, for people and for loops in Python.
+
+    Attributes
+    ----------
+    name : str
+    side : Side
+    level : Level
+        Of a constraint with a normal; VELOCITY without one.
+    normal : int
+        Number of its normal, -1 without one.
+    slips : tuple of int
+        Numbers of the components of its slip.
+    law : int
+        Number of its friction law, -1 without one.
+    of : tuple of int
+        Numbers of the normals whose resultant scales its friction; none where its bound is given.
+    timeless : bool
+        Whether explicit time occurs neither in its expression nor in its slip.
+    """
+
+    name: str
+    side: Side
+    level: Level
+    normal: int
+    slips: tuple[int, ...]
+    law: int
+    of: tuple[int, ...]
+    timeless: bool = True
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether it can be open."""
+        return self.side is Side.UNILATERAL
+
+    @property
+    def on_position(self) -> bool:
+        """Whether its normal restricts positions."""
+        return self.level is Level.POSITION
+
+
+class Table(NamedTuple):
+    """The lines as arrays, in the order of the constraints: what kernels and vectorized rules take.
+
+    Attributes
+    ----------
+    side, level : (k,) int arrays
+        As in `Side` and `Level`.
+    normal, law : (k,) int arrays
+        Numbers of the normal and of the law, -1 without one.
+    first, components : (k,) int arrays
+        First slip row and number of slip rows.
+    of : (k, j) int array
+        Numbers of the normals whose resultant scales the friction, -1 beyond the last.
+    """
+
+    side: Ints
+    level: Ints
+    normal: Ints
+    law: Ints
+    first: Ints
+    components: Ints
+    of: Ints
+
+
+@dataclass(frozen=True)
+class ContactTable:
+    """All lines in their order, and the way back from normals, slips and laws to them."""
+
+    places: tuple[Place, ...]
+
+    @cached_property
+    def arrays(self) -> Table:
+        """The lines as arrays."""
+        lines = self.places
+        widest = max((len(line.of) for line in lines), default=0)
+
+        def column(values: Iterable[int]) -> Ints:
+            return np.fromiter(values, dtype=np.int64, count=len(lines))
+
+        of = [number for line in lines for number in (*line.of, *(-1,) * (widest - len(line.of)))]
+        return Table(
+            side=column(line.side for line in lines),
+            level=column(line.level for line in lines),
+            normal=column(line.normal for line in lines),
+            law=column(line.law for line in lines),
+            first=column(line.slips[0] if line.slips else 0 for line in lines),
+            components=column(len(line.slips) for line in lines),
+            of=np.array(of, dtype=np.int64).reshape(len(lines), widest),
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names in their order."""
+        return tuple(line.name for line in self.places)
+
+    @cached_property
+    def smooth(self) -> bool:
+        """Whether all constraints hold both ways without friction: then there is one mode."""
+        return all(line.side is Side.BILATERAL and line.law < 0 for line in self.places)
+
+    @cached_property
+    def normals(self) -> tuple[Place, ...]:
+        """The lines that have a normal, by its number."""
+        return tuple(line for line in self.places if line.normal >= 0)
+
+    @cached_property
+    def laws(self) -> tuple[Place, ...]:
+        """The lines that have a friction law, by its number."""
+        return tuple(line for line in self.places if line.law >= 0)
+
+    @cached_property
+    def of_slip(self) -> tuple[int, ...]:
+        """The line of each slip row."""
+        return tuple(number for number, line in enumerate(self.places) for _ in line.slips)
+
+    @cached_property
+    def _of_normal(self) -> tuple[int, ...]:
+        return tuple(number for number, line in enumerate(self.places) if line.normal >= 0)
+
+    @cached_property
+    def _of_law(self) -> tuple[int, ...]:
+        return tuple(number for number, line in enumerate(self.places) if line.law >= 0)
+
+    def of_normal(self, normal: int) -> int:
+        """Return the line that has this normal."""
+        return self._of_normal[normal]
+
+    def of_law(self, law: int) -> int:
+        """Return the line that has this friction law."""
+        return self._of_law[law]
