@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.dense import backward, cholesky, forward
 
 SWEEPS = 40
 TURNED = 1e-30
@@ -81,25 +82,10 @@ def damped_step(W: Any, rows: int, width: int, damping: float, N: Any, step: Any
             for p in range(rows):
                 total += W[p, i] * W[p, j]
             N[i, j] = total
-    for i in range(width):  # Cholesky
-        for j in range(i + 1):
-            total = N[i, j]
-            for k in range(j):
-                total -= N[i, k] * N[j, k]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                N[i, i] = math.sqrt(total)
-            else:
-                N[i, j] = total / N[j, j]
-    for i in range(width):
-        for k in range(i):
-            step[i] -= N[i, k] * step[k]
-        step[i] /= N[i, i]
-    for i in range(width - 1, -1, -1):
-        for k in range(i + 1, width):
-            step[i] -= N[k, i] * step[k]
-        step[i] /= N[i, i]
+    if not cholesky(N, N, width, 0.0) > 0.0:
+        return False
+    forward(N, step, width)
+    backward(N, step, width)
     return True
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from zwang._numerics.friction_cones.local_contact import copy_to
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.dense import backward, cholesky, forward
 
 
 @njit
@@ -22,25 +23,10 @@ def _solve_gram(gram: Any, low: Any, count: int, x: Any) -> bool:
     for i in range(count):
         shift = max(shift, gram[i, i])
     shift *= 1e-14
-    for i in range(count):
-        for k in range(i + 1):
-            total = gram[i, k]
-            for q in range(k):
-                total -= low[i, q] * low[k, q]
-            if i > k:
-                low[i, k] = total * low[k, k]
-            elif total + shift > 0.0:
-                low[i, i] = 1.0 / math.sqrt(total + shift)  # the inverse of the diagonal is all that is needed
-            else:
-                return False
-    for i in range(count):
-        for q in range(i):
-            x[i] -= low[i, q] * x[q]
-        x[i] *= low[i, i]
-    for i in range(count - 1, -1, -1):
-        for q in range(i + 1, count):
-            x[i] -= low[q, i] * x[q]
-        x[i] *= low[i, i]
+    if not cholesky(gram, low, count, shift) > 0.0:
+        return False
+    forward(low, x, count)
+    backward(low, x, count)
     return True
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.friction_cones.local_contact import copy_to
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.dense import lu, lu_solve
 
 RIDGE = 1e-9
 
@@ -119,38 +120,6 @@ def motion(wt: Any, b: Any, r: Any, u: Any) -> None:
 
 
 @njit
-def _solve_linear(a: Any, x: Any, n: int) -> bool:
-    """Overwrite x[:n] with the solution of a[:n, :n] x = x by elimination with partial pivoting; False if singular."""
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(a[i, k]) > abs(a[best, k]):
-                best = i
-        if not abs(a[best, k]) > 1e-14:
-            return False
-        top = a[k, k:n]  # loops over slices from zero become vector instructions
-        if best != k:
-            other = a[best, k:n]
-            for q in range(n - k):
-                top[q], other[q] = other[q], top[q]
-            x[k], x[best] = x[best], x[k]
-        inverse = 1.0 / top[0]
-        for i in range(k + 1, n):
-            factor = a[i, k] * inverse
-            if factor != 0.0:
-                line = a[i, k:n]
-                for q in range(n - k):
-                    line[q] -= factor * top[q]
-                x[i] -= factor * x[k]
-    for k in range(n - 1, -1, -1):
-        total = x[k]
-        for q in range(k + 1, n):
-            total -= a[k, q] * x[q]
-        x[k] = total / a[k, k]
-    return True
-
-
-@njit
 def _newton_step(
     wt: Any, layout: Any, r: Any, f: Any, pq: Any, active: Any, jac: Any, rhs: Any, d: Any, moved: Any
 ) -> bool:
@@ -189,8 +158,10 @@ def _newton_step(
             for q in range(size):
                 rhs[at + i] -= pq[j, 1, i, q] * moved[a + q]
         at += size
-    if not _solve_linear(jac, rhs, rows):
+    order = np.empty(rows, np.int64)
+    if not lu(jac, order, rows, 1e-14):
         return False
+    lu_solve(jac, order, rhs, rows)
     at = 0
     for c in range(1, active[0] + 1):
         a, size = layout[active[c], 0], layout[active[c], 1]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
+from zwang._numerics.linear.dense import lu_solve
 
 Array = NDArray[np.float64]
 _ROOT = math.sqrt(6.0)
@@ -31,42 +32,6 @@ INVERSE = np.linalg.inv(MATRIX)
 GAMMA = float(min(np.linalg.eigvals(INVERSE), key=lambda value: abs(value.imag)).real)
 """The real eigenvalue of A^-1, which the embedded formula of order 3 is built on."""
 ERROR = ((-13 - 7 * _ROOT) / 3, (-13 + 7 * _ROOT) / 3, -1 / 3)
-
-
-@njit
-def factor(n, matrix, order):  # type: ignore[no-untyped-def]
-    """Replace a matrix by its LU factors with row exchanges; return False where it is singular."""
-    for k in range(n):
-        best, size = k, abs(matrix[k, k])
-        for i in range(k + 1, n):
-            if abs(matrix[i, k]) > size:
-                best, size = i, abs(matrix[i, k])
-        if size == 0.0 or not math.isfinite(size):
-            return False
-        order[k] = best
-        if best != k:
-            for j in range(n):
-                matrix[k, j], matrix[best, j] = matrix[best, j], matrix[k, j]
-        for i in range(k + 1, n):
-            matrix[i, k] /= matrix[k, k]
-            for j in range(k + 1, n):
-                matrix[i, j] -= matrix[i, k] * matrix[k, j]
-    return True
-
-
-@njit
-def substitute(n, matrix, order, x):  # type: ignore[no-untyped-def]
-    """Solve with the factors, in place."""
-    for k in range(n):
-        if order[k] != k:
-            x[k], x[order[k]] = x[order[k]], x[k]
-    for k in range(n):
-        for i in range(k + 1, n):
-            x[i] -= matrix[i, k] * x[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            x[k] -= matrix[k, j] * x[j]
-        x[k] /= matrix[k, k]
 
 
 @njit
@@ -100,7 +65,7 @@ def filtered(n, s, derivatives, matrix, order, right, x):  # type: ignore[no-unt
         x[i] = right[n + i] + s * right[i]
         for j in range(n):
             x[i] -= derivatives[n * n + i * n + j] * right[j]
-    substitute(n, matrix, order, x[:n])
+    lu_solve(matrix, order, x, n)
     for i in range(n):
         x[n + i] = s * x[i] - right[i]
 

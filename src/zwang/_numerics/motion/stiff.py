@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import EVAL_TYPE, njit
+from zwang._numerics.linear.dense import lu, lu_solve
 from zwang._numerics.motion.oscillatory import (
     AGAIN,
     CELL,
@@ -40,11 +41,9 @@ from zwang._numerics.motion.radau import (
     NODES,
     WEIGHTS,
     dense,
-    factor,
     filter_matrix,
     filtered,
     stage_matrix,
-    substitute,
 )
 from zwang._numerics.motion.reference import compare, piece_at, widen
 
@@ -86,9 +85,9 @@ def _solve_stages(rhs, jacobian, n, t, h, y, z, params, sides, workspace, q, v, 
                     right[i * n + k] -= INVERSE[i, j] / h * z[j, n + k]
         if before > 1e-3:
             stage_matrix(n, h, derivatives, matrix)
-            if not factor(3 * n, matrix, order):
+            if not lu(matrix, order, 3 * n, 0.0):
                 return False
-        substitute(3 * n, matrix, order, right)
+        lu_solve(matrix, order, right, 3 * n)
         size = 0.0
         for i in range(3):
             for k in range(n):
@@ -108,7 +107,7 @@ def _error(n, h, start, y, z, derivatives, scale):  # type: ignore[no-untyped-de
     right, x = np.empty(d), np.empty(d)
     matrix, order = np.empty((n, n)), np.empty(n, dtype=np.int64)
     filter_matrix(n, GAMMA / h, derivatives, matrix)
-    if not factor(n, matrix, order):
+    if not lu(matrix, order, n, 0.0):
         return np.nan
     for k in range(d):
         slope = y[n + k] if k < n else start[k - n]
