@@ -272,3 +272,102 @@ def test_project_holds_every_rate_where_rows_are_nearly_dependent(angle: float) 
     model = zw.compile(parts.system())
     state = {"x_B": c, "y_B": s, "x_C": 1 + c, "y_C": s, "v_x_B": 0.3, "v_y_B": 1.0, "v_x_C": -0.4, "v_y_C": 0.2}
     assert model.check(model.project(state, {}), {}) < 1e-12
+
+
+def woodpecker() -> tuple[zw.System, dict[str, float]]:
+    """Glocker's woodpecker toy with its published start, which lies inside a contact of the sleeve."""
+    (y, a, b), (vy, va, vb) = zw.coordinates("y a b")
+    r_o, r_m, h_m, l_m, l_g, h_s, l_s = 0.0025, 0.0031, 0.0058, 0.010, 0.015, 0.02, 0.0201
+    sleeve, bird, j_m, j_s, spring, g = 0.0003, 0.0045, 5e-9, 7e-7, 0.0056, 9.81
+    kinetic = (sleeve * vy**2 + j_m * va**2 + bird * (vy + l_m * va + l_g * vb) ** 2 + j_s * vb**2) / 2
+    potential = sleeve * g * y + bird * g * (y + l_m * a + l_g * b) + spring * (a - b) ** 2 / 2
+    constraints = [
+        zw.Unilateral(l_m + l_g - l_s - r_o - h_s * b, name="beak"),
+        zw.Unilateral(r_m - r_o + h_m * a, name="lower"),
+        zw.Unilateral(r_m - r_o - h_m * a, name="upper"),
+    ]
+    system = zw.System(name="woodpecker", kinetic=kinetic, potential=potential, constraints=constraints)
+    return system, {"y": 0, "a": -0.1036, "b": -0.2788, "v_y": -0.3411, "v_a": 0, "v_b": -7.4583}
+
+
+def test_project_moves_out_of_a_contact_by_the_least_change_and_keeps_approaching_speeds() -> None:
+    system, start = woodpecker()
+    start["v_a"] = -0.3  # towards the sleeve's contact
+    found = zw.compile(system).project(start)
+    assert found["a"] == pytest.approx(-6 / 58, abs=1e-15)
+    # The least change with a given da: M dq = W^T lam, so the others follow as free bodies do.
+    mass = zw.compile(system).terms(start).at(0)[0]
+    moved = np.array([found[name] - start[name] for name in "yab"])
+    push = mass @ moved
+    assert abs(push[0]) < 1e-9 * abs(push[1]) and abs(push[2]) < 1e-9 * abs(push[1])
+    assert found.distance == pytest.approx(np.sqrt(moved @ push), rel=1e-9)
+    assert {name: found[name] for name in ("v_y", "v_a", "v_b")} == {"v_y": -0.3411, "v_a": -0.3, "v_b": -7.4583}
+
+
+def test_project_leaves_contacts_alone_that_are_not_in_its_way() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    floor, wall = zw.Unilateral(y, name="floor"), zw.Unilateral(x - y, name="ramp")
+    corner = zw.compile(zw.System(name="corner", kinetic=(vx**2 + vy**2) / 2, constraints=[floor, wall]))
+    found = corner.project({"x": 1.0, "y": -2.0, "v_x": 0, "v_y": -1})
+    assert (found["x"], found["y"], found["v_y"]) == pytest.approx((1, 0, -1), abs=1e-14)
+    found = corner.project({"x": -2.0, "y": 1.0, "v_x": 0, "v_y": -1})
+    assert (found["x"], found["y"]) == pytest.approx((0, 0), abs=1e-14)  # the ramp alone would lead below the floor
+    found = corner.project({"x": 2.0, "y": 1.0, "v_x": 0, "v_y": -1})
+    assert (found["x"], found["y"], found.distance) == (2, 1, 0)
+
+
+def test_project_takes_the_nearest_point_of_a_curve_in_the_metric_of_the_start() -> None:
+    # Masses 1 and 4 and an ellipse, far off: the multiplier of the nearest point makes M dq parallel to the normal.
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    curve = zw.Bilateral(x**2 / 4 + y**2 - 1, name="curve")
+    floor = zw.Unilateral(y, name="floor")
+    model = zw.compile(zw.System(name="bead", kinetic=(vx**2 + 4 * vy**2) / 2, constraints=[curve, floor]))
+    found = model.project({"x": 1.9, "y": 1.1, "v_x": 1, "v_y": 1})
+    push = np.array([found["x"] - 1.9, 4 * (found["y"] - 1.1)])
+    normal = np.array([found["x"] / 2, 2 * found["y"]])
+    assert abs(push[0] * normal[1] - push[1] * normal[0]) < 1e-9
+    assert model.check(found) < 1e-12
+    found = model.project({"x": 1.9, "y": -0.3, "v_x": 1, "v_y": 1})  # the nearest point lies below the floor
+    assert (found["x"], found["y"]) == pytest.approx((2, 0), abs=1e-9)
+
+
+def test_project_moves_velocities_out_of_one_sided_constraints_on_them() -> None:
+    _, (vx, vy) = zw.coordinates("x y")
+    ratchet = zw.Unilateral(vx - vy, name="ratchet")
+    model = zw.compile(zw.System(name="wheel", kinetic=(vx**2 + 3 * vy**2) / 2, constraints=[ratchet]))
+    found = model.project({"x": 0, "y": 0, "v_x": 0, "v_y": 4})
+    assert (found["v_x"], found["v_y"]) == pytest.approx((3, 3), rel=1e-13)
+    assert found.energy_removed == pytest.approx(24 - 18, rel=1e-12)
+    assert model.project({"x": 0, "y": 0, "v_x": 5, "v_y": 4})["v_x"] == 5
+
+
+def test_project_says_what_is_left_where_contacts_contradict_each_other() -> None:
+    (x,), (vx,) = zw.coordinates("x")
+    apart = [zw.Unilateral(x - 1, name="right"), zw.Unilateral(-x - 1, name="left")]
+    with pytest.raises(zw.StateError, match=r"squeezed: no state .* violates constraint '(left|right)' by \d"):
+        zw.compile(zw.System(name="squeezed", kinetic=vx**2 / 2, constraints=apart)).project({"x": 0.0, "v_x": 0})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_project_is_the_nearest_of_many_admissible_states(seed: int) -> None:
+    # Random planes and a sphere: no admissible point found by chance is nearer.
+    rng = np.random.default_rng(seed)
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    q = sp.Matrix([x, y, z])
+    root = rng.normal(size=(3, 3))
+    mass = root @ root.T + np.eye(3)
+    kinetic = (sp.Matrix([[vx, vy, vz]]) * sp.Matrix(mass) * sp.Matrix([vx, vy, vz]))[0] / 2
+    planes = [(rng.normal(size=3), rng.uniform(0.2, 0.9)) for _ in range(4)]
+    constraints = [
+        zw.Unilateral((sp.Matrix([n]) * q)[0] / np.linalg.norm(n) + d, name=f"p{k}") for k, (n, d) in enumerate(planes)
+    ]
+    constraints.append(zw.Bilateral(x**2 + y**2 + z**2 - 1, name="sphere"))
+    model = zw.compile(zw.System(name="cell", kinetic=kinetic, constraints=constraints), "reference")
+    start = rng.normal(size=3)
+    found = model.project({"x": start[0], "y": start[1], "z": start[2], "v_x": 0, "v_y": 0, "v_z": 0})
+    at = np.array([found["x"], found["y"], found["z"]])
+    near = at + 10.0 ** rng.uniform(-5, -1, size=(20000, 1)) * rng.normal(size=(20000, 3))
+    near /= np.linalg.norm(near, axis=1)[:, None]
+    good = np.all([near @ n / np.linalg.norm(n) + d >= 0 for n, d in planes], axis=0)
+    distances = np.einsum("ki,ij,kj->k", near - start, mass, near - start)[good]
+    assert found.distance**2 <= distances.min() * (1 + 1e-9)
