@@ -115,7 +115,7 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> Pro
     found |= {item.name: float(v[i, 0]) for i, item in enumerate(system.velocities)}
     found["t"] = float(inputs.t[0])
     moved = q[:, 0] - inputs.q[:, 0]
-    found.distance = float(np.sqrt(max(moved @ given.at(0)[0] @ moved, 0.0)))
+    found.distance = max(float(moved @ given.at(0)[0] @ moved), 0.0) ** 0.5
     found.energy_removed = float(given.energies[:, 0].sum() - terms.energies[:, 0].sum())
     return found
 

@@ -17,6 +17,7 @@ from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import moving
 from zwang._kernels.terms import Terms
 from zwang._numerics.linear.inertia import lack_of_inertia
+from zwang._numerics.linear.projection import least_change
 from zwang._numerics.motion.reference import Reference, antiderivative, fit, nodes
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
@@ -73,8 +74,7 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start
             )
     held = [k for k, item in enumerate(normals) if _holds(item, float(terms.value[k, 0]))]
     speeds = np.array([terms.rate[k, 0] if normals[k].level == "position" else terms.value[k, 0] for k in held])
-    carried = np.linalg.solve(mass, rows[held].T) if held else np.zeros((len(q), 0))
-    correction = carried @ np.linalg.lstsq(rows[held] @ carried, speeds, rcond=None)[0] if held else np.zeros(len(q))
+    correction = least_change(mass, rows[held], speeds)
     if np.abs(correction).max(initial=0.0) <= 1e-14 * (1 + np.abs(v).max()):
         correction = np.zeros(len(q))
     removed = float(0.5 * correction @ mass @ correction)

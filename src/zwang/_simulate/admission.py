@@ -11,7 +11,7 @@ from zwang._compile.values import Inputs
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.table import Place
-from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.linear.projection import landed
 from zwang._simulate.moment import Ground, Moment
 from zwang.errors import StateError
 
@@ -70,22 +70,8 @@ def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
 
 def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Array, Array]:
     """Return the state moved onto its bilateral constraints, by less than the tolerance of admission."""
-    places = [place for place in ground.table.places if place.side is Side.BILATERAL]
-    positions = [place.normal for place in places if place.on_position]
-    for _ in range(3):
-        terms = ground.terms(t, q, v)
-        q = q + _least(terms, positions, -terms.value[positions, 0])
-    terms = ground.terms(t, q, v)
-    every = [place.normal for place in places]
-    level = np.array([place.on_position for place in places], dtype=bool)
-    v = v + _least(terms, every, -np.where(level, terms.rate[every, 0], terms.value[every, 0]))
-    return q, v
-
-
-def _least(terms: Terms, places: list[int], needed: Array) -> Array:
-    """Return the smallest change in the metric of M that changes the rows by what is needed."""
-    rows = terms.rows[places, :, 0]
-    return solve_kkt(terms.mass[:, :, 0], rows, np.zeros(rows.shape[1]), needed, NEARLY).accelerations
+    held = [place.normal for place in ground.table.places if place.side is Side.BILATERAL]
+    return landed(ground.conditions(t, held), q, v, rounds=3, cut=NEARLY)
 
 
 def _check_one_sided(ground: Ground, place: Place, terms: Terms, q: Array, v: Array) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.breaking import STEPS, apart, bridge_from, walked
@@ -124,20 +124,7 @@ def _landed(ground: Ground, steps: Steps, labels: tuple[Mode, ...]) -> Moment:
     """Return the end of steps, moved onto what its labels hold."""
     t, q, v = float(steps.t[-1]), steps.q[-1].copy(), steps.v[-1].copy()
     table, mode = ground.table, full_mode(ground.table, labels)
-    held, sticking = list(mode.held), list(mode.sticking)
-    level = np.array([table.places[table.of_normal(j)].on_position for j in held], dtype=bool)
-    positions = [j for j, on in zip(held, level, strict=True) if on]
-    for _ in range(3):
-        terms = ground.terms(t, q, v)
-        q = q + _least(terms.mass[:, :, 0], terms.rows[positions, :, 0], -terms.value[positions, 0])
-    terms = ground.terms(t, q, v)
-    rows = np.concatenate([terms.rows[held, :, 0], terms.slip_rows[sticking, :, 0]])
-    now = np.where(level, terms.rate[held, 0], terms.value[held, 0])
-    v = v + _least(terms.mass[:, :, 0], rows, -np.concatenate([now, terms.slip[sticking, 0]]))
+    q, v = landed(ground.conditions(t, mode.held, mode.sticking), q, v, rounds=3)
     touching = {i for i, label in enumerate(labels) if label is not Mode.OPEN and table.places[i].one_sided}
     resting = {i for i, label in enumerate(labels) if label.plain is Mode.STICK}
     return Moment(t, q, v, frozenset(touching), frozenset(resting))
-
-
-def _least(mass: Array, rows: Array, needed: Array) -> Array:
-    return solve_kkt(mass, rows, np.zeros(len(mass)), needed).accelerations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.linear.projection import Conditions
 
 Array = NDArray[np.float64]
 
@@ -41,6 +43,23 @@ class Ground:
         if moment.ahead is not None:
             return self.terms(*moment.ahead)
         return self.terms(moment.t, moment.q, moment.v)
+
+    def conditions(
+        self, t: float, held: Sequence[int], slips: Sequence[int] = ()
+    ) -> Callable[[Array, Array], Conditions]:
+        """Return what a state at an instant has to meet: the numbers of normals that hold and of slips that rest."""
+        normals, resting = list(held), list(slips)
+        level = np.array([self.table.normals[j].on_position for j in normals], dtype=bool)
+        positions = [j for j, on in zip(normals, level, strict=True) if on]
+
+        def at(q: Array, v: Array) -> Conditions:
+            terms = self.terms(t, q, v)
+            rows = np.concatenate([terms.rows[normals, :, 0], terms.slip_rows[resting, :, 0]])
+            now = np.where(level, terms.rate[normals, 0], terms.value[normals, 0])
+            rates = np.concatenate([now, terms.slip[resting, 0]])
+            return Conditions(terms.mass[:, :, 0], terms.rows[positions, :, 0], terms.value[positions, 0], rows, rates)
+
+        return at
 
     def inputs(self, t: float, q: Array, v: Array) -> Inputs:
         """Return one state as the other verbs take it."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.table import Place
-from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.linear.projection import landed
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Ground
 from zwang._simulate.rows import RowSource
@@ -46,16 +46,10 @@ def _to_rest(ground: Ground, decision: Decision, place: Place, found: Any, row: 
     """Return a stretch cut at a row and led on to the rest of a slip, a time `left` later."""
     t, q, v, a = found.t[row], found.q[row], found.v[row], found.a[row]
     end_t, end_q, end_v = t + left, q + left * v + left**2 / 2 * a, v + left * a
-    terms = ground.terms(end_t, end_q, end_v)
     held = decision.held
     assert held is not None  # a decision without a mode is a Stop
-    slips = [*place.slips, *held.mode.sticking]
-    normals = list(held.mode.held)
-    level = np.array([ground.table.places[ground.table.of_normal(j)].on_position for j in normals], dtype=bool)
-    rows = np.concatenate([terms.rows[normals, :, 0], terms.slip_rows[slips, :, 0]])
-    now = np.where(level, terms.rate[normals, 0], terms.value[normals, 0])
-    off = np.concatenate([now, terms.slip[slips, 0]])
-    end_v = end_v + solve_kkt(terms.mass[:, :, 0], rows, np.zeros(len(q)), -off).accelerations
+    on = ground.conditions(end_t, held.mode.held, (*place.slips, *held.mode.sticking))
+    _, end_v = landed(on, end_q, end_v, rounds=0)
     start, end = np.concatenate([q, v]), np.concatenate([end_q, end_v])
     slope, last = left * np.concatenate([v, a]), left * np.concatenate([end_v, a])
     step = np.zeros((1, 7, 2 * len(q)))

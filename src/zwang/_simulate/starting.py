@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from zwang._kernels.stretch import PAUSED, Stretch
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import Place
-from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.linear.projection import landed, least_change
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
 from zwang._numerics.motion.dense import fitted
 from zwang._simulate.deciding import Decision
@@ -190,17 +190,7 @@ class _Starter:
     def _landed(self, step: Collocated) -> Collocated:
         """Return the step with its end on what the mode holds."""
         t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
-        table, held, sticking = self.ground.table, list(self.mode.held), list(self.mode.sticking)
-        level = np.array([table.places[table.of_normal(j)].on_position for j in held], dtype=bool)
-        positions = [j for j, on in zip(held, level, strict=True) if on]
-        terms = self.ground.terms(t, q, v)
-        rows = terms.rows[positions, :, 0]
-        q = q + solve_kkt(terms.mass[:, :, 0], rows, np.zeros(len(q)), -terms.value[positions, 0]).accelerations
-        terms = self.ground.terms(t, q, v)
-        rows = np.concatenate([terms.rows[held, :, 0], terms.slip_rows[sticking, :, 0]])
-        now = np.where(level, terms.rate[held, 0], terms.value[held, 0])
-        off = np.concatenate([now, terms.slip[sticking, 0]])
-        v = v + solve_kkt(terms.mass[:, :, 0], rows, np.zeros(len(q)), -off).accelerations
+        q, v = landed(self.ground.conditions(t, self.mode.held, self.mode.sticking), q, v, rounds=1)
         return replace(step, q=np.vstack([step.q[:-1], q]), v=np.vstack([step.v[:-1], v]))
 
 
@@ -241,5 +231,4 @@ def _kicked(driver: Driver, moment: Moment, decision: Decision, places: list[Pla
     fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])
     every = np.concatenate([*rows, fixed])
     needed = np.concatenate([*wanted, np.zeros(len(fixed))])
-    change = solve_kkt(terms.mass[:, :, 0], every, np.zeros(len(moment.q)), needed).accelerations
-    return moment.but(v=moment.v + change)
+    return moment.but(v=moment.v + least_change(terms.mass[:, :, 0], every, needed))
