@@ -19,11 +19,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.planar.merging import maximal
-from zwang._numerics.planar.pieces import pieces_of
-from zwang._numerics.planar.reduced import reduce
-from zwang._numerics.planar.search import find_modes
+from zwang._numerics.contact.enumeration import find_modes
+from zwang._numerics.contact.merging import maximal
+from zwang._numerics.contact.pieces import pieces_of
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.scaled import reduce
 from zwang._reactions import reactions_of_problem
 
 TARGETS = {8: 0.01, 10: 0.1, 12: 2.0}

@@ -23,7 +23,7 @@ def pyramid(n, seed, push, absolute):
     """Return the keyword arguments of `friction_arrays`; pushes are random, of the size push * mu N."""
     import scipy.sparse as sp
 
-    from zwang._numerics.contacts import ContactRows
+    from zwang._numerics.contact.problem import ContactRows
 
     rng = np.random.default_rng(seed)
     masses, friction, zero = rng.uniform(0.5, 2, n), rng.uniform(0.1, 0.9, n), np.zeros(n)
@@ -50,7 +50,7 @@ def clarabel_time(arrays):
     import clarabel
     import scipy.sparse as sp
 
-    from zwang._numerics.friction_cones.candidate import natural_residual
+    from zwang._numerics.contact.candidate import natural_residual
 
     n = arrays.size
     bound = arrays.scaled_law[:, 1]
@@ -83,7 +83,7 @@ def osqp_time(arrays):
         return None
     import scipy.sparse as sp
 
-    from zwang._numerics.friction_cones.candidate import natural_residual
+    from zwang._numerics.contact.candidate import natural_residual
 
     bound, unit = arrays.scaled_law[:, 1], arrays.cause / arrays.row_scale
     scale = sp.diags_array(1 / arrays.row_scale)
@@ -104,8 +104,8 @@ def osqp_time(arrays):
 
 
 def main():
-    from zwang._numerics.friction_cones.arrays import friction_arrays
-    from zwang._numerics.friction_cones.gauss_projection import gauss_projection
+    from zwang._numerics.contact.delassus import friction_arrays
+    from zwang._numerics.contact.gauss_projection import gauss_projection
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blocks", type=int, nargs="+", default=[1000, 10_000, 100_000])

@@ -172,7 +172,7 @@ def random_dense(contacts, seed):
 
 def contact_rows(rows, friction):
     """Stacked rows (N, T, ...) of equal contacts at rest as zwang's plain arrays."""
-    from zwang._numerics.contacts import ContactRows
+    from zwang._numerics.contact.problem import ContactRows
 
     k = len(friction)
     p = rows.shape[0] // k - 1
@@ -198,7 +198,7 @@ def shortest(call, budget=0.5, least=5):
 
 def kernel_call(prepared, method):
     """The compiled call that solves, with its arguments bound and its result's array made, as Siconos gets it."""
-    from zwang._numerics.friction_cones.gauss_seidel import MEMORY, sweep_kernel
+    from zwang._numerics.contact.sweeps import MEMORY, sweep_kernel
 
     arrays, tables = prepared.arrays, prepared.tables
     if "Gauss-Seidel" not in method:
@@ -222,8 +222,8 @@ def kernel_call(prepared, method):
 
 def zwang_times(arrays_of):
     """Return [(name, seconds, residual)] for a function that makes the arrays, and the arrays."""
-    from zwang._numerics.friction_cones.candidate import natural_residual as residual_of
-    from zwang._numerics.friction_cones.drive import prepare, solve_one
+    from zwang._numerics.contact.candidate import natural_residual as residual_of
+    from zwang._numerics.contact.choose import prepare, solve_one
 
     arrays = arrays_of()
     prepared = prepare(arrays)
@@ -251,7 +251,7 @@ def zwang_times(arrays_of):
 
 def clarabel_times(arrays):
     """De Saxce's fixed point over Clarabel's cone programs, one run."""
-    from zwang._numerics.friction_cones.cone_program import cone_fixed_point
+    from zwang._numerics.contact.cone_program import cone_fixed_point
 
     begun = time.perf_counter()
     found = cone_fixed_point(arrays, tol=TOL)
@@ -270,8 +270,8 @@ def show(title, ours, theirs, most=4):
 
 
 def main():
-    from zwang._numerics.friction_cones.arrays import friction_arrays
-    from zwang._numerics.friction_cones.drive import solve_one
+    from zwang._numerics.contact.choose import solve_one
+    from zwang._numerics.contact.delassus import friction_arrays
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--contacts", type=int, nargs="+", default=[3, 10, 100, 1000])

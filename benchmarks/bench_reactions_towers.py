@@ -132,8 +132,8 @@ def osqp_rows(w, b, mu):
 
 
 def main():
-    from zwang._numerics.friction_cones.arrays import friction_arrays
-    from zwang._numerics.friction_cones.interior_point import cone_plan
+    from zwang._numerics.contact.delassus import friction_arrays
+    from zwang._numerics.contact.interior_point import cone_plan
 
     for blocks, p, seed in ((10, 1, None), (50, 1, None), (10, 2, None), (10, 1, 1), (50, 1, 1), (10, 2, 1)):
         mass, rows, force, mu = tower(blocks, p, seed=seed)

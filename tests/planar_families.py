@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 
 
 def spd(rng, n):

@@ -9,9 +9,9 @@ import pytest
 
 from planar_examples import arm, ladder, painleve, rod, string, three_motions
 from planar_families import FAMILIES, body, generic, spd
-from zwang._numerics.certificates import certificates, gauss, monotone, self_stress, sliding
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.planar.reduced import reduce
+from zwang._numerics.contact.certificates import certificates, gauss, monotone, self_stress, sliding
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.scaled import reduce
 from zwang._reactions import reactions_of_problem
 
 FORCES = 6

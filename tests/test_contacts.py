@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from zwang._numerics.contact_laws import residual_of, scales_of
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.planar.reduced import inverse_times
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.residual import residual_of, scales_of
+from zwang._numerics.contact.scaled import inverse_times
 from zwang.errors import DeclarationError
 
 

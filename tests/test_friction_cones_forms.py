@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from zwang._numerics.contact.candidate import candidate_of, contact_errors, natural_residual
+from zwang._numerics.contact.choose import prepare, solve_one
+from zwang._numerics.contact.delassus import friction_arrays
+from zwang._numerics.contact.gauss_projection import gauss_projection
+from zwang._numerics.contact.interior_point import cone_plan
+from zwang._numerics.contact.inverse_mass import inverse_of
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.friction_cones.arrays import friction_arrays
-from zwang._numerics.friction_cones.candidate import candidate_of, contact_errors, natural_residual
-from zwang._numerics.friction_cones.drive import prepare, solve_one
-from zwang._numerics.friction_cones.gauss_projection import gauss_projection
-from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel, sweep_tables
-from zwang._numerics.friction_cones.interior_point import cone_plan
-from zwang._numerics.friction_cones.inverse_mass import inverse_of
-from zwang._numerics.friction_cones.lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.spatial_lemke import RAY_END, SOLVED, complementarity_problem, lemke, pivoting
+from zwang._numerics.contact.sweeps import gauss_seidel, sweep_tables
 from zwang._numerics.linear import quasidefinite
 from zwang.errors import DeclarationError
 
@@ -298,7 +298,7 @@ def test_factorization_that_would_not_fit_is_refused_and_sweeps_go_on(monkeypatc
 
 def test_importing_the_solvers_loads_neither_scipy_nor_numba_nor_clarabel():
     code = (
-        "import sys, zwang._numerics.friction_cones; "
+        "import sys, zwang._numerics.contact.choose; "
         "print([m for m in ('scipy', 'numba', 'clarabel') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

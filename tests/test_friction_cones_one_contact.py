@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from zwang._numerics.contact.choose import solve_many_starts
+from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.friction_cones.arrays import friction_arrays
-from zwang._numerics.friction_cones.drive import solve_many_starts
-from zwang._numerics.friction_cones.one_contact import one_contact_fits, one_contact_solutions
-from zwang._numerics.friction_cones.real_roots import positive_roots, product
+from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.real_roots import positive_roots, product
 
 ERRATA = np.array([[3.74, 1.9, 4.27], [1.9, 3.69, 1.77], [4.27, 1.77, 5.09]])
 TANGENTS = np.eye(3)[:2]

@@ -9,7 +9,7 @@ import pytest
 
 from planar_brute_force import disagreement, solve_faces
 from planar_families import FAMILIES, spd
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions import reactions_of_problem
 
 BATCHES = 5

@@ -10,16 +10,16 @@ from scipy.optimize import linprog
 
 from planar_examples import ladder, painleve
 from planar_families import FAMILIES, body, generic
-from zwang._numerics.contacts import Contact, ContactProblem
-from zwang._numerics.planar.lemke import complementarity, lemke
-from zwang._numerics.planar.merging import components, maximal
-from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.newton import newton
-from zwang._numerics.planar.pieces import make_piece, pieces_of
-from zwang._numerics.planar.polyhedra import affine_solution, coordinate_ranges, from_conditions
-from zwang._numerics.planar.programs import deepest
-from zwang._numerics.planar.reduced import is_planar, reduce
-from zwang._numerics.planar.search import find_modes, mode_count
+from zwang._numerics.contact.complementarity import complementarity, lemke
+from zwang._numerics.contact.enumeration import find_modes, mode_count
+from zwang._numerics.contact.merging import components, maximal
+from zwang._numerics.contact.mode_newton import newton
+from zwang._numerics.contact.mode_tables import Law
+from zwang._numerics.contact.pieces import make_piece, pieces_of
+from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.scaled import is_planar, reduce
+from zwang._numerics.linear.polyhedra import affine_solution, coordinate_ranges, from_conditions
+from zwang._numerics.linear.programs import deepest
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.one_solution import one_piece, piece_at
 

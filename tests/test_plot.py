@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._plot import draw_counts, draw_mechanism, new_figure
 from zwang._plot.contact_graph import crossings, gap_over_normal
 from zwang._plot.counts import CATEGORIES, categories

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from planar_examples import ladder, painleve, rod, three_motions
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions.problem import reactions_of_problem
 from zwang._results import load_result
 from zwang._results.reactions import Modes

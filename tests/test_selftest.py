@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import zwang as zw
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._selftest import fuzz, mechanisms, planar, spatial, worker
 from zwang._selftest.brute_force import truth_of
 from zwang._selftest.complaint import generator, gist, shrunk
@@ -205,7 +205,7 @@ def test_brute_force_knows_closed_forms():
 
 def flipped_friction(patch):
     """A flipped sign in a friction bound."""
-    from zwang._numerics.planar import modes
+    from zwang._numerics.contact import mode_tables as modes
 
     real = modes._edge
     patch.setattr(modes, "_edge", lambda mu, sign: real(mu, sign if mu >= 1 else -sign))
@@ -370,7 +370,7 @@ QUICK = [flipped_friction, dropped_bias, cone_too_wide]
 
 @pytest.fixture
 def clean_tables():
-    from zwang._numerics.planar import modes
+    from zwang._numerics.contact import mode_tables as modes
 
     yield
     modes.table.cache_clear()

@@ -11,14 +11,14 @@ import pytest
 from scipy import sparse
 from scipy.optimize import lsq_linear
 
-from zwang._numerics.contacts import Contact, ContactProblem, ContactRows
-from zwang._numerics.friction_cones.arrays import friction_arrays
-from zwang._numerics.friction_cones.candidate import natural_residual
-from zwang._numerics.friction_cones.cone_program import cone_fixed_point
-from zwang._numerics.friction_cones.drive import solve_one
-from zwang._numerics.friction_cones.gauss_projection import gauss_projection
-from zwang._numerics.friction_cones.gauss_seidel import gauss_seidel
-from zwang._numerics.friction_cones.interior_point import cone_plan, interior_point
+from zwang._numerics.contact.candidate import natural_residual
+from zwang._numerics.contact.choose import solve_one
+from zwang._numerics.contact.cone_program import cone_fixed_point
+from zwang._numerics.contact.delassus import friction_arrays
+from zwang._numerics.contact.gauss_projection import gauss_projection
+from zwang._numerics.contact.interior_point import cone_plan, interior_point
+from zwang._numerics.contact.problem import Contact, ContactProblem, ContactRows
+from zwang._numerics.contact.sweeps import gauss_seidel
 from zwang.errors import DeclarationError
 
 

@@ -14,8 +14,8 @@ __version__ = "0.1.0"
 _PLACES = {
     "Bilateral": "zwang._declare",
     "CompileError": "zwang.errors",
-    "Contact": "zwang._numerics.contacts",
-    "ContactProblem": "zwang._numerics.contacts",
+    "Contact": "zwang._numerics.contact.problem",
+    "ContactProblem": "zwang._numerics.contact.problem",
     "Coulomb": "zwang._declare",
     "DeclarationError": "zwang.errors",
     "Drawing": "zwang._declare",
@@ -131,7 +131,7 @@ if TYPE_CHECKING:
     from zwang._from_sympy import from_sympy
     from zwang._limit import limit, recommend
     from zwang._linkage import Linkage
-    from zwang._numerics.contacts import Contact, ContactProblem
+    from zwang._numerics.contact.problem import Contact, ContactProblem
     from zwang._reactions import contact_problem, hold, reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result

@@ -10,7 +10,7 @@ import numpy as np
 from zwang._asymptotics.approaches import Approach, sides, signs_on
 from zwang._asymptotics.mechanics import Law, Terms, directions
 from zwang._asymptotics.precision import Number
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions.problem import reactions_of_problem
 
 

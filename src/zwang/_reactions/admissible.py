@@ -19,7 +19,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Constraint, Friction
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest

@@ -18,8 +18,8 @@ from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
+from zwang._numerics.contact import counting
 from zwang._numerics.contact.table import Table
-from zwang._numerics.planar import counting
 from zwang._numerics.tolerances import Tolerances
 from zwang._results import Provenance
 from zwang._results.finite import NotFiniteError

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.certificates import EVERY_FORCE, Proof
+from zwang._numerics.contact.certificates import EVERY_FORCE, Proof
 from zwang._numerics.contact.modes import PULLS, Mode
-from zwang._numerics.contact_laws import Scales, residual_of, scales_of
-from zwang._numerics.contacts import ContactProblem, Matrix, is_sparse
-from zwang._numerics.planar.reduced import inverse_times
+from zwang._numerics.contact.problem import ContactProblem, Matrix, is_sparse
+from zwang._numerics.contact.residual import Scales, residual_of, scales_of
+from zwang._numerics.contact.scaled import inverse_times
 from zwang._reactions.solutions import shaped
 from zwang._results.reactions import Modes, Points, Ranges, Solution
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.modes import Mode, slip_mode, words_of
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import Piece, contact_mode
-from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.contact.pieces import Piece, contact_mode
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.scaled import Reduced
 
 RESTING = (Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 

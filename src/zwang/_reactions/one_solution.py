@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.planar.lemke import complementarity, lemke
-from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.newton import newton
-from zwang._numerics.planar.pieces import Piece, piece_of
-from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.contact.complementarity import complementarity, lemke
+from zwang._numerics.contact.mode_newton import newton
+from zwang._numerics.contact.mode_tables import Law
+from zwang._numerics.contact.pieces import Piece, piece_of
+from zwang._numerics.contact.scaled import Reduced
 
 Array = npt.NDArray[np.float64]
 

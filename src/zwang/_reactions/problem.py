@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.certificates import Proof, certificates
-from zwang._numerics.contact_laws import scales_of
-from zwang._numerics.contacts import ContactProblem, dense
-from zwang._numerics.friction_cones.arrays import friction_arrays
-from zwang._numerics.friction_cones.drive import solve_one
-from zwang._numerics.planar.exact.sets import ExactSet, exact_set
-from zwang._numerics.planar.merging import components, maximal
-from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
-from zwang._numerics.planar.reduced import Reduced, inverse_times, is_planar, reduce
-from zwang._numerics.planar.search import Outcome, find_modes, mode_count
+from zwang._numerics.contact.certificates import Proof, certificates
+from zwang._numerics.contact.choose import solve_one
+from zwang._numerics.contact.delassus import friction_arrays
+from zwang._numerics.contact.enumeration import Outcome, find_modes, mode_count
+from zwang._numerics.contact.exact.sets import ExactSet, exact_set
+from zwang._numerics.contact.merging import components, maximal
+from zwang._numerics.contact.mode_tables import Law
+from zwang._numerics.contact.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
+from zwang._numerics.contact.problem import ContactProblem, dense
+from zwang._numerics.contact.residual import scales_of
+from zwang._numerics.contact.scaled import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
@@ -118,7 +118,7 @@ def reactions_of_problem(
     --------
     A block on a floor is pushed with less than friction can hold.
 
-    >>> from zwang._numerics.contacts import Contact
+    >>> from zwang._numerics.contact.problem import Contact
     >>> floor = Contact([0, 1], tangent=[1, 0], friction=0.5, name="floor")
     >>> found = reactions_of_problem(ContactProblem(np.eye(2), [0.4, -1.0], [floor]), name="block")
     >>> found.status.name, found.solutions[0].modes["floor"], float(found.solutions[0].tangential[0])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.contact.pieces import Piece
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.rank import rank_of_gram
-from zwang._numerics.planar.pieces import Piece
-from zwang._numerics.planar.reduced import Reduced
 from zwang._reactions.solutions import shaped
 from zwang._results.reactions import Redundancy, Solution
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.planar import tree
-from zwang._numerics.planar.exact.sets import ExactSet
-from zwang._numerics.planar.modes import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES
-from zwang._numerics.planar.pieces import conditions
-from zwang._numerics.planar.polyhedra import affine_solution
-from zwang._numerics.planar.programs import deepest
-from zwang._numerics.planar.reduced import Reduced
-from zwang._numerics.planar.search import Outcome, Variable
+from zwang._numerics.contact import search_tree as tree
+from zwang._numerics.contact.enumeration import Outcome, Variable
+from zwang._numerics.contact.exact.sets import ExactSet
+from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES
+from zwang._numerics.contact.pieces import conditions
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.linear.polyhedra import affine_solution
+from zwang._numerics.linear.programs import deepest
 from zwang._reactions.labels import mode_words
 from zwang._results.reactions import Rejections
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.planar.modes import Law
-from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.contact.mode_tables import Law
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.scaled import Reduced
 from zwang._results.contact_graph import ContactGraph
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact_laws import Scales, residual_of
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.planar.pieces import Piece
-from zwang._numerics.planar.polyhedra import coordinate_ranges
-from zwang._numerics.planar.reduced import Reduced
+from zwang._numerics.contact.pieces import Piece
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.residual import Scales, residual_of
+from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.linear.polyhedra import coordinate_ranges
 from zwang._reactions.labels import piece_modes
 from zwang._results.reactions import Modes, Points, Ranges, Solution
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.certificates import Proof
-from zwang._numerics.certificates.proofs import THIS_STATE
+from zwang._numerics.contact.candidate import Candidate
+from zwang._numerics.contact.certificates import Proof
+from zwang._numerics.contact.certificates.proofs import THIS_STATE
+from zwang._numerics.contact.choose import solve_many_starts, solve_one
+from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
+from zwang._numerics.contact.gauss_projection import gauss_projection
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.contacts import ContactProblem, is_sparse
-from zwang._numerics.friction_cones.arrays import FrictionArrays, friction_arrays
-from zwang._numerics.friction_cones.candidate import Candidate
-from zwang._numerics.friction_cones.drive import solve_many_starts, solve_one
-from zwang._numerics.friction_cones.gauss_projection import gauss_projection
-from zwang._numerics.friction_cones.one_contact import one_contact_fits, one_contact_solutions
-from zwang._numerics.friction_cones.reaction_set import self_stress
+from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
+from zwang._numerics.contact.problem import ContactProblem, is_sparse
+from zwang._numerics.contact.reaction_set import self_stress
 from zwang._reactions.candidates import convex_proof, solution_at
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.undetermined import spatial_redundancy, undetermined
@@ -82,7 +82,7 @@ def reactions_by_solvers(
     --------
     One contact with three slip accelerations, although the matrix of Theorem 12 of paper 001 is positive definite.
 
-    >>> from zwang._numerics.contacts import Contact
+    >>> from zwang._numerics.contact.problem import Contact
     >>> inverse = [[3.74, 1.9, 4.27], [1.9, 3.69, 1.77], [4.27, 1.77, 5.09]]
     >>> contact = Contact([0, 0, 1], tangent=[[1, 0, 0], [0, 1, 0]], friction=0.72)
     >>> problem = ContactProblem(force=[0.698296, 0.524118, -1.183994], contacts=[contact], inverse_mass=inverse)

@@ -1,7 +1,7 @@
 """Reactions that one motion leaves undetermined, where friction acts in planes: their extent, and what depends on what.
 
 The acceleration and the modes of a solution are given; the reactions that go with them are a convex set
-(`friction_cones.reaction_set`). The solution is told by its point of least norm.
+(`contact.reaction_set`). The solution is told by its point of least norm.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.contact_laws import residual_of
-from zwang._numerics.contacts import ContactProblem, dense
-from zwang._numerics.friction_cones.reaction_set import (
+from zwang._numerics.contact.problem import ContactProblem, dense
+from zwang._numerics.contact.reaction_set import (
     CONE,
     DISC,
     FREE,
@@ -25,6 +24,7 @@ from zwang._numerics.friction_cones.reaction_set import (
     reaction_set,
     self_stress,
 )
+from zwang._numerics.contact.residual import residual_of
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat

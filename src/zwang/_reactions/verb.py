@@ -14,7 +14,7 @@ from zwang._compile.laws import require_laws
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
-from zwang._numerics.contacts import ContactProblem
+from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._reactions.admissible import acting

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from zwang._numerics.certificates import THIS_STATE, Proof
-from zwang._numerics.planar.pieces import Piece
+from zwang._numerics.contact.certificates import THIS_STATE, Proof
+from zwang._numerics.contact.pieces import Piece
 from zwang._results.reactions import Certificate, ReactionsStatus
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem, dense
+from zwang._numerics.contact.problem import Contact, ContactProblem, dense
 
 Row = list[Any]
 """Coefficients of (w, N, T) and the constant."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions import reactions_of_problem
 from zwang._results.reactions import Reactions
 from zwang._selftest.brute_force import Truth, truth_of

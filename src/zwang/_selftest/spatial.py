@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions import reactions_of_problem
 from zwang._results.reactions import Reactions
 from zwang._selftest.complaint import Complaint, generator, shrunk

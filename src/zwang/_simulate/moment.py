@@ -13,8 +13,8 @@ from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.contact.table import ContactTable
-from zwang._numerics.contacts import Contact, ContactProblem
 from zwang._numerics.linear.projection import Conditions
 
 Array = NDArray[np.float64]

@@ -12,21 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contacts import ContactProblem
-from zwang._numerics.friction_cones import (
-    FrictionArrays,
-    friction_arrays,
-    gauss_projection,
-    one_contact_fits,
-    one_contact_solutions,
-    solve_many_starts,
-    solve_one,
-)
-from zwang._numerics.friction_cones.candidate import Candidate
-from zwang._numerics.planar.merging import maximal
-from zwang._numerics.planar.pieces import Piece, nearness, pieces_of
-from zwang._numerics.planar.reduced import Reduced, is_planar, reduce
-from zwang._numerics.planar.search import find_modes
+from zwang._numerics.contact.candidate import Candidate
+from zwang._numerics.contact.choose import solve_many_starts, solve_one
+from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
+from zwang._numerics.contact.enumeration import find_modes
+from zwang._numerics.contact.gauss_projection import gauss_projection
+from zwang._numerics.contact.merging import maximal
+from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
+from zwang._numerics.contact.pieces import Piece, nearness, pieces_of
+from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
 
 Array = NDArray[np.float64]
 
@@ -62,7 +57,7 @@ def all_jumps(problem: ContactProblem) -> Jumps:
 
     Examples
     --------
-    >>> from zwang._numerics.contacts import Contact
+    >>> from zwang._numerics.contact.problem import Contact
     >>> floor = Contact([0, 1], tangent=[[1, 0]], friction=0.5, bias=2.0, tangent_bias=[-0.4])
     >>> (jump,) = all_jumps(ContactProblem(np.eye(2), np.zeros(2), [floor])).found
     >>> jump.w + 0.0, jump.normal
@@ -113,7 +108,7 @@ def _points(piece: Piece) -> Array:
 
 
 def _jump(reduced: Reduced, arrays: FrictionArrays, z: Array) -> Jump:
-    from zwang._numerics.friction_cones.candidate import natural_residual
+    from zwang._numerics.contact.candidate import natural_residual
 
     normal, tangential = reduced.forces(z)
     return Jump(reduced.acceleration(z), normal, tangential, natural_residual(arrays, arrays.stack(normal, tangential)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.impacts.jumps import Jump, Jumps, all_jumps
 from zwang._numerics.impacts.problem import HELD, ImpactProblem
 

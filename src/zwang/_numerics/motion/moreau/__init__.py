@@ -2,7 +2,7 @@
 
 `layout` lays a system out once (bodies as blocks of the mass matrix, rows by contact, the pattern of W), `kernels` are
 the parts of a step, `walking` takes many steps in compiled code, `walker` binds it all and calls the solvers of
-`friction_cones` where sweeps don't do.
+`contact` where sweeps don't do.
 """
 
 from zwang._numerics.motion.moreau.layout import Row, StepLayout, step_layout

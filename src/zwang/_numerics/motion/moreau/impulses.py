@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contact.modes import BOUND, UNILATERAL
-from zwang._numerics.friction_cones.anderson import accelerate
-from zwang._numerics.friction_cones.local_contact import (
+from zwang._numerics.contact.anderson import accelerate
+from zwang._numerics.contact.local_contact import (
     COS,
     L1,
     L2,
@@ -27,6 +26,7 @@ from zwang._numerics.friction_cones.local_contact import (
     prepare_contact,
     solve_contact,
 )
+from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.jit import njit
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,

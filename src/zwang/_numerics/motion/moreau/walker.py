@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND
-from zwang._numerics.contacts import Contact, ContactProblem
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.motion.moreau import kernels, walking
 from zwang._numerics.motion.moreau.layout import StepLayout
 
@@ -112,8 +112,9 @@ class Walker:
             start = reached
 
     def _by_solvers(self) -> float:
-        """Find the impulses of a step by the solvers of `friction_cones`; return the residual."""
-        from zwang._numerics.friction_cones import friction_arrays, solve_one
+        """Find the impulses of a step by the solvers of `contact`; return the residual."""
+        from zwang._numerics.contact.choose import solve_one
+        from zwang._numerics.contact.delassus import friction_arrays
 
         layout, f = self.layout, self.work
         chosen = np.flatnonzero(self.tables[kernels.ACTIVE])

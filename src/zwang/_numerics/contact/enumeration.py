@@ -1,0 +1,294 @@
+"""Every mode that has a solution: tables of modes into arrays, the compiled search, and what it leaves behind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.budget import Spent, borrowing, spend
+from zwang._numerics.contact import search_tree as tree
+from zwang._numerics.contact.dictionary import FREE, GROWTH, NOTES
+from zwang._numerics.contact.mode_tables import ModeTable
+from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.pacing import Pace
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FIRST = 256
+"""Nodes before the first return to Python."""
+MOST_LEAVES = 20_000
+MOST_DOUBTS = 500
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the search: whose, which (a key of the contact's ModeTable), and its physical unit."""
+
+    contact: int
+    name: str
+    unit: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What the search found.
+
+    Attributes
+    ----------
+    leaves : (l, k) int array
+        Mode of each contact, one row per mode that has solutions.
+    rejected : (r, k) int array
+        Modes of the contacts, -1 where the rejection holds for every mode, numbers beyond the modes (see
+        `partial_choice`) where it holds for some of them.
+    culprits : (r,) int array
+        Variable that can't have its sign.
+    basis : (r,) int array
+        tree.SIGN, tree.STRICT (a boundary of another mode) or tree.EQUATION.
+    values : (r,) array
+        The most that variable can be, scaled.
+    variables : tuple of Variable
+    nodes, pivots : int
+    rejections : int
+        How many there were; the arrays keep the first ones.
+    finished : bool
+        Whether the whole tree was visited.
+    doubtful : (d, k) int array
+        Rejections that rest on little, like `rejected`: they need a closer look.
+    choices : (d, s) int array
+        The same as choices at the steps of the search, -1 where none was made.
+    doubts : int
+        How many there were.
+    spent : str
+        The budget of the caller that ended the search, in words.
+    """
+
+    leaves: Ints
+    rejected: Ints
+    culprits: Ints
+    basis: Ints
+    values: Array
+    variables: tuple[Variable, ...]
+    nodes: int
+    pivots: int
+    rejections: int
+    finished: bool
+    doubtful: Ints
+    choices: Ints
+    doubts: int
+    spent: str = ""
+
+
+def mode_count(problem: Reduced) -> float:
+    """The number of combinations of modes (inf if a float can't hold it)."""
+    log = sum(math.log10(max(len(table.modes), 1)) for table in problem.tables)
+    return math.inf if log > 300 else float(math.prod(len(table.modes) for table in problem.tables))
+
+
+@dataclass(eq=False)
+class Layout:
+    """Numbers of the search's variables, and the dictionary at the root."""
+
+    variables: list[Variable]
+    number: dict[tuple[int, str], int]
+    tab: Array
+    basic: Ints
+    nonbasic: Ints
+    kind: Ints
+    tied: Ints
+
+
+def layout_of(problem: Reduced) -> Layout:
+    generators: list[tuple[int, str]] = []
+    rows: list[tuple[int, str]] = []
+    for c, table in enumerate(problem.tables):
+        generators += [(c, name) for name in table.generators]
+        rows += [(c, name) for name in table.rows]
+    number = {key: v for v, key in enumerate(generators + rows)}
+    kind = np.zeros(len(number), dtype=np.int64)
+    columns = np.zeros((problem.size, len(generators)), dtype=problem.gram.dtype)
+    start = np.zeros(problem.size, dtype=problem.gram.dtype)
+    for c, table in enumerate(problem.tables):
+        normal, tangent = problem.normal[c], problem.tangent[c]
+        if tangent >= 0:
+            start[tangent] = table.offset
+        for name, (push, rub) in table.generators.items():
+            v = number[c, name]
+            if normal >= 0:
+                columns[normal, v] = push
+            if tangent >= 0:
+                columns[tangent, v] = rub
+            kind[v] = FREE if name in table.free else 0
+    response = np.column_stack([problem.free + problem.gram @ start, problem.gram @ columns])
+    values = np.column_stack([start, columns])
+    tab = np.zeros((len(rows), len(generators) + 1), dtype=problem.gram.dtype)
+    for i, (c, name) in enumerate(rows):
+        push, rub, gap, slip, constant = problem.tables[c].rows[name]
+        for factor, source, at in (
+            (push, values, problem.normal[c]),
+            (rub, values, problem.tangent[c]),
+            (gap, response, problem.normal[c]),
+            (slip, response, problem.tangent[c]),
+        ):
+            if factor:
+                tab[i] += factor * source[at]
+        tab[i, 0] += constant
+        kind[number[c, name]] = FREE if name == "slip" else 0
+    variables = [Variable(c, name, _unit(problem, c, name)) for c, name in generators + rows]
+    basic = np.arange(len(generators), len(number))
+    tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
+    return Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
+
+
+def _unit(problem: Reduced, c: int, name: str) -> float:
+    if name in {"gap", "slip"}:
+        return float(problem.acceleration_unit[problem.normal[c] if name == "gap" else problem.tangent[c]])
+    if name in {"below", "above"}:
+        return float(problem.unit[problem.tangent[c]])
+    return float(problem.unit[problem.normal[c]])
+
+
+def step_arrays(problem: Reduced, layout: Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+    """The steps of all contacts, one after the other, as arrays for the compiled search."""
+    steps = [(c, step) for c, table in enumerate(problem.tables) for step in table.steps]
+    count = len(steps)
+    most = max((len(step.choices) for _, step in steps), default=1)
+    counts = np.array([len(step.choices) for _, step in steps], dtype=np.int64)
+    zero, strict = np.full((count, most, 4), -1), np.full((count, most, 2), -1)
+    any_strict, turned = np.full((count, most, 2), -1), np.full((count, most), -1)
+    pairs = np.full((count, 8, 3), -1)
+    for i, (c, step) in enumerate(steps):
+        for m, choice in enumerate(step.choices):
+            for target, names in ((zero, choice.zero), (strict, choice.strict), (any_strict, choice.any_strict)):
+                target[i, m, : len(names)] = [layout.number[c, name] for name in names]
+            if "slip" in choice.strict:
+                turned[i, m] = (-1 if choice.turned else 1) * (layout.number[c, "slip"] + 2)
+        for p, (first, second, sign) in enumerate(step.pairs):
+            pairs[i, p] = layout.number[c, first], layout.number[c, second], sign
+    return counts, zero, strict, any_strict, turned, pairs
+
+
+def modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
+    """Modes of the contacts from the choices at the steps (-1: not made); see `partial_choice` for half-made ones."""
+    columns, at = [], 0
+    for table in problem.tables:
+        steps = table.steps
+        if len(steps) == 1:
+            columns.append(chosen[:, at])
+        else:
+            first, second = chosen[:, at], chosen[:, at + 1]
+            number, total = len(steps[1].choices), len(table.modes)
+            half = np.where(first >= 0, total + first, total + len(steps[0].choices) + second)
+            half = np.where((first < 0) & (second < 0), -1, half)
+            columns.append(np.where((first >= 0) & (second >= 0), first * number + second, half))
+        at += len(steps)
+    return np.column_stack(columns) if columns else np.zeros((len(chosen), 0), dtype=np.int64)
+
+
+def partial_choice(table: ModeTable, mode: int) -> tuple[int, int] | None:
+    """Return (step, choice) of a number beyond the modes, which stands for one choice of two; None for a mode."""
+    beyond = mode - len(table.modes)
+    if beyond < 0:
+        return None
+    first = len(table.steps[0].choices)
+    return (0, beyond) if beyond < first else (1, beyond - first)
+
+
+def find_modes(
+    problem: Reduced,
+    *,
+    tol: float = 1e-9,
+    budget: int = 2_000_000,
+    keep: int = 1_000,
+    margin: float = 0.0,
+    partial: bool = False,
+    report: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Return every combination of modes that has a solution.
+
+    Parameters
+    ----------
+    problem : Reduced
+    tol : float
+        Signs and equations are decided up to this number (of a problem scaled to 1).
+    budget : int
+        Nodes after which the search gives up.
+    keep : int
+        Rejections that are kept; the others are counted.
+    margin : float
+        Rejections that rest on less than this are listed as doubtful; 0 leaves it to `tol`.
+    partial : bool
+        Whether to return what was found where the budget of the caller is spent; else `Spent` goes on to the caller.
+    report : callable, optional
+        Called with the number of nodes every few thousand of them.
+    """
+    layout = layout_of(problem)
+    k, (rows, width) = sum(len(table.steps) for table in problem.tables), layout.tab.shape
+    counters = np.zeros(8, dtype=np.int64)
+    depth = k + 1
+    tabs = np.zeros((depth, max(rows, 1), width))
+    basics, nonbasics = np.zeros((depth, max(rows, 1)), dtype=np.int64), np.zeros((depth, width), dtype=np.int64)
+    places, kinds = np.zeros((2, depth, len(layout.variables)), dtype=np.int64)
+    stricts, branch = np.zeros_like(places), np.zeros((depth, 5), dtype=np.int64)
+    leaves, rejected = np.zeros((MOST_LEAVES, k), dtype=np.int64), np.zeros((keep, k + 2), dtype=np.int64)
+    doubtful = np.zeros((MOST_DOUBTS, k + 1), dtype=np.int64)
+    values = np.zeros((keep, 1))
+    tabs[0, :rows], basics[0, :rows], nonbasics[0, : width - 1], kinds[0] = (
+        layout.tab,
+        layout.basic,
+        layout.nonbasic,
+        layout.kind,
+    )
+    places[0, layout.basic], places[0, layout.nonbasic] = np.arange(rows), -1 - np.arange(width - 1)
+    branch[0] = rows, width - 1, -1, 0, 0
+    note, growth = np.zeros(NOTES), np.ones(depth)
+    if not tree.plant(tabs[0], basics[0], nonbasics[0], places[0], kinds[0], branch[0], layout.tied, note, tol, margin):
+        counters[[tree.LEVEL, tree.DONE, tree.REJECTED, tree.LOOSE]] = -1, 1, 1, branch[0, 4]
+        rejected[0, :k], rejected[0, k], rejected[0, k + 1], values[0] = -1, branch[0, 2], branch[0, 3], note[0]
+        doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
+    elif not k:
+        counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
+    arrays, growth[0] = step_arrays(problem, layout), note[GROWTH]
+    modes = np.full(k, -1, dtype=np.int64)
+    state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
+    pace: Pace[None] = Pace(FIRST)
+
+    def search(nodes: int) -> tuple[None, int]:
+        before = int(counters[tree.NODES])
+        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, nodes, tol, margin)
+        return None, int(counters[tree.NODES]) - before
+
+    spent = ""
+    try:
+        with borrowing(tabs.nbytes + leaves.nbytes):
+            while not counters[tree.DONE] and counters[tree.NODES] < budget:
+                pace.go(search, budget - int(counters[tree.NODES]))
+                spend()
+                if report is not None:
+                    report(int(counters[tree.NODES]))
+    except Spent as cause:
+        if not partial:
+            raise
+        spent = str(cause)
+    unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
+    found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
+    return Outcome(
+        leaves=modes_of_steps(problem, leaves[:found]),
+        rejected=modes_of_steps(problem, rejected[:kept, :k]),
+        culprits=rejected[:kept, k].copy(),
+        basis=rejected[:kept, k + 1].copy(),
+        values=values[:kept, 0].copy(),
+        variables=tuple(layout.variables),
+        nodes=int(counters[tree.NODES]),
+        pivots=int(counters[tree.PIVOTS]),
+        rejections=int(counters[tree.REJECTED]),
+        finished=bool(counters[tree.DONE]) and int(counters[tree.LEAVES]) <= len(leaves),
+        doubtful=modes_of_steps(problem, unsure[:, :k]),
+        choices=unsure[:, :k].copy(),
+        doubts=int(counters[tree.LOOSE]),
+        spent=spent,
+    )

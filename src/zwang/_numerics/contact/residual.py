@@ -1,0 +1,170 @@
+"""How far accelerations and forces are from the laws of contact, computed from the problem itself.
+
+Every number is relative to the problem's own scale: a force to the largest force, an acceleration to what that force
+does to the contact (both in the metric of the mass matrix, so that units of coordinates and rows don't matter). The
+distance to a law is that of a projection, |x - proj(x - y)| for "x in C, -y normal to C at x", which is zero if and
+only if the law holds and needs no decision about modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact.problem import ContactProblem, Matrix, dense
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Relative distances to the laws.
+
+    Attributes
+    ----------
+    motion : float
+        mass @ w = force + reactions.
+    normal : float
+        No penetration, no pulling, complementarity; equality for bilateral contacts; given normal forces.
+    friction : float
+        Coulomb's law, or the given bound.
+    """
+
+    motion: float
+    normal: float
+    friction: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of them."""
+        return max(self.motion, self.normal, self.friction)
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """The problem's own units.
+
+    Attributes
+    ----------
+    load : float
+        The largest of the given forces, biases and bounds, in the metric of A^-1.
+    normal, tangent : (k,), (m,) arrays
+        Lengths of the rows in that metric; a force load / normal[j] is a large one, an acceleration load * normal[j].
+    coordinate : (n,) array
+        Root of the diagonal of the mass matrix, or of its inverse where that is given.
+    """
+
+    load: float
+    normal: Array
+    tangent: Array
+    coordinate: Array
+
+
+def scales_of(problem: ContactProblem, inverse_times: Callable[[Array], Array]) -> Scales:
+    """Return the scales of a problem; `inverse_times` multiplies by the inverse of the mass matrix."""
+    rows = problem.rows
+    normal, tangent = _lengths(rows.normal, inverse_times), _lengths(rows.tangent, inverse_times)
+    weight = float(np.sqrt(max(0.0, float(problem.force @ inverse_times(problem.force)))))
+    given = np.nan_to_num(rows.normal_force)
+    loads = [np.abs(rows.bias) / normal, np.abs(rows.tangent_bias) / tangent, np.abs(given) * normal]
+    matrix = problem.mass if problem.mass is not None else problem.inverse_mass
+    load = max(weight, float(np.concatenate(loads).max(initial=0.0))) or 1.0
+    return Scales(load, normal, tangent, np.sqrt(matrix.diagonal()))
+
+
+def _lengths(rows: Matrix, inverse_times: Callable[[Array], Array]) -> Array:
+    if rows.shape[0] == 0:
+        return np.zeros(0)
+    full = dense(rows)
+    lengths = np.sqrt(np.maximum(np.einsum("ij,ji->i", full, inverse_times(full.T)), 0.0))
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def residual_of(
+    problem: ContactProblem,
+    acceleration: Array,
+    normal: Array,
+    tangential: Array,
+    scales: Scales,
+    *,
+    slip_tol: float = 0.0,
+) -> Residual:
+    """Return the residual of one candidate.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    acceleration : (n,) array
+    normal : (k,) array
+    tangential : (k, 2) array
+        The first p components of each row count.
+    scales : Scales
+    slip_tol : float
+        Slip velocities up to this size count as rest.
+    """
+    rows = problem.rows
+    flat = tangential[_mask(problem)]
+    reaction = rows.normal.T @ normal + rows.tangent.T @ flat
+    sizes = [np.abs(normal) * scales.normal, np.abs(flat) * scales.tangent]
+    load = max(scales.load, float(np.concatenate(sizes).max(initial=0.0)))
+    return Residual(
+        _motion(problem, acceleration, reaction, scales.coordinate * load),
+        _normal(problem, acceleration, normal, scales.normal, load),
+        _friction(problem, acceleration, normal, tangential, scales.tangent, load, slip_tol),
+    )
+
+
+def _mask(problem: ContactProblem) -> npt.NDArray[np.bool_]:
+    """Which entries of a (k, 2) array of friction forces exist, in the order of the rows of `tangent`."""
+    return np.arange(2) < problem.rows.components[:, None]
+
+
+def _motion(problem: ContactProblem, acceleration: Array, reaction: Array, size: Array) -> float:
+    if problem.inverse_mass is not None:
+        error = acceleration - problem.inverse_mass @ (problem.force + reaction)
+    else:
+        error = problem.mass @ acceleration - problem.force - reaction
+    return float((np.abs(error) / size).max(initial=0.0))
+
+
+def _normal(problem: ContactProblem, acceleration: Array, normal: Array, length: Array, load: float) -> float:
+    rows = problem.rows
+    gap = (rows.normal @ acceleration - rows.bias) / (length * load)
+    force = normal * length / load
+    given = ~np.isnan(rows.normal_force)
+    off = np.where(rows.bilateral, np.abs(gap), np.abs(np.minimum(force, gap)))
+    off = np.where(given, np.abs(force - np.nan_to_num(rows.normal_force) * length / load), off)
+    return float(off.max(initial=0.0))
+
+
+def _friction(
+    problem: ContactProblem,
+    acceleration: Array,
+    normal: Array,
+    tangential: Array,
+    length: Array,
+    load: float,
+    slip_tol: float,
+) -> float:
+    rows, mask = problem.rows, _mask(problem)
+    if not mask.any():
+        return 0.0
+    slip_acceleration, slip, sizes = np.zeros((3, rows.count, 2))
+    sizes[mask] = length
+    size = np.maximum(sizes.max(axis=1), 1e-300)
+    slip_acceleration[mask] = rows.tangent @ acceleration - rows.tangent_bias
+    slip_acceleration /= (size * load)[:, None]
+    slip[mask] = rows.slip
+    bound = rows.friction * np.abs(normal) * size / load
+    force = tangential * (size / load)[:, None]
+    velocity = np.linalg.norm(slip, axis=1)
+    slides = velocity > slip_tol
+    along = slip / np.where(slides, velocity, 1.0)[:, None]
+    target = force - slip_acceleration
+    reach = np.linalg.norm(target, axis=1)
+    shrink = np.minimum(1.0, bound / np.maximum(reach, 1e-300))
+    wanted = np.where(slides[:, None], -bound[:, None] * along, target * shrink[:, None])
+    return float(np.abs(force - wanted)[rows.components > 0].max(initial=0.0))

@@ -1,0 +1,265 @@
+"""A contact problem in the space of its reactions: unit rows, unit load.
+
+z holds the unknown forces (N of each contact, T where there is friction along a line). Their conjugate accelerations
+are u = G z + b with G = J A^-1 J^T, J the rows of normals and tangents, b = J A^-1 F - bias. Everything is scaled:
+rows to unit length in the metric of A^-1 (so that G has a unit diagonal), forces and accelerations by `load`, the
+largest of what the contacts feel of the given force, the biases and the bounds. So neither units nor coordinates
+matter, and tolerances are compared with numbers of size 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact.mode_tables import Law, ModeTable, table
+from zwang._numerics.contact.problem import ContactProblem, dense, is_sparse
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SMALL = 600
+"""Sparse matrices up to this size are treated as dense ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The scaled problem.
+
+    Attributes
+    ----------
+    gram : (m, m) array
+        G of the module's text.
+    free : (m,) array
+        b of the module's text.
+    bias : (m,) array
+        The part of -b that the biases make.
+    normal, tangent : (k,) int arrays
+        Place of N_j and of T_j in z, -1 where there is none.
+    laws : tuple of Law
+    tables : tuple of ModeTable
+        The modes of each contact, with friction coefficients and bounds scaled.
+    friction : (k,) array
+        Scaled friction coefficients of the contacts that have T_j, 0 elsewhere.
+    direction : (k, 2) array
+        T of a contact is its part of z times this.
+    known_normal, known_tangential : (k,), (k, 2) arrays
+        Forces known in advance.
+    unit : (m,) array
+        Physical force per unit of z.
+    acceleration_unit : (m,) array
+        Physical acceleration per unit of u.
+    load : float
+        The scale of forces, in the metric of A^-1.
+    response : (m, n) array
+        Change of the acceleration w per unit of z.
+    drift : (n,) array
+        Acceleration w without the unknown forces.
+    condition : float
+        Condition number of the mass matrix with its diagonal scaled to 1: rounding is amplified by it.
+    """
+
+    gram: Array
+    free: Array
+    bias: Array
+    normal: Ints
+    tangent: Ints
+    laws: tuple[Law, ...]
+    tables: tuple[ModeTable, ...]
+    friction: Array
+    direction: Array
+    known_normal: Array
+    known_tangential: Array
+    unit: Array
+    acceleration_unit: Array
+    load: float
+    response: Array
+    drift: Array
+    condition: float
+
+    @property
+    def count(self) -> int:
+        """The number of contacts."""
+        return len(self.laws)
+
+    @property
+    def size(self) -> int:
+        """The number of unknown forces."""
+        return len(self.free)
+
+    def forces(self, z: Array) -> tuple[Array, Array]:
+        """Physical normal (..., k) and tangential (..., k, 2) forces of scaled ones (..., m)."""
+        physical = np.concatenate([z * self.unit, np.zeros((*z.shape[:-1], 1))], axis=-1)
+        normal = physical[..., self.normal] + self.known_normal
+        tangential = physical[..., self.tangent, None] * self.direction + self.known_tangential
+        return normal, tangential
+
+    def scaled(self, normal: Array, tangential: Array) -> Array:
+        """Scaled forces of physical ones (k,), (k, 2): the inverse of `forces`."""
+        z = np.zeros(self.size)
+        loaded, rubbed = self.normal >= 0, self.tangent >= 0
+        z[self.normal[loaded]] = normal[loaded]
+        z[self.tangent[rubbed]] = np.einsum("ki,ki->k", tangential, self.direction)[rubbed]
+        return z / self.unit
+
+    def force_directions(self, z: Array) -> tuple[Array, Array]:
+        """The same for differences of forces: known forces drop out."""
+        normal, tangential = self.forces(z)
+        return normal - self.known_normal, tangential - self.known_tangential
+
+    def acceleration(self, z: Array) -> Array:
+        """Acceleration w (..., n) under scaled forces (..., m)."""
+        result: Array = self.drift + z @ self.response
+        return result
+
+
+def inverse_times(problem: ContactProblem) -> Callable[[Array], Array]:
+    """Return a function that multiplies (n,) or (n, m) arrays by the inverse of the mass matrix."""
+    if problem.inverse_mass is not None:
+        inverse = problem.inverse_mass
+        return lambda x: np.asarray(inverse @ x)
+    mass = problem.mass
+    if is_sparse(mass) and mass.shape[0] > SMALL:
+        from scipy.sparse.linalg import splu
+
+        return splu(mass, permc_spec="MMD_AT_PLUS_A").solve  # type: ignore[no-any-return]
+    from scipy.linalg import cho_factor, cho_solve
+
+    factor = cho_factor(dense(mass), lower=True, check_finite=False)
+    return lambda x: cho_solve(factor, x, check_finite=False) if x.size else np.zeros_like(x)
+
+
+def is_planar(problem: ContactProblem, *, slip_tol: float = 0.0) -> bool:
+    """Whether every contact has a friction force along a known line (or none)."""
+    rows = problem.rows
+    for j in np.flatnonzero(rows.components == 2):
+        slip = rows.slip[rows.first[j] : rows.first[j + 1]]
+        if rows.friction[j] > 0 and np.linalg.norm(slip) <= slip_tol and rows.normal_force[j] != 0:
+            return False
+    return True
+
+
+def law_of(problem: ContactProblem, j: int, sliding: bool) -> Law:
+    """Return the law of contact j."""
+    rows = problem.rows
+    rubs = rows.friction[j] > 0
+    if not np.isnan(rows.normal_force[j]):
+        return Law.TRESCA_REST if rubs and not sliding and rows.normal_force[j] != 0 else Law.KNOWN
+    if rows.bilateral[j]:
+        if not rubs:
+            return Law.BILATERAL
+        return Law.BILATERAL_SLIDING if sliding else Law.BILATERAL_REST
+    return Law.UNILATERAL_REST if rubs and not sliding else Law.UNILATERAL
+
+
+def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
+    """Scale a planar problem and express it in its reactions."""
+    rows, k = problem.rows, problem.rows.count
+    normals, tangents = dense(rows.normal), dense(rows.tangent)
+    force = problem.force.copy()
+    laws: list[Law] = []
+    picks: list[Array] = []
+    biases: list[float] = []
+    bounds = np.zeros(k)
+    normal, tangent = np.full(k, -1), np.full(k, -1)
+    direction, known_normal, known_tangential = np.zeros((k, 2)), np.zeros(k), np.zeros((k, 2))
+    for j in range(k):
+        part = slice(rows.first[j], rows.first[j + 1])
+        slip, p = rows.slip[part], int(rows.components[j])
+        speed = float(np.linalg.norm(slip))
+        sliding = speed > slip_tol
+        law = law_of(problem, j, sliding)
+        laws.append(law)
+        given = rows.normal_force[j]
+        if p:
+            direction[j, :p] = slip / speed if sliding else np.eye(p)[0]
+        if law in {Law.TRESCA_REST, Law.KNOWN}:
+            known_normal[j] = given
+            force = force + given * normals[j]
+            bounds[j] = rows.friction[j] * abs(given)
+            if law is Law.KNOWN:
+                known_tangential[j] = -bounds[j] * direction[j] if sliding else 0.0
+                force = force + known_tangential[j, :p] @ tangents[part]
+                continue
+        else:
+            normal[j] = len(picks)
+            picks.append(normals[j])
+            biases.append(rows.bias[j])
+        if rows.friction[j] > 0:
+            tangent[j] = len(picks)
+            picks.append(direction[j, :p] @ tangents[part])
+            biases.append(float(direction[j, :p] @ rows.tangent_bias[part]))
+    jacobian = np.array(picks).reshape(len(picks), len(force))
+    parts = (laws, rows.friction, bounds, normal, tangent)
+    return _scale(problem, force, jacobian, np.array(biases), parts, (direction, known_normal, known_tangential))
+
+
+def _condition(problem: ContactProblem) -> float:
+    matrix = problem.mass if problem.mass is not None else problem.inverse_mass
+    if matrix.shape[0] == 0 or (is_sparse(matrix) and matrix.shape[0] > SMALL):
+        return 1.0
+    full = dense(matrix)
+    scale = 1.0 / np.sqrt(np.diag(full))
+    sizes = np.linalg.eigvalsh(scale[:, None] * full * scale)
+    return float(sizes[-1] / max(sizes[0], 1e-300))
+
+
+def _felt(gram: Array, free: Array, square: float) -> float:
+    """Length (metric of A^-1) of the part of the given force that the contacts feel; never below 1e-6 of the whole."""
+    if not len(free):
+        return float(np.sqrt(max(square, 0.0)))
+    sizes, vectors = np.linalg.eigh(gram)
+    kept = sizes > 1e-12 * sizes[-1]
+    parts = (vectors[:, kept].T @ free) ** 2 / sizes[kept]
+    return float(np.sqrt(max(parts.sum(), 1e-12 * square, 0.0)))
+
+
+def _scale(
+    problem: ContactProblem,
+    force: Array,
+    jacobian: Array,
+    biases: Array,
+    parts: tuple[list[Law], Array, Array, Ints, Ints],
+    forces: tuple[Array, Array, Array],
+) -> Reduced:
+    laws, friction, bounds, normal, tangent = parts
+    solve = inverse_times(problem)
+    response = solve(jacobian.T).T if jacobian.size else np.zeros_like(jacobian)
+    drift = solve(force)
+    gram = jacobian @ response.T
+    gram = 0.5 * (gram + gram.T)
+    size = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    size = np.where(size > 1e-14 * size.max(initial=0.0), size, 1.0)
+    stretch = np.where(tangent >= 0, size[tangent], 1.0) if len(size) else np.ones(len(laws))
+    unit_gram = gram / np.outer(size, size)
+    load = max(
+        _felt(unit_gram, jacobian @ drift / size, float(force @ drift)),
+        float((np.abs(biases) / size).max(initial=0.0)),
+        float((bounds * stretch).max(initial=0.0)),
+    )
+    load = load or 1.0
+    mu = friction * stretch / np.where(normal >= 0, size[normal], 1.0) if len(size) else friction
+    mu = np.where((normal >= 0) & (tangent >= 0), mu, 0.0)
+    tables = tuple(table(law, float(m), float(b)) for law, m, b in zip(laws, mu, bounds * stretch / load, strict=True))
+    return Reduced(
+        gram=unit_gram,
+        free=(jacobian @ drift - biases) / (size * load),
+        bias=biases / (size * load),
+        normal=normal,
+        tangent=tangent,
+        laws=tuple(laws),
+        tables=tables,
+        friction=mu,
+        direction=forces[0],
+        known_normal=forces[1],
+        known_tangential=forces[2],
+        unit=load / size,
+        acceleration_unit=load * size,
+        load=load,
+        response=response * (load / size)[:, None],
+        drift=drift,
+        condition=_condition(problem),
+    )
