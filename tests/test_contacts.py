@@ -98,7 +98,7 @@ BAD_CONTACTS = {
     ),
     "normal has shape (2, 2), needed a vector": lambda: Contact(np.eye(2)),
     "normal is str 'up', needed an array of numbers": lambda: Contact("up"),
-    "friction has shape (2,), needed one number": lambda: floor(friction=[0.1, 0.2]),
+    "friction is a pair and there is one tangent": lambda: floor(friction=[0.1, 0.2]),
 }
 
 

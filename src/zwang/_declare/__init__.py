@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from zwang._declare.constraints import Bilateral, Coulomb, Friction, Unilateral
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.drawing import Drawing
 from zwang._declare.files import load
 from zwang._declare.guides import on_curve, on_surface
+from zwang._declare.laws import Coulomb, Ellipse, Interval, law
 from zwang._declare.symbols import coordinates, parameters, rate, t
 from zwang._declare.system import System
 
@@ -13,10 +14,13 @@ __all__ = [
     "Bilateral",
     "Coulomb",
     "Drawing",
+    "Ellipse",
     "Friction",
+    "Interval",
     "System",
     "Unilateral",
     "coordinates",
+    "law",
     "load",
     "on_curve",
     "on_surface",

@@ -1,7 +1,7 @@
 """The vocabulary of constraints: {equality, inequality} x {position, velocity}, and friction.
 
 `Bilateral` (expr = 0) and `Unilateral` (expr >= 0); the level is the velocity level where velocities occur in the
-expression. A force law, `Coulomb`, may go with either; `Friction` has a bound known in advance and no normal.
+expression. A law of friction (`laws`) may go with either; `Friction` has a bound known in advance and no normal.
 
 Signs: M(q) a = Q + sum_j lam_j w_j + sum_j (d slip_j/dv)^T T_j with w_j = d expr_j/dq (position) or d expr_j/dv
 (velocity). The reaction of a `Unilateral` pushes towards larger expr: lam >= 0.
@@ -13,52 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, overload
 
-import sympy as sp
-
-from zwang import _expressions
+from zwang._declare.given import as_expression, as_slip
+from zwang._declare.laws import Ellipse, Interval, Law, Section, is_law, law_expressions, map_law
 from zwang._declare.symbols import Velocity
 from zwang.errors import DeclarationError, nearest
-
-Expression: TypeAlias = "sp.Expr | float | int | str"
-
-
-@dataclass(frozen=True)
-class Coulomb:
-    """Coulomb's law: abs(T) <= mu * scale * abs(lam), opposite to the slip.
-
-    Parameters
-    ----------
-    mu : expression
-        Coefficient of friction [1].
-    slip : expression or a pair of them
-        Slip velocity in one direction, or in two orthonormal ones [m/s]; affine in the velocities.
-    scale : expression
-        Length of the physical gradient of the constraint's expression, where that is not a length [1].
-
-    Examples
-    --------
-    >>> import zwang as zw
-    >>> (x, y), (vx, vy) = zw.coordinates("x y")
-    >>> zw.Coulomb(0.3, slip=vx).slip
-    (v_x,)
-    """
-
-    mu: Any
-    slip: Any = field(kw_only=True)
-    scale: Any = field(default=1, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", as_expression(self.mu, "Coulomb: mu"))
-        object.__setattr__(self, "scale", as_expression(self.scale, "Coulomb: scale"))
-        object.__setattr__(self, "slip", as_slip(self.slip, "Coulomb"))
-
-    def map(self, change: Callable[[Any], Any]) -> Coulomb:
-        """Return this law with every expression changed."""
-        return Coulomb(change(self.mu), slip=tuple(change(item) for item in self.slip), scale=change(self.scale))
-
-    def expressions(self) -> dict[str, Any]:
-        """Return the expressions of this law by what they are."""
-        return {"mu": self.mu, "scale": self.scale, **{f"slip {i + 1}": item for i, item in enumerate(self.slip)}}
 
 
 @dataclass(frozen=True)
@@ -85,13 +43,16 @@ class _Relation(_Constraint):
     """A constraint with an expression, and so with a normal: `Bilateral` or `Unilateral`."""
 
     expr: Any
-    friction: Coulomb | None = field(default=None, kw_only=True)
+    friction: Law | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
         object.__setattr__(self, "expr", as_expression(self.expr, kind))
-        if self.friction is not None and not isinstance(self.friction, Coulomb):
-            raise DeclarationError(f"{kind}: friction= must be a Coulomb law; it was given {self.friction!r}.")
+        if self.friction is not None and not is_law(self.friction):
+            raise DeclarationError(
+                f"{kind}: friction= must be a Coulomb law, or another one that zwang.law has registered; it was given "
+                f"{self.friction!r:.80}."
+            )
         check_label(self.name, kind)
 
     @property
@@ -101,16 +62,16 @@ class _Relation(_Constraint):
 
     @property
     def slip(self) -> tuple[Any, ...]:
-        """The slip velocities of the force law, none without friction."""
-        return self.friction.slip if self.friction is not None else ()
+        """The slip velocities that the law rubs along, none without friction."""
+        return () if self.friction is None else rubbed(self.friction.slip, self.friction.section())
 
     def expressions(self) -> dict[str, Any]:
         """Return the expressions of this constraint by what they are."""
-        return {"expr": self.expr, **(self.friction.expressions() if self.friction else {})}
+        return {"expr": self.expr, **(law_expressions(self.friction) if self.friction is not None else {})}
 
     def map(self, change: Callable[[Any], Any]) -> _Relation:
         """Return this constraint with every expression changed."""
-        law = self.friction.map(change) if self.friction is not None else None
+        law = map_law(self.friction, change) if self.friction is not None else None
         return replace(self, expr=change(self.expr), friction=law)
 
 
@@ -122,7 +83,7 @@ class Bilateral(_Relation):
     ----------
     expr : expression
         Of coordinates and time (position level), or affine in the velocities (velocity level).
-    friction : Coulomb, optional
+    friction : Coulomb or another law, optional
         Friction at this constraint, bounded by abs(lam).
     name : str, optional
         How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
@@ -146,7 +107,7 @@ class Unilateral(_Relation):
     ----------
     expr : expression
         Of coordinates and time (position level), or affine in the velocities (velocity level).
-    friction : Coulomb, optional
+    friction : Coulomb or another law, optional
         Friction at this constraint, bounded by its multiplier.
     restitution : expression, optional
         Coefficient of restitution of impacts at it (position level); no default.
@@ -176,7 +137,7 @@ class Unilateral(_Relation):
 
     def map(self, change: Callable[[Any], Any]) -> Unilateral:
         """Return this constraint with every expression changed."""
-        law = self.friction.map(change) if self.friction is not None else None
+        law = map_law(self.friction, change) if self.friction is not None else None
         restitution = None if self.restitution is None else change(self.restitution)
         return replace(self, expr=change(self.expr), friction=law, restitution=restitution)
 
@@ -191,6 +152,9 @@ class Friction(_Constraint):
         Largest friction force [N]; of coordinates, velocities and time.
     slip : expression or a pair of them
         Slip velocity [m/s]; affine in the velocities.
+    section : Interval or Ellipse, optional
+        T lies in bound times this section: an `Interval` for one slip, an `Ellipse` for a pair. By default
+        [-1, 1], or the unit disc.
     name : str, optional
         How it is addressed; by default 'constraint1', 'constraint2', ... by place.
 
@@ -200,23 +164,55 @@ class Friction(_Constraint):
     >>> (x,), (vx,) = zw.coordinates("x")
     >>> zw.Friction(2, slip=vx, name="brake").slip
     (v_x,)
+    >>> zw.Friction(2, slip=vx, section=zw.Interval(-0.1, 1), name="ratchet").section
+    Interval(low=-0.1, high=1)
     """
 
     bound: Any
     slip: Any = field(kw_only=True)
+    section: Section | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bound", as_expression(self.bound, "Friction: bound"))
         object.__setattr__(self, "slip", as_slip(self.slip, "Friction"))
+        kind, words = (Interval, "one slip") if len(self.slip) == 1 else (Ellipse, "a pair of slips")
+        if self.section is not None and not isinstance(self.section, kind):
+            raise DeclarationError(
+                f"Friction: section= must be an {kind.__name__} for {words}; it was given {self.section!r:.80}."
+            )
+        if self.section is not None:
+            object.__setattr__(self, "slip", rubbed(self.slip, self.section))
+            if len(self.slip) == 1 and isinstance(self.section, Ellipse):
+                axis = next(item for item in self.section.sides if item != 0)
+                object.__setattr__(self, "section", Interval(-axis, axis))
         check_label(self.name, "Friction")
 
     def expressions(self) -> dict[str, Any]:
         """Return the expressions of this friction by what they are."""
-        return {"bound": self.bound, **{f"slip {i + 1}": item for i, item in enumerate(self.slip)}}
+        sides = self._sides()
+        section = {} if sides is None else {f"section {i + 1}": item for i, item in enumerate(sides)}
+        return {"bound": self.bound, **section, **{f"slip {i + 1}": item for i, item in enumerate(self.slip)}}
 
     def map(self, change: Callable[[Any], Any]) -> Friction:
         """Return this friction with every expression changed."""
-        return Friction(change(self.bound), slip=tuple(change(item) for item in self.slip), name=self.name)
+        sides = self._sides()
+        section = None if sides is None or self.section is None else type(self.section)(*map(change, sides))
+        slip = tuple(change(item) for item in self.slip)
+        return Friction(change(self.bound), slip=slip, section=section, name=self.name)
+
+    def _sides(self) -> tuple[Any, Any] | None:
+        """Return the two expressions of the section as they were given."""
+        if isinstance(self.section, Interval):
+            return self.section.low, self.section.high
+        return None if self.section is None else self.section.sides
+
+
+def rubbed(slip: tuple[Any, ...], section: Section) -> tuple[Any, ...]:
+    """Return the slips along which a section is not a point: an axis that is zero has no friction."""
+    if isinstance(section, Interval):
+        return slip
+    kept = tuple(item for item, axis in zip(slip, section.sides, strict=True) if axis != 0)
+    return kept or slip
 
 
 Constraint: TypeAlias = Bilateral | Unilateral | Friction
@@ -264,39 +260,6 @@ class Constraints(Sequence[Constraint]):
 
     def __repr__(self) -> str:
         return f"Constraints({list(self._items)!r})"
-
-
-class Text(sp.Symbol):
-    """An expression given as text, until the system that it stands in says what its names mean."""
-
-    __slots__ = ()
-
-    def __new__(cls, text: str) -> Text:
-        return sp.Symbol.__xnew__(cls, text)  # type: ignore[no-any-return]
-
-    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (self.name,), {}
-
-
-def as_expression(value: Any, where: str) -> Any:
-    """Return `value` as a SymPy expression; texts wait, as `Text`, for their system."""
-    if isinstance(value, sp.Expr):
-        return _expressions.in_doubles(value)
-    if isinstance(value, str):
-        return Text(value)
-    found = _expressions.number(value)
-    if found is None:
-        raise DeclarationError(f"{where}: an expression, a number or a text is needed; it was given {value!r:.80}.")
-    return found
-
-
-def as_slip(value: Any, where: str) -> tuple[Any, ...]:
-    """Return the slip velocities as a tuple of one or two expressions."""
-    several = isinstance(value, (sp.MatrixBase, list, tuple)) or bool(getattr(value, "shape", ()))
-    items = list(value) if several else [value]
-    if len(items) not in (1, 2):
-        raise DeclarationError(f"{where}: slip= needs one velocity or an orthonormal pair; it was given {len(items)}.")
-    return tuple(as_expression(item, f"{where}: slip") for item in items)
 
 
 def check_label(name: Any, kind: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.friction_forms import law_rows
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._numerics.contact.modes import Level, Side
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import NO_LAW, ContactTable, Place
 
 
 @lru_cache(maxsize=256)
@@ -22,6 +23,7 @@ def table_of(system: System) -> ContactTable:
     >>> line.name, line.side.name, line.level.name, line.normal, line.slips, line.law, line.of
     ('tip', 'UNILATERAL', 'POSITION', 0, (0,), 0, (0,))
     """
+    laws = law_rows(system)
     places, normal, slip, law = [], 0, 0, 0
     for item in system.constraints:
         slips = tuple(range(slip, slip + len(item.slip)))
@@ -35,7 +37,8 @@ def table_of(system: System) -> ContactTable:
             normal += 1
         timeless = not any(expr.has(time) for expr in given)
         of = (at,) if at >= 0 and own >= 0 else ()
-        places.append(Place(str(item.name), side, level, at, slips, own, of, timeless))
+        rows = laws[own] if own >= 0 else NO_LAW
+        places.append(Place(str(item.name), side, level, at, slips, own, of, rows, timeless))
         slip += len(item.slip)
         law += bool(item.slip)
     return ContactTable(tuple(places))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
 from zwang import _expressions, _modelfile
-from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Friction, Unilateral
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
 from zwang._declare.symbols import coordinates, kind_of, parameter, rate, symbol_table
 from zwang._declare.system import System
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 
 def load(path: str | Path) -> System:
@@ -153,12 +155,12 @@ def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
     name = entry.get("name")
     if entry["kind"] == "friction":
         slips = [read(item, where) for item in entry["slip"]]
-        return Friction(read(entry["bound"], where), slip=slips, name=name)
-    law = None
-    if "friction" in entry:
-        given = entry["friction"]
-        slips = [read(item, where) for item in given["slip"]]
-        law = Coulomb(read(given["coefficient"], where), slip=slips, scale=read(given.get("scale", "1"), where))
+        section = None
+        if "section" in entry:
+            kind = Interval if len(slips) == 1 else Ellipse
+            section = kind(*(read(item, where) for item in entry["section"]))
+        return Friction(read(entry["bound"], where), slip=slips, section=section, name=name)
+    law = _law(entry["friction"], read, where) if "friction" in entry else None
     expr = read(entry["expr"], where)
     if entry["kind"] == "bilateral":
         return Bilateral(expr, friction=law, name=name)
@@ -166,22 +168,57 @@ def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
     return Unilateral(expr, friction=law, restitution=restitution, name=name)
 
 
+def _law(entry: Mapping[str, Any], read: Any, where: str) -> Any:
+    """Return the law of a table of friction: its fields are the keys of the table."""
+    cls = law_class(entry.get("law", Coulomb.law_key), where)  # type: ignore[attr-defined]
+    given = {key: value for key, value in entry.items() if key != "law"}
+    if cls is Coulomb:
+        given["mu"] = given.pop("coefficient")
+    known = {item.name: item for item in fields(cls) if item.init}
+    for key in given:
+        if key not in known:
+            shown = ["coefficient" if name == "mu" and cls is Coulomb else name for name in known]
+            raise DeclarationError(f"{where}, friction has the unknown key '{key}'. {nearest(key, shown)}")
+    for name, item in known.items():
+        if name not in given and item.default is MISSING and item.default_factory is MISSING:
+            raise DeclarationError(f"{where}, friction lacks the key '{name}' of its law. Add {name} = ...")
+    values = {
+        key: [read(item, where) for item in value] if isinstance(value, list) else read(value, where)
+        for key, value in given.items()
+    }
+    return cls(**values)
+
+
+def _law_dict(law: Any) -> dict[str, Any]:
+    text = _expressions.to_text
+    values = law_fields(law)
+    if isinstance(law, Coulomb):
+        values = {"coefficient": values.pop("mu"), **values}
+        if law.scale == 1:
+            del values["scale"]
+    else:
+        values = {"law": law.law_key, **values}
+    return {
+        key: [text(item) for item in value] if isinstance(value, tuple) else value if key == "law" else text(value)
+        for key, value in values.items()
+        if value is not None
+    }
+
+
 def _constraint_dict(item: Constraint) -> dict[str, Any]:
     text = _expressions.to_text
     plain: dict[str, Any] = {"kind": type(item).__name__.lower(), "name": item.name}
     if isinstance(item, Friction):
-        return {**plain, "bound": text(item.bound), "slip": [text(slip) for slip in item.slip]}
+        plain |= {"bound": text(item.bound), "slip": [text(slip) for slip in item.slip]}
+        if item.section is not None:
+            sides = (item.section.low, item.section.high) if isinstance(item.section, Interval) else item.section.sides
+            plain["section"] = [text(side) for side in sides]
+        return plain
     plain["expr"] = text(item.expr)
     if isinstance(item, Unilateral) and item.restitution is not None:
         plain["restitution"] = text(item.restitution)
     if item.friction is not None:
-        law: dict[str, Any] = {
-            "coefficient": text(item.friction.mu),
-            "slip": [text(slip) for slip in item.friction.slip],
-        }
-        if item.friction.scale != 1:
-            law["scale"] = text(item.friction.scale)
-        plain["friction"] = law
+        plain["friction"] = _law_dict(item.friction)
     return plain
 
 

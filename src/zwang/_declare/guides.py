@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare.constraints import Text, as_expression
+from zwang._declare.given import Text, as_expression
 from zwang._declare.symbols import rate
 from zwang.errors import DeclarationError
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.laws import Coulomb, Interval, Section
 
 if TYPE_CHECKING:
     from zwang._declare.system import System
@@ -58,14 +59,40 @@ def _matrix(matrix: Any) -> str:
 
 def _relation(item: Constraint) -> str:
     if isinstance(item, Friction):
-        return f"friction at most {item.bound} against the slip {_slip(item.slip)}"
+        within = "" if item.section is None else f" times {_section(item.section)}"
+        return f"friction at most {item.bound}{within} against the slip {_slip(item.slip)}"
     text = f"{item.expr} {'=' if isinstance(item, Bilateral) else '>='} 0"
     if item.friction is not None:
-        scale = "" if item.friction.scale == 1 else f" times {item.friction.scale}"
-        text += f", friction {item.friction.mu}{scale} against the slip {_slip(item.friction.slip)}"
+        text += f", friction {law_words(item.friction)} against the slip {_slip(item.friction.slip)}"
     if isinstance(item, Unilateral) and item.restitution is not None:
         text += f", restitution {item.restitution}"
     return text
+
+
+def law_words(law: Any) -> str:
+    """Return the coefficients of a law of friction in words.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x,), (vx,) = zw.coordinates("x")
+    >>> law_words(zw.Coulomb(0.3, slip=vx, static=0.5))
+    '0.3, static 0.5'
+    """
+    if isinstance(law, Coulomb):
+        scale = "" if law.scale == 1 else f" times {law.scale}"
+        static = "" if law.static is None else f", static {_pair(law.static)}"
+        return f"{_pair(law.mu)}{scale}{static}"
+    rest = "" if law.resting() == law.section() else f", at rest {_section(law.resting())}"
+    return f"{_section(law.section())}{rest}"
+
+
+def _section(section: Section) -> str:
+    return f"[{section.low}, {section.high}]" if isinstance(section, Interval) else f"({section.a}, {section.b})"
+
+
+def _pair(value: Any) -> str:
+    return f"({value[0]}, {value[1]})" if isinstance(value, tuple) else f"{value}"
 
 
 def _slip(slip: tuple[Any, ...]) -> str:
@@ -74,13 +101,32 @@ def _slip(slip: tuple[Any, ...]) -> str:
 
 def _latex_relation(item: Constraint) -> str:
     if isinstance(item, Friction):
-        return rf"|T| &\le {sp.latex(item.bound)}, \quad T \uparrow\downarrow {_latex_slip(item.slip)}"
+        return _latex_law(item.section, None, rf"{sp.latex(item.bound)}", item.slip, "&")
     sign = "=" if isinstance(item, Bilateral) else r"\ge"
     text = f"{sp.latex(item.expr)} &{sign} 0"
     if item.friction is not None:
-        bound = sp.latex(item.friction.mu * item.friction.scale)
-        text += rf", \quad |T| \le {bound}\,|\lambda|, \quad T \uparrow\downarrow {_latex_slip(item.friction.slip)}"
+        law = item.friction
+        told = _latex_law(law.section(), law.resting(), r"\,|\lambda|", law.slip, "")
+        text += rf", \quad {told}"
     return text
+
+
+def _latex_law(section: Section | None, resting: Section | None, size: str, slip: tuple[Any, ...], mark: str) -> str:
+    """Return what a section says of T, times a size; `mark` stands before the first relation."""
+    if section is None:
+        told = rf"|T| {mark}\le {size}"
+    elif section.sides[0] == section.sides[1]:
+        bound = sp.latex(section.sides[0])
+        told = rf"|T| {mark}\le {bound}{size}" if resting is not None else rf"|T| {mark}\le {bound}\,{size}"
+    elif isinstance(section, Interval):
+        told = rf"T {mark}\in \left[{sp.latex(section.low)},\, {sp.latex(section.high)}\right]{size}"
+    else:
+        a, b = (sp.latex(axis) for axis in section.sides)
+        told = rf"\left|\left(T_1/({a}),\, T_2/({b})\right)\right| {mark}\le {size.removeprefix(chr(92) + ',')}"
+    if resting is not None and resting != section:
+        sides = ", ".join(sp.latex(side) for side in dict.fromkeys(resting.sides))
+        told += rf" \; (\text{{at rest }} {sides})"
+    return rf"{told}, \quad T \uparrow\downarrow {_latex_slip(slip)}"
 
 
 def _latex_slip(slip: tuple[Any, ...]) -> str:

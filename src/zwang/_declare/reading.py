@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zwang import _expressions
-from zwang._declare.constraints import Bilateral, Constraint, Friction, Text, Unilateral, as_expression
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.given import Text, as_expression
 from zwang._declare.symbols import Coordinate, Velocity, parameter, rate, symbol_table
 from zwang.errors import DeclarationError, nearest
 

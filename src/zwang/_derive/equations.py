@@ -12,9 +12,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Friction
+from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.program import friction_bounds
 from zwang._derive.supported import weights_of
 
 
@@ -123,22 +123,33 @@ class Equations:
 
     @cached_property
     def slips(self) -> Any:
-        """The slip velocities, one row for each component, s x 1."""
-        return _column([slip for item in self.system.constraints for slip in item.slip])
+        """The slip velocities times the axes of elliptic sections, one row for each component, s x 1."""
+        return _column([axis * slip for axis, slip in zip(self._axes, self._slips, strict=True)])
+
+    @cached_property
+    def _slips(self) -> list[Any]:
+        return [slip for item in self.system.constraints for slip in item.slip]
+
+    @cached_property
+    def _axes(self) -> list[Any]:
+        return slip_axes(self.system)
 
     @cached_property
     def slip_bias(self) -> Any:
         """tangent_bias: minus the part of d slip/dt without a, s x 1."""
-        return _column([-self._along_motion(slip) for slip in self.slips])
+        return _column([-axis * self._along_motion(slip) for axis, slip in zip(self._axes, self._slips, strict=True)])
 
     @cached_property
     def slip_rows(self) -> Any:
         """D slip/dv, s x n: the transpose carries friction forces into the equations."""
-        return _rows([[sp.diff(slip, v) for v in self._v] for slip in self.slips], len(self._q))
+        return _rows(
+            [[axis * sp.diff(slip, v) for v in self._v] for axis, slip in zip(self._axes, self._slips, strict=True)],
+            len(self._q),
+        )
 
     @cached_property
     def bounds(self) -> Any:
-        """For each constraint with friction: mu * scale (Coulomb), or the bound (Friction)."""
+        """For each constraint with friction its mu * scale (Coulomb) or bound (Friction); then what else laws need."""
         return _column(friction_bounds(self.system))
 
     @cached_property

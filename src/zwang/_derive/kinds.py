@@ -14,9 +14,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Friction
+from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
-from zwang._derive.program import friction_bounds
 
 LARGEST_INTEGER = 12
 DISTRIBUTED = 8
@@ -68,6 +68,7 @@ def sort_into_kinds(system: System, active: Collection[int]) -> list[Kind]:
     for place, item in enumerate(normals):
         sorter.add(item.level, place in held, item.expr, place)
     slips = [slip for item in system.constraints for slip in item.slip]
+    slips = [axis * slip for axis, slip in zip(slip_axes(system), slips, strict=True)]
     for place, slip in enumerate(slips):
         sorter.add("velocity", False, slip, len(normals) + place)
     for place, bound in enumerate(friction_bounds(system)):

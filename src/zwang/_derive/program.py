@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zwang._declare.constraints import Friction
+from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.supported import weights_of
@@ -43,9 +44,11 @@ class Program:
     normals : list of Row
         One for each constraint that has a normal, in the order of declaration.
     slips : list of Row
-        One for each component of each slip; `value` is the slip, `bias` is tangent_bias.
+        One for each component of each slip, as solvers see it (`friction_forms`); `value` is the slip, `bias` is
+        tangent_bias.
     bounds : list of Node
-        For each constraint with friction: mu * scale (Coulomb) or the bound itself (Friction).
+        For each constraint with friction its size: mu * scale (Coulomb), or the bound itself (Friction); after them
+        what else laws need (`friction_forms.law_rows`).
     energies : kinetic and potential energy; zero where a system is declared by mass and force.
     """
 
@@ -81,6 +84,10 @@ def derive_program(system: System) -> Program:
     ]
     mass, force = _with_support(system, graph, mass, force, normals)
     slips = [velocity_row(convert(slip), convert.graph, v, flow) for item in system.constraints for slip in item.slip]
+    slips = [
+        row if axis == 1 else _scaled_row(graph, convert(axis), row)
+        for row, axis in zip(slips, slip_axes(system), strict=True)
+    ]
     bounds = [convert(bound) for bound in friction_bounds(system)]
     return Program(graph, t, q, v, params, mass, force, normals, slips, bounds, energies)
 
@@ -99,17 +106,6 @@ def _with_support(
                 if i >= j:
                     mass[i, j] = g.add(mass.get((i, j), g.zero), g.mul(scaled, second))
     return mass, force
-
-
-def friction_bounds(system: System) -> list[Any]:
-    """Return, for each constraint with friction, mu * scale (Coulomb) or the bound (Friction)."""
-    bounds = []
-    for item in system.constraints:
-        if isinstance(item, Friction):
-            bounds.append(item.bound)
-        elif item.friction is not None:
-            bounds.append(item.friction.mu * item.friction.scale)
-    return bounds
 
 
 def _equations(
@@ -162,6 +158,12 @@ def velocity_row(node: Node, g: Graph, v: Sequence[Node], flow: dict[Node, Node]
     """Return a row for an expression affine in the velocities; its rate without a is minus the bias."""
     change = g.forward([node], flow)[0]
     return Row(node, change, g.neg(change), _nonzero(g, g.gradient(node, v)))
+
+
+def _scaled_row(g: Graph, axis: Node, row: Row) -> Row:
+    """Return a slip times an axis of its section; that the axis changes matters at rest alone, where the slip is 0."""
+    entries = {i: g.mul(axis, entry) for i, entry in row.entries.items()}
+    return Row(g.mul(axis, row.value), g.mul(axis, row.rate), g.mul(axis, row.bias), entries)
 
 
 def _nonzero(g: Graph, nodes: Sequence[Node]) -> dict[int, Node]:

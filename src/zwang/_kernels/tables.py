@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.constraints import Friction
+from zwang._declare.friction_forms import friction_bounds
 from zwang._declare.system import System
 from zwang._derive.kinds import sort_into_kinds
 from zwang._kernels.kind_source import FIELDS, HEAD, KindLoop, kind_loop
@@ -109,7 +110,7 @@ def layout(system: System, active: Sequence[int]) -> TableModel:
     loops = [kind_loop(kind, number) for number, kind in enumerate(kinds)]
     n = len(system.coordinates)
     m = sum(not isinstance(item, Friction) for item in system.constraints)
-    m += sum(len(item.slip) + bool(item.slip) for item in system.constraints)
+    m += sum(len(item.slip) for item in system.constraints) + len(friction_bounds(system))
     compact = {place: k for k, place in enumerate(active)}
     mass_places = _places([_mass_of(item) for item in loops])
     jac_places = _places([_rows_of(item) for item in loops])

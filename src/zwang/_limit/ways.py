@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._declare.constraints import Bilateral, Unilateral, as_expression
+from zwang._declare.constraints import Bilateral, Unilateral
+from zwang._declare.given import as_expression
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
 from zwang._numerics.tolerances import real

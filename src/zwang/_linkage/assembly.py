@@ -13,8 +13,9 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare.constraints import Bilateral, Constraint, Coulomb, Unilateral
+from zwang._declare.constraints import Bilateral, Constraint, Unilateral
 from zwang._declare.guides import on_curve
+from zwang._declare.laws import Coulomb
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.layout import Layout

@@ -22,9 +22,10 @@ The file says what `zwang.System` is told, under the same names (schema 2; files
     expr = "height"
     restitution = 0
 
-    [constraint.friction]
-    coefficient = "mu"
+    [constraint.friction]                                  # law = "coulomb", or another that zwang.law has registered
+    coefficient = "mu"                                     # a list of two for a pair of slips
     slip = ["rate(x - l*cos(theta))"]
+    static = "mu_s"                                        # optional: at rest
 
     [params]
     m = 1.0

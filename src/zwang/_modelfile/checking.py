@@ -19,9 +19,12 @@ TABLES = ("assumptions", "define", "forces", "constraint", "params", "state", "d
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
-    "friction": (("bound", "slip"), ()),
+    "friction": (("bound", "slip"), ("section",)),
 }
 """The keys that a kind of constraint must and may have, beside kind and name."""
+COULOMB = "coulomb"
+"""The law of friction of a table that names none."""
+COULOMB_KEYS = ("law", "coefficient", "slip", "static", "scale")
 _STATE = ("a coordinate", "a velocity", "the time")
 
 
@@ -53,6 +56,9 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     found["define"] = _definitions(plain.get("define", {}), state, where)
     found["forces"] = _Table(plain.get("forces", {}), f"{where}: [forces]", (), q, "no coordinate").all_texts()
     found["constraint"] = _constraints(plain.get("constraint", []), where)
+    laws = [key for entry in found["constraint"] for key in _newer_law(entry)] if schema == 1 else []
+    if laws:
+        raise DeclarationError(f"{where}: {laws[0]} belongs to schema 2, and the file has 1. Write schema = 2.")
     taken = {**state, **dict.fromkeys(found["define"], "a definition")}
     found["parameters"] = _parameters(top, taken, where) if "parameters" in plain else []
     found["params"] = _params(plain.get("params", {}), taken, where)
@@ -231,12 +237,37 @@ def _constraint(values: Any, place: str, where: str) -> dict[str, Any]:
     if "slip" in values:
         found["slip"] = table.slips("slip")
     if "friction" in values:
-        law = ("coefficient", "slip", "scale")
-        inner = _Table(values["friction"], f"{place}, friction", law[:2], law)
-        found["friction"] = {"coefficient": inner.text("coefficient"), "slip": inner.slips("slip")}
-        if "scale" in inner.values:
-            found["friction"]["scale"] = inner.text("scale")
+        found["friction"] = _law(values["friction"], f"{place}, friction")
+    if "section" in values:
+        found["section"] = _texts(values["section"], f"{place}: 'section'")
+        if len(found["section"]) != 2:
+            raise _wrong_type(f"{place}: 'section'", "a list of two: low and high, or two semi-axes", values["section"])
     return found
+
+
+def _law(values: Any, place: str) -> dict[str, Any]:
+    """Return the table of a law of friction; the keys of laws other than Coulomb's are read where laws are known."""
+    other = isinstance(values, Mapping) and values.get("law", COULOMB) != COULOMB
+    table = _Table(values, place, ("slip",) if other else ("coefficient", "slip"), None if other else COULOMB_KEYS)
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if key == "slip":
+            found[key] = table.slips(key)
+        elif key == "law":
+            found[key] = table.label(key)
+        else:
+            found[key] = _texts(value, f"{place}: '{key}'") if isinstance(value, (list, tuple)) else table.text(key)
+    if found.get("law") == COULOMB:
+        del found["law"]
+    return found
+
+
+def _newer_law(entry: Mapping[str, Any]) -> list[str]:
+    """Return what of a constraint's friction schema 1 doesn't know, in words."""
+    law = entry.get("friction", {})
+    found = [f"'{key}' of friction" for key in ("law", "static") if key in law]
+    found += ["a pair of coefficients"] if isinstance(law.get("coefficient"), list) else []
+    return found + (["'section'"] if "section" in entry else [])
 
 
 def _text(value: Any, place: str) -> str:

@@ -17,8 +17,10 @@ from zwang._compile.model import Model, compile
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Constraint, Friction
+from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
+from zwang._numerics.contact.law import LawRows
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
@@ -46,8 +48,8 @@ class Acting:
 class _State:
     """The terms of one state with the scales that tolerances refer to."""
 
-    def __init__(self, inputs: Inputs, terms: Terms | SparseTerms) -> None:
-        self.terms = terms
+    def __init__(self, system: System, inputs: Inputs, terms: Terms | SparseTerms) -> None:
+        self.system, self.terms = system, terms
         self.mass: Any
         self.rows: Any
         self.slip_rows: Any
@@ -78,7 +80,7 @@ def acting(
     Rows and biases in `cleaned`, which depend on each other, stand in place of what rounding has made of them.
     """
     given = _normal_forces(system, normal_forces)
-    state = _State(inputs, terms)
+    state = _State(system, inputs, terms)
     contacts: list[Contact] = []
     opened: list[str] = []
     known = dict(zip(cleaned.places, zip(cleaned.rows, cleaned.gamma, strict=True), strict=True)) if cleaned else {}
@@ -196,24 +198,44 @@ def _contact(
     at_rest = bool(np.all(np.abs(speed) <= tolerances.slip * state.slip_scale[slip : slip + len(item.slip)]))
     along: dict[str, Any] = {}
     if item.slip:
-        along = {
-            "tangent": tangent,
-            "tangent_bias": np.array([terms.slip_bias[k, 0] for k in places]),
-            "slip": np.zeros_like(speed) if at_rest else speed,
+        rows = law_rows(state.system)[law]
+        along = _rubbing(rows, terms.bounds[:, 0], isinstance(item, Friction))
+        axes = terms.bounds[list(rows.axes), 0] if rows.axes else np.ones(len(item.slip))
+        inverse = np.divide(1.0, axes, out=np.zeros_like(axes), where=axes > 0)
+        bias = np.array([terms.slip_bias[k, 0] for k in places])
+        along |= {
+            "tangent": _times(inverse, tangent) if rows.axes else tangent,
+            "tangent_bias": inverse * bias,
+            "slip": np.zeros_like(speed) if at_rest else inverse * speed,
         }
     name = str(item.name)
     if isinstance(item, Friction):
-        return Contact(None, friction=1.0, normal_force=float(terms.bounds[law, 0]), name=name, **along)
-    row, bias = known or (state.row(state.rows, normal), terms.gamma[normal, 0])
+        return Contact(None, name=name, **along)
+    row, gamma = known or (state.row(state.rows, normal), terms.gamma[normal, 0])
     return Contact(
         row,
-        friction=float(terms.bounds[law, 0]) if item.slip else 0.0,
-        bias=float(bias),
+        bias=float(gamma),
         bilateral=isinstance(item, Bilateral),
         normal_force=given.get(name),
         name=name,
         **along,
     )
+
+
+def _rubbing(rows: LawRows, bounds: Any, alone: bool) -> dict[str, Any]:
+    """Return a law as a Contact takes it; an ellipse as its two coefficients along the declared slips."""
+    found = rows.contact(bounds, alone=alone)
+    if rows.axes:
+        pair = np.maximum(bounds[list(rows.axes)], 0.0)
+        rest = found.get("static_friction")
+        found["friction"] = tuple(pair * found["friction"])
+        if rest is not None:
+            found["static_friction"] = tuple(pair * np.broadcast_to(rest, 2))
+    return found
+
+
+def _times(factors: Any, rows: Any) -> Any:
+    return rows.multiply(factors[:, None]).tocsr() if hasattr(rows, "tocsr") else factors[:, None] * rows
 
 
 def _dense(row: Any) -> Any:

@@ -15,6 +15,7 @@ from zwang._compile.laws import sound_laws
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
+from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
@@ -104,7 +105,8 @@ def reactions_of_batch(
 def _table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
     lines = table_of(system).arrays
-    if (lines.components > 1).any() or _modes(lines) > MOST_MODES:
+    plain = all(rows.plain for rows in law_rows(system))  # the compiled count knows symmetric intervals alone
+    if not plain or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
         return None
     slip = np.where(lines.components > 0, lines.first, -1)
     return np.column_stack([lines.side, lines.level, lines.normal, slip, lines.law])

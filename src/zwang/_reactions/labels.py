@@ -17,7 +17,8 @@ def sliding_mode(problem: ContactProblem, contact: int) -> Mode:
     """Return the mode of a contact that slides with friction, closed for one without friction."""
     rows = problem.rows
     slip = rows.slip[rows.first[contact] : rows.first[contact + 1]]
-    if rows.friction[contact] == 0 or not np.any(slip):
+    rubs = rows.friction[contact] if rows.sides is None else rows.sides[contact].max()
+    if rubs == 0 or not np.any(slip):
         return Mode.CLOSED
     return slip_mode(len(slip), slip[0])
 

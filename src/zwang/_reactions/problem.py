@@ -19,6 +19,7 @@ from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
 from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.residual import scales_of
+from zwang._numerics.contact.rest import holding, settled
 from zwang._numerics.contact.scaled import Reduced, inverse_times, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
@@ -26,7 +27,7 @@ from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
 from zwang._reactions.single_contact import contact_graph
-from zwang._reactions.solutions import distinct_accelerations, solution_of
+from zwang._reactions.solutions import distinct_accelerations, in_given_units, solution_of
 from zwang._reactions.spatial import reactions_by_solvers
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
@@ -133,8 +134,8 @@ def reactions_of_problem(
     options = Options(tol, slip_tol, every, budget, certify, report, exact, partial)
     origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
-        return _planar(problem, called, options, name, tuple(coordinates), origin)
-    return reactions_by_solvers(
+        return in_given_units(problem, _planar(problem, called, options, name, tuple(coordinates), origin))
+    found = reactions_by_solvers(
         problem,
         names=called,
         name=name,
@@ -144,6 +145,7 @@ def reactions_of_problem(
         note=_what_is_left(problem, options),
         ranges=ranges,
     )
+    return in_given_units(problem, found)
 
 
 def _fits(problem: ContactProblem) -> bool:
@@ -181,7 +183,8 @@ class Found:
 def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: Options) -> Found:
     tol = options.tol
     rounding = _ill_conditioned(reduced, tol)
-    proofs = certificates(reduced) if options.certify and not rounding else []
+    # Proofs for every force are of Coulomb's law; other sections and rest with a law of its own go without.
+    proofs = certificates(reduced) if options.certify and not rounding and not reduced.special else []
     outcome = _enumerate(reduced, total, options)
     finished = outcome is not None and outcome.finished
     if options.exact and outcome is not None and outcome.finished:
@@ -189,7 +192,7 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
         decided = None if starts is None else exact_set(problem, reduced, outcome, starts, options.slip_tol)
         if decided is not None:
             return Found(decided.pieces, outcome, proofs, True, (), "", decided)
-    pieces = pieces_of(reduced, outcome, tol) if outcome is not None else []
+    pieces = holding(reduced, pieces_of(reduced, outcome, tol), tol) if outcome is not None else []
     doubtful = [piece.marginal for piece in pieces if piece.marginal]
     pieces = maximal(reduced, pieces, tol)
     if not finished and not pieces:
@@ -288,10 +291,10 @@ def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | N
 
 def _one(problem: ContactProblem, reduced: Reduced, tol: float) -> list[Piece]:
     piece = one_piece(reduced, tol)
-    if piece is None:
+    if piece is None and not reduced.special:
         proposed = solve_one(friction_arrays(problem))
         piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
-    return [piece] if piece is not None else []
+    return [settled(reduced, piece, tol)] if piece is not None else []
 
 
 def _marginal(doubtful: list[str], doubts: int) -> tuple[str, ...]:
@@ -344,4 +347,6 @@ def _digest(problem: ContactProblem) -> str:
     for array in (problem.force, rows.first, rows.friction, rows.bias, rows.tangent_bias, rows.bilateral, rows.slip):
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(np.ascontiguousarray(rows.normal_force).tobytes())
+    for sizes in (rows.sides, rows.resting, rows.axes):
+        digest.update(b"" if sizes is None else np.ascontiguousarray(sizes).tobytes())
     return digest.hexdigest()

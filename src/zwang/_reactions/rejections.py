@@ -11,9 +11,10 @@ import numpy.typing as npt
 from zwang._numerics.contact import search_tree as tree
 from zwang._numerics.contact.enumeration import Outcome, Variable
 from zwang._numerics.contact.exact.sets import ExactSet
-from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES
+from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES, YIELDS
 from zwang._numerics.contact.pieces import conditions
 from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.rest import yielding
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import affine_solution
 from zwang._numerics.linear.programs import deepest
@@ -25,7 +26,7 @@ Array = npt.NDArray[np.float64]
 FEW_MODES = 64
 ROUNDING = 1e-15
 """In place of the tolerance, where solutions were decided exactly."""
-REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS)
+REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS, YIELDS)
 
 Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
 """Modes, reason, contact, value, and normal forces and gap accelerations where the equations give them."""
@@ -50,6 +51,7 @@ def explain(
     if total <= FEW_MODES:
         rows = list(_one_by_one(reduced, tol if exact is None else ROUNDING))
         rows = [row for row in rows if exact is None or row[0] not in exact.found]
+        rows += _yielding(reduced, {row[0] for row in rows}, tol, exact)
         return _gather(problem, reduced, rows, names, len(rows))
     if outcome is None:
         return _gather(problem, reduced, [], names, 0)
@@ -78,6 +80,19 @@ def _one_by_one(reduced: Reduced, tol: float) -> Iterable[Row]:
         gap = reduced.gram @ point + reduced.free
         gaps = np.array([gap[i] * reduced.acceleration_unit[i] if i >= 0 else np.nan for i in reduced.normal])
         yield modes, reason, contact, float(values[worst]) * unit, reduced.forces(point)[0], gaps
+
+
+def _yielding(reduced: Reduced, rejected: set[tuple[int, ...]], tol: float, exact: ExactSet | None) -> Iterable[Row]:
+    """Yield the modes with solutions in which a slip from rest yields to sticking."""
+
+    def solvable(modes: tuple[int, ...]) -> bool:
+        return modes not in rejected
+
+    for modes in itertools.product(*(range(len(table.modes)) for table in reduced.tables)) if reduced.static else ():
+        if modes not in rejected and (exact is None or modes not in exact.found):
+            contact = yielding(reduced, modes, solvable)
+            if contact >= 0:
+                yield modes, YIELDS, contact, 0.0, None, None
 
 
 def _least_failure(
@@ -158,7 +173,7 @@ def _meaning(reduced: Reduced, variable: Variable, mode: int) -> str:
         return PENETRATES
     if variable.name == "slip":
         return BACKWARDS
-    if variable.name in {"below", "above"}:
+    if variable.name in {"below", "above"} or reduced.normal[variable.contact] < 0:
         return BEYOND
     if variable.name in {"N", "push"}:
         return PULLS

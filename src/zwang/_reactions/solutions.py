@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,7 @@ from zwang._numerics.contact.residual import Scales, residual_of
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import coordinate_ranges
 from zwang._reactions.labels import piece_modes
-from zwang._results.reactions import Modes, Points, Ranges, Solution
+from zwang._results.reactions import Modes, Points, Ranges, Reactions, Solution
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +29,39 @@ def is_flat(problem: ContactProblem) -> bool:
 def shaped(problem: ContactProblem, tangential: Array) -> Array:
     """Return friction forces (..., k, 2) in the shape that results have."""
     return tangential[..., 0] if is_flat(problem) else tangential
+
+
+def in_given_units(problem: ContactProblem, result: Reactions) -> Reactions:
+    """Return a result with friction forces and slip accelerations along the tangents as they were given.
+
+    Elliptic cones are solved as round ones on tangents multiplied by their coefficients (`ContactRows.axes`).
+    """
+    axes = problem.rows.axes
+    if axes is None:
+        return result
+    inverse = np.divide(1.0, axes, out=np.zeros_like(axes), where=axes > 0)
+
+    def points(found: Points) -> Points:
+        return replace(found, tangential=found.tangential * axes)
+
+    solutions = tuple(
+        replace(
+            solution,
+            tangential=solution.tangential * axes,
+            slip_acceleration=solution.slip_acceleration * inverse,
+            vertices=points(solution.vertices),
+            rays=points(solution.rays),
+            lines=points(solution.lines),
+            ranges=replace(solution.ranges, tangential=_scaled_ranges(solution.ranges.tangential, axes)),
+        )
+        for solution in result.solutions
+    )
+    return replace(result, solutions=solutions)
+
+
+def _scaled_ranges(ranges: Array, axes: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # what is unbounded along an axis of no length is zero
+        return np.where(axes[..., None] > 0, ranges * axes[..., None], 0.0)
 
 
 def _clean(values: Array, scale: float) -> Array:

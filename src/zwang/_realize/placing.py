@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.laws import Law
 from zwang._declare.symbols import Coordinate
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
@@ -63,6 +64,15 @@ def place(
     return system.replace(**changes)
 
 
+def _friction(law: Law, size: Any, name: str | None) -> Friction:
+    """Return a law with a normal force in the place of the multiplier: what it lets slip bounds it at rest too."""
+    section = law.section()
+    first, second = section.sides
+    if first == second:
+        return Friction(first * size, slip=law.slip, name=name)
+    return Friction(size, slip=law.slip, section=section, name=name)
+
+
 def _constraints(
     system: System, constraint: Bilateral | Unilateral, normal_force: Any, pulls: bool
 ) -> list[Constraint]:
@@ -74,5 +84,5 @@ def _constraints(
         elif constraint.friction is not None:
             law = constraint.friction
             size = sp.Abs(normal_force) if pulls else normal_force
-            left.append(Friction(law.mu * law.scale * size, slip=law.slip, name=item.name))
+            left.append(_friction(law, size, item.name))
     return left

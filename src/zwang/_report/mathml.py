@@ -11,6 +11,7 @@ from sympy.printing.precedence import PRECEDENCE, precedence_traditional
 from sympy.printing.printer import Printer
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction
+from zwang._declare.laws import Interval, Section
 from zwang._declare.system import System
 
 GREEK = dict(
@@ -116,13 +117,29 @@ def accented(text: str, mark: str) -> str:
 def relation(item: Constraint) -> str:
     """Return what a constraint demands, with its friction."""
     if isinstance(item, Friction):
-        return _friction(formula(item.bound), item.slip)
+        section = Interval(-1, 1) if item.section is None else item.section
+        return _law(section, None, formula(item.bound), item.slip)
     sign = "=" if isinstance(item, Bilateral) else "≥"
     told = row(formula(item.expr), f"<mo>{sign}</mo><mn>0</mn>")
     if item.friction is None:
         return told
-    bound = row(formula(item.friction.mu * item.friction.scale), TIMES, fenced("<mi>λ</mi>", "|", "|"))
-    return row(told, '<mo separator="true">,</mo><mspace width="1em"/>', _friction(bound, item.friction.slip))
+    law = item.friction
+    said = _law(law.section(), law.resting(), fenced("<mi>λ</mi>", "|", "|"), law.slip)
+    return row(told, '<mo separator="true">,</mo><mspace width="1em"/>', said)
+
+
+def _law(section: Section, resting: Section | None, size: str, slip: tuple[Any, ...]) -> str:
+    """Return what a section, and that at rest, say of the friction force."""
+    told = _friction(_bound(section, size), slip)
+    if resting is None or resting == section:
+        return told
+    return row(told, '<mo separator="true">,</mo><mspace width="1em"/><mtext>at rest </mtext>', _bound(resting, size))
+
+
+def _bound(section: Section, size: str) -> str:
+    """Return the largest friction force: one, or the two of an interval, or the semi-axes of an ellipse."""
+    parts = [row(formula(side), TIMES, size) if side != 1 else size for side in dict.fromkeys(section.sides)]
+    return parts[0] if len(parts) == 1 else fenced(row(parts[0], '<mo separator="true">,</mo>', parts[1]), "(", ")")
 
 
 def declaration(system: System) -> list[tuple[str, str, str]]:

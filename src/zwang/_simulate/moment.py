@@ -116,17 +116,18 @@ def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactPro
                 "tangent_bias": terms.slip_bias[slips, 0],
                 "slip": np.zeros(len(slips)) if number in moment.resting else speed,
             }
-        bound = float(terms.bounds[place.law, 0]) if place.law >= 0 else 0.0
-        if place.side is Side.BOUND:
-            contacts.append(Contact(None, friction=1.0, normal_force=max(bound, 0.0), name=place.name, **along))
+        alone = place.side is Side.BOUND
+        law = place.rows.contact(terms.bounds[:, 0], alone=alone) if place.law >= 0 else {}
+        if alone:
+            contacts.append(Contact(None, name=place.name, **law, **along))
             continue
         contacts.append(
             Contact(
                 terms.rows[place.normal, :, 0],
-                friction=max(bound, 0.0),
                 bias=float(terms.gamma[place.normal, 0]),
                 bilateral=not place.one_sided,
                 name=place.name,
+                **law,
                 **along,
             )
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zwang._declare.constraints import as_expression
+from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
-from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.constraints import Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb
 from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System

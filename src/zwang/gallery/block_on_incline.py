@@ -6,8 +6,9 @@ import math
 
 import sympy as sp
 
-from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.constraints import Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb
 from zwang._declare.shapes import Box
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System

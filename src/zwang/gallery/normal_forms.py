@@ -15,8 +15,9 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare.constraints import Bilateral, Coulomb
+from zwang._declare.constraints import Bilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb
 from zwang._declare.symbols import coordinates, parameters
 from zwang._declare.system import System
 from zwang.errors import DeclarationError, nearest

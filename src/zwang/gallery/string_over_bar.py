@@ -8,8 +8,9 @@ chi = (m1 - m2)/(m1 + m2) it starts to slip for |chi| > 2 mu, with T = -2 mu sig
 
 from __future__ import annotations
 
-from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.constraints import Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb
 from zwang._declare.shapes import Box, Sphere
 from zwang._declare.symbols import coordinates, parameters, t
 from zwang._declare.system import System

@@ -11,8 +11,9 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare.constraints import Coulomb, Unilateral
+from zwang._declare.constraints import Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb
 from zwang._declare.symbols import coordinates, parameters, rate
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest

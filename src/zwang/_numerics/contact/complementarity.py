@@ -127,8 +127,8 @@ class Complementarity:
 
 
 def complementarity(problem: Reduced) -> Complementarity | None:
-    """Return the problem in standard form, None where there is none (bilateral contacts with friction)."""
-    if {Law.BILATERAL_REST, Law.BILATERAL_SLIDING} & set(problem.laws):
+    """Return the problem in standard form, None where there is none (bilateral friction, other sections)."""
+    if {Law.BILATERAL_REST, Law.BILATERAL_SLIDING} & set(problem.laws) or problem.special:
         return None
     two_sided = np.array([problem.normal[c] for c, law in enumerate(problem.laws) if law is Law.BILATERAL], dtype=int)
     gram, free, back = _eliminated(problem, two_sided)

@@ -137,7 +137,7 @@ def layout_of(problem: Reduced) -> Layout:
             if factor:
                 tab[i] += factor * source[at]
         tab[i, 0] += constant
-        kind[number[c, name]] = FREE if name == "slip" else 0
+        kind[number[c, name]] = FREE if name == "slip" or name in problem.tables[c].free else 0
     variables = [Variable(c, name, _unit(problem, c, name)) for c, name in generators + rows]
     basic = np.arange(len(generators), len(number))
     tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
@@ -147,7 +147,7 @@ def layout_of(problem: Reduced) -> Layout:
 def _unit(problem: Reduced, c: int, name: str) -> float:
     if name in {"gap", "slip"}:
         return float(problem.acceleration_unit[problem.normal[c] if name == "gap" else problem.tangent[c]])
-    if name in {"below", "above"}:
+    if problem.normal[c] < 0:
         return float(problem.unit[problem.tangent[c]])
     return float(problem.unit[problem.normal[c]])
 
@@ -158,9 +158,10 @@ def step_arrays(problem: Reduced, layout: Layout) -> tuple[Ints, Ints, Ints, Int
     count = len(steps)
     most = max((len(step.choices) for _, step in steps), default=1)
     counts = np.array([len(step.choices) for _, step in steps], dtype=np.int64)
-    zero, strict = np.full((count, most, 4), -1), np.full((count, most, 2), -1)
+    widest = max((len(choice.zero) for _, step in steps for choice in step.choices), default=0)
+    zero, strict = np.full((count, most, max(4, widest)), -1), np.full((count, most, 2), -1)
     any_strict, turned = np.full((count, most, 2), -1), np.full((count, most), -1)
-    pairs = np.full((count, 8, 3), -1)
+    pairs = np.full((count, max(8, max((len(step.pairs) for _, step in steps), default=0)), 3), -1)
     for i, (c, step) in enumerate(steps):
         for m, choice in enumerate(step.choices):
             for target, names in ((zero, choice.zero), (strict, choice.strict), (any_strict, choice.any_strict)):

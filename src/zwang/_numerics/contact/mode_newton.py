@@ -42,6 +42,17 @@ def newton(problem: Reduced, *, starts: int = 24, steps: int = 60, seed: int = 0
     return None
 
 
+def _room(problem: Reduced, contact: int, normal: float, aim: float) -> tuple[float, float]:
+    """Return how far a friction force is inside the two bounds at rest."""
+    modes = problem.tables[contact].modes
+    if problem.laws[contact] is Law.UNILATERAL_REST:
+        stick = modes[1]
+    else:
+        stick = modes[3] if problem.laws[contact] is Law.BILATERAL_REST and normal < 0 else modes[0]
+    first, second = (form[0] * normal + form[1] * aim + form[4] for form in stick.inequalities)
+    return float(first), float(second)
+
+
 def projected_mode(problem: Reduced, contact: int, z: Array) -> int:
     """Return the mode of a contact that the projections of the laws show at any forces z."""
     law, n, t = problem.laws[contact], problem.normal[contact], problem.tangent[contact]
@@ -55,8 +66,8 @@ def projected_mode(problem: Reduced, contact: int, z: Array) -> int:
     if law is Law.UNILATERAL_REST and z[n] - u_n < 0:
         return 0
     aim = z[t] - (problem.gram[t] @ z + problem.free[t])
-    bound = -problem.tables[contact].offset if law is Law.TRESCA_REST else problem.friction[contact] * abs(z[n])
-    slip = 0 if abs(aim) <= bound else (1 if aim < 0 else 2)
+    below, above = _room(problem, contact, 0.0 if law is Law.TRESCA_REST else float(z[n]), aim)
+    slip = 0 if below >= 0 and above >= 0 else (1 if below < 0 else 2)
     if law is Law.TRESCA_REST:
         return slip
     if law is Law.BILATERAL_REST:

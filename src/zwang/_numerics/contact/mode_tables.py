@@ -43,6 +43,7 @@ PUSHES = "pushes"
 BEYOND = "friction beyond its bound"
 BACKWARDS = "slips the other way"
 CONTRADICTS = "contradicts the other equations"
+YIELDS = "slips though it could stick"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class ModeTable:
     offset : float
         Friction force when all generators are zero.
     free : tuple of str
-        Generators of any sign.
+        Generators and rows of any sign, beside "slip".
     rows : mapping name -> Form
         Variables that depend on the others; those in `tied` vanish in every mode.
     pairs : tuple of (name, name, sign)
@@ -149,22 +150,29 @@ def _edge(mu: float, sign: float) -> Form:
     return (mu, sign, 0, 0, 0)
 
 
+Sides = tuple[float, float]
+"""The largest friction force against a slip > 0 and against a slip < 0, per unit of |N| or whole (Tresca)."""
+
+
 @lru_cache(maxsize=4096)
-def table(law: Law, mu: float, bound: float) -> ModeTable:
-    """Return the modes under a law with friction coefficient mu, or with friction bound `bound` (Tresca)."""
+def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
+    """Return the modes under a law; `resting` are the sides at rest, where rest has a law of its own.
+
+    A contact that slides has the first side against it.
+    """
     if law is Law.UNILATERAL:
-        return _unilateral(mu)
+        return _unilateral(sides[0])
     if law is Law.UNILATERAL_REST:
-        return _unilateral_rest(mu)
+        return _unilateral_rest(sides) if resting is None else _unilateral_static(sides, resting)
     if law is Law.BILATERAL:
         mode = Conditions((_GAP,), (), (), ("gap",))
         return ModeTable((mode,), {"N": (1, 0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
     if law is Law.BILATERAL_SLIDING:
-        return _bilateral_sliding(mu)
+        return _bilateral_sliding(sides[0])
     if law is Law.BILATERAL_REST:
-        return _bilateral_rest(mu)
+        return _bilateral_rest(sides) if resting is None else _bilateral_static(sides, resting)
     if law is Law.TRESCA_REST:
-        return _tresca(bound)
+        return _tresca(sides, sides) if resting is None else _tresca(sides, resting)
     return ModeTable((Conditions((), (), (), ()),), {}, {}, ())
 
 
@@ -177,20 +185,58 @@ def _unilateral(mu: float) -> ModeTable:
     return ModeTable((opened, closed), {"N": (1, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
 
 
-def _unilateral_rest(mu: float) -> ModeTable:
+def _edges(sides: Sides, names: tuple[str, str], sign: int = 1) -> dict[str, tuple[float, float]]:
+    """Return generators along the two edges of a friction cone, up (T > 0) and down."""
+    up, down = 1 / (1 + sides[1]), 1 / (1 + sides[0])
+    return {names[0]: (sign * up, sides[1] * up), names[1]: (sign * down, -sides[0] * down)}
+
+
+def _cone(sides: Sides, sign: int = 1) -> tuple[Form, Form]:
+    """Return the forms that are not negative in the friction cone: zero against a slip > 0, against a slip < 0."""
+    return _edge(sign * sides[0], 1), _edge(sign * sides[1], -1)
+
+
+def _unilateral_rest(sides: Sides) -> ModeTable:
     opened = Conditions((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
-    cone = (_edge(mu, 1), _edge(mu, -1))
+    cone = _cone(sides)
     stick = Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
-    forth = Conditions((_GAP, _edge(mu, 1)), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
+    forth = Conditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
     back = Conditions(
-        (_GAP, _edge(mu, -1)), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
+        (_GAP, cone[1]), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
     )
-    weight = 1 / (1 + mu)
     return ModeTable(
         (opened, stick, forth, back),
-        {"up": (weight, mu * weight), "down": (weight, -mu * weight)},
+        _edges(sides, ("up", "down")),
         {"gap": _GAP, "slip": _SLIP},
         (("up", "gap", 1), ("down", "gap", 1), ("up", "slip", 1), ("down", "slip", -1)),
+    )
+
+
+def _against(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
+    return tuple((name, other, 1) for name in names for other in others)
+
+
+def _never_both(sticks: tuple[str, ...], forth: str, back: str) -> tuple[tuple[str, str, int], ...]:
+    """Products that vanish where sticking has generators of its own."""
+    still = tuple((name, "slip", sign) for name in sticks for sign in (1, -1))
+    return (*_against(sticks, (forth, back)), *still, (forth, back, 1), (forth, "slip", -1), (back, "slip", 1))
+
+
+def _unilateral_static(sides: Sides, resting: Sides) -> ModeTable:
+    # Sticking fills a wider cone than the edges of slip: those are generators of their own.
+    cone = _cone(sides)
+    sticks, slips = ("up", "down"), ("back", "forth")
+    opened = Conditions((_N, _T), (_GAP,), (PENETRATES,), (*sticks, *slips), strict=("gap",))
+    stick = Conditions((_GAP, _SLIP), _cone(resting), (BEYOND, BEYOND), ("gap", "slip", *slips))
+    forth = Conditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), (*sticks, "back", "gap"), strict=("slip",))
+    back = Conditions(
+        (_GAP, cone[1]), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), (*sticks, "forth", "gap"), strict=("slip",), turned=True
+    )
+    return ModeTable(
+        (opened, stick, forth, back),
+        _edges(resting, sticks) | _edges(sides, slips),
+        {"gap": _GAP, "slip": _SLIP},
+        (*_against((*sticks, *slips), ("gap",)), *_never_both(sticks, "forth", "back")),
     )
 
 
@@ -201,17 +247,15 @@ def _bilateral_sliding(mu: float) -> ModeTable:
     return ModeTable((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
 
 
-def _bilateral_rest(mu: float) -> ModeTable:
-    weight = 1 / (1 + mu)
+def _bilateral_rest(sides: Sides) -> ModeTable:
     names = ("up", "down", "up-", "down-")
-    edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    generators = {name: (sign * weight, turn * mu * weight) for name, (sign, turn) in zip(names, edges, strict=True)}
+    generators = _edges(sides, names[:2]) | _edges(sides, names[2:], -1)
     modes = []
     for sign, own, other in ((1, names[:2], names[2:]), (-1, names[2:], names[:2])):
         force: Form = (sign, 0, 0, 0, 0)
         wrong = PULLS if sign > 0 else PUSHES
         pulling = sign < 0
-        cone = (_edge(sign * mu, 1), _edge(sign * mu, -1))
+        cone = _cone(sides, sign)
         modes += [
             Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
             Conditions(
@@ -244,16 +288,59 @@ def _bilateral_rest(mu: float) -> ModeTable:
     return ModeTable(tuple(modes), generators, rows, opposite + against, tied=("gap",), split=split)
 
 
-def _tresca(bound: float) -> ModeTable:
-    room: tuple[Form, Form] = ((0, 1, 0, 0, bound), (0, -1, 0, 0, bound))
-    stick = Conditions((_SLIP,), room, (BEYOND, BEYOND), ("slip",))
-    forth = Conditions((room[0],), (_SLIP,), (BACKWARDS,), ("below",), strict=("slip",))
-    back = Conditions((room[1],), (_MINUS_SLIP,), (BACKWARDS,), ("above",), strict=("slip",), turned=True)
+def _bilateral_static(sides: Sides, resting: Sides) -> ModeTable:
+    names = {1: ("up", "down", "back", "forth"), -1: ("up-", "down-", "back-", "forth-")}
+    generators: dict[str, tuple[float, float]] = {}
+    modes = []
+    for sign, (up, down, back, forth) in names.items():
+        generators |= _edges(resting, (up, down), sign) | _edges(sides, (back, forth), sign)
+        force: Form = (sign, 0, 0, 0, 0)
+        wrong, pulling, other = PULLS if sign > 0 else PUSHES, sign < 0, names[-sign]
+        cone = _cone(sides, sign)
+        modes += [
+            Conditions(
+                (_GAP, _SLIP),
+                _cone(resting, sign),
+                (BEYOND, BEYOND),
+                ("slip", back, forth, *other),
+                any_strict=(up, down) if pulling else (),
+            ),
+            Conditions(
+                (_GAP, cone[0]),
+                (force, _SLIP),
+                (wrong, BACKWARDS),
+                (up, down, back, *other),
+                strict=("slip", forth) if pulling else ("slip",),
+            ),
+            Conditions(
+                (_GAP, cone[1]),
+                (force, _MINUS_SLIP),
+                (wrong, BACKWARDS),
+                (up, down, forth, *other),
+                strict=("slip", back) if pulling else ("slip",),
+                turned=True,
+            ),
+        ]
+    pairs = _against(names[1], names[-1])
+    for up, down, back, forth in names.values():
+        pairs += _never_both((up, down), forth, back)
+    return ModeTable(tuple(modes), generators, {"gap": _GAP, "slip": _SLIP}, pairs, tied=("gap",))
+
+
+def _tresca(sides: Sides, resting: Sides) -> ModeTable:
+    slides: tuple[Form, Form] = ((0, 1, 0, 0, sides[0]), (0, -1, 0, 0, sides[1]))
+    rests: tuple[Form, Form] = ((0, 1, 0, 0, resting[0]), (0, -1, 0, 0, resting[1]))
+    rows: dict[str, Form] = {"slip": _SLIP, "above": rests[1]}
+    lowest, highest = "below", "above"
+    pairs = [("below", "slip", 1), ("above", "slip", -1)]
+    if resting != sides:
+        # Within the bounds at rest, how far T is from what slip leaves of it; zero on either side is slip.
+        lowest, highest = "forth", "back"
+        rows |= {"forth": slides[0], "back": slides[1]}
+        pairs = []
+    stick = Conditions((_SLIP,), rests, (BEYOND, BEYOND), ("slip",))
+    forth = Conditions((slides[0],), (_SLIP,), (BACKWARDS,), (lowest,), strict=("slip",))
+    back = Conditions((slides[1],), (_MINUS_SLIP,), (BACKWARDS,), (highest,), strict=("slip",), turned=True)
     # T = -bound + below; above = bound - T
-    return ModeTable(
-        (stick, forth, back),
-        {"below": (0, 1)},
-        {"slip": _SLIP, "above": room[1]},
-        (("below", "slip", 1), ("above", "slip", -1)),
-        offset=-bound,
-    )
+    free = () if resting == sides else ("forth", "back")
+    return ModeTable((stick, forth, back), {"below": (0, 1)}, rows, tuple(pairs), offset=-resting[0], free=free)

@@ -8,18 +8,23 @@ A unilateral contact has normal_j @ w >= bias_j, N_j >= 0 and one of the two an 
 normal_j @ w = bias_j and N_j of any sign. Coulomb: |T_j| <= mu_j |N_j|, and T_j = -mu_j |N_j| d with d the direction
 of the slip, or at rest of the slip acceleration tangent_j @ w - tangent_bias_j, where that is not zero. A given
 normal force (Tresca) drops the conditions on the normal and keeps those on the friction force.
+
+Other sections than discs: along one tangent T_j may lie in |N_j| [low, high]; a pair of coefficients is a disc on
+tangents that are multiplied by them, and this is how it is stacked. A static coefficient holds at rest: slip from rest
+is then a solution only where the same modes with that contact sticking have none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.numbers import ContactLaw, law_of_numbers
 from zwang._numerics.contact.values import (
     Array,
     Matrix,
@@ -50,8 +55,8 @@ class Contact:
         normal row, whose bound is ``friction * normal_force``.
     tangent : (p, n) array, optional
         Rows that give the slip velocity, p = 0, 1 or 2; one row may be given as (n,).
-    friction : float
-        Coulomb's coefficient.
+    friction : float or a pair of them
+        Coulomb's coefficient; a pair belongs to two tangents: an elliptic cone.
     bias : float
         The least (bilateral: the only) value of ``normal @ w`` that the contact allows.
     tangent_bias : (p,) array, optional
@@ -62,6 +67,10 @@ class Contact:
         Slip velocity [m/s if tangent is of unit length]; zero, that is rest, if left out.
     normal_force : float, optional
         A normal force known in advance (Tresca's law).
+    static_friction : float or a pair of them, optional
+        Coefficient at rest, at least `friction`; beside `section` a pair is (low, high).
+    section : pair of floats, optional
+        Along one tangent, in place of `friction`: the friction force lies in abs(N) [low, high], low <= 0 <= high.
     name : str, optional
         What results call the contact.
 
@@ -73,13 +82,16 @@ class Contact:
 
     normal: Any
     tangent: Any = field(default=None, kw_only=True)
-    friction: float = field(default=0.0, kw_only=True)
+    friction: Any = field(default=0.0, kw_only=True)
     bias: float = field(default=0.0, kw_only=True)
     tangent_bias: Any = field(default=None, kw_only=True)
     bilateral: bool = field(default=False, kw_only=True)
     slip: Any = field(default=None, kw_only=True)
     normal_force: float | None = field(default=None, kw_only=True)
+    static_friction: Any = field(default=None, kw_only=True)
+    section: Any = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
+    law: ContactLaw = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -88,29 +100,21 @@ class Contact:
         tangent = tangent_rows(self._label("tangent"), self.tangent, self.normal)
         put(self, "tangent", tangent)
         p = tangent.shape[0]
-        put(self, "friction", number(self._label("friction"), self.friction))
         put(self, "bias", number(self._label("bias"), self.bias))
         put(self, "tangent_bias", short(self._label("tangent_bias"), self.tangent_bias, p))
         put(self, "slip", short(self._label("slip"), self.slip, p))
         put(self, "bilateral", bool(self.bilateral))
         if self.normal_force is not None:
             put(self, "normal_force", number(self._label("normal_force"), self.normal_force))
+        law = law_of_numbers(self._label, self.friction, self.static_friction, self.section, p)
+        put(self, "law", law)
+        put(self, "friction", law.friction)
         self._check(p)
 
     def _label(self, what: str) -> str:
         return f"Contact '{self.name}': {what}" if self.name else f"Contact: {what}"
 
     def _check(self, p: int) -> None:
-        if self.friction < 0:
-            raise DeclarationError(
-                f"{self._label('friction')} is {self.friction:g}, needed a number >= 0. The sign of the friction "
-                f"force follows from the slip; turn the tangent or the slip round instead."
-            )
-        if self.friction > 0 and p == 0:
-            raise DeclarationError(
-                f"{self._label('friction')} is {self.friction:g} but there is no tangent to act along. "
-                f"Give tangent=(p, n), or leave the friction out."
-            )
         if self.normal is None and self.normal_force is None:
             raise DeclarationError(
                 f"{self._label('normal')} is None, so the friction has no load. "
@@ -135,10 +139,18 @@ class ContactRows:
         Tangents of all contacts; those of contact j are rows ``first[j]:first[j + 1]``.
     first : (k + 1,) int array
     friction, bias : (k,) arrays
+        The coefficient: of an interval with two sizes, that against the slip, or the larger one at rest.
     normal_force : (k,) array
         The given normal force, nan where it is unknown.
     tangent_bias, slip : (m,) arrays
     bilateral, has_normal : (k,) bool arrays
+    sides : (k, 2) array or None
+        Coefficients against a slip > 0 and against a slip < 0; None where all are alike.
+    resting : (k, 2) array or None
+        The same at rest, for two tangents the semi-axes; nan where rest has no law of its own, None where none has.
+    axes : (k, 2) array or None
+        Factors by which tangents, biases and slips of elliptic cones are multiplied here; friction forces are to be
+        multiplied by them. None where all are 1.
     """
 
     normal: Matrix
@@ -151,6 +163,14 @@ class ContactRows:
     slip: Array
     normal_force: Array
     has_normal: npt.NDArray[np.bool_]
+    sides: Array | None = None
+    resting: Array | None = None
+    axes: Array | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether every section is a disc or a symmetric interval, the same at rest."""
+        return self.sides is None and self.resting is None
 
     @property
     def count(self) -> int:
@@ -262,11 +282,11 @@ def _stack(contacts: Iterable[Contact], n: int) -> ContactRows:
     given = [math.nan if c.normal_force is None else c.normal_force for c in contacts]
     none: list[Array] = [np.zeros(0)]
     sparse = any(is_sparse(c.normal) or is_sparse(c.tangent) for c in contacts)
-    return ContactRows(
+    stacked = ContactRows(
         normal=_rows([c.normal for c in contacts], n, sparse),
         tangent=_rows([c.tangent for c in contacts if c.tangent.shape[0]], n, sparse),
         first=np.concatenate([[0], np.cumsum(p)]).astype(np.int64),
-        friction=np.array([c.friction for c in contacts], dtype=float),
+        friction=np.array([c.law.radius for c in contacts], dtype=float),
         bias=np.array([c.bias for c in contacts], dtype=float),
         tangent_bias=np.concatenate(none + [c.tangent_bias for c in contacts]),
         bilateral=np.array([c.bilateral for c in contacts], dtype=bool),
@@ -274,6 +294,32 @@ def _stack(contacts: Iterable[Contact], n: int) -> ContactRows:
         normal_force=np.array(given, dtype=float),
         has_normal=np.array([c.normal is not None for c in contacts], dtype=bool),
     )
+    return stacked if all(c.law.plain for c in contacts) else _with_sections(stacked, contacts)
+
+
+def _with_sections(rows: ContactRows, contacts: Sequence[Contact]) -> ContactRows:
+    """Return stacked rows with what sections other than discs, and rest, need."""
+    laws = [contact.law for contact in contacts]
+    changes: dict[str, Any] = {}
+    if any(law.axes is not None for law in laws):
+        axes = np.array([(1.0, 1.0) if law.axes is None else law.axes for law in laws])
+        factor = axes[np.arange(2) < rows.components[:, None]]
+        scaled = rows.tangent.multiply(factor[:, None]).tocsr() if is_sparse(rows.tangent) else None
+        changes = {
+            "axes": axes,
+            "tangent": factor[:, None] * rows.tangent if scaled is None else scaled,
+            "tangent_bias": factor * rows.tangent_bias,
+            "slip": factor * rows.slip,
+        }
+    if any(law.sides[0] != law.sides[1] for law in laws):
+        sides = np.array([law.sides for law in laws])
+        slip = np.zeros(rows.count)
+        slip[rows.components > 0] = rows.slip[rows.first[:-1][rows.components > 0]]
+        against = np.where(slip > 0, sides[:, 0], np.where(slip < 0, sides[:, 1], sides.max(axis=1)))
+        changes |= {"sides": sides, "friction": np.where(sides[:, 0] == sides[:, 1], rows.friction, against)}
+    if any(law.resting is not None for law in laws):
+        changes["resting"] = np.array([(math.nan, math.nan) if law.resting is None else law.resting for law in laws])
+    return replace(rows, **changes)
 
 
 def _agrees(contact: object, j: int, n: int) -> None:

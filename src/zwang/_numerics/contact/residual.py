@@ -164,7 +164,34 @@ def _friction(
     slides = velocity > slip_tol
     along = slip / np.where(slides, velocity, 1.0)[:, None]
     target = force - slip_acceleration
+    pushed = np.abs(normal) * size / load
+    wanted = np.where(slides[:, None], -bound[:, None] * along, _nearest(problem, target, bound, pushed))
+    off = np.abs(force - wanted).max(axis=1)
+    if rows.resting is not None:
+        held = _held(problem, force, slip_acceleration, pushed)
+        off = np.where(slides | np.isnan(rows.resting[:, 0]), off, np.minimum(off, held))
+    return float(off[rows.components > 0].max(initial=0.0))
+
+
+def _nearest(problem: ContactProblem, target: Array, bound: Array, pushed: Array) -> Array:
+    """Return the nearest forces in the sections; `pushed` are the normal forces in the units of friction."""
     reach = np.linalg.norm(target, axis=1)
-    shrink = np.minimum(1.0, bound / np.maximum(reach, 1e-300))
-    wanted = np.where(slides[:, None], -bound[:, None] * along, target * shrink[:, None])
-    return float(np.abs(force - wanted)[rows.components > 0].max(initial=0.0))
+    wanted: Array = target * np.minimum(1.0, bound / np.maximum(reach, 1e-300))[:, None]
+    sides = problem.rows.sides
+    if sides is not None:
+        alone = (problem.rows.components == 1) & (sides[:, 0] != sides[:, 1])
+        low, high = -sides[:, 0] * pushed, sides[:, 1] * pushed
+        wanted[:, 0] = np.where(alone, np.clip(target[:, 0], low, high), wanted[:, 0])
+    return wanted
+
+
+def _held(problem: ContactProblem, force: Array, slip_acceleration: Array, pushed: Array) -> Array:
+    """Return how far contacts are from sticking by what holds at rest."""
+    rows = problem.rows
+    assert rows.resting is not None  # asked where some rest has a law of its own
+    rest = np.nan_to_num(rows.resting)
+    beyond = np.maximum(force[:, 0] - rest[:, 1] * pushed, -rest[:, 0] * pushed - force[:, 0])
+    reach = np.linalg.norm(force / np.maximum(rest, 1e-300), axis=1)
+    outside = np.linalg.norm(force, axis=1) * np.maximum(0.0, 1.0 - pushed / np.maximum(reach, 1e-300))
+    off = np.where(rows.components == 1, np.maximum(beyond, 0.0), outside)
+    return np.asarray(np.maximum(off, np.abs(slip_acceleration).max(axis=1)))

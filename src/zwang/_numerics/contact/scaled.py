@@ -43,7 +43,11 @@ class Reduced:
     tables : tuple of ModeTable
         The modes of each contact, with friction coefficients and bounds scaled.
     friction : (k,) array
-        Scaled friction coefficients of the contacts that have T_j, 0 elsewhere.
+        Scaled friction coefficients of the contacts that have T_j, 0 elsewhere; the larger one of two sides.
+    special : tuple of int
+        Contacts at rest whose interval has two sizes, or whose rest has a law of its own.
+    static : tuple of int
+        Those whose rest has a law of its own: slip from rest yields to sticking.
     direction : (k, 2) array
         T of a contact is its part of z times this.
     known_normal, known_tangential : (k,), (k, 2) arrays
@@ -79,6 +83,8 @@ class Reduced:
     response: Array
     drift: Array
     condition: float
+    special: tuple[int, ...] = ()
+    static: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
@@ -145,7 +151,7 @@ def is_planar(problem: ContactProblem, *, slip_tol: float = 0.0) -> bool:
 def law_of(problem: ContactProblem, j: int, sliding: bool) -> Law:
     """Return the law of contact j."""
     rows = problem.rows
-    rubs = rows.friction[j] > 0
+    rubs = rows.friction[j] > 0 or (not sliding and rows.sides is not None and rows.sides[j].max() > 0)
     if not np.isnan(rows.normal_force[j]):
         return Law.TRESCA_REST if rubs and not sliding and rows.normal_force[j] != 0 else Law.KNOWN
     if rows.bilateral[j]:
@@ -163,7 +169,8 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     laws: list[Law] = []
     picks: list[Array] = []
     biases: list[float] = []
-    bounds = np.zeros(k)
+    bounds = np.zeros((k, 4))
+    sizes = sides_of(problem)
     normal, tangent = np.full(k, -1), np.full(k, -1)
     direction, known_normal, known_tangential = np.zeros((k, 2)), np.zeros(k), np.zeros((k, 2))
     for j in range(k):
@@ -179,22 +186,45 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
         if law in {Law.TRESCA_REST, Law.KNOWN}:
             known_normal[j] = given
             force = force + given * normals[j]
-            bounds[j] = rows.friction[j] * abs(given)
+            bounds[j] = sizes[j] * abs(given)
             if law is Law.KNOWN:
-                known_tangential[j] = -bounds[j] * direction[j] if sliding else 0.0
+                known_tangential[j] = -rows.friction[j] * abs(given) * direction[j] if sliding else 0.0
                 force = force + known_tangential[j, :p] @ tangents[part]
                 continue
         else:
             normal[j] = len(picks)
             picks.append(normals[j])
             biases.append(rows.bias[j])
-        if rows.friction[j] > 0:
+        if rows.friction[j] > 0 or law in AT_REST:
             tangent[j] = len(picks)
             picks.append(direction[j, :p] @ tangents[part])
             biases.append(float(direction[j, :p] @ rows.tangent_bias[part]))
     jacobian = np.array(picks).reshape(len(picks), len(force))
-    parts = (laws, rows.friction, bounds, normal, tangent)
-    return _scale(problem, force, jacobian, np.array(biases), parts, (direction, known_normal, known_tangential))
+    resting = [j for j, law in enumerate(laws) if law in AT_REST]
+    for j in range(k):
+        if j not in resting:
+            sizes[j] = rows.friction[j]  # what slides has one coefficient, against its slip
+    special = tuple(j for j in resting if len(set(sizes[j])) > 1 or has_rest(problem, j))
+    parts = (laws, sizes, bounds, normal, tangent)
+    forces = (direction, known_normal, known_tangential)
+    static = tuple(j for j in special if has_rest(problem, j))
+    return _scale(problem, force, jacobian, np.array(biases), parts, forces, special, static)
+
+
+AT_REST = frozenset({Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST})
+
+
+def has_rest(problem: ContactProblem, j: int) -> bool:
+    """Whether rest has a law of its own at contact j."""
+    return problem.rows.resting is not None and bool(np.isfinite(problem.rows.resting[j, 0]))
+
+
+def sides_of(problem: ContactProblem) -> Array:
+    """Return (k, 4) the coefficients against a slip > 0 and a slip < 0, and the same two at rest."""
+    rows = problem.rows
+    sides = np.repeat(rows.friction[:, None], 2, axis=1) if rows.sides is None else rows.sides
+    resting = sides if rows.resting is None else np.where(np.isnan(rows.resting), sides, rows.resting)
+    return np.concatenate([sides, resting], axis=1)
 
 
 def _condition(problem: ContactProblem) -> float:
@@ -224,6 +254,8 @@ def _scale(
     biases: Array,
     parts: tuple[list[Law], Array, Array, Ints, Ints],
     forces: tuple[Array, Array, Array],
+    special: tuple[int, ...],
+    static: tuple[int, ...],
 ) -> Reduced:
     laws, friction, bounds, normal, tangent = parts
     solve = inverse_times(problem)
@@ -238,12 +270,15 @@ def _scale(
     load = max(
         _felt(unit_gram, jacobian @ drift / size, float(force @ drift)),
         float((np.abs(biases) / size).max(initial=0.0)),
-        float((bounds * stretch).max(initial=0.0)),
+        float((bounds * stretch[:, None]).max(initial=0.0)),
     )
     load = load or 1.0
-    mu = friction * stretch / np.where(normal >= 0, size[normal], 1.0) if len(size) else friction
-    mu = np.where((normal >= 0) & (tangent >= 0), mu, 0.0)
-    tables = tuple(table(law, float(m), float(b)) for law, m, b in zip(laws, mu, bounds * stretch / load, strict=True))
+    per = stretch / np.where(normal >= 0, size[normal], 1.0) if len(size) else stretch
+    mu = np.where(((normal >= 0) & (tangent >= 0))[:, None], friction * per[:, None], 0.0)
+    whole = bounds * (stretch / load)[:, None]
+    tables = tuple(
+        table_of(law, (whole if law is Law.TRESCA_REST else mu)[j], j in static) for j, law in enumerate(laws)
+    )
     return Reduced(
         gram=unit_gram,
         free=(jacobian @ drift - biases) / (size * load),
@@ -252,7 +287,7 @@ def _scale(
         tangent=tangent,
         laws=tuple(laws),
         tables=tables,
-        friction=mu,
+        friction=mu[:, :2].max(axis=1, initial=0.0),
         direction=forces[0],
         known_normal=forces[1],
         known_tangential=forces[2],
@@ -262,4 +297,12 @@ def _scale(
         response=response * (load / size)[:, None],
         drift=drift,
         condition=_condition(problem),
+        special=special,
+        static=static,
     )
+
+
+def table_of(law: Law, sizes: Array, static: bool) -> ModeTable:
+    """Return the table of a law with scaled sizes (4,): two sides, two at rest."""
+    plus, minus, rest_plus, rest_minus = (float(size) for size in sizes)
+    return table(law, (plus, minus), (rest_plus, rest_minus) if static else None)

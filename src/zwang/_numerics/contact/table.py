@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.law import LawRows
 from zwang._numerics.contact.modes import Level, Side
 
 Ints = npt.NDArray[np.int64]
+NO_LAW = LawRows((-1, -1))
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Place:
         Number of its friction law, -1 without one.
     of : tuple of int
         Numbers of the normals whose resultant scales its friction; none where its bound is given.
+    rows : LawRows
+        Where the numbers of its law stand; of no meaning without one.
     timeless : bool
         Whether explicit time occurs neither in its expression nor in its slip.
     """
@@ -48,6 +52,7 @@ class Place:
     slips: tuple[int, ...]
     law: int
     of: tuple[int, ...]
+    rows: LawRows = NO_LAW
     timeless: bool = True
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from zwang import Bilateral, System, asymptotics, derive, trace
+from zwang import Bilateral, Coulomb, System, asymptotics, derive, trace
 from zwang.papers.workshop import Workshop
 from zwang.results import Asymptotics, ConfigurationSpace, Growth
 
@@ -89,7 +89,7 @@ def form(shop: Workshop, kind: str, *, A: Any = None, B: Any = None, W: Any = No
         changes["force"] = -sp.Matrix(list(B))
     if W is not None:
         curve = system.constraints["curve"]
-        assert isinstance(curve, Bilateral) and curve.friction is not None
+        assert isinstance(curve, Bilateral) and isinstance(curve.friction, Coulomb)
         slip = sum(w * v for w, v in zip(W, system.velocities, strict=True))
         changes["constraints"] = [replace(curve, friction=replace(curve.friction, slip=(sp.Add(slip),)))]
     return system.replace(**changes)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, table
 from zwang._numerics.contact.problem import ContactProblem, dense
-from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.contact.scaled import AT_REST, Reduced, sides_of
 
 Fractions = npt.NDArray[Any]
 
@@ -78,9 +78,9 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
     if n > LARGEST:
         return None
     normals, tangents, force = fractions(dense(rows.normal)), fractions(dense(rows.tangent)), _force(problem)
-    friction, given, slips = fractions(rows.friction), rows.normal_force, fractions(rows.slip)
+    friction, given, slips = fractions(_sizes(problem, reduced)), rows.normal_force, fractions(rows.slip)
     jacobian = np.full((reduced.size, n), fractions(0.0)[()], dtype=object)
-    biases, bounds = np.full(reduced.size, fractions(0.0)[()]), np.full(reduced.count, fractions(0.0)[()])
+    biases, bounds = np.full(reduced.size, fractions(0.0)[()]), np.full((reduced.count, 4), fractions(0.0)[()])
     for j, law in enumerate(reduced.laws):
         part = slice(rows.first[j], rows.first[j + 1])
         sliding = bool(np.linalg.norm(rows.slip[part]) > slip_tol)
@@ -92,7 +92,7 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
             force = force + push * normals[j]
             bounds[j] = friction[j] * abs(push)
             if law is Law.KNOWN and sliding and len(direction):
-                force = force - bounds[j] * (direction @ tangents[part])
+                force = force - bounds[j, 0] * (direction @ tangents[part])
         else:
             jacobian[reduced.normal[j]] = normals[j]
             biases[reduced.normal[j]] = fractions(rows.bias[j])[()]
@@ -110,8 +110,9 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
         free=jacobian @ drift - biases,
         bias=biases,
         tables=tuple(
-            table.__wrapped__(law, mu, bound)  # not the cache, where 1 and 1.0 are one key
-            for law, mu, bound in zip(reduced.laws, _coefficients(reduced, friction), bounds, strict=True)
+            # not the cache, where 1 and 1.0 are one key
+            table.__wrapped__(law, tuple(sizes[:2]), tuple(sizes[2:]) if j in reduced.static else None)
+            for j, (law, sizes) in enumerate(zip(reduced.laws, _coefficients(reduced, friction, bounds), strict=True))
         ),
         unit=one,
         acceleration_unit=one,
@@ -139,9 +140,17 @@ def _force(problem: ContactProblem) -> Fractions:
     return whole
 
 
-def _coefficients(reduced: Reduced, friction: Fractions) -> Fractions:
-    """Friction coefficients of the contacts with an unknown normal and an unknown friction force, zero elsewhere."""
-    return np.where((reduced.normal >= 0) & (reduced.tangent >= 0), friction, 0 * friction)
+def _sizes(problem: ContactProblem, reduced: Reduced) -> npt.NDArray[np.float64]:
+    """Coefficients (k, 4): two sides, two at rest; what slides has one, against its slip."""
+    resting = np.array([law in AT_REST for law in reduced.laws], dtype=bool)
+    return np.where(resting[:, None], sides_of(problem), problem.rows.friction[:, None])
+
+
+def _coefficients(reduced: Reduced, friction: Fractions, bounds: Fractions) -> Fractions:
+    """Sizes of the contacts: coefficients where both forces are unknown, bounds where these are given, else zero."""
+    both = ((reduced.normal >= 0) & (reduced.tangent >= 0))[:, None]
+    given = np.array([law is Law.TRESCA_REST for law in reduced.laws], dtype=bool)[:, None]
+    return np.where(given, bounds, np.where(both, friction, 0 * friction))
 
 
 def _response(problem: ContactProblem, rows: Fractions) -> Fractions | None:

@@ -15,6 +15,7 @@ from zwang._numerics.contact.exact.rational import rational
 from zwang._numerics.contact.exact.tree import ExactSearch
 from zwang._numerics.contact.pieces import Piece, conditions, strict_rows
 from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.rest import yielding
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import Polyhedron
 
@@ -81,6 +82,12 @@ def exact_set(
         return None
     try:
         found = [piece for each in sorted(modes) if (piece := _piece(exact, each)) is not None]
+        if exact.static:
+            found = [
+                piece
+                for piece in found
+                if yielding(exact, piece.modes or (), lambda other: _solvable(exact, other)) < 0
+            ]
         pieces = maximal(found)
     except TooMany:
         return None
@@ -92,6 +99,10 @@ def exact_set(
         continuum,
         frozenset(piece.modes for piece in found if piece.modes is not None),
     )
+
+
+def _solvable(problem: Reduced, modes: tuple[int, ...]) -> bool:
+    return _piece(problem, modes) is not None
 
 
 def _piece(problem: Reduced, modes: tuple[int, ...]) -> ExactPiece | None:
