@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -42,6 +43,35 @@ def test_penetrating_start_is_refused() -> None:
     ball = zw.gallery.get("bouncing_ball")
     with pytest.raises(zw.StateError, match=r"violates constraint 'floor' by 1\.0e-01 .* is not negative"):
         zw.simulate(ball.system, {"y": -0.1, "v_y": 0}, ball.params, until=1.0)
+
+
+@pytest.mark.parametrize("method", ["events", "timestepping"])
+def test_penetrating_start_is_moved_out_on_request_and_the_motion_says_how_far(method: str) -> None:
+    ball = zw.gallery.get("bouncing_ball")
+    motion = zw.simulate(
+        ball.system, {"y": -0.1, "v_y": -2.0}, {**ball.params, "m": 4.0}, until=0.25, start="project", method=method
+    )
+    first = motion.events[0]
+    assert (first.kind, first.time) == ("project", 0)
+    assert first.details["distance"] == pytest.approx(0.2, rel=1e-12)  # sqrt(m) dy
+    assert first.details["energy_change"] == pytest.approx(4 * 9.81 * 0.1, rel=1e-12)
+    assert motion.at(0.0)["y"] == pytest.approx(0, abs=1e-15)
+    assert motion.events[1].kind == "impact"  # the speed of approach was kept
+    assert motion.end["v_y"] == pytest.approx(2.0 * ball.params["e"] - 9.81 * 0.25, abs=2e-2)
+
+
+def test_many_starts_are_projected_one_by_one() -> None:
+    off = {"x": np.array([0.1, 0.2]), "y": np.array([-1.01, -0.9]), "v_x": 0.3, "v_y": 0.1}
+    motions = zw.simulate(pendulum(), off, until=0.2, start="project")
+    for k in range(2):
+        start = motions[k].at(0.0)
+        assert start["x"] ** 2 + start["y"] ** 2 == pytest.approx(1, abs=1e-14)
+        assert motions[k].events[0].kind == "project"
+    (x,), (vx,) = zw.coordinates("x")
+    at = zw.Bilateral(x**2 + zw.parameters("c"), name="at")
+    circle = zw.System(name="circle", kinetic=vx**2, constraints=[at])
+    with pytest.raises(zw.StateError, match=r"no state .* was reached .* \(entry \[1\] of the arrays\)"):
+        zw.simulate(circle, {"x": 0.3, "v_x": 0.0}, {"c": np.array([-1.0, 1.0])}, until=1, start="project")
 
 
 @pytest.mark.parametrize(

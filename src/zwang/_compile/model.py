@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
-from zwang._compile.states import ProjectedState, largest_violation, project
+from zwang._compile.states import TOL, ProjectedState, largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
@@ -186,7 +186,7 @@ class Model:
         return size
 
     def project(
-        self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-13
+        self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = TOL
     ) -> ProjectedState:
         """Return the nearest state that satisfies the constraints, least in the kinetic metric.
 

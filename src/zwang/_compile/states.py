@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 NEWTON_STEPS = 60
+TOL = 1e-13
+"""Steps of Newton's method below this part of the coordinates end it: a few units of rounding."""
 CUTS = (0.1, 1e-2, 1e-4, 1e-7, RANK_TOLERANCE)
 """Singular values of unit rows below which they count as dependent, as long as that leads onto the constraints."""
 ON = 1e-12
@@ -118,6 +120,21 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> Pro
     found.distance = max(float(moved @ given.at(0)[0] @ moved), 0.0) ** 0.5
     found.energy_removed = float(given.energies[:, 0].sum() - terms.energies[:, 0].sum())
     return found
+
+
+def project_each(system: System, kernels: Kernels, inputs: Inputs) -> tuple[Inputs, tuple[ProjectedState, ...]]:
+    """Return inputs with every state projected, and the states one by one."""
+    q, v, found = inputs.q.copy(), inputs.v.copy(), []
+    for k in range(q.shape[1]):
+        try:
+            state = project(system, kernels, inputs.single(k), TOL)
+        except StateError as error:
+            place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape)) if inputs.shape else ""
+            raise StateError(f"{error} (entry [{place}] of the arrays)" if place else str(error)) from None
+        q[:, k] = [state[item.name] for item in system.coordinates]
+        v[:, k] = [state[item.name] for item in system.velocities]
+        found.append(state)
+    return replace(inputs, q=q, v=v), tuple(found)
 
 
 def _placed(kernels: Kernels, inputs: Inputs, ways: _Ways, tol: float) -> tuple[Array, float]:

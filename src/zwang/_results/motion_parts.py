@@ -125,7 +125,7 @@ class MotionEvent:
     time : float
     kind : str
         contact, lift-off, stick, slip, reversal, capture, release, impact, accumulation, singular, paradox, choice,
-        method (where `method="auto"` changes it), user.
+        method (where `method="auto"` changes it), project (a start that was moved), user.
     constraint : str or None
         Whose event it is; None where it is no single constraint's (then `details` may have 'constraints').
     name : str

@@ -81,7 +81,7 @@ def _check_one_sided(ground: Ground, place: Place, terms: Terms, q: Array, v: Ar
     if value < -size:
         raise StateError(
             f"{ground.name}: the state violates constraint '{place.name}' by {-value:.1e} (tol {size:.0e}). "
-            "Start where its expression is not negative."
+            "Start where its expression is not negative, or use start='project'."
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zwang._numerics.budget import Budget
 from zwang._numerics.tolerances import FINEST, WIDEST, real
+from zwang._results.motion_parts import MotionEvent
 from zwang._results.streaming import MotionStream
 from zwang._simulate.user_events import Event
 from zwang.errors import DeclarationError
@@ -17,6 +18,7 @@ AT_PARADOX = ("stop", "impact", "realize")
 AT_CHOICE = ("stop", "keep mode", "realize")
 AT_SINGULAR = ("stop", "straight", "realize")
 METHODS = ("events", "timestepping", "auto")
+STARTS = ("project",)
 
 
 BUDGET = Budget(steps=5_000_000, memory=500_000_000)
@@ -41,6 +43,11 @@ class Request:
     method: str = "events"
     step: float | None = None
     drawing: Mapping[str, Any] = field(default_factory=dict)
+    starts: tuple[MotionEvent, ...] = ()
+
+    def of_start(self, k: int) -> Request:
+        """Return the request for one of many states; what was done to each of them is an event of its motion."""
+        return replace(self, starts=self.starts[k : k + 1]) if self.starts else self
 
 
 def check_until(name: str, until: Any, start: float) -> float:

@@ -47,6 +47,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request) -> Motion:
     looked = look_over(ground, steps, step_dense(steps), stop, request.at_singular)
     steps, stop = looked.steps, looked.stop
     labels = step_labels(ground, walk, steps)
+    logged = [*request.starts, *step_events(ground, walk, steps, labels), *looked.events]
     motion = Motion(
         status=stop.status,
         residual=None,
@@ -57,9 +58,7 @@ def motion_by_steps(model: Model, inputs: Inputs, request: Request) -> Motion:
         constraints=ground.table.names,
         params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
         pieces=step_pieces(ground, steps, labels),
-        events=Events(
-            sorted([*step_events(ground, walk, steps, labels), *looked.events], key=lambda event: event.time)
-        ),
+        events=Events(sorted(logged, key=lambda event: event.time)),
         continuations=stop.continuations,
         reason=stop.reason,
         until=request.until,

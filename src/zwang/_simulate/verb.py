@@ -12,6 +12,7 @@ import numpy as np
 
 from zwang._compile import Model, compile
 from zwang._compile.inertia import Inertia, inertia_of
+from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.contact_table import table_of
 from zwang._declare.friction_forms import law_rows
@@ -23,7 +24,7 @@ from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion, MotionStatus
-from zwang._results.motion_parts import Events, MotionPiece
+from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit
 from zwang._simulate.driver import Driver
@@ -35,6 +36,7 @@ from zwang._simulate.request import (
     BUDGET,
     IMPACT_LAWS,
     METHODS,
+    STARTS,
     Request,
     check_tol,
     check_until,
@@ -58,6 +60,7 @@ def simulate(
     tol: float = ...,
     method: str = ...,
     step: float | None = ...,
+    start: str | None = ...,
     events: Iterable[Event] = ...,
     impact: str | None = ...,
     at_paradox: str = ...,
@@ -81,6 +84,7 @@ def simulate(
     tol: float = ...,
     method: str = ...,
     step: float | None = ...,
+    start: str | None = ...,
     events: Iterable[Event] = ...,
     impact: str | None = ...,
     at_paradox: str = ...,
@@ -103,6 +107,7 @@ def simulate(
     tol: float = 1e-10,
     method: str = "events",
     step: float | None = None,
+    start: str | None = None,
     events: Iterable[Event] = (),
     impact: str | None = None,
     at_paradox: str = "stop",
@@ -138,6 +143,10 @@ def simulate(
         both ends are events of the kind 'method'. Never over a choice, a paradox or a singular point.
     step : float, optional
         Length of the steps of time stepping [s]; a millisecond, or less for short motions, if left out.
+    start : {None, 'project'}
+        'project' moves the state first onto its bilateral constraints and out of violated one-sided ones, by the least
+        change in the kinetic metric (see `Model.project`); how far it went is the event of the kind 'project'. Without
+        it such a state is a StateError.
     events : sequence of Event
         Zeros of expressions to be logged, or to stop at.
     impact : {'newton', 'poisson', 'energetic'}, optional
@@ -195,6 +204,9 @@ def simulate(
         raise DeclarationError(f"{model.system.name}: motions know Coulomb's law with one coefficient. Ask reactions.")
     name = model.system.name
     inputs = resolve(model.system, state, params)
+    moved: tuple[ProjectedState, ...] = ()
+    if start is not None and check_word(name, "start", start, STARTS):
+        inputs, moved = project_each(model.system, model.kernels, inputs)
     request = Request(
         until=check_until(name, until, float(inputs.t.min())),
         tol=check_tol(name, tol),
@@ -210,6 +222,7 @@ def simulate(
         method=check_word(name, "method", method, METHODS),
         step=None if step is None else real(step, "step", above=0, where=name),
         drawing={} if shown is None else shown.to_dict(),
+        starts=tuple(_moved(each) for each in moved),
     )
     if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
@@ -230,7 +243,7 @@ def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> En
 
     def one(k: int) -> Motion:
         try:
-            motion = done.get(k) or _one(model, inputs.single(k), request)
+            motion = done.get(k) or _one(model, inputs.single(k), request.of_start(k))
             if motion.status is not MotionStatus.INTERRUPTED:
                 done[k] = motion
             return motion
@@ -267,6 +280,7 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
             return motion_by_steps(inertia.moving, inputs, request)
     ground = Ground(inertia.moving, table_of(inertia.moving.system), inputs.params[:, 0].copy())
     driver = Driver(ground, request)
+    driver.record.events.extend(request.starts)
     # A state that can't be is a mistake, told before anything is written.
     moment = _as_given(inputs) if inertia.lost else admit(ground, inputs)
     stream = request.stream
@@ -282,6 +296,11 @@ def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
         stream.abandon(driver.record.events, driver.record.drift)
         raise
     return _noted(ground, stream, motion)
+
+
+def _moved(state: ProjectedState) -> MotionEvent:
+    details = {"distance": state.distance, "energy_change": -state.energy_removed}
+    return MotionEvent(state["t"], "project", details=details)
 
 
 def _as_given(inputs: Inputs) -> Moment:

@@ -18,6 +18,7 @@ COMMANDS = {
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
+    "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
     "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
     "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),

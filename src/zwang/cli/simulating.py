@@ -36,6 +36,7 @@ PERMILLE = 1000
 @click.option("--tol", default=1e-10, show_default=True, help="Relative tolerance of the steps.")
 @click.option("--method", default="events", show_default=True, help="events, timestepping or auto.")
 @click.option("--step", type=float, help="Step of --method timestepping [s].")
+@click.option("--project", is_flag=True, help="Move the state first onto its constraints, by the least change.")
 @click.option("--event", "events", multiple=True, metavar="NAME=EXPRESSION", help="Log when an expression passes zero.")
 @click.option("--stop-at", "stops", multiple=True, metavar="NAME=EXPRESSION", help="The same, and stop there.")
 @click.option("--impact", type=click.Choice(["newton", "poisson", "energetic"]), help="The law of impact.")
@@ -60,6 +61,7 @@ def simulate_(
     tol: float,
     method: str,
     step: float | None,
+    project: bool,
     events: tuple[str, ...],
     stops: tuple[str, ...],
     impact: str | None,
@@ -99,6 +101,7 @@ def simulate_(
             until=last,
             tol=tol,
             method=method,
+            start="project" if project else None,
             events=asked,
             impact=impact,
             at_paradox=at_paradox,

@@ -1,0 +1,253 @@
+"""Motions as tables that a page plays: states, energies and forces at even times, events exactly."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import zwang as zw
+from zwang.lab.answers.states import settled
+from zwang.lab.models import Opened, plain_scene
+from zwang.lab.protocol import MOST_ROWS
+
+Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+Array = NDArray[np.float64]
+SECONDS = 8.0
+RATE = 120
+"""Rows for a second that is shown."""
+LEAST_ROWS = 600
+MOST_EVENTS = 400
+KEPT = 6
+PARADOX = (("impact", "an impact without collision"), ("realize", "what stiff springs in its place do"))
+"""Rules of `at_paradox`, and how they are offered."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What was chosen so far where motions stopped, handed to `simulate` as its rules.
+
+    Attributes
+    ----------
+    choices : tuple
+        In order: a number of a solution, or the sentence of a half-branch.
+    paradox : str
+    starts : mapping
+        Where the motion starts anew after an impact that was chosen; empty else.
+    """
+
+    choices: tuple[Any, ...] = ()
+    paradox: str = "stop"
+    starts: Mapping[str, float] = field(default_factory=dict)
+
+    def run(self, opened: Opened, state: Any, params: Any, until: float) -> Any:
+        """Return the motion."""
+        waiting = list(self.choices)
+
+        def choose(found: Any) -> int | None:
+            fits = bool(waiting) and isinstance(waiting[0], int) and waiting[0] < len(found.solutions)
+            return waiting.pop(0) if fits else None
+
+        def branch(ways: Any) -> Any:
+            if not waiting or not isinstance(waiting[0], str):
+                return None
+            wanted = waiting.pop(0)
+            return next((way for way in ways if way.sentence == wanted), None)
+
+        return zw.simulate(
+            opened.model,
+            self.starts or state,
+            params,
+            until=until,
+            at_choice=choose,
+            at_singular=branch if self.choices else "stop",
+            at_paradox=self.paradox,
+            budget={"seconds": SECONDS, "memory": 200_000_000},
+            progress=lambda time: None,
+        )
+
+    def after(self, motion: Any, number: int) -> Rules:
+        """Return the rules that take a continuation of a motion that stopped."""
+        offered = offers(motion)
+        if number >= len(offered):
+            raise zw.DeclarationError(
+                f"{motion.name}: there is no continuation {number}; this motion has {len(offered)} of them."
+            )
+        if motion.status.name == "PARADOX":
+            return Rules(self.choices, PARADOX[number][0], self.starts)
+        way = motion.continuations[number]
+        if motion.status.name == "SINGULAR":
+            return Rules((*self.choices, way.sentence), self.paradox, self.starts)
+        if way.state:
+            return Rules((), self.paradox, dict(way.state))
+        return Rules((*self.choices, number), self.paradox, self.starts)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Motions that follow each other, with the rules that the last one was made by."""
+
+    parts: tuple[Any, ...]
+    rules: Rules
+
+    @property
+    def last(self) -> Any:
+        """The motion that ends the run."""
+        return self.parts[-1]
+
+
+_KEPT: OrderedDict[Any, Run] = OrderedDict()
+
+
+def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[str, float], str, Run]:
+    """Return the run that a request means, with what was chosen at its stops; computed now or a moment ago."""
+    opened, params, state, carried = settled(request)
+    until = float(request.get("until", 10.0))
+    path = request.get("continue", [])
+    path = tuple(path) if isinstance(path, list) else (path,)
+    if not until > state["t"]:
+        raise zw.DeclarationError(f"A motion ends after it starts: until = {until:g}, but t = {state['t']:g}.")
+    key = (id(opened), tuple(params.items()), tuple(state.items()), until)
+    run = _KEPT.get((*key, ())) or Run((Rules().run(opened, state, params, until),), Rules())
+    _keep((*key, ()), run)
+    for length, number in enumerate(path, 1):
+        known = _KEPT.get((*key, path[:length]))
+        if known is None:
+            rules = run.rules.after(run.last, number)
+            made = rules.run(opened, state, params, until)
+            anew = bool(rules.starts) and rules.starts != run.rules.starts
+            known = Run((*run.parts, made) if anew else (*run.parts[:-1], made), rules)
+        run = known
+        _keep((*key, path[:length]), run)
+    return opened, params, state, carried, run
+
+
+def _keep(key: Any, run: Run) -> None:
+    _KEPT[key] = run
+    _KEPT.move_to_end(key)
+    while len(_KEPT) > KEPT:
+        _KEPT.popitem(last=False)
+
+
+def offers(motion: Any) -> list[str]:
+    """Return the ways in which a motion that stopped can go on, in words."""
+    if motion.status.name == "PARADOX":
+        return [words for _, words in PARADOX]
+    return [way.sentence for way in motion.continuations]
+
+
+def answer_motion(request: dict[str, Any]) -> Answers:
+    """Compute a motion, and tell it as tables: one of numbers, one of where everything in the drawing is."""
+    opened, params, state, carried, run = run_of(request)
+    told, tables = motion_tables(opened, params, run)
+    yield told | {"carried": carried, "params": params, "start": state, "run": request.get("run", "")}, tables
+
+
+def motion_tables(opened: Opened, params: Mapping[str, float], run: Run) -> tuple[dict[str, Any], list[Array]]:
+    """Return what is told of a run, and its two tables."""
+    last = run.last
+    names = ["t", *last.coordinates, *last.velocities, "kinetic energy", "potential energy", "energy"]
+    forces = [f"reaction of {name}" for name in last.constraints if name in last.reactions]
+    rubs = [f"friction of {name}" for name in last.constraints if name in last.friction]
+    blocks = [_block(part, run) for part in run.parts]
+    table = np.concatenate(blocks)
+    start = float(table[0, 0])
+    values = {name: table[:, k] for k, name in enumerate(names[: 1 + 2 * len(last.coordinates)])}
+    scene = opened.mechanism.scene({**params, **values})
+    drawn = _drawn(scene, len(table)) if scene is not None else np.zeros((len(table), 0))
+    table[:, 0] -= start
+    events = [event for part in run.parts for event in part.events]
+    size = np.abs(table[:, len(names) :])
+    size = size[np.isfinite(size)]
+    told = {
+        "columns": [*names, *forces, *rubs],
+        "t0": start,
+        "length": float(table[-1, 0]),
+        "status_name": last.status.name,
+        "sentence": _sentence(last),
+        "reason": last.reason,
+        "events": [_event(item) for item in events[:MOST_EVENTS]],
+        "events_total": len(events),
+        "continuations": offers(last) if last.status.name != "REACHED" else [],
+        "modes": [
+            {"start": item.start, "end": item.end, "modes": dict(zip(item.names, item.labels, strict=True))}
+            for part in run.parts
+            for item in part.modes[:MOST_EVENTS]
+        ],
+        "force_scale": float(np.percentile(size, 95)) if len(size) else 0.0,
+        "scene": None if scene is None else plain_scene(scene),
+        "placed": [k for k, solid in enumerate(scene.bodies) if not len(solid.corners)] if scene is not None else [],
+        "end": dict(last.end),
+        "until": float(last.until),
+        "residual": float(last.residual),
+    }
+    return told, [table, drawn]
+
+
+def _times(motion: Any, rows: int) -> Array:
+    """Return the instants that are sent: even ones, those of events, and both sides of jumps."""
+    t = motion.t
+    first, last = float(t[0]), float(t[-1])
+    count = int(np.clip(RATE * (last - first), LEAST_ROWS, rows))
+    marks = np.array([event.time for event in motion.events if first <= event.time <= last])
+    return np.unique(np.concatenate([np.linspace(first, last, count), marks[: rows // 4], [first, last]]))
+
+
+def _block(motion: Any, run: Run) -> Array:
+    rows = max(2, MOST_ROWS // len(run.parts) * 3 // 4)
+    times = _times(motion, rows)
+    states = motion.at(times)
+    t = motion.t
+    columns = [times, *(states[name] for name in (*motion.coordinates, *motion.velocities))]
+    groups = [motion.energy[name] for name in ("kinetic", "potential", "total")]
+    groups += [motion.reactions[name] for name in motion.constraints if name in motion.reactions]
+    groups += [motion.friction[name] for name in motion.constraints if name in motion.friction]
+    columns += [_between(times, t, _flat(values)) for values in groups]
+    return np.stack(columns, axis=1)
+
+
+def _flat(values: Any) -> Array:
+    found = np.asarray(values, dtype=float)
+    return found if found.ndim == 1 else np.linalg.norm(found.reshape(len(found), -1), axis=1)
+
+
+def _between(times: Array, t: Array, values: Array) -> Array:
+    """Return values between the rows of a motion: smooth inside stretches, after the jump where there is one."""
+    from scipy.interpolate import PchipInterpolator
+
+    found = np.empty(len(times))
+    cuts = [0, *(np.flatnonzero(np.diff(t) <= 0) + 1), len(t)]
+    for low, high in pairwise(cuts):
+        part, known = t[low:high], values[low:high]
+        here = (times >= part[0]) & (times <= part[-1])
+        if not here.any():
+            continue
+        smooth = high - low > 3 and np.isfinite(known).all()
+        found[here] = PchipInterpolator(part, known)(times[here]) if smooth else np.interp(times[here], part, known)
+    return found
+
+
+def _drawn(scene: Any, rows: int) -> Array:
+    """Return where points (x, y) and placed bodies (x, y, angle) are, one row for each instant."""
+    places = scene.places.reshape(len(scene.places), -1)
+    parts = [places, *(solid.at for solid in scene.bodies if not len(solid.corners))]
+    return np.concatenate([np.broadcast_to(part, (rows, part.shape[1])) for part in parts], axis=1)
+
+
+def _sentence(motion: Any) -> str:
+    ways = len(offers(motion))
+    if motion.status.name == "SINGULAR" and ways:
+        return f"Stopped at a singular point: choose one of {ways}."
+    if motion.status.name in ("CHOICE", "PARADOX") and ways:
+        return f"{motion.status.value} Choose one of {ways}."
+    return str(motion.status.value)
+
+
+def _event(event: Any) -> dict[str, Any]:
+    whose = event.constraint or ", ".join(map(str, event.details.get("constraints", ()))) or event.name
+    return {"time": float(event.time), "kind": event.kind, "constraint": whose, "sentence": repr(event)}

@@ -1,0 +1,50 @@
+"""The ledger of the papers: every claim with its verdict, and one computed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import zwang as zw
+
+Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+
+
+def answer_claims(request: dict[str, Any]) -> Answers:
+    """List the claims."""
+    yield {"claims": [_told(item) for item in zw.papers.claims()]}, []
+
+
+def _told(item: Any) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "paper": item.paper,
+        "place": item.place,
+        "statement": item.statement,
+        "printed": item.printed,
+        "verdict": item.recorded.value,
+        "systems": [name for name in item.systems if name in zw.gallery.names()],
+    }
+
+
+def answer_claim(request: dict[str, Any]) -> Answers:
+    """Compute a claim."""
+    known = {item.id: item for item in zw.papers.claims()}
+    if request["id"] not in known:
+        raise zw.DeclarationError(f"No claim has the id {request['id']!r:.60}. The list of claims has all of them.")
+    record = known[request["id"]].run()
+    finding = record.finding
+    yield (
+        _told(known[request["id"]])
+        | {
+            "computed": finding.computed or finding.reason,
+            "verdict": record.verdict.value,
+            "corrected": finding.corrected,
+            "seconds": float(record.seconds),
+            "comparisons": [
+                {"what": item.what, "computed": str(item.computed), "expected": str(item.expected), "holds": item.holds}
+                for item in finding.comparisons
+            ],
+        },
+        [],
+    )

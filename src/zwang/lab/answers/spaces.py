@@ -1,0 +1,139 @@
+"""The configuration space under the state: its arcs and singular points, and where parameters make it singular."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import zwang as zw
+from zwang.lab.answers.states import settled
+from zwang.lab.models import Opened, open_model
+
+Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+SECONDS = 8.0
+ALONG = 400
+"""Places on an arc."""
+SAMPLES = 2000
+
+
+def answer_space(request: dict[str, Any]) -> Answers:
+    """Trace the configuration space; each frame is an arc."""
+    opened = open_model(request)
+    params, state = opened.values(request)
+    if not opened.mechanism.on_positions[opened.mechanism.two_sided].any():
+        words = "No constraint ties the positions together: every configuration is possible here."
+        yield {"dimension": len(opened.state) // 2, "sentence": words, "singular": [], "points": [], "arcs": []}, []
+        return
+    found: Any = zw.trace(opened.model, params, t=state["t"], budget={"seconds": SECONDS})
+    arcs = [arc.position(np.linspace(0, arc.length, ALONG)) for arc in found.branches]
+    clouds = [_sampled(stratum, opened) for stratum in found.strata]
+    clouds = [cloud for cloud in clouds if len(cloud)]
+    yield (
+        {
+            "dimension": found.dimension,
+            "sentence": _sentence(found),
+            "complete": bool(found.complete),
+            "coordinates": list(found.coordinates),
+            "angles": [bool(item) for item in found.angles],
+            "arcs": [
+                {"length": arc.length, "component": arc.component, "closed": arc.closed} for arc in found.branches
+            ],
+            "clouds": len(clouds),
+            "points": [dict(point) for point in found.points],
+            "singular": [_point(item) for item in found.singular_points],
+            "notes": list(found.notes),
+            "residual": float(found.residual),
+        },
+        [*arcs, *clouds],
+    )
+
+
+def _sampled(stratum: Any, opened: Opened) -> Any:
+    points = next(
+        (value for value in vars(stratum).values() if isinstance(value, np.ndarray) and value.ndim == 2), None
+    )
+    if points is None or points.shape[1] != len(opened.state) // 2:
+        return np.zeros((0, 1))
+    return points[:SAMPLES]
+
+
+def _sentence(found: Any) -> str:
+    if found.status.name in ("EMPTY", "SURFACE", "POINTS", "UNFINISHED"):
+        head = found.status.value
+    else:
+        head = (
+            f"{_counted(len(found.branches), 'arc')} in {_counted(len(found.paths), 'smooth curve')}, "
+            f"{_counted(found.components, 'component')}, {_counted(len(found.singular_points), 'singular point')}."
+        )
+    return f"{head} {'Searched exhaustively.' if found.complete else 'Found by sampling, not proved complete.'}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _point(item: Any) -> dict[str, Any]:
+    return {
+        "kind": item.kind,
+        "state": {name: float(value) for name, value in item.state.items()},
+        "tangents": np.asarray(item.tangents),
+        "curves": item.curves,
+        "ways": len(item.branches),
+        "rank": item.rank,
+        "generic_rank": item.generic_rank,
+        "note": item.note,
+    }
+
+
+def answer_singular(request: dict[str, Any]) -> Answers:
+    """Tell what the reactions do near a singular point, by `asymptotics`."""
+    opened = open_model(request)
+    params, state = opened.values(request)
+    at = {**dict.fromkeys(opened.state, 0.0), "t": state["t"], **request["at"]}
+    for name in request["at"]:
+        if name not in opened.state and name != "t":
+            raise zw.DeclarationError(f"{opened.system.name}: at has {name!r:.60}, which it doesn't know.")
+    found: Any = zw.asymptotics(opened.model, params, at=at, budget={"seconds": SECONDS})
+    yield (
+        {
+            "sentence": found.status.value,
+            "rows": [_row(item) for item in found.rows[:60]],
+            "threshold": None if found.threshold is None else str(found.threshold),
+            "text": repr(found),
+        },
+        [],
+    )
+
+
+def _row(item: Any) -> dict[str, Any]:
+    names = ("approach", "quantity", "exponent", "predicted", "coefficient", "friction", "solutions")
+    found = {name: getattr(item, name, None) for name in names}
+    return {name: value if isinstance(value, int | float | str | None) else str(value) for name, value in found.items()}
+
+
+def answer_critical(request: dict[str, Any]) -> Answers:
+    """Find the values of a parameter at which the configuration space becomes singular."""
+    opened, params, state, _ = settled(request)
+    name = request["vary"]
+    if name not in params:
+        raise zw.DeclarationError(f"{opened.system.name} has no parameter {name!r:.60} to vary.")
+    symbol = next(item for item in opened.system.parameters if item.name == name)
+    mechanism = opened.mechanism
+    tied = [
+        item.expr
+        for item, both, place in zip(mechanism.held, mechanism.two_sided, mechanism.on_positions, strict=True)
+        if both and place
+    ]
+    if not any(symbol in expr.free_symbols for expr in tied):
+        words = f"The configuration space doesn't depend on {name}."
+        yield {"vary": name, "values": [], "sentence": words}, []
+        return
+    within = (float(request["low"]), float(request["high"]))
+    found: Any = zw.critical(opened.model, params, vary=name, within=within, t=state["t"], budget={"seconds": SECONDS})
+    values = [
+        {"value": float(item.value), "kinds": list(item.kinds), "sentence": item.change or item.status.value}
+        for item in found
+    ]
+    yield {"vary": name, "values": values, "sentence": _counted(len(values), "critical value") + f" of {name}."}, []

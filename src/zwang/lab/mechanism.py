@@ -1,0 +1,335 @@
+"""A system as numbers for a page: where its points are, where its constraints lead a state, where forces act.
+
+Letters: q, v coordinates and velocities, M the mass matrix, J rows of constraints; batches run along the first axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+import zwang as zw
+from zwang._declare.arrays import numbers_of
+from zwang._declare.drawing import VIEW
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-9
+"""A gap, or a rate of it, that counts as closed: that of `zwang.reactions`."""
+STEPS = 25
+MOST_HANDLES = 12
+MOST_POINTS = 60
+"""Points that are asked whether a force acts there."""
+
+
+class Lost(Exception):
+    """No state on the constraints is near; the text says so."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """States that were carried to the constraints.
+
+    Attributes
+    ----------
+    q, v : (N, n) arrays
+    good : (N,) bool array
+        Where that succeeded.
+    """
+
+    q: Array
+    v: Array
+    good: NDArray[np.bool_]
+
+
+class Mechanism:
+    """What the page needs to know of a system beside what the verbs say."""
+
+    def __init__(self, system: Any) -> None:
+        self.system = system
+        self.names = [item.name for item in system.coordinates]
+        self.speeds = [item.name for item in system.velocities]
+        self.drawing = system.drawing
+        held = [item for item in system.constraints if hasattr(item, "expr")]
+        self.held = held
+        self.two_sided = np.array([isinstance(item, zw.Bilateral) for item in held], dtype=bool)
+        self.on_positions = np.array([item.level == "position" for item in held], dtype=bool)
+        self._exprs = [item.expr for item in held]
+        q, v = system.coordinates, system.velocities
+        self._rows = [[sp.diff(item.expr, x) for x in (q if item.level == "position" else v)] for item in held]
+        # d expr/dt of a constraint on positions is J v + this.
+        self._explicit = [sp.diff(item.expr, zw.t) if item.level == "position" else sp.S.Zero for item in held]
+        self._slips = {
+            str(item.name): [[sp.diff(part, x) for x in v] for part in _slips(item)] for item in system.constraints
+        }
+
+    # --- numbers ---------------------------------------------------------------------------------------------------
+
+    def values(self, q: Array, v: Array, params: Mapping[str, Any], t: Any = 0.0) -> dict[str, Any]:
+        """Return the values of all symbols by name."""
+        places = {name: q[..., k] for k, name in enumerate(self.names)}
+        speeds = {name: v[..., k] for k, name in enumerate(self.speeds)}
+        return {"t": t, **params, **places, **speeds}
+
+    def split(self, state: Mapping[str, Any]) -> tuple[Array, Array]:
+        """Return q and v of a state."""
+        return np.array([state[name] for name in self.names]), np.array([state[name] for name in self.speeds])
+
+    def joined(self, q: Array, v: Array) -> dict[str, float]:
+        """Return the state of q and v."""
+        return {
+            **{name: float(value) for name, value in zip(self.names, q, strict=True)},
+            **{name: float(value) for name, value in zip(self.speeds, v, strict=True)},
+        }
+
+    @staticmethod
+    def _table(rows: Sequence[Sequence[Any]], values: Mapping[str, Any], count: int) -> Array:
+        """Return expressions as (N, rows, columns)."""
+        flat = numbers_of([item for row in rows for item in row], values)
+        wide = len(rows[0]) if rows else 0
+        found = [np.broadcast_to(np.asarray(item, dtype=float), (count,)) for item in flat]
+        return (np.stack(found, axis=-1) if found else np.zeros((count, 0))).reshape(count, len(rows), wide)
+
+    def gaps(self, q: Array, v: Array, params: Mapping[str, Any], t: float = 0.0) -> tuple[Array, Array]:
+        """Return the values of the constraints and their rates, (N, k); rates of those on velocities are zero."""
+        values, count = self.values(q, v, params, t), len(q)
+        if not self.held:
+            return np.zeros((count, 0)), np.zeros((count, 0))
+        f = self._table([[item] for item in self._exprs], values, count)[..., 0]
+        J = self._table(self._rows, values, count)
+        drift = self._table([[item] for item in self._explicit], values, count)[..., 0]
+        rates = np.einsum("nkj,nj->nk", J, v) + drift
+        return f, np.where(self.on_positions, rates, 0.0)
+
+    @cached_property
+    def _mass(self) -> list[list[Any]]:
+        system, n = self.system, len(self.names)
+        mass = system.mass if system.mass is not None else sp.hessian(system.kinetic, system.velocities)
+        return [[mass[i, j] for j in range(n)] for i in range(n)]
+
+    def _metric(self, M: Array, free: NDArray[np.bool_]) -> Array:
+        """Return the inverse of the mass matrix of what is free, zero elsewhere; the identity where it has none."""
+        inverse, part = np.zeros_like(M), np.ix_(free, free)
+        if free.any():
+            fit = bool(np.isfinite(M).all()) and np.linalg.cond(M[part]) < 1e12
+            inverse[part] = np.linalg.inv(M[part]) if fit else np.eye(int(free.sum()))
+        return inverse
+
+    # --- carrying --------------------------------------------------------------------------------------------------
+
+    def closed(self, state: Mapping[str, float], params: Mapping[str, float]) -> NDArray[np.bool_]:
+        """Say which constraints hold a state: the two-sided ones, and those of the others that are closed there."""
+        q, v = self.split(state)
+        f, rates = self.gaps(q[None], v[None], params, float(state.get("t", 0.0)))
+        found: NDArray[np.bool_] = self.two_sided | (np.abs(f[0]) <= TOLERANCE) & (np.abs(rates[0]) <= 1e-6)
+        return found
+
+    def carry(
+        self,
+        q: Array,
+        v: Array,
+        params: Mapping[str, Any],
+        closed: NDArray[np.bool_],
+        *,
+        fixed: Sequence[str] = (),
+        t: float = 0.0,
+    ) -> Carried:
+        """Return the states nearest in the kinetic metric on the constraints that hold; `fixed` names stay.
+
+        Parameters
+        ----------
+        q, v : (N, n) arrays
+        params : mapping of str to number or (N,) array
+        closed : (k,) bool array
+            Which constraints hold, as `closed` tells.
+        fixed : names of coordinates and velocities
+        """
+        q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+        count, places = len(q), np.flatnonzero(closed & self.on_positions)
+        first = {name: np.ravel(value)[0] for name, value in params.items()}
+        M = self._table(self._mass, self.values(q[:1], v[:1], first, t), 1)[0]
+        of_q = self._metric(M, np.array([name not in fixed for name in self.names], dtype=bool))
+        of_v = self._metric(M, np.array([name not in fixed for name in self.speeds], dtype=bool))
+        good = np.ones(count, dtype=bool)
+        if len(places):
+            for _ in range(STEPS):
+                f, J = self._at(places, q, v, params, t)
+                far = np.abs(f).max(axis=1) > 1e-13
+                if not (far & good).any():
+                    break
+                q = q - _least(J, f, of_q)
+                good &= np.isfinite(q).all(axis=1)
+                q[~good] = 0.0
+            f, _ = self._at(places, q, v, params, t)
+            good &= np.abs(f).max(axis=1) < TOLERANCE
+        held = np.flatnonzero(closed)
+        if len(held):
+            values = self.values(q, v, params, t)
+            J = self._table([self._rows[k] for k in held], values, count)
+            exprs = [[self._exprs[k] if not self.on_positions[k] else self._explicit[k]] for k in held]
+            rest = self._table(exprs, values, count)[..., 0]
+            rest = rest + np.where(self.on_positions[held], np.einsum("nkj,nj->nk", J, v), 0.0)
+            v = v - _least(J, rest, of_v)
+            good &= np.isfinite(v).all(axis=1)
+        return Carried(q, v, good)
+
+    def _at(self, places: NDArray[Any], q: Array, v: Array, params: Mapping[str, Any], t: float) -> tuple[Array, Array]:
+        values, count = self.values(q, v, params, t), len(q)
+        f = self._table([[self._exprs[k]] for k in places], values, count)[..., 0]
+        return f, self._table([self._rows[k] for k in places], values, count)
+
+    # --- the drawing -----------------------------------------------------------------------------------------------
+
+    def handles(self) -> list[str]:
+        """Return the names of what can be dragged: points that move, else places of bodies that move."""
+        if self.drawing is None:
+            return []
+        own = set(self.system.coordinates)
+        corners = {name for body in self.drawing.bodies.values() if isinstance(body, tuple) for name in body}
+        moving = [name for name in self.drawing.points if own & _symbols(self.drawing.points[name])]
+        found = [name for name in moving if name not in corners]
+        placed = {name: body for name, body in self.drawing.bodies.items() if not isinstance(body, tuple)}
+        if not found:
+            found = [name for name, body in placed.items() if own & _symbols(body.place) and name not in moving]
+        return (found or moving)[:MOST_HANDLES]
+
+    def place(self, handle: str) -> list[Any]:
+        """Return where a handle is, two expressions."""
+        points = self.drawing.points
+        at = points[handle] if handle in points else self.drawing.bodies[handle].place
+        return list(at) if len(at) == 2 else [sum(VIEW[i, k] * at[i] for i in range(3)) for k in range(2)]
+
+    def point_rows(self, handle: str) -> list[list[Any]]:
+        """Return the derivatives of a handle's place, two rows."""
+        return [[sp.diff(item, x) for x in self.system.coordinates] for item in self.place(handle)]
+
+    def drag(
+        self, state: Mapping[str, float], params: Mapping[str, float], handle: str, target: tuple[float, float]
+    ) -> dict[str, float]:
+        """Return the state on the constraints whose handle is as near to a place as they let it."""
+        q, v = self.split(state)
+        closed = self.closed(state, params)
+        places = np.flatnonzero(closed & self.on_positions)
+        at, rows = [[item] for item in self.place(handle)], self.point_rows(handle)
+        goal, t = np.array(target), float(state.get("t", 0.0))
+        best, least = q, np.inf
+        size = 1.0
+        for _ in range(STEPS):
+            values = self.values(q[None], v[None], params, t)
+            error = self._table(at, values, 1)[0, :, 0] - goal
+            distance = float(np.hypot(*error))
+            if distance < least * (1 - 1e-9):
+                best, least = q, distance
+            else:
+                size, q = size / 2, best
+                if size < 1e-3:
+                    break
+                continue
+            if distance < 1e-12:
+                break
+            P = self._table(rows, values, 1)[0]
+            Z = _tangents(self._at(places, q[None], v[None], params, t)[1][0]) if len(places) else np.eye(len(q))
+            A = P @ Z
+            damping = 1e-6 * max(float(np.abs(A).max()), 1e-12) ** 2
+            step = Z @ np.linalg.solve(A.T @ A + damping * np.eye(A.shape[1]), -A.T @ error)
+            longest = float(np.abs(step).max())
+            step *= size * min(1.0, 0.5 / longest if longest > 0 else 1.0)
+            moved = self.carry((q + step)[None], v[None], params, closed, t=t)
+            if not moved.good[0]:
+                size /= 2
+                continue
+            q = moved.q[0]
+        landed = self.carry(best[None], v[None], params, closed, t=t)
+        if not landed.good[0]:
+            raise Lost(f"'{handle}' can't be moved there: no configuration near satisfies the constraints.")
+        return {**dict(state), **self.joined(landed.q[0], landed.v[0])}
+
+    def scene(self, values: Mapping[str, Any]) -> Any:
+        """Return the picture with numbers in it; None where the system has no drawing."""
+        if self.drawing is None:
+            return None
+        return self.drawing.scene(values, relations=self.system.constraints)
+
+    @cached_property
+    def _point_rows(self) -> dict[str, list[list[Any]]]:
+        own = set(self.system.coordinates)
+        names = [name for name in self.drawing.points if own & _symbols(self.drawing.points[name])]
+        return {name: self.point_rows(name) for name in names[:MOST_POINTS]}
+
+    # --- where forces act ------------------------------------------------------------------------------------------
+
+    def arrows(self, state: Mapping[str, float], params: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+        """Return for each constraint where a unit of its force acts in the drawing, and how.
+
+        A force F at a point with Jacobian P does the work of the constraint's row w where ``P^T F = w``; so the point
+        and the force are those for which that can be solved. Bars are asked with opposite forces at their ends.
+        """
+        if self.drawing is None or self.drawing.dimension != 2:
+            return {}
+        q, v = self.split(state)
+        values = self.values(q[None], v[None], params, float(state.get("t", 0.0)))
+        P = {name: self._table(rows, values, 1)[0] for name, rows in self._point_rows.items()}
+        found: dict[str, dict[str, Any]] = {}
+        for item in self.system.constraints:
+            name, known = str(item.name), {}
+            if item in self.held:
+                row = self._table([self._rows[self.held.index(item)]], values, 1)[0, 0]
+                known["normal"] = self._acting(row, P)
+            for rows in self._slips[name][:1]:
+                known["tangential"] = self._acting(self._table([rows], values, 1)[0, 0], P)
+            found[name] = {key: value for key, value in known.items() if value is not None}
+        return found
+
+    def _acting(self, row: Array, P: Mapping[str, Array]) -> list[dict[str, Any]] | None:
+        size = float(np.abs(row).max(initial=0.0))
+        if not size or not np.isfinite(size):
+            return None
+        single = {name: _force(jacobian, row) for name, jacobian in P.items()}
+        fits = {name: force for name, force in single.items() if force is not None}
+        if fits:
+            name = min(fits, key=lambda key: float(np.hypot(*fits[key])))
+            return [{"point": name, "force": fits[name].tolist()}]
+        for a, b in self.drawing.bars:
+            if a in P and b in P:
+                force = _force(P[a] - P[b], row)
+                if force is not None:
+                    return [{"point": a, "force": force.tolist()}, {"point": b, "force": (-force).tolist()}]
+        return None
+
+
+def _slips(item: Any) -> list[Any]:
+    law = item if isinstance(item, zw.Friction) else getattr(item, "friction", None)
+    slip = getattr(law, "slip", None)
+    return [] if slip is None else list(slip) if isinstance(slip, Sequence) else [slip]
+
+
+def _symbols(place: Sequence[Any]) -> set[Any]:
+    return {symbol for item in place for symbol in item.free_symbols}
+
+
+def _force(jacobian: Array, row: Array) -> Array | None:
+    force = np.asarray(np.linalg.lstsq(jacobian.T, row, rcond=1e-9)[0], dtype=np.float64)
+    wrong = float(np.abs(jacobian.T @ force - row).max())
+    return force if wrong <= 1e-9 * float(np.abs(row).max()) else None
+
+
+def _tangents(J: Array) -> Array:
+    """Return an orthonormal basis of the null space of J, as columns."""
+    _, sizes, V = np.linalg.svd(J)
+    rank = int((sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)).sum())
+    return V[rank:].T
+
+
+def _least(J: Array, rest: Array, inverse: Array) -> Array:
+    """Return the step with J step = rest that is least in the metric whose inverse is given, for each of a batch."""
+    G = np.einsum("nki,ij,nlj->nkl", J, inverse, J)
+    G = np.where(np.isfinite(G), G, 0.0)
+    rest = np.where(np.isfinite(rest), rest, 0.0)
+    lam = np.einsum("nkl,nl->nk", np.linalg.pinv(G, rcond=1e-10, hermitian=True), rest)
+    step: Array = np.einsum("ij,nkj,nk->ni", inverse, J, lam)
+    return step

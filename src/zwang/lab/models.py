@@ -1,0 +1,295 @@
+"""The models that pages ask about: systems of the gallery, and texts of model files, opened once and kept."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections import OrderedDict
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import zwang as zw
+from zwang._declare.files import load_values
+from zwang._report.mathml import declaration
+from zwang._report.mathml import math as element
+from zwang.lab.mechanism import Mechanism
+
+KEPT = 12
+OUTLINE = 160
+"""Places of a guide that are sent."""
+CATEGORIES = {
+    "friction": "Friction",
+    "singular": "Singular points",
+    "one-sided": "One-sided constraints",
+    "realization": "Realizations",
+    "mechanisms": "Mechanisms",
+    "own": "Your model",
+}
+_OWN_CATEGORY = {
+    "kozlov_neishtadt": "realization",
+    "circle_particle": "realization",
+    "flyball_governor": "realization",
+    "flyball_governor_springs": "realization",
+    "andrews": "mechanisms",
+    "slider_crank": "mechanisms",
+    "atwood_changing_length": "one-sided",
+    "crossing": "singular",
+    "tangency": "singular",
+    "ellipse_pendulum_friction": "singular",
+}
+_UNTIL = {"andrews": 0.05, "flyball_governor_springs": 2.0}
+"""Systems whose motions are fast, or slow to compute: what is shown of them at first [s]."""
+
+
+class Opened:
+    """A model with values, and what a page draws of it.
+
+    Attributes
+    ----------
+    key : str
+        The name of the gallery's system, or ''.
+    system : System
+    params, state : dict
+        Those it comes with.
+    """
+
+    def __init__(
+        self, key: str, text: str, system: Any, params: Mapping[str, float], state: Mapping[str, float]
+    ) -> None:
+        self.key, self.text, self.system = key, text, system
+        self.params = {item.name: float(params.get(item.name, 1.0)) for item in system.parameters}
+        names = [item.name for item in (*system.coordinates, *system.velocities)]
+        self.state = {name: float(state.get(name, 0.0)) for name in names}
+        self.given = set(params) | set(state)
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The system as numbers."""
+        return Mechanism(self.system)
+
+    @cached_property
+    def model(self) -> Any:
+        """The compiled system."""
+        return zw.compile(self.system)
+
+    @property
+    def missing(self) -> list[str]:
+        """Parameters that the model gives no value for; 1 stands in."""
+        return [] if self.key else [name for name in self.params if name not in self.given]
+
+    def values(self, request: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the parameters and the state of a request, with the model's own where it is silent."""
+        chosen: list[dict[str, float]] = []
+        for what, own in (("params", self.params), ("state", {**self.state, "t": 0.0})):
+            given = request.get(what, {})
+            for name in given:
+                if name not in own:
+                    raise zw.DeclarationError(f"{self.system.name}: {what} has {name!r:.60}, which it doesn't know.")
+            chosen.append({**own, **{name: float(value) for name, value in given.items()}})
+        return chosen[0], chosen[1]
+
+
+_OPENED: OrderedDict[str, Opened] = OrderedDict()
+
+
+def open_model(request: Mapping[str, Any]) -> Opened:
+    """Return the model that a request means, opened now or before."""
+    text = request.get("text")
+    key = f"\n{text}" if text is not None else str(request.get("system", ""))
+    if key in _OPENED:
+        _OPENED.move_to_end(key)
+        return _OPENED[key]
+    _OPENED[key] = _from_text(text) if text is not None else _from_gallery(key)
+    while len(_OPENED) > KEPT:
+        _OPENED.popitem(last=False)
+    return _OPENED[key]
+
+
+def _from_gallery(name: str) -> Opened:
+    entry = zw.gallery.get(name)
+    return Opened(name, "", entry.system, entry.params, entry.state)
+
+
+def _from_text(text: str) -> Opened:
+    with tempfile.TemporaryDirectory(prefix="zwang-lab-") as folder:
+        path = Path(folder) / "model.toml"
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        try:
+            system = zw.load(path)
+            params, state = load_values(path)
+        except zw.ZwangError as error:
+            raise type(error)(str(error).replace(str(path), "model").replace(path.name, "model")) from None
+    return Opened("", text, system, params, state)
+
+
+def model_text(opened: Opened, params: Mapping[str, float], state: Mapping[str, float]) -> str:
+    """Return the text of the model file that holds a system with these values."""
+    with tempfile.TemporaryDirectory(prefix="zwang-lab-") as folder:
+        path = Path(folder) / "model.toml"
+        opened.system.save(path, params=params, state={name: state[name] for name in opened.state})
+        return path.read_text(encoding="utf-8")
+
+
+def error_line(text: str, message: str) -> int:
+    r"""Return the line of a model's text that a message speaks of; 1 where it names none.
+
+    Examples
+    --------
+    >>> error_line('schema = 1\nkinetic = "m*v_x**"', "model: kinetic: 'm*v_x**' ends too early")
+    2
+    >>> error_line("a = 1\nb = = 2", "model: not TOML: Invalid value (at line 2, column 5). Correct it there.")
+    2
+    """
+    told = re.search(r"at line (\d+)", message)
+    lines = text.split("\n")
+    if told:
+        return min(max(int(told.group(1)), 1), len(lines))
+    quoted = [word for word in re.findall(r"'([^']{1,200})'", message) if word != "model"]
+    # The longest quotation says most; a word before a colon may be the key.
+    words = sorted(quoted, key=len, reverse=True) + [part.strip() for part in message.split(":")[1:-1]]
+    for word in words:
+        for number, line in enumerate(lines, 1):
+            if word and word in line:
+                return number
+    return 1
+
+
+def category_of(name: str, system: Any) -> str:
+    """Return the heading under which a system stands."""
+    if name in _OWN_CATEGORY:
+        return _OWN_CATEGORY[name]
+    kinds = [type(item).__name__ for item in system.constraints]
+    if any(kind == "Friction" for kind in kinds) or any(getattr(item, "friction", None) for item in system.constraints):
+        return "friction"
+    return "one-sided" if "Unilateral" in kinds else "singular"
+
+
+def first_until(name: str) -> float:
+    """Return how long a motion is shown at first [s]."""
+    return _UNTIL.get(name, 10.0)
+
+
+def range_of(name: str, value: float) -> dict[str, Any]:
+    """Return the range of a slider for a parameter, and whether it runs by decades.
+
+    Examples
+    --------
+    >>> range_of("mu", 0.4), range_of("l", 2.0)["high"], range_of("k", 1e5)["scale"]
+    ({'low': 0.0, 'high': 2.0, 'scale': 'linear'}, 4.0, 'log')
+    """
+    if name.startswith("mu"):
+        return {"low": 0.0, "high": max(2.0, 2 * value), "scale": "linear"}
+    if name == "e" and 0 <= value <= 1:
+        return {"low": 0.0, "high": 1.0, "scale": "linear"}
+    if value == 0:
+        return {"low": -1.0, "high": 1.0, "scale": "linear"}
+    if value >= 1000:
+        return {"low": math.floor(math.log10(value)) - 2.0, "high": math.ceil(math.log10(value)) + 2.0, "scale": "log"}
+    low, high = sorted((0.1 * value, 2 * value))
+    return {"low": _round(low), "high": _round(high), "scale": "linear"}
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def reach_of(name: str, value: float, *, angle: bool) -> list[float]:
+    """Return from where to where a coordinate or velocity is varied in a map."""
+    if angle:
+        return [-math.pi, math.pi]
+    reach = max(1.0, 2 * abs(value))
+    return [_round(value - reach), _round(value + reach)]
+
+
+def description(opened: Opened) -> dict[str, Any]:
+    """Return what a page shows of a model before anything is computed."""
+    system, mechanism = opened.system, opened.mechanism
+    entry = zw.gallery.get(opened.key) if opened.key else None
+    angles = [bool(getattr(item, "periodic", False) or getattr(item, "angle", False)) for item in system.coordinates]
+    names = [item.name for item in system.coordinates]
+    reach = {name: reach_of(name, opened.state[name], angle=turn) for name, turn in zip(names, angles, strict=True)}
+    reach |= {item.name: reach_of(item.name, opened.state[item.name], angle=False) for item in system.velocities}
+    return {
+        "name": opened.key or system.name,
+        "title": entry.title if entry else system.name,
+        "source": entry.source if entry else "a model file",
+        "category": category_of(opened.key, system) if opened.key else "own",
+        "coordinates": names,
+        "velocities": [item.name for item in system.velocities],
+        "angles": angles,
+        "params": opened.params,
+        "state": opened.state,
+        "ranges": {name: range_of(name, value) for name, value in opened.params.items()},
+        "reach": reach,
+        "until": first_until(opened.key),
+        "handles": mechanism.handles(),
+        "constraints": [_constraint(item) for item in system.constraints],
+        "scene": scene_of(opened, opened.state, opened.params),
+        "missing": opened.missing,
+    }
+
+
+def _constraint(item: Any) -> dict[str, Any]:
+    kind = type(item).__name__.lower()
+    law = getattr(item, "friction", None)
+    return {
+        "name": str(item.name),
+        "kind": kind,
+        "level": getattr(item, "level", "velocity"),
+        "friction": kind == "friction" or law is not None,
+    }
+
+
+def equations(opened: Opened) -> list[dict[str, str]]:
+    """Return the declaration as rows: what, MathML, text."""
+    return [
+        {"what": what, "mathml": element(told, alt=text), "text": text}
+        for what, told, text in declaration(opened.system)
+        if len(told) < 40_000
+    ]
+
+
+def scene_of(opened: Opened, state: Mapping[str, float], params: Mapping[str, float]) -> dict[str, Any] | None:
+    """Return the drawing at a state, as plain lists."""
+    q, v = opened.mechanism.split(state)
+    values = {**params, **opened.mechanism.joined(q, v), "t": float(state.get("t", 0.0))}
+    found = opened.mechanism.scene(values)
+    return None if found is None else plain_scene(found)
+
+
+def plain_scene(scene: Any) -> dict[str, Any]:
+    """Return a scene's first frame as plain lists, guides thinned out."""
+    low, high = scene.corners()
+    return {
+        "names": list(scene.names),
+        "places": _digits(scene.places[0]),
+        "bars": [list(pair) for pair in scene.bars],
+        "springs": [list(pair) for pair in scene.springs],
+        "ground": list(scene.ground),
+        "joints": list(scene.joints),
+        "traces": None if scene.traces is None else list(scene.traces),
+        "bodies": [
+            {"name": solid.name, "corners": list(solid.corners)}
+            if len(solid.corners)
+            else {"name": solid.name, "outline": _digits(_thin(solid.outline)), "at": _digits(solid.at[0])}
+            for solid in scene.bodies
+        ],
+        "outlines": [_digits(_thin(line)) for line in scene.outlines],
+        "endless": [_digits(_thin(line)) for line in scene.endless],
+        "surfaces": [[*map(float, at), *map(float, normal)] for at, normal in scene.surfaces],
+        "box": _digits(np.concatenate([low, high])),
+    }
+
+
+def _thin(line: Any) -> Any:
+    step = max(1, len(line) // OUTLINE)
+    return np.concatenate([line[:-1:step], line[-1:]]) if step > 1 else line
+
+
+def _digits(array: Any) -> Any:
+    return [_digits(item) if isinstance(item, list) else float(f"{item:.6g}") for item in np.asarray(array).tolist()]
