@@ -20,7 +20,8 @@ from zwang._compile.values import resolve
 from zwang._derive import derive
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import Moving, moving
-from zwang._numerics.motion import calls, places, watching
+from zwang._numerics.motion import calls, events, places
+from zwang._numerics.motion.loop import Stored
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
@@ -53,35 +54,33 @@ class Prepared:
     def __init__(self, flow: Moving, tol: float, *, dense: bool, watched: bool, project: bool) -> None:
         q, v, params = start()
         w = len(flow.watch_names)
-        self.sides, self.bands, self.fired = np.zeros(w), np.full(w, 1e-15), np.zeros(w, dtype=np.int64)
+        sides, samples = np.zeros(w), np.zeros(events.SAMPLES * w)
         if watched:
-            self.sides[flow.watch_names.index(("extra", 0))] = 1.0
-        self.loop, self.params = flow.prepared(params, self.sides), params
+            sides[flow.watch_names.index(("extra", 0))] = 1.0
+        self.loop, self.params = flow.prepared(params, sides), params
         self.counts, self.reals = np.zeros(places.COUNTS, dtype=np.int64), np.zeros(places.REALS)
         self.counts[:4] = project * flow.kernels.positions, project * flow.kernels.rows, w, 0
         self.counts[places.SIDES], self.counts[places.KEEP] = params.size, dense
         self.counts[places.ATTEMPTS] = SLOTS
         self.tol = tol
         width = -(-2 * flow.n // calls.BLOCK) * calls.BLOCK
-        self.room, self.samples = np.zeros(calls.ROOM * width), np.zeros(watching.SAMPLES * w)
-        self.times, self.states = np.empty(SLOTS), np.empty((SLOTS, 8))
-        self.accelerations = np.empty((SLOTS, 4))
-        self.coefficients = np.empty((SLOTS if dense else 0, 7, 8))
-        self.times[0], self.states[0] = 0.0, np.concatenate([q, v])
+        self.room = np.zeros(calls.ROOM * width)
+        self.room[calls.S * width :][: 2 * flow.n] = 1.0
+        self.watched = events.Watched(sides, np.full(w, 1e-15), samples, np.zeros(w), np.zeros(w, dtype=np.int64))
+        dense_output = np.empty((SLOTS if dense else 0, 7, 8))
+        self.stored = Stored(np.empty(SLOTS), np.empty((SLOTS, 8)), np.empty((SLOTS, 4)), dense_output)
+        self.stored.times[0], self.stored.states[0] = 0.0, np.concatenate([q, v])
 
     def __call__(self) -> None:
         self.reals[:3] = UNTIL, self.tol, 0.0
         self.counts[places.BEGUN] = 0
-        ended = self.loop(
-            self.params, self.room, self.samples, self.sides, self.bands, self.counts, self.reals, self.fired,
-            self.times, self.states, self.accelerations, self.coefficients,
-        )  # fmt: skip
+        ended = self.loop(self.params, self.room, self.watched, self.counts, self.reals, self.stored)
         assert ended == places.REACHED
 
     @property
     def end(self) -> np.ndarray:
         """The positions at the end."""
-        return self.states[self.counts[places.STEPS], :4]
+        return self.stored.states[self.counts[places.STEPS], :4]
 
 
 def tune(make: Callable[[float], Callable[[], np.ndarray]], exact: np.ndarray) -> tuple[float, Callable, float]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from zwang._numerics.jit.kernel import _plain
 from zwang.errors import CompileError
 
 numba = pytest.importorskip("numba")
+Floats = np.ndarray
 
 
 @pytest.fixture
@@ -69,9 +71,9 @@ def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -
         "from zwang._numerics.jit import njit\n"
         "@njit\n"
         "def square(x):\n    return x * x\n"
-        "@njit('int64(int64)')\n"
+        "@jit.njit('int64(int64)')\n"
         "def factorial(n):\n    return 1 if n < 2 else n * factorial(n - 1)\n"
-        "@njit('float64(float64, int64)', fastmath=True)\n"
+        "@jit.njit('float64(float64, int64)', fastmath=True)\n"
         "def both(x, n):\n    return square(x) + square(n) + factorial(n)\n",
         "blocks",
     )
@@ -84,13 +86,13 @@ def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -
 def test_separate_kernel_is_called_through_a_symbol_and_found_again_from_the_cache(tmp_path: Path) -> None:
     (tmp_path / "parts.py").write_text(
         "from zwang._numerics.jit import njit\n"
-        "@njit('float64(float64[::1], int64)', separate=True)\n"
+        "@jit.njit('float64(float64[::1], int64)', separate=True)\n"
         "def entry(x, i):\n    x[0] += 1.0\n    return FACTOR * x[i]\n"
-        "@njit('void(float64[::1])', separate=True)\n"
+        "@jit.njit('void(float64[::1])', separate=True)\n"
         "def negate(x):\n    for i in range(x.size):\n        x[i] = -x[i]\n"
         "@njit\n"
         "def block(x):\n    negate(x)\n    return entry(x, 0) + entry(x, 1)\n"
-        "@njit('float64(float64[::1])')\n"
+        "@jit.njit('float64(float64[::1])')\n"
         "def caller(x):\n    return block(x) + 0.5\n"
         "FACTOR = 2.0\n"
     )
@@ -117,12 +119,12 @@ def test_editing_a_helper_changes_the_result_of_a_cached_caller(tmp_path: Path) 
     package = tmp_path / "pkg"
     package.mkdir()
     (package / "__init__.py").touch()
-    helper = "from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef helper(x):\n    return {} * x\n"
+    helper = "from zwang._numerics.jit import njit\n@jit.njit('float64(float64)')\ndef helper(x):\n    return {} * x\n"
     (package / "helper.py").write_text(helper.format("2.0"))
     (package / "constants.py").write_text("SHIFT = 1.0\n")
     (package / "caller.py").write_text(
         "from zwang._numerics.jit import njit\nfrom pkg.helper import helper\nfrom pkg.constants import SHIFT\n"
-        "@njit('float64(float64)')\ndef caller(x):\n    return helper(x) + SHIFT\n"
+        "@jit.njit('float64(float64)')\ndef caller(x):\n    return helper(x) + SHIFT\n"
     )
     script = """
         from pkg.caller import caller
@@ -143,8 +145,8 @@ def test_a_kernel_keeps_its_machine_code_when_its_file_moves_or_its_words_change
     text = (
         "from zwang._numerics.jit import njit\n"
         '@njit\ndef block(x):\n    """{0}"""\n    return x + 1.0\n'
-        "@njit('float64(float64)', separate=True)\ndef part(x):\n    # {0}\n    return 3.0 * block(x)\n"
-        "@njit('float64(float64)')\ndef whole(x):\n    return part(x) + block(x)\n"
+        "@jit.njit('float64(float64)', separate=True)\ndef part(x):\n    # {0}\n    return 3.0 * block(x)\n"
+        "@jit.njit('float64(float64)')\ndef whole(x):\n    return part(x) + block(x)\n"
     )
     (tmp_path / "here.py").write_text(text.format("Says this."))
     (tmp_path / "there.py").write_text(text.format("Says that, at length."))
@@ -157,7 +159,7 @@ def test_a_kernel_keeps_its_machine_code_when_its_file_moves_or_its_words_change
     (tmp_path / "pair.py").write_text(
         "from zwang._numerics.jit import njit\nimport here, there\nfirst, second = here.part, there.part\n"
         "one, other = here.block, there.block\n"
-        "@njit('float64(float64)')\ndef pair(x):\n    return first(x) + second(x) + one(x) + other(x)\n"
+        "@jit.njit('float64(float64)')\ndef pair(x):\n    return first(x) + second(x) + one(x) + other(x)\n"
     )
     script = """
         import here, there
@@ -319,3 +321,32 @@ def test_numpy_and_math_are_content_by_name_and_other_objects_are_not() -> None:
         assert value_text(value)
     for value in ([], os, subprocess.run, object()):
         assert value_text(value) is None
+
+
+class Spring(NamedTuple):
+    stiffness: float
+    ends: Floats
+
+
+class Odd(NamedTuple):
+    ends: list
+
+
+@jit.njit("float64(Spring, int64)")
+def stored_energy(spring, i):
+    return 0.5 * spring.stiffness * spring.ends[i] ** 2
+
+
+@jit.njit("float64(float64, float64[::1])")
+def made_inside(stiffness, ends):
+    return stored_energy(Spring(stiffness, ends), 1)
+
+
+def test_named_tuples_stand_in_signatures_by_their_fields() -> None:
+    ends = np.array([1.0, 3.0])
+    assert stored_energy(Spring(2.0, ends), 1) == made_inside(2.0, ends) == 9.0
+
+
+def test_a_field_that_no_signature_knows_is_named() -> None:
+    with pytest.raises(CompileError, match="field 'ends' of Odd is annotated list"):
+        jit.njit("void(Odd)")(lambda odd: Odd).compiled

@@ -12,7 +12,7 @@ from zwang._kernels.stretch import Stretch, vector
 from zwang._kernels.terms import Array
 from zwang._numerics.jit import address
 from zwang._numerics.motion.along import sampled_along
-from zwang._numerics.motion.watching import POINTS
+from zwang._numerics.motion.events import POINTS
 
 SHIFTS = 30
 ARRIVED = 1e-15

@@ -66,15 +66,15 @@ class Moving:
 
     def _loop(self, glance: bool) -> Callable[..., int]:
         if glance not in self._loops:
-            from zwang._numerics.motion.drivers import advance
+            from zwang._numerics.motion.loop import Addresses, advance
 
-            self._loops[glance] = partial(advance, *self.kernels.functions.addresses(glance))
+            self._loops[glance] = partial(advance, Addresses(*self.kernels.functions.addresses(glance)))
         return self._loops[glance]
 
     def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
         """Return the compiled loop for parameters (with the sides of the surfaces): see `motion.loop.run`.
 
-        It takes params, room, samples, sides, bands, counts, reals, fired, times, states, accelerations, coefficients.
+        It takes params, room, watched, counts, reals and stored.
         `sides` says what will be watched: where that needs no solution of the equations, less is computed.
         """
         functions = self.kernels.functions

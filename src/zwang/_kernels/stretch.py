@@ -78,19 +78,21 @@ class Call:
 
     def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
                  until: float, tol: float, sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
-        from zwang._numerics.motion import calls, places, watching
+        from zwang._numerics.motion import calls, events, places
 
         self.n, self.surfaces, self.params, self.loop = q.size, kernels.surfaces, params, loop
-        self.sides, self.bands, self.dense = vector(sides), vector(bands), dense
+        self.dense, count = dense, len(kernels.watches)
         self.counts = np.zeros(places.COUNTS, dtype=np.int64)
         self.counts[:4] = kernels.positions, kernels.rows, len(kernels.watches), kernels.surfaces
         self.counts[places.SIDES] = params.size - kernels.surfaces
         self.counts[places.KEEP] = dense
         self.reals = np.zeros(places.REALS)
         self.reals[:2] = until, tol
-        self.fired = np.zeros(len(kernels.watches), dtype=np.int64)
-        self.room = np.zeros(calls.ROOM * (-(-2 * self.n // calls.BLOCK) * calls.BLOCK))
-        self.samples = np.zeros(watching.SAMPLES * len(kernels.watches))
+        self.fired, width = np.zeros(count, dtype=np.int64), -(-2 * self.n // calls.BLOCK) * calls.BLOCK
+        self.room = np.zeros(calls.ROOM * width)
+        self.room[calls.S * width :][: 2 * self.n] = 1.0
+        samples = np.zeros(events.SAMPLES * count)
+        self.watched = events.Watched(vector(sides), vector(bands), samples, np.zeros(count), self.fired)
         # Times, states, accelerations, dense output: together, so that an interrupt leaves all or none of a portion.
         self.parts = [
             (np.array([t]), np.concatenate([q, v])[None], np.zeros((0, self.n)), np.zeros((0, 7, 2 * self.n)))
@@ -114,16 +116,15 @@ class Call:
     def run(self, attempts: int, room: int | None = None) -> tuple[str, int]:
         """Make some attempts and keep the steps; return the status, and the attempts made."""
         from zwang._numerics.motion import places
+        from zwang._numerics.motion.loop import Stored
 
         size = attempts if room is None else min(attempts, room)
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
         times[0], states[0] = self.parts[-1][0][-1], self.parts[-1][1][-1]
         self.counts[places.ATTEMPTS] = attempts
-        ended = self.loop(
-            self.params, self.room, self.samples, self.sides, self.bands, self.counts, self.reals, self.fired, times,
-            states, acc, coefficients,
-        )  # fmt: skip
+        stored = Stored(times, states, acc, coefficients)
+        ended = self.loop(self.params, self.room, self.watched, self.counts, self.reals, stored)
         steps, tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
         self.attempts, self.rejected = self.attempts + tried, self.rejected + int(self.counts[places.REJECTED])
         if not self.steps and not len(self.parts[0][2]):

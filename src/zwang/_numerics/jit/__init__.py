@@ -11,9 +11,10 @@ divisors.
 """
 
 from zwang._numerics.jit.cache import KernelWarning
-from zwang._numerics.jit.calls import EVAL_SIGNATURE, EVAL_TYPE, address, call_kernel, eval_type
+from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type
 from zwang._numerics.jit.generated import load_generated
 from zwang._numerics.jit.kernel import Kernel, njit, tier
+from zwang._numerics.jit.named import EVAL_SIGNATURE
 
 __all__ = [
     "EVAL_SIGNATURE",

@@ -10,10 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from zwang._numerics.jit.kernel import Kernel, numba_in_use
+from zwang._numerics.jit.named import EVAL_SIGNATURE
 from zwang.errors import CompileError
-
-EVAL_SIGNATURE = "int64(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1])"
-"""The type of every model's kernel: eval(t, q, v, params, int_table, workspace, out) -> status."""
 
 EVAL_TYPE = f"FunctionType({EVAL_SIGNATURE})"
 """The same as an argument of a loop: @njit(f"int64({EVAL_TYPE}, float64, ...)"); pass it `model_eval.compiled`."""

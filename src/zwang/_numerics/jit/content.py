@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.jit.named import fields_text, named_in
 from zwang.errors import CompileError
 
 FORM = 1
@@ -37,6 +38,11 @@ class Routine:
         self.separate = bool(options.pop("separate", False))
         self.py_func, self.signature, self.options = func, signature, options
         self.lowering: Callable[..., Any] | None = None
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The NamedTuples in its signature."""
+        return named_in(self.py_func, self.signature)
 
     @property
     def code(self) -> types.CodeType:
@@ -143,6 +149,7 @@ def _content(routine: Routine, seen: dict[int, bool] | None = None) -> Iterator[
     func = routine.py_func
     options = sorted((key, value_text(value) or repr(value)) for key, value in routine.options.items())
     text = _code_text(code, func.__doc__)
+    yield from (fields_text(kind) for kind in routine.named.values())
     yield f"{_label(routine)} {routine.signature} {routine.separate} {options} {func.__defaults__!r} {text}"
     if routine.lowering is not None:
         yield _code_text(routine.lowering.__code__)

@@ -35,6 +35,7 @@ from zwang._interrupts import uninterrupted
 from zwang._numerics.jit import machine_code
 from zwang._numerics.jit.cache import KernelWarning, read_kernel, write_kernel
 from zwang._numerics.jit.content import Routine, digest_of, full_name, globals_read
+from zwang._numerics.jit.named import typed
 from zwang._numerics.jit.symbols import linked
 from zwang._numerics.total import total_math
 from zwang.errors import CompileError
@@ -130,8 +131,8 @@ def njit(signature: Any = None, /, **options: Any) -> Any:
     Parameters
     ----------
     signature : str, optional
-        Types of the result and arguments in Numba's words. With a signature the kernel is cached on disk and refuses
-        other types; without one it is a building block of other kernels.
+        Types of the result and arguments in Numba's words, or the names of NamedTuples (see `named`). With a signature
+        the kernel is cached on disk and refuses other types; without one it is a building block of other kernels.
     **options
         Options of ``numba.njit`` beside ``cache``; by default ``error_model="numpy", nogil=True``. With
         ``separate=True`` kernels call this one, which must have a signature, through a symbol instead of taking its
@@ -220,7 +221,7 @@ def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, dige
     """Return a dispatcher with code that was compiled now and kept on disk."""
     dispatcher: Any = _dispatcher(kernel, digest)
     with machine_code.compiling_into(machine_code.new_engine()):
-        dispatcher.compile(kernel.signature)
+        dispatcher.compile(typed(str(kernel.signature), kernel.named) if kernel.named else kernel.signature)
     data = machine_code.written_down(dispatcher)
     if data is None:
         return dispatcher

@@ -1,8 +1,8 @@
 """Motion of second-order systems in compiled loops: explicit, stiff, fast, side by side, and by impulses.
 
-`tableau` holds the numbers of Dormand and Prince's method 8(5,3), `steps` its stages, `projecting` returns to the
-constraints, `dense` interpolates, `watching` and `events` locate where a watched quantity changes its sign, `loop` puts
-them together, `drivers` compiles the loop for any model, `lanes` writes it for many motions at once. `oscillatory` and
+`tableau` holds the numbers of Dormand and Prince's method 8(5,3), `steps` its stages and the way back to the
+constraints, `dense` interpolates, `events` locates where a watched quantity changes its sign, `loop` puts them together
+for any model, `lanes` writes it for many motions at once. `oscillatory` and
 `stiff` are the loops for springs and strong friction, `course` runs them; `moreau` steps over impacts.
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import call_kernel, njit
-from zwang._numerics.motion.watching import POINTS, SAMPLES
+from zwang._numerics.motion.events import POINTS, SAMPLES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

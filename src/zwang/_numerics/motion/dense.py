@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.calls import D, Y, Z, coordinates, width
+from zwang._numerics.motion.calls import D, ModelCode, Y, Z, width
 
 Floats = NDArray[np.float64]
 
 
 @njit(_nrt=False, fastmath={"contract"}, forceinline=True)
-def interpolate(code: Any, room: Floats, x: float) -> None:
+def interpolate(model: ModelCode, room: Floats, x: float) -> None:
     """Set Z to the state at the part x of the step."""
-    m, u = width(code), 1.0 - x
-    for i in range(2 * coordinates(code)):
+    m, u = width(model), 1.0 - x
+    for i in range(2 * model.n):
         at = D * m + i
         inner = room[at + 4 * m] + u * (room[at + 5 * m] + x * room[at + 6 * m])
         inner = room[at + 2 * m] + u * (room[at + 3 * m] + x * inner)

@@ -8,14 +8,14 @@ had been no pause, and where a run pauses changes no bit of it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.calls import Y1, D, K, Y, Z, coordinates, motion, take, watch, width
-from zwang._numerics.motion.events import meet
+from zwang._numerics.motion.calls import BLOCK, Y1, D, K, ModelCode, S, Y, Z, motion, take, watch, width
+from zwang._numerics.motion.events import SAMPLES, Watched, meet
 from zwang._numerics.motion.places import (
     ATTEMPTS,
     BEGUN,
@@ -30,9 +30,11 @@ from zwang._numerics.motion.places import (
     LENGTH,
     NOT_FINITE,
     PAUSED,
+    POSITIONS,
     PROPOSED,
     REACHED,
     REJECTED,
+    ROWS,
     STEP,
     STEP_TOO_SMALL,
     STEPS,
@@ -43,35 +45,55 @@ from zwang._numerics.motion.places import (
     UNTIL,
     WATCHES,
 )
-from zwang._numerics.motion.projecting import settle
-from zwang._numerics.motion.steps import extend, trial
-from zwang._numerics.motion.watching import SAMPLES
+from zwang._numerics.motion.steps import extend, settle, trial
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SAFETY, GROW, SHRINK = 0.9, 6.0, 0.2
 TOO_SMALL = 4e-16
+Matrix = NDArray[np.float64]
+Cube = NDArray[np.float64]
+
+
+class Addresses(NamedTuple):
+    """Of the functions of a model; see `ModelCode`. Without Numba the functions themselves."""
+
+    motion: int
+    shift: int
+    land: int
+    watch: int
+
+
+class Stored(NamedTuple):
+    """The steps taken: times (k + 1,), states (k + 1, 2n), accelerations (k + 1, n), dense output (k, 7, 2n).
+
+    The first entry is the start; there is room for as many steps as `times` has entries more.
+    """
+
+    times: Floats
+    states: Matrix
+    accelerations: Matrix
+    coefficients: Cube
 
 
 @njit(_nrt=False)
-def first_step(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
-               t: float, tol: float, span: float) -> float:  # fmt: skip
+def first_step(model: ModelCode, room: Floats, t: float, tol: float, span: float) -> float:
     """Return a first step from the sizes of the state, its derivative and its second derivative (Hairer's rule)."""
-    n, m = coordinates(code), width(code)
+    n, m, v, out = model.n, width(model), model.v, model.out
     d0, d1, d2 = 0.0, 0.0, 0.0
     for i in range(2 * n):
-        scale = tol + tol * abs(room[Y * m + i])
+        scale = tol * room[S * m + i] + tol * abs(room[Y * m + i])
         d0 += (room[Y * m + i] / scale) ** 2
         d1 += (room[K * m + i] / scale) ** 2
     d0, d1 = np.sqrt(d0 / (2 * n)), np.sqrt(d1 / (2 * n))
     h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
     for i in range(2 * n):
         room[Z * m + i] = room[Y * m + i] + h * room[K * m + i]
-    status = motion(code, table, work, params, t + h, q, v, out)
+    status = motion(model, t + h)
     for i in range(n):
-        d2 += ((v[i] - room[Y * m + n + i]) / (tol + tol * abs(room[Y * m + i]))) ** 2
-        d2 += ((out[i] - room[K * m + n + i]) / (tol + tol * abs(room[Y * m + n + i]))) ** 2
+        d2 += ((v[i] - room[Y * m + n + i]) / (tol * room[S * m + i] + tol * abs(room[Y * m + i]))) ** 2
+        d2 += ((out[i] - room[K * m + n + i]) / (tol * room[S * m + n + i] + tol * abs(room[Y * m + n + i]))) ** 2
     d2 = np.sqrt(d2 / (2 * n)) / h
     if status != 0 or not d2 < np.inf:
         return 1e-3 * h
@@ -95,22 +117,21 @@ def reject(counts: Ints, reals: Floats, cause: int, factor: float) -> bool:
 
 
 @njit(_nrt=False)
-def attempt(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
-            counts: Ints, reals: Floats, wanted: bool) -> bool:  # fmt: skip
+def attempt(model: ModelCode, room: Floats, counts: Ints, reals: Floats, wanted: bool) -> bool:
     """Try a step; True if it was good: Y1 is its end, projected, stage 12 the derivative there, D is made if wanted."""
     t, h, remaining = reals[TIME], reals[STEP], reals[UNTIL] - reals[TIME]
     last = 1.01 * h >= remaining
     step = remaining if last else h
     reals[LENGTH], reals[END] = step, reals[UNTIL] if last else t + step
     counts[TRIED] += 1
-    error = trial(code, table, work, params, room, q, v, out, t, step, reals[TOL])
+    error = trial(model, room, t, step, reals[TOL])
     if error < 0.0:
         return reject(counts, reals, IRREGULAR if error == -1.0 else NOT_FINITE, 0.25)
     if error > 1.0:
         return reject(counts, reals, STEP_TOO_SMALL, max(SHRINK, SAFETY / eighth_root(error)))
-    status = settle(code, table, work, params, room, q, v, out, reals[END], counts, reals)
+    status = settle(model, room, reals[END], counts, reals)
     if status == 0 and wanted:
-        status = extend(code, table, work, params, room, q, v, out, t, step)
+        status = extend(model, room, t, step)
     if status != 0:
         return reject(counts, reals, IRREGULAR if status == 1 else NOT_FINITE, 0.25)
     grow = GROW if error < 1e-9 else min(GROW, SAFETY / eighth_root(error))
@@ -122,12 +143,11 @@ def attempt(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, 
 
 
 @njit(_nrt=False)
-def begin(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
-          sides: Floats, samples: Floats, counts: Ints, reals: Floats, fired: Ints) -> int:  # fmt: skip
+def begin(model: ModelCode, room: Floats, watched: Watched, counts: Ints, reals: Floats) -> int:
     """Evaluate the state in Y: stage 0 and sample 0; return PAUSED if all is well."""
-    n, m = coordinates(code), width(code)
-    take(code, room, Y)
-    status = motion(code, table, work, params, reals[TIME], q, v, out)
+    n, m, q, v, out = model.n, width(model), model.q, model.v, model.out
+    take(model, room, Y)
+    status = motion(model, reals[TIME])
     total = 0.0
     for i in range(n):
         room[K * m + i], room[K * m + n + i] = v[i], out[i]
@@ -137,11 +157,11 @@ def begin(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q:
     if not total < np.inf:
         return NOT_FINITE
     if counts[WATCHES] > 0:
-        watch(code, table, work, params, reals[TIME], q, v, out)
-        for i in range(sides.size):
-            samples[i] = out[i]
-            if sides[i] != 0.0 and not abs(out[i]) < np.inf:
-                fired[i] = 1
+        watch(model, reals[TIME])
+        for i in range(watched.sides.size):
+            watched.samples[i] = out[i]
+            if watched.sides[i] != 0.0 and not abs(out[i]) < np.inf:
+                watched.fired[i] = 1
                 return NOT_FINITE
     return PAUSED
 
@@ -159,10 +179,10 @@ def too_small(counts: Ints, reals: Floats) -> bool:
 
 
 @njit(_nrt=False)
-def store(code: Any, room: Floats, counts: Ints, reals: Floats, times: Floats, states: Floats, accelerations: Floats,
-          coefficients: Floats) -> None:  # fmt: skip
+def store(model: ModelCode, room: Floats, counts: Ints, reals: Floats, stored: Stored) -> None:
     """Keep the step at hand, and go on from its end."""
-    n, m = coordinates(code), width(code)
+    n, m = model.n, width(model)
+    times, states, accelerations, coefficients = stored
     counts[STEPS] += 1
     at = counts[STEPS]
     reals[TIME] = times[at] = reals[END]
@@ -188,10 +208,10 @@ def may_go_on(times: Floats, counts: Ints, reals: Floats) -> int:
 
 
 @njit(_nrt=False)
-def prepare(code: Any, room: Floats, states: Floats, times: Floats, counts: Ints, reals: Floats) -> None:
+def prepare(model: ModelCode, room: Floats, states: Floats, times: Floats, counts: Ints, reals: Floats) -> None:
     """Set the start of a run."""
-    for i in range(2 * coordinates(code)):
-        room[Y * width(code) + i] = states[0, i]
+    for i in range(2 * model.n):
+        room[Y * width(model) + i] = states[0, i]
     reals[TIME] = times[0]
     counts[BLURRED] = counts[HELD_BACK] = 0
     counts[CAUSE], counts[BEGUN] = STEP_TOO_SMALL, 1
@@ -207,49 +227,39 @@ def is_watching(sides: Floats, counts: Ints) -> bool:
 
 
 @njit(_nrt=False)
-def run(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: Floats, v: Floats, out: Floats,
-        samples: Floats, keep: Floats, sides: Floats, bands: Floats, counts: Ints, reals: Floats, fired: Ints,
-        times: Floats, states: Floats, accelerations: Floats, coefficients: Floats) -> int:  # fmt: skip
+def run(model: ModelCode, room: Floats, watched: Watched, counts: Ints, reals: Floats, stored: Stored) -> int:
     """Make steps until the end, an event, a full store or the last attempt; return how it ended.
 
     Parameters
     ----------
-    code, table, work, params, room, q, v, out : tuple and arrays
+    model, room : ModelCode and array
         See `calls`. The sides of the switching surfaces stand at the end of the parameters and are changed when one
         is crossed.
-    samples, keep : arrays
-        Samples of the watched quantities, and room for a number of each.
-    sides, bands : (w,) arrays
-        Sign that each quantity keeps (2: any crossing; 0: not watched), and what counts as zero.
+    watched : Watched
     counts, reals : arrays
-        See `places`. A run whose `BEGUN` is set goes on from what `room`, `samples` and these hold.
-    fired : (w,) int array
-        Receives 1 for each quantity that crossed, or that is not finite.
-    times, states, accelerations, coefficients : arrays
-        The first entry is the start; room for as many steps as `times` has entries more.
+        See `places`. A run whose `BEGUN` is set goes on from what `room`, the samples and these hold.
+    stored : Stored
     """
-    n, m, w = coordinates(code), width(code), counts[WATCHES]
-    watching, ended = is_watching(sides, counts), PAUSED
+    n, m, w = model.n, width(model), counts[WATCHES]
+    watching, ended = is_watching(watched.sides, counts), PAUSED
     counts[STEPS] = counts[TRIED] = counts[REJECTED] = 0
     if counts[BEGUN] == 0:
-        prepare(code, room, states, times, counts, reals)
-        ended = begin(code, table, work, params, room, q, v, out, sides, samples, counts, reals, fired)
+        prepare(model, room, stored.states, stored.times, counts, reals)
+        ended = begin(model, room, watched, counts, reals)
         if ended == PAUSED and reals[STEP] <= 0.0:
             span = reals[UNTIL] - reals[TIME]
-            reals[STEP] = first_step(code, table, work, params, room, q, v, out, reals[TIME], reals[TOL], span)
+            reals[STEP] = first_step(model, room, reals[TIME], reals[TOL], span)
     for i in range(n):
-        accelerations[0, i] = room[K * m + n + i]
+        stored.accelerations[0, i] = room[K * m + n + i]
     while ended == PAUSED:
-        ended = may_go_on(times, counts, reals)
+        ended = may_go_on(stored.times, counts, reals)
         if ended != PAUSED:
             break
-        if not attempt(code, table, work, params, room, q, v, out, counts, reals, watching or counts[KEEP] > 0):
+        if not attempt(model, room, counts, reals, watching or counts[KEEP] > 0):
             continue
         met = PAUSED
         if watching:
-            met = meet(
-                code, table, work, params, room, q, v, out, sides, bands, samples, keep, counts, reals, fired
-            )  # fmt: skip
+            met = meet(model, room, watched, counts, reals)
             if met == REACHED:
                 continue
         if met == NOT_FINITE:
@@ -257,12 +267,30 @@ def run(code: Any, table: Ints, work: Floats, params: Floats, room: Floats, q: F
         reals[STEP] = reals[PROPOSED]
         counts[HELD_BACK] = 0
         if reals[END] > reals[TIME]:
-            store(code, room, counts, reals, times, states, accelerations, coefficients)
+            store(model, room, counts, reals, stored)
         if met == FIRED:
             return FIRED
         if met == CROSSED:  # the equations are others from here on
-            ended = begin(code, table, work, params, room, q, v, out, sides, samples, counts, reals, fired)
+            ended = begin(model, room, watched, counts, reals)
         elif watching:
             for i in range(w):
-                samples[i] = samples[(SAMPLES - 1) * w + i]
+                watched.samples[i] = watched.samples[(SAMPLES - 1) * w + i]
     return PAUSED if ended == CROSSED else ended
+
+
+@njit(
+    "int64(Addresses, int64[::1], float64[::1], float64[::1], float64[::1], Watched, int64[::1], float64[::1], Stored)"
+)
+def advance(
+    addresses: Addresses, table: Ints, work: Floats, params: Floats, room: Floats, watched: Watched, counts: Ints,
+    reals: Floats, stored: Stored,
+) -> int:  # fmt: skip
+    """Make steps of a model whose functions are given by their addresses: compiled once for any model; see `run`."""
+    n, m = stored.accelerations.shape[1], stored.states.shape[1]
+    m = (m + BLOCK - 1) // BLOCK * BLOCK
+    q, v = room[Z * m : Z * m + n], room[Z * m + n : Z * m + 2 * n]
+    out = np.empty(max(counts[WATCHES], m + counts[ROWS] + counts[POSITIONS]) + 1)
+    motion, shift, land, watch = addresses
+    return run(
+        ModelCode(motion, shift, land, watch, n, table, work, params, q, v, out), room, watched, counts, reals, stored
+    )
