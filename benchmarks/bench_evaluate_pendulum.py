@@ -58,7 +58,7 @@ def zwang_one(inputs) -> tuple[float, np.ndarray]:
     table, work, out = np.zeros(1, dtype=np.int64), np.zeros(module.WORKSPACE), np.zeros(8)
     module.prepare(p, work)
     count = 20_000
-    run = lambda: dependent_calls(module.one.compiled, count, q, v, p, table, work, out)  # noqa: E731
+    run = lambda: dependent_calls(module.one.entry, count, q, v, p, table, work, out)  # noqa: E731
     run()
     return best(run, 300) / count, out[:7].copy()
 

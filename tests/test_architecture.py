@@ -75,7 +75,7 @@ NARROW = {
     "_interrupts": {"errors"},
     "_outputs": {"errors"},
     "_workers": {"errors"},
-    "_numerics": {"errors", "_interrupts", "_outputs"},
+    "_numerics": {"errors", "_interrupts", "_outputs", "_workers"},
     "_plot": {"errors", "_outputs"},
     "_results": {"errors", "_outputs", "_numerics", "_plot"},
 }

@@ -16,7 +16,6 @@ from kernel_examples import finish, model, python, run_model, start
 from zwang._numerics import jit
 from zwang._numerics.jit import cache as cache_folder
 from zwang._numerics.jit.content import value_text
-from zwang._numerics.jit.kernel import _plain
 from zwang.errors import CompileError
 
 numba = pytest.importorskip("numba")
@@ -63,7 +62,7 @@ def test_division_by_zero_in_a_kernel_gives_inf_and_no_exception(cache: Path) ->
         return x[0] / x[1]
 
     assert ratio(np.array([1.0, 0.0])) == np.inf
-    assert _plain(ratio.py_func)(np.array([1.0, 0.0])) == np.inf
+    assert ratio.plain(np.array([1.0, 0.0])) == np.inf
 
 
 def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -> None:
@@ -71,9 +70,9 @@ def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -
         "from zwang._numerics.jit import njit\n"
         "@njit\n"
         "def square(x):\n    return x * x\n"
-        "@jit.njit('int64(int64)')\n"
+        "@njit('int64(int64)')\n"
         "def factorial(n):\n    return 1 if n < 2 else n * factorial(n - 1)\n"
-        "@jit.njit('float64(float64, int64)', fastmath=True)\n"
+        "@njit('float64(float64, int64)', fastmath=True)\n"
         "def both(x, n):\n    return square(x) + square(n) + factorial(n)\n",
         "blocks",
     )
@@ -86,13 +85,13 @@ def test_kernel_without_signature_serves_other_kernels_and_python(cache: Path) -
 def test_separate_kernel_is_called_through_a_symbol_and_found_again_from_the_cache(tmp_path: Path) -> None:
     (tmp_path / "parts.py").write_text(
         "from zwang._numerics.jit import njit\n"
-        "@jit.njit('float64(float64[::1], int64)', separate=True)\n"
+        "@njit('float64(float64[::1], int64)', separate=True)\n"
         "def entry(x, i):\n    x[0] += 1.0\n    return FACTOR * x[i]\n"
-        "@jit.njit('void(float64[::1])', separate=True)\n"
+        "@njit('void(float64[::1])', separate=True)\n"
         "def negate(x):\n    for i in range(x.size):\n        x[i] = -x[i]\n"
         "@njit\n"
         "def block(x):\n    negate(x)\n    return entry(x, 0) + entry(x, 1)\n"
-        "@jit.njit('float64(float64[::1])')\n"
+        "@njit('float64(float64[::1])')\n"
         "def caller(x):\n    return block(x) + 0.5\n"
         "FACTOR = 2.0\n"
     )
@@ -119,12 +118,12 @@ def test_editing_a_helper_changes_the_result_of_a_cached_caller(tmp_path: Path) 
     package = tmp_path / "pkg"
     package.mkdir()
     (package / "__init__.py").touch()
-    helper = "from zwang._numerics.jit import njit\n@jit.njit('float64(float64)')\ndef helper(x):\n    return {} * x\n"
+    helper = "from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef helper(x):\n    return {} * x\n"
     (package / "helper.py").write_text(helper.format("2.0"))
     (package / "constants.py").write_text("SHIFT = 1.0\n")
     (package / "caller.py").write_text(
         "from zwang._numerics.jit import njit\nfrom pkg.helper import helper\nfrom pkg.constants import SHIFT\n"
-        "@jit.njit('float64(float64)')\ndef caller(x):\n    return helper(x) + SHIFT\n"
+        "@njit('float64(float64)')\ndef caller(x):\n    return helper(x) + SHIFT\n"
     )
     script = """
         from pkg.caller import caller
@@ -145,8 +144,8 @@ def test_a_kernel_keeps_its_machine_code_when_its_file_moves_or_its_words_change
     text = (
         "from zwang._numerics.jit import njit\n"
         '@njit\ndef block(x):\n    """{0}"""\n    return x + 1.0\n'
-        "@jit.njit('float64(float64)', separate=True)\ndef part(x):\n    # {0}\n    return 3.0 * block(x)\n"
-        "@jit.njit('float64(float64)')\ndef whole(x):\n    return part(x) + block(x)\n"
+        "@njit('float64(float64)', separate=True)\ndef part(x):\n    # {0}\n    return 3.0 * block(x)\n"
+        "@njit('float64(float64)')\ndef whole(x):\n    return part(x) + block(x)\n"
     )
     (tmp_path / "here.py").write_text(text.format("Says this."))
     (tmp_path / "there.py").write_text(text.format("Says that, at length."))
@@ -159,7 +158,7 @@ def test_a_kernel_keeps_its_machine_code_when_its_file_moves_or_its_words_change
     (tmp_path / "pair.py").write_text(
         "from zwang._numerics.jit import njit\nimport here, there\nfirst, second = here.part, there.part\n"
         "one, other = here.block, there.block\n"
-        "@jit.njit('float64(float64)')\ndef pair(x):\n    return first(x) + second(x) + one(x) + other(x)\n"
+        "@njit('float64(float64)')\ndef pair(x):\n    return first(x) + second(x) + one(x) + other(x)\n"
     )
     script = """
         import here, there

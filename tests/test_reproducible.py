@@ -1,6 +1,7 @@
 """The same call gives the same bytes, whatever the portions of the loops, progress, out=, threads or processes."""
 
 import os
+import pickle
 import random
 import re
 import subprocess
@@ -254,6 +255,7 @@ def test_search_over_modes_does_not_depend_on_where_it_pauses():
 MAY_ASK_THE_CLOCK = {
     "_numerics/budget.py": "when the seconds of a budget are over: the status says so",
     "_numerics/jit/cache.py": "which files were not used for long",
+    "_numerics/jit/telling.py": "when to say what is waited for",
     "_numerics/pacing.py": "where loops pause",
     "_results/streaming.py": "when rows are written to a draft",
     "_selftest/run.py": "how long the self-test has run",
@@ -291,9 +293,11 @@ def test_provenance_names_backend_and_tier():
 
 def test_tier_is_pinned_or_refused():
     entry = zw.gallery.get("belt_block")
-    assert zw.compile(entry.system, tier="compiled") is zw.compile(entry.system)
-    with pytest.raises(zw.CompileError, match=r"tier='plain' was asked, but kernels are compiled .* ZWANG_NO_JIT=1"):
-        zw.compile(entry.system, tier="plain")
+    for tier in ("compiled", "plain"):
+        pinned = zw.compile(entry.system, tier=tier)
+        assert pinned is zw.compile(pinned) is pickle.loads(pickle.dumps(pinned))
+        assert zw.reactions(pinned, entry.state, entry.params).provenance.tier == tier
+        assert pinned.evaluate(entry.state, entry.params).provenance.tier == tier
     with pytest.raises(zw.DeclarationError, match=r"tier= must be 'compiled' or 'plain'; it was given 'fast'"):
         zw.compile(entry.system, tier="fast")
     code = "import zwang as zw; e = zw.gallery.get('belt_block'); zw.compile(e.system, tier='plain')\n"

@@ -17,6 +17,7 @@ from zwang._asymptotics.study import Study
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.configuration import TraceStatus
@@ -29,6 +30,7 @@ LOOSE = mp.mpf(10) ** -6
 BUDGET = Budget(steps=100_000, memory=1_000_000_000)
 
 
+@tiered("asymptotics", main="singular_many", seconds=15)
 def asymptotics(
     system: System | Model,
     params: Mapping[Any, Any] | None = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,12 @@ from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.finite import within_doubles
 from zwang.errors import CompileError, DeclarationError, StateError, nearest, printable
 
+T = TypeVar("T")
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
 CONTRADICTION = 1e-9
-TIERS = ("compiled", "plain")
+FEW, SMALL = 8, 40
+"""States and coordinates up to which plain Python is quicker than to load a compiler."""
 
 
 def compile(system: System | Model, backend: str = "native", *, tier: str | None = None) -> Model:
@@ -39,9 +42,10 @@ def compile(system: System | Model, backend: str = "native", *, tier: str | None
     backend : {'native', 'reference', 'batch'}
         Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs.
     tier : {'compiled', 'plain'}, optional
-        Pins how kernels run, as machine code or as plain Python: bits agree within one tier. A process has one of them
-        (``ZWANG_NO_JIT=1``, or no Numba, makes it plain), which every result names in its provenance; a CompileError
-        where it is the other one.
+        Pins how kernels run, as machine code or as plain Python: the same call gives the same bits in one tier. By
+        default each call chooses: compiled where its machine code is on disk, plain for single states and while machine
+        code is being made. Every result names its tier in its provenance. A CompileError where the process has no
+        compiler (``ZWANG_NO_JIT=1``, or no Numba).
 
     Examples
     --------
@@ -53,31 +57,26 @@ def compile(system: System | Model, backend: str = "native", *, tier: str | None
     """
     _require_tier(tier)
     if isinstance(system, Model):
-        if system.backend == backend:
+        if system.backend == backend and tier in (None, system.tier):
             return system
+        tier = tier or system.tier
         system = system.system
     if not isinstance(system, System):
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
     declared = system
-    return _MODELS.get(
-        (declared.digest, declared.name, backend),
-        lambda: Model(declared, backend, get_backend(backend).build(declared)),
-    )
+    return _MODELS.get((declared.digest, declared.name, backend, tier), lambda: Model(declared, backend, tier))
 
 
 def _require_tier(tier: str | None) -> None:
-    """Refuse a tier that is not the one of this process."""
+    """Refuse a tier that this process can't have."""
     if tier is None:
         return
-    if tier not in TIERS:
+    if tier not in jit.TIERS:
         raise DeclarationError(f"compile: tier= must be 'compiled' or 'plain'; it was given {tier!r:.40}.")
-    if tier != jit.tier():
-        cure = {
-            "compiled": "Install numba, and unset ZWANG_NO_JIT and NUMBA_DISABLE_JIT.",
-            "plain": "Start Python with ZWANG_NO_JIT=1.",
-        }
+    if tier == "compiled" and jit.only_tier() == "plain":
         raise CompileError(
-            f"compile: tier='{tier}' was asked, but kernels are {jit.tier()} in this process. {cure[tier]}"
+            "compile: tier='compiled' was asked, but kernels are plain in this process. Install numba, and unset "
+            "ZWANG_NO_JIT, ZWANG_TIER and NUMBA_DISABLE_JIT."
         )
 
 
@@ -88,8 +87,10 @@ class Model:
     ----------
     system : System
     backend : str
+    tier : str or None
+        The tier that it is pinned to.
     kernels : Kernels
-        What the backend built: `terms` and `solve` on arrays.
+        What the backend built: `terms` and `solve` on arrays, for the tier of the call that asks.
 
     Examples
     --------
@@ -102,13 +103,23 @@ class Model:
     'UNIQUE'
     """
 
-    def __init__(self, system: System, backend: str, kernels: Kernels) -> None:
-        self.system, self.backend, self.kernels = system, backend, kernels
+    def __init__(self, system: System, backend: str, tier: str | None = None) -> None:
+        self.system, self.backend, self.tier = system, backend, tier
+        self._backend = get_backend(backend)
+        self._made: dict[str, Kernels] = {}
         self._normals = [item for item in system.constraints if not isinstance(item, Friction)]
 
     def __reduce__(self) -> Any:
         # By the system: kernels are compiled code, which stays in its process; the cache on disk has it for the others.
-        return compile, (self.system, self.backend)
+        return partial(compile, tier=self.tier), (self.system, self.backend)
+
+    @property
+    def kernels(self) -> Kernels:
+        """What the backend built, for the tier of the call that asks: a compiled loop holds addresses of its own."""
+        tier = jit.tier()
+        if tier not in self._made:
+            self._made[tier] = self._backend.build(self.system)
+        return self._made[tier]
 
     def __repr__(self) -> str:
         n, m = len(self.system.coordinates), len(self.system.constraints)
@@ -118,7 +129,7 @@ class Model:
     def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms | SparseTerms:
         """Return the terms of the equations; the last axis of each array runs over the states of a batch."""
         inputs = resolve(self.system, state, params)
-        return self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+        return self._ask(inputs, lambda: self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params))
 
     @within_doubles()
     def evaluate(
@@ -144,6 +155,14 @@ class Model:
         """
         inputs = resolve(self.system, state, params)
         chosen = self._places(active)
+        return self._ask(inputs, lambda: self._evaluated(inputs, chosen))
+
+    def _ask(self, inputs: Inputs, ask: Callable[[], T]) -> T:
+        """Return what is asked, in one tier."""
+        few = inputs.q.shape[1] <= FEW and len(self.system.coordinates) <= SMALL
+        return jit.answer(ask, "evaluate", pinned=self.tier, small=few, main="shared", seconds=5)
+
+    def _evaluated(self, inputs: Inputs, chosen: list[int]) -> Evaluation:
         terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
         self.require_finite(terms)
         solved, consistent = self._solve(inputs, terms, chosen)
@@ -177,8 +196,7 @@ class Model:
     def check(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-9) -> float:
         """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
         tol = real(tol, "tol", least=0, where=self.system.name)
-        inputs = resolve(self.system, state, params)
-        terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+        terms = self.terms(state, params)
         self.require_finite(terms)
         size, words, cure = largest_violation(self.system, terms)
         if size > tol:
@@ -216,12 +234,9 @@ class Model:
         >>> abs(found["y"]) < 1e-15, found.distance, round(found.energy_removed, 9)
         (True, 0.01, -0.0981)
         """
-        return project(
-            self.system,
-            self.kernels,
-            resolve(self.system, state, params),
-            real(tol, "tol", above=0, where=self.system.name),
-        )
+        inputs = resolve(self.system, state, params)
+        tol = real(tol, "tol", above=0, where=self.system.name)
+        return self._ask(inputs, lambda: project(self.system, self.kernels, inputs, tol))
 
     def _places(self, active: Iterable[str] | None) -> list[int]:
         names = [str(item.name) for item in self._normals]

@@ -33,7 +33,7 @@ from zwang._kernels import straight
 from zwang._kernels.numba import NO_TABLE, prepared
 from zwang._kernels.tape import record
 from zwang._kernels.terms import Array
-from zwang._numerics.jit import address, load_generated
+from zwang._numerics.jit import address, load_generated, tier
 from zwang._numerics.tape import TAPES
 
 Ints = NDArray[np.int64]
@@ -61,7 +61,12 @@ def straight_functions(program: Program, kernels: Mapping[str, straight.Kernel])
 
 
 def taped_functions(program: Program, kernels: Sequence[straight.Kernel]) -> Functions:
-    """Return tapes: they need no compilation, and take some ten times as long to run."""
+    """Return tapes: they need no compilation, and take some ten times as long to run.
+
+    In the plain tier generated code needs none either, and is the quicker one.
+    """
+    if tier() == "plain":
+        return straight_functions(program, {f"part_{place}": kernel for place, kernel in enumerate(kernels)})
     g = program.graph
     certain = g.condition("le", g.zero, g.one)
     table: list[Ints] = []

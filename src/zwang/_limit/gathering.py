@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._interrupts import noticed, raise_lost
 from zwang._limit.ideal import Ideal
 from zwang._limit.running import Run, Runner
+from zwang._numerics.jit import carried
 from zwang._numerics.motion.course import STATUS
 from zwang._numerics.motion.oscillatory import DONE
 from zwang._numerics.motion.reference import DISTANCES
@@ -82,7 +83,7 @@ def gather(
         raise_lost()  # a Ctrl-C that was swallowed in there: the threads below are told by this one alone
     pool = ThreadPoolExecutor(max(1, int(workers)))
     try:
-        rest = list(pool.map(one, [float(item) for item in strengths[:0:-1]]))
+        rest = list(pool.map(carried(one), [float(item) for item in strengths[:0:-1]]))
     except BaseException:  # Ctrl-C reaches this thread alone: the others are told
         given_up.set()
         raise

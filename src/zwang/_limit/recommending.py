@@ -19,6 +19,7 @@ from zwang._limit.studying import averaging_width, smoothed
 from zwang._limit.verb import CELLS, described_motion, ideal_motion
 from zwang._limit.ways import Softened, default_strengths, soften
 from zwang._numerics.budget import Allowed, Spent, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.motion.oscillatory import DONE
 from zwang._numerics.tolerances import real
 from zwang._realize import Stiffness, Viscosity
@@ -36,6 +37,7 @@ EXPLICIT = 0.7
 """Radians of the fastest oscillation, or times the relaxation time, that an explicit step may take."""
 
 
+@tiered("recommend", seconds=20)
 def recommend(
     system: System | Model,
     constraint: str | Iterable[str],

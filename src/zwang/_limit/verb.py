@@ -16,6 +16,7 @@ from zwang._limit.single import one_motion
 from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
 from zwang._numerics.budget import Allowed, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import function, real, whole
 from zwang._realize import Realization
 from zwang._results.limit import LimitStudy
@@ -26,6 +27,7 @@ IDEAL_TOL = 1e-14
 CELLS = 400
 
 
+@tiered("limit", seconds=20)
 def limit(
     system: System | Model,
     constraint: str | Iterable[str],

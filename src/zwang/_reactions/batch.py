@@ -21,6 +21,7 @@ from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact import counting
 from zwang._numerics.contact.table import Table
+from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
 from zwang._results import Provenance
 from zwang._results.finite import NotFiniteError
@@ -77,7 +78,7 @@ def reactions_of_batch(
         done, worst = work(0)  # compiles in one thread
         with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
             try:
-                for size, error in pool.map(work, starts[1:]):
+                for size, error in pool.map(carried(work), starts[1:]):
                     spend()
                     done, worst = done + size, max(worst, error)
                     if report:

@@ -15,6 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.jit import tiered
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._reactions.admissible import acting
@@ -29,10 +30,26 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import DeclarationError
 
+FEW = 4
+"""Contacts along lines up to which plain Python is quick enough."""
 BUDGET = Budget(steps=ENDLESS, memory=1_000_000_000)
 """The steps depend on the number of contacts: see `zwang._reactions.problem`."""
 
 
+def _one_small_state(given: Mapping[str, Any]) -> bool:
+    """Whether one state is asked, with few contacts along lines."""
+    system = given["system"]
+    if isinstance(system, ContactProblem):
+        contacts = system.contacts
+        return len(contacts) <= FEW and all(np.ndim(item.tangent) < 2 or len(item.tangent) < 2 for item in contacts)
+    system = getattr(system, "system", system)
+    frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
+    values = [*(given.get("state") or {}).values(), *(given.get("params") or {}).values()]
+    single = not any(np.ndim(value) for value in values)
+    return single and len(frictional) <= FEW and all(len(item.slip) < 2 for item in frictional)
+
+
+@tiered("reactions", main="count_modes", seconds=15, small=_one_small_state)
 def reactions(
     system: System | Model | ContactProblem,
     state: Mapping[Any, Any] | None = None,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.jit import Run, running
 from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
 from zwang._results.motion_dense import states_at
@@ -188,7 +189,8 @@ class Motion(Result):
     def _all(self) -> MotionRows:
         """Return what follows from the states, computed once."""
         if self.rows is None:
-            object.__setattr__(self, "rows", self._source.rows(self))
+            with running(Run(self.provenance.tier)):
+                object.__setattr__(self, "rows", self._source.rows(self))
         rows = self.rows
         assert rows is not None  # the line above has set it
         return rows
@@ -217,7 +219,8 @@ class Motion(Result):
     def reaction_range(self) -> Mapping[str, Array]:
         """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
         if not self._all.reaction_range and "_computed_by" in self.__dict__:
-            object.__setattr__(self, "rows", replace(self._all, reaction_range=self._source.ranges(self)))
+            with running(Run(self.provenance.tier)):
+                object.__setattr__(self, "rows", replace(self._all, reaction_range=self._source.ranges(self)))
         return self._all.reaction_range
 
     @property

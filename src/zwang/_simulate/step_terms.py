@@ -47,10 +47,10 @@ def _of_layout(kernels: StraightKernels, params: Array) -> StepTerms:
     if isinstance(kernels, DenseKernels):
         tape = kernels.tape
         table, registers = tape_tables(tape.code, tape.results, tape.registers)
-        terms = Terms(tape_terms.compiled, table, registers, size, place)
+        terms = Terms(tape_terms.entry, table, registers, size, place)
     else:
         module = kernels.terms_module
-        terms = Terms(module.one.compiled, NO_TABLE, prepared(module, params), size, place)
+        terms = Terms(module.one.entry, NO_TABLE, prepared(module, params), size, place)
     rows = [*layout.row_places, *((m + j, i) for j, i in layout.slip_places)]
     return StepTerms(terms, np.array(list(kernels.program.mass)).reshape(-1, 2), np.array(rows).reshape(-1, 2))
 
@@ -67,5 +67,5 @@ def _of_tables(kernels: TableKernels) -> StepTerms:
     gamma = at[tables.GAMMA]
     tail = [value, at[tables.RATE], value + m, value + m + s, m, gamma, gamma + m]
     place = np.array([*head, *tail], dtype=np.int64)
-    terms = Terms(model.module.one.compiled, model.table, model.workspace.copy(), n, place)
+    terms = Terms(model.module.one.entry, model.table, model.workspace.copy(), n, place)
     return StepTerms(terms, model.mass_places, model.jac_places)

@@ -19,6 +19,7 @@ from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Allowed, Meter, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import function, real
 from zwang._results import Provenance
 from zwang._results.ensemble import Ensemble, EnsembleStatus
@@ -48,6 +49,11 @@ from zwang._simulate.step_motion import check_rules, motion_by_steps
 from zwang._simulate.stopping import Stop, stopped_at
 from zwang._simulate.user_events import Event, read_events
 from zwang.errors import DeclarationError, StateError
+
+
+def _asked_once(given: Mapping[str, Any]) -> bool:
+    """Whether a motion may not be begun twice: it is written to a file, or asks functions of the user."""
+    return given.get("out") is not None or any(callable(given.get(name)) for name in ("at_choice", "at_singular"))
 
 
 @overload
@@ -98,6 +104,7 @@ def simulate(
 ) -> Motion | Ensemble: ...
 
 
+@tiered("simulate", main="advance", seconds=20, once=_asked_once)
 def simulate(
     system: System | Model | Motion,
     state: Mapping[Any, Any] | None = None,

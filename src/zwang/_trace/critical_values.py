@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import flag, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace
@@ -32,6 +33,7 @@ GRID = 81
 STEP = 0.02
 
 
+@tiered("critical", main="singular_many", seconds=15)
 def critical(
     system: System | Model,
     params: Mapping[Any, Any] | None = None,

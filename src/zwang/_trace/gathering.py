@@ -180,7 +180,7 @@ def residual_of(place: Place, arcs: Sequence[RawArc], points: Sequence[Array]) -
     out = np.empty((len(q), (e.m + e.g) * (e.n + 1)))
     sizes = np.array([e.n, e.m, e.g], dtype=np.int64)
     work = place.workspace(e.module, "plain")
-    evaluate_many(e.module.one.compiled, place.t, q, sizes, place.params, work, out)
+    evaluate_many(e.module.one.entry, place.t, q, sizes, place.params, work, out)
     slopes = out[:, e.m + e.g : e.m + e.g + e.m * e.n].reshape(len(q), e.m, e.n)
     # Where an expression is steep its rounding errors are large, and mean little: they count as distances there.
     size = np.maximum(1.0, np.linalg.norm(slopes, axis=2))

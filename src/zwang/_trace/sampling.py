@@ -173,7 +173,7 @@ class Solver:
         self.mix = self.every
         self.rank = min(e.n, e.m)
         self.periods = np.where(e.angles, TURN / place.scale, 0.0)
-        self.one = e.module.one.compiled
+        self.one = e.module.one.entry
         self.work = place.workspace(e.module, "plain")
 
     def randomized(self, rank: int, source: np.random.Generator) -> None:
@@ -206,7 +206,7 @@ class Solver:
         arguments = (self.curved_sizes, self.place.scale, self.mix, self.place.params, work, most)
 
         def solve(rows: slice) -> None:
-            singular_many(module.one.compiled, self.place.t, x[rows], u[rows], *arguments, report[rows])
+            singular_many(module.one.entry, self.place.t, x[rows], u[rows], *arguments, report[rows])
 
         _in_portions(len(x), solve)
         return x, report[:, 0], report[:, 1]

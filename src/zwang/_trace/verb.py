@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
+from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
@@ -30,6 +31,7 @@ SEARCHES = ("sampled", "exhaustive")
 BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
 
 
+@tiered("trace", main="singular_many", seconds=15)
 def trace(
     system: System | Model,
     params: Mapping[Any, Any] | None = None,

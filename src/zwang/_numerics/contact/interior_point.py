@@ -143,7 +143,7 @@ def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int
         c = np.concatenate([arrays.force * plan.weight, -arrays.offset / arrays.row_scale]) / arrays.cause
     x = np.zeros(n + arrays.size)
     a = plan.analysis
-    iterations, residual = interior_point_loop.compiled(
+    iterations, residual = interior_point_loop.entry(
         n, plan.table, arrays.scaled_law, plan.ptr, plan.col, plan.value, c,
         a.order, a.ptr, a.row, a.place, a.l_ptr, a.l_row, a.r_ptr, a.r_col, plan.base, plan.sign, x, tol, limit,
     )  # fmt: skip

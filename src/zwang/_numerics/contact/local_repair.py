@@ -115,7 +115,7 @@ def _solve_cluster(
         if attempt > 1:
             x = rng.normal(size=len(rows)) * float(np.abs(b).max(initial=0.0))
         newton_dense(wt, b, layout, law, x, 0.01 * tol, 60)
-        motion.compiled(wt, b, x, u)
+        motion.entry(wt, b, x, u)
         if natural_map(layout, law, x, u, f, pq, active) ** 0.5 <= 0.1 * tol:
             return np.asarray(x * unit)
     return None

@@ -79,7 +79,7 @@ def stick_forces(ptr: Any, col: Any, val: Any, b: Any, layout: Any, law: Any, r:
 def stick_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int) -> tuple[Floats, int, float]:
     """Return forces, iterations and residual; the plan must be in the Delassus form."""
     r = np.zeros(arrays.size)
-    iterations, residual = stick_forces.compiled(
+    iterations, residual = stick_forces.entry(
         plan.ptr, plan.col, plan.value, arrays.scaled_b, arrays.layout, arrays.scaled_law, r, tol, limit
     )
     return r * arrays.unit, iterations, residual

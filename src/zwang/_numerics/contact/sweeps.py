@@ -124,13 +124,13 @@ def sweep_kernel(
     system = tables.system
     if system is not None:
         rows = np.vstack([system.wt, system.b, system.unit])
-        return partial(relax_dense.compiled, rows, arrays.layout, tables.table, tables.work)
+        return partial(relax_dense.entry, rows, arrays.layout, tables.table, tables.work)
     layout = arrays.layout
     if held is not None:
         layout = layout.copy()
         layout[held, 2] = HELD
     return partial(
-        relax_bodies.compiled, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
+        relax_bodies.entry, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
         layout, tables.table, tables.work,
     )  # fmt: skip
 

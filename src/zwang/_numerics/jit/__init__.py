@@ -10,21 +10,30 @@ in kernels written by hand a division of two Python floats by zero raises where 
 divisors.
 """
 
+from zwang._numerics.jit.answers import answer, tiered
 from zwang._numerics.jit.cache import KernelWarning
 from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type
 from zwang._numerics.jit.generated import load_generated
-from zwang._numerics.jit.kernel import Kernel, njit, tier
+from zwang._numerics.jit.kernel import Kernel, njit
 from zwang._numerics.jit.named import EVAL_SIGNATURE
+from zwang._numerics.jit.tiers import TIERS, Run, carried, only_tier, running, tier
 
 __all__ = [
     "EVAL_SIGNATURE",
     "EVAL_TYPE",
+    "TIERS",
     "Kernel",
     "KernelWarning",
+    "Run",
     "address",
+    "answer",
     "call_kernel",
+    "carried",
     "eval_type",
     "load_generated",
     "njit",
+    "only_tier",
+    "running",
     "tier",
+    "tiered",
 ]

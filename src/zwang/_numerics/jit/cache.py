@@ -103,6 +103,13 @@ def read_kernel(name: str, digest: str) -> bytes | None:
     return None
 
 
+def holds(function: str) -> bool:
+    """Say whether there is machine code of a function of that name, of whatever content."""
+    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as entries:
+        return any(entry.name.startswith(f"{function}_") and entry.name.endswith(ENDING) for entry in entries)
+    return False
+
+
 def write_kernel(name: str, digest: str, payload: bytes) -> None:
     """Keep what was compiled for the kernel of this digest; where that can't be done, say so once."""
     limit = cache_limit()

@@ -11,6 +11,7 @@ from typing import Any
 
 from zwang._numerics.jit.kernel import Kernel, numba_in_use
 from zwang._numerics.jit.named import EVAL_SIGNATURE
+from zwang._numerics.jit.tiers import PLAIN, current
 from zwang.errors import CompileError
 
 EVAL_TYPE = f"FunctionType({EVAL_SIGNATURE})"
@@ -67,9 +68,14 @@ call_kernel.lowering = _intrinsic
 
 
 def address(kernel: Kernel[Any, Any]) -> Any:
-    """Return the address of a model's kernel; without Numba the kernel itself."""
+    """Return the address of a model's kernel; in the plain tier the function itself."""
+    run = current()
+    if run.tier == PLAIN:
+        if run.meet is not None:
+            run.meet(kernel)
+        return kernel.counted
     dispatcher: Any = kernel.compiled
     if not hasattr(dispatcher, "overloads"):
-        return dispatcher
+        return kernel.counted
     (compiled,) = dispatcher.overloads.values()
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import math
 import os
 import threading
@@ -37,6 +36,8 @@ from zwang._numerics.jit.cache import KernelWarning, read_kernel, write_kernel
 from zwang._numerics.jit.content import Routine, digest_of, full_name, globals_read
 from zwang._numerics.jit.named import typed
 from zwang._numerics.jit.symbols import linked
+from zwang._numerics.jit.telling import compiling
+from zwang._numerics.jit.tiers import PLAIN, NotReady, TooLong, current, only_tier
 from zwang._numerics.total import total_math
 from zwang.errors import CompileError
 
@@ -47,15 +48,16 @@ LOCK = threading.RLock()
 """Held while kernels and generated modules are made."""
 
 _MADE: weakref.WeakValueDictionary[str, Kernel[Any, Any]] = weakref.WeakValueDictionary()
+OFF = ("ZWANG_NO_JIT", "NUMBA_DISABLE_JIT")
 _DEFAULTS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 _HOME = "zwang._numerics.jit"
 """The module that Numba is told for every kernel: its code is the same wherever the function stands."""
 
 
 class Kernel(Routine, Generic[P, R]):
-    """A function that Numba compiles at its first call, made by `njit`; `py_func` is the function as written.
+    """A function that runs as machine code or as plain Python, as the tier of the call says; made by `njit`.
 
-    `restored` says whether its machine code was found on disk.
+    `py_func` is the function as written; `restored` says whether its machine code was found on disk.
     """
 
     def __init__(self, func: Callable[P, R], signature: str | None, options: dict[str, Any]) -> None:
@@ -64,23 +66,52 @@ class Kernel(Routine, Generic[P, R]):
         if self.separate:
             self.lowering = linked
         self._compiled: Callable[P, R] | None = None
+        self._plain: Callable[P, R] | None = None
+        self._counted: Callable[P, R] | None = None
         self._callee: Any = None
         self._made_of = ""
         self.restored = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return (self._compiled or self.compiled)(*args, **kwargs)
+        return self.entry(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<kernel {full_name(self)}>"
 
     @property
+    def entry(self) -> Callable[P, R]:
+        """What runs in the tier of this call: pass this where a kernel is an argument."""
+        run = current()
+        if run.tier == PLAIN:
+            if run.meet is not None:
+                run.meet(self)
+            return self._plain or self.plain
+        return self._compiled or self.compiled
+
+    @property
+    def plain(self) -> Callable[P, R]:
+        """Plain Python with the arithmetic of compiled code, to be called by Python: see `total`."""
+        if self._plain is None:
+            self._plain = _silent(self.counted)
+        return self._plain
+
+    @property
+    def counted(self) -> Callable[P, R]:
+        """The same to be called by other plain kernels."""
+        if self._counted is None:
+            with LOCK:
+                if self._counted is None:
+                    _count(self)
+        assert self._counted is not None
+        return self._counted
+
+    @property
     def compiled(self) -> Callable[P, R]:
-        """Numba's dispatcher (or, without Numba, plain Python): pass this where a kernel is an argument."""
+        """Numba's dispatcher; plain Python where Numba can't be imported."""
         if self._compiled is None:
             with LOCK:
                 if numba_in_use() is None:
-                    self._compiled = _plain(self.py_func)
+                    self._compiled = self.plain
                 elif self._compiled is None:
                     self._remember(digest_of(self))
                     twin = self._twin()
@@ -161,7 +192,7 @@ def njit(signature: Any = None, /, **options: Any) -> Any:
 @functools.cache
 def numba_in_use() -> Any:
     """Numba, imported now, or None where kernels run as plain Python."""
-    if os.environ.get("ZWANG_NO_JIT", "0") not in {"", "0"}:
+    if only_tier() == PLAIN and any(os.environ.get(name, "0") not in {"", "0"} for name in OFF):
         return None
     try:
         import numba
@@ -175,23 +206,43 @@ def numba_in_use() -> Any:
     return None if numba.config.DISABLE_JIT else numba
 
 
-@functools.cache
-def tier() -> str:
-    """Return how kernels run in this process, 'compiled' or 'plain', without importing Numba for it."""
-    off = any(os.environ.get(name, "0") not in {"", "0"} for name in ("ZWANG_NO_JIT", "NUMBA_DISABLE_JIT"))
-    return "plain" if off or importlib.util.find_spec("numba") is None else "compiled"
+def _count(kernel: Kernel[Any, Any]) -> None:
+    """Give a kernel its plain function, which counts its calls and calls plain functions alone."""
+    func = kernel.py_func if kernel.generated is None else kernel.generated.plain_function(kernel.py_func)
+    scope = dict(func.__globals__)
+    if scope.get("math") is math:
+        scope["math"] = total_math
+    copy = types.FunctionType(func.__code__, scope, func.__name__, func.__defaults__, func.__closure__)
+    weight = len(func.__code__.co_code) // 2
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run = current()
+        run.left -= weight
+        if run.left < 0:
+            raise TooLong
+        return copy(*args, **kwargs)
+
+    kernel._counted = call  # before those it calls, of which it may be one
+    for name in func.__code__.co_names:
+        if isinstance(value := scope.get(name), Kernel):
+            scope[name] = value.counted
 
 
-def _plain(func: Callable[P, R]) -> Callable[P, R]:
-    """Plain Python with the arithmetic of compiled code: see `total`."""
-    if isinstance(func, types.FunctionType) and func.__globals__.get("math") is math:
-        scope = {**func.__globals__, "math": total_math}
-        func = functools.wraps(func)(types.FunctionType(func.__code__, scope, func.__name__, func.__defaults__))
+def _silent(func: Callable[P, R]) -> Callable[P, R]:
+    """Let a plain function run without NumPy's warnings, as compiled code does."""
 
     @functools.wraps(func)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        with np.errstate(all="ignore"):
+        run = current()
+        if run.inside:
             return func(*args, **kwargs)
+        run.inside = True
+        try:
+            with np.errstate(all="ignore"):
+                return func(*args, **kwargs)
+        finally:
+            run.inside = False
 
     return call
 
@@ -212,6 +263,8 @@ def _build(kernel: Kernel[P, R], digest: str) -> Callable[P, R]:
                 machine_code.read_back(dispatcher, kept, engine)
                 kernel.restored = True
         if not dispatcher.overloads:
+            if kernel.generated is None and not current().patient:
+                raise NotReady(full_name(kernel))
             dispatcher = _compiled(kernel, dispatcher, engine, name, digest)
         dispatcher.disable_compile()
     return dispatcher  # type: ignore[no-any-return]
@@ -220,7 +273,7 @@ def _build(kernel: Kernel[P, R], digest: str) -> Callable[P, R]:
 def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, digest: str) -> Any:
     """Return a dispatcher with code that was compiled now and kept on disk."""
     dispatcher: Any = _dispatcher(kernel, digest)
-    with machine_code.compiling_into(machine_code.new_engine()):
+    with compiling(current().words), machine_code.compiling_into(machine_code.new_engine()):
         dispatcher.compile(typed(str(kernel.signature), kernel.named) if kernel.named else kernel.signature)
     data = machine_code.written_down(dispatcher)
     if data is None:

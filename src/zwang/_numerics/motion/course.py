@@ -114,7 +114,7 @@ def run_oscillatory(
     def advance(steps: int) -> int:
         loop: Any = oscillatory.oscillate
         return int(loop(
-            problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
+            problem.rhs.entry, problem.jacobian.entry, problem.surfaces.entry, problem.n, problem.switches,
             *state.arrays, *state.compared, state.crossings, phase, tol, steps,
         ))  # fmt: skip
 
@@ -135,7 +135,7 @@ def run_implicit(
     def advance(steps: int) -> int:
         loop: Any = stiff.radau
         return int(loop(
-            problem.rhs.compiled, problem.jacobian.compiled, problem.surfaces.compiled, problem.n, problem.switches,
+            problem.rhs.entry, problem.jacobian.entry, problem.surfaces.entry, problem.n, problem.switches,
             *state.arrays, *state.compared, state.crossings, tol, steps,
         ))  # fmt: skip
 

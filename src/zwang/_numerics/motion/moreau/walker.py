@@ -96,7 +96,7 @@ class Walker:
         """Take steps of length h; return how it ended (`walking.WENT` and the names after it) and the step reached."""
         given = -1.0
         while True:
-            status, reached, residual, drift = walking.walk.compiled(
+            status, reached, residual, drift = walking.walk.entry(
                 self.terms.kernel, self.params, self.terms.table, self.terms.workspace, self.terms.place, self.tables,
                 self.work, h, track.t, track.q, track.v, track.impulses, track.rates, track.closing, start, stop,
                 autonomous, given,

@@ -1,0 +1,137 @@
+"""Which tier answers a call, and what is said while it takes long.
+
+Without machine code on disk a call begins at once in the plain tier, while another process compiles what it uses
+(`making`). A call that turns out long (`WORK`) is asked again of compiled code, which is waited for,
+with a word on stderr. A later call finds machine code and runs compiled from the start. What needs no machine code to
+be quick, one state of a small system, is plain always: it needs no Numba.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+from zwang._numerics.jit import making
+from zwang._numerics.jit.cache import holds
+from zwang._numerics.jit.kernel import Kernel
+from zwang._numerics.jit.telling import told
+from zwang._numerics.jit.tiers import COMPILED, PLAIN, NotReady, Run, TooLong, asked, only_tier, running
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+WORK = 400_000_000
+"""Plain instructions after which a call is asked of compiled code: they take about as long as the compiler, 15 s."""
+ONCE = "once per installation. `zwang warm` compiles everything ahead."
+
+_MET: dict[str, dict[int, Kernel[Any, Any]]] = {}
+
+
+def answer(
+    ask: Callable[[], T],
+    verb: str,
+    *,
+    pinned: str | None = None,
+    small: bool = False,
+    once: bool = False,
+    main: str = "",
+    seconds: int = 20,
+) -> T:
+    """Return what `ask` returns, run in one tier from its beginning to its end.
+
+    Parameters
+    ----------
+    ask : callable
+    verb : str
+        For the message, and to know again what it needs.
+    pinned : {'plain', 'compiled'}, optional
+        The tier that was asked for.
+    small : bool
+        Whether plain Python is quick enough always.
+    once : bool
+        Whether it may not be asked twice: it calls functions of the user, or writes a file.
+    main : str
+        The name of a kernel of the package without which nothing is ready; empty: compiled code is waited for.
+    seconds : int
+        What compiling takes, roughly, for the message.
+    """
+    before = asked()
+    bound = pinned or (None if before is None else before.tier) or only_tier() or (PLAIN if small else None)
+    if before is not None and before.tier == bound:
+        return ask()
+    words = f"machine code for `{verb}`, some {seconds} s"
+    if bound is not None:
+        with running(Run(bound, words=words)):
+            return ask()
+    met = _MET.setdefault(verb, {})
+    if main and not once and not _waits():
+        if making.MAKER.made(met.values()) if met else holds(main):
+            with contextlib.suppress(NotReady), running(Run(COMPILED, patient=False, words=words)):
+                return ask()
+        run = Run(PLAIN, left=WORK, meet=_meeting(met), words=words)
+        with (
+            contextlib.suppress(TooLong),
+            running(run),
+            told("plain", f"plain Python meanwhile: compiling {words}, {ONCE}"),
+        ):
+            return ask()
+    with running(Run(COMPILED, words=words)):
+        making.MAKER.finish(list(met.values()))
+        return ask()
+
+
+def _waits() -> bool:
+    """Whether calls wait for machine code instead of beginning without: then the tier depends on the call alone."""
+    return os.environ.get("ZWANG_WAIT", "0") not in {"", "0"}
+
+
+def _meeting(met: dict[int, Kernel[Any, Any]]) -> Callable[[Kernel[Any, Any]], None]:
+    def meet(kernel: Kernel[Any, Any]) -> None:
+        if id(kernel) not in met and kernel.signature is not None:
+            met[id(kernel)] = kernel
+            making.MAKER.want(kernel)
+
+    return meet
+
+
+def tiered(
+    verb: str,
+    *,
+    main: str = "",
+    seconds: int = 20,
+    small: Callable[[Mapping[str, Any]], bool] | None = None,
+    once: Callable[[Mapping[str, Any]], bool] | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a verb, whose first argument is a system or a model, answer in one tier; see `answer`.
+
+    `small` and `once` are asked with the arguments by name.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                given = signature.bind(*args, **kwargs).arguments
+            except TypeError:
+                return function(*args, **kwargs)  # which says what is missing
+            first = next(iter(given.values()), None)
+            return answer(
+                lambda: function(*args, **kwargs),
+                verb,
+                pinned=getattr(first, "tier", None),
+                small=small is not None and small(given),
+                once=once is not None and once(given),
+                main=main,
+                seconds=seconds,
+            )
+
+        return call
+
+    return decorate

@@ -1,0 +1,47 @@
+"""What is said on stderr to someone who waits for a compiler: once, and only after a second."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+SOON = 1.0
+"""Seconds of waiting after which something is said."""
+
+_SAID: set[str] = set()
+_spent = 0.0
+
+
+def say(kind: str, text: str) -> None:
+    """Write a line to stderr, if none of its kind was written by this process."""
+    if kind not in _SAID:
+        _SAID.add(kind)
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # none there, or closed
+            print(f"zwang: {text}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def told(kind: str, text: str, *, after: float = SOON) -> Iterator[None]:
+    """Say it when the block has taken so many seconds."""
+    timer = threading.Timer(after, say, (kind, text))
+    timer.daemon = True
+    if kind not in _SAID:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextlib.contextmanager
+def compiling(words: str) -> Iterator[None]:
+    """Count the time of the block as waiting for the compiler, and say so once it is more than a second in all."""
+    global _spent  # noqa: PLW0603
+    begin = time.perf_counter()
+    text = f"compiling {words}, once per installation. `zwang warm` compiles everything ahead."
+    with told("compiling", text, after=max(0.0, SOON - _spent)):
+        yield
+    _spent += time.perf_counter() - begin
