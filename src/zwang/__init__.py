@@ -50,7 +50,9 @@ _PLACES = {
     "reactions": "zwang._reactions",
     "realize": "zwang._realize",
     "recommend": "zwang._limit",
+    "sampled": "zwang._sweep",
     "simulate": "zwang._simulate",
+    "sweep": "zwang._sweep",
     "t": "zwang._declare",
     "trace": "zwang._trace",
 }
@@ -107,8 +109,10 @@ __all__ = [
     "realize",
     "recommend",
     "results",
+    "sampled",
     "shapes",
     "simulate",
+    "sweep",
     "t",
     "trace",
 ]
@@ -145,6 +149,7 @@ if TYPE_CHECKING:
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang._simulate import Event, simulate
+    from zwang._sweep import sampled, sweep
     from zwang._trace import critical, trace
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
 

@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -52,15 +52,18 @@ class Sharing(Generic[T]):
     ['a', 'c', 'b', None]
     """
 
-    def __init__(self, groups: Sequence[Sequence[T]], workers: int) -> None:
-        self._waiting = deque(deque(group) for group in groups)
+    def __init__(self, groups: Iterable[Sequence[T]], workers: int) -> None:
+        self._waiting = iter(groups)
         self._mine: list[deque[T]] = [deque() for _ in range(workers)]
 
     def next_for(self, worker: int) -> T | None:
         """Return the next task of a worker; None where nothing is left."""
         mine = self._mine[worker]
-        if not mine and self._waiting:
-            mine = self._mine[worker] = self._waiting.popleft()
+        while not mine:
+            group = next(self._waiting, None)
+            if group is None:
+                break
+            mine = self._mine[worker] = deque(group)
         if mine:
             return mine.popleft()
         longest = max(self._mine, key=len)
@@ -68,7 +71,7 @@ class Sharing(Generic[T]):
 
 
 def work_through(
-    function: Callable[[T], Any], groups: Sequence[Sequence[T]], *, workers: int
+    function: Callable[[T], Any], groups: Iterable[Sequence[T]], *, workers: int
 ) -> Iterator[tuple[T, Any | Lost]]:
     """Yield each task with its result, as they come; tasks of a group stay in one process as long as all are busy.
 
@@ -77,7 +80,7 @@ def work_through(
     function : callable
         Of a module, so that a process finds it by name; gets a task.
     groups : sequences of tasks
-        None of them is None.
+        None of them is None. They are asked for one by one, when a worker has nothing left to do.
     workers : int
         Processes. All of them are gone when the iteration ends, however it ends.
     """

@@ -29,6 +29,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._results.reactions import Certificate, Reactions, ReactionsStatus, Redundancy, Rejection, Solution
 from zwang._results.reactions_map import ReactionsMap
+from zwang._results.study import Failure, Study, StudyStatus
 
 __all__ = [
     "Asymptotics",
@@ -44,6 +45,7 @@ __all__ = [
     "EnsembleStatus",
     "Evaluation",
     "EvaluationStatus",
+    "Failure",
     "Growth",
     "HalfBranch",
     "LimitStatus",
@@ -65,6 +67,8 @@ __all__ = [
     "SingularPoint",
     "Solution",
     "Stratum",
+    "Study",
+    "StudyStatus",
     "Threshold",
     "TraceStatus",
     "Verdict",

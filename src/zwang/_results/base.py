@@ -126,7 +126,8 @@ def load_result(path: str | Path) -> Result:
         A ``.npz`` or ``.nc`` file. Nothing in it is executed; sizes are known and bounded before anything is read, and
         every field is held against the types and shapes that its class declares. A damaged file is a DeclarationError.
         Where there is none, but a draft ``<path>.part`` that ``simulate(out=path)`` was writing when it was killed, the
-        draft is read: the motion up to its last whole block, with the status INTERRUPTED.
+        draft is read: the motion up to its last whole block, with the status INTERRUPTED. The store of a sweep is read
+        too, also while it grows.
 
     Examples
     --------
@@ -141,7 +142,10 @@ def load_result(path: str | Path) -> Result:
     """
     from zwang._results.decoding import load
     from zwang._results.streaming import draft_to_read, recover  # it knows motions, which are results
+    from zwang._results.study_store import is_store, read_store
 
+    if is_store(Path(path)):
+        return read_store(path)
     draft = draft_to_read(Path(path))
     found = load(Path(path)) if draft is None else recover(draft)
     if not hasattr(found, "provenance"):  # a ReactionsMap has one, though its states have a status each

@@ -23,7 +23,7 @@ class Assignments(click.Command):
     What follows such an option and has an equals sign belongs to it too, up to the next option.
     """
 
-    several = ("--state", "--param", "--map", "--slip", "--box", "--budget")
+    several = ("--state", "--param", "--map", "--slip", "--box", "--budget", "--over")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write the option again before each of its values, as click wants it."""
