@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -30,6 +31,10 @@ FUNCTIONS: dict[Any, str] = {
     sp.sign: "sign",
     sp.Heaviside: "step",
 }
+
+
+DIGITS = 300
+"""Of constants such as Catalan's, which have no exact form here: more than any arithmetic uses."""
 
 
 class Converter:
@@ -79,7 +84,7 @@ class Converter:
         if expr is sp.true or expr is sp.false:
             return g.condition("le", g.zero, g.zero) if expr is sp.true else g.condition("lt", g.zero, g.zero)
         if expr.is_number and not expr.args:
-            return g.const(float(expr))
+            return self._number(expr)
         if expr.is_Add:
             return g.add(*(known[item] for item in expr.args))
         if expr.is_Mul:
@@ -111,7 +116,20 @@ class Converter:
         return self.graph.pow(self.known[expr.base], self.known[expr.exp])
 
     def _number_power(self, base: Node, exponent: Any) -> Node:
-        return self.graph.pow(base, self.graph.const(float(exponent)))
+        return self.graph.pow(base, self._number(exponent))
+
+    def _number(self, expr: Any) -> Node:
+        """Return the node of a number without arguments, rounded unless the graph is exact."""
+        g = self.graph
+        if not g.exact or expr.is_Float or not expr.is_finite:
+            return g.const(float(expr))
+        if expr.is_Rational:
+            return g.const(Fraction(int(expr.p), int(expr.q)))
+        if expr is sp.pi:
+            return g.pi()
+        if expr is sp.E:
+            return g.call("exp", g.one)
+        return g.const(Fraction(str(sp.N(expr, DIGITS))))
 
     def _piecewise(self, expr: Any) -> Node:
         g = self.graph

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 Node = int
+Number = Any
+"""A float; in an exact graph a Fraction."""
 
 ELEMENTARY: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
@@ -41,6 +44,8 @@ ELEMENTARY: dict[str, Callable[[float], float]] = {
 def _out_of_range(a: float, b: float) -> bool:
     """Whether the product of two numbers can't be written though both can: then they are kept apart."""
     product = a * b
+    if isinstance(product, Fraction):
+        return False
     fits = math.isfinite(product) and (product != 0.0 or a == 0.0 or b == 0.0)
     return not fits and math.isfinite(a) and math.isfinite(b)
 
@@ -69,9 +74,15 @@ class Graph:
     >>> x, y = g.input("x"), g.input("y")
     >>> g.mul(x, y) == g.mul(y, x), g.sub(x, x) == g.const(0.0)
     (True, True)
+
+    An exact graph keeps rationals as they are, and pi; functions of numbers are left for whoever evaluates it.
+
+    >>> Graph(exact=True).number(0.1)
+    Fraction(1, 10)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
+        self.exact = exact
         self.ops: list[str] = []
         self.args: list[tuple[Any, ...]] = []
         self._known: dict[tuple[Any, ...], Node] = {}
@@ -89,47 +100,60 @@ class Graph:
         return found
 
     # Leaves.
-    def const(self, value: float) -> Node:
+    def number(self, value: Any) -> Number:
+        """Return a number as this graph keeps it; a float is, exactly, the decimal that it is printed as."""
+        if not self.exact:
+            return float(value) + 0.0
+        if isinstance(value, float):
+            return Fraction(repr(value)) if math.isfinite(value) else value
+        return Fraction(value)
+
+    def const(self, value: Any) -> Node:
         """Return the node of a number."""
-        return self._node("const", float(value) + 0.0)
+        return self._node("const", self.number(value))
+
+    def pi(self) -> Node:
+        """Return the node of pi: in an exact graph a leaf of its own."""
+        return self._node("pi") if self.exact else self.const(math.pi)
 
     def input(self, name: str) -> Node:
         """Return the node of an input; one per name."""
         return self._node("input", name)
 
-    def value(self, node: Node) -> float | None:
+    def value(self, node: Node) -> Number | None:
         """Return the number of a constant node, None for others."""
-        return float(self.args[node][0]) if self.ops[node] == "const" else None
+        return self.args[node][0] if self.ops[node] == "const" else None
 
     # Sums: ('sum', constant, ((coefficient, node), ...)) with at least two parts, or one part with a coefficient.
-    def _parts(self, node: Node) -> tuple[float, tuple[tuple[float, Node], ...]]:
+    def _parts(self, node: Node) -> tuple[Number, tuple[tuple[Number, Node], ...]]:
         if self.ops[node] == "const":
             return self.args[node][0], ()
         if self.ops[node] == "sum":
             return self.args[node]
-        return 0.0, ((1.0, node),)
+        return 0, ((1, node),)
 
-    def linear(self, terms: Iterable[tuple[float, Node]], constant: float = 0.0) -> Node:
+    def linear(self, terms: Iterable[tuple[Number, Node]], constant: Number = 0) -> Node:
         """Return constant + sum of coefficient * node, with equal nodes collected."""
-        collected: dict[Node, float] = {}
-        for coefficient, node in terms:
+        collected: dict[Node, Number] = {}
+        for given, node in terms:
+            coefficient = self.number(given)
             offset, parts = self._parts(node)
             if len(parts) > 1:
                 # A sum of several parts stays one node, so that it is computed once wherever it occurs.
-                collected[node] = collected.get(node, 0.0) + coefficient
+                collected[node] = collected.get(node, 0) + coefficient
                 continue
             if any(_out_of_range(coefficient, inner) for inner, _ in parts):
-                collected[node] = collected.get(node, 0.0) + coefficient
+                collected[node] = collected.get(node, 0) + coefficient
                 continue
             constant += coefficient * offset
             for inner, base in parts:
-                collected[base] = collected.get(base, 0.0) + coefficient * inner
-        kept = tuple((c, node) for node, c in sorted(collected.items()) if c != 0.0)
+                collected[base] = collected.get(base, 0) + coefficient * inner
+        kept = tuple((c, node) for node, c in sorted(collected.items()) if c != 0)
         if not kept:
             return self.const(constant)
-        if len(kept) == 1 and constant == 0.0 and kept[0][0] == 1.0:
+        if len(kept) == 1 and constant == 0 and kept[0][0] == 1:
             return kept[0][1]
-        return self._node("sum", constant + 0.0, kept)
+        return self._node("sum", self.number(constant), kept)
 
     def add(self, *nodes: Node) -> Node:
         """Return the sum of nodes."""
@@ -148,15 +172,15 @@ class Graph:
         return self.linear(((factor, a),))
 
     # Products: the numbers are pulled out, the rest is a product of two nodes.
-    def _factor(self, node: Node) -> tuple[float, Node]:
+    def _factor(self, node: Node) -> tuple[Number, Node]:
         value = self.value(node)
         if value is not None:
             return value, self.one
         if self.ops[node] == "sum":
             constant, parts = self.args[node]
-            if constant == 0.0 and len(parts) == 1:
+            if constant == 0 and len(parts) == 1:
                 return parts[0]  # type: ignore[no-any-return]
-        return 1.0, node
+        return self.number(1), node
 
     def mul(self, a: Node, b: Node) -> Node:
         """Return a * b."""
@@ -182,8 +206,8 @@ class Graph:
             return self.const(math.nan)
         if ca == 0.0:
             return self.zero
-        if _out_of_range(ca, 1.0 / cb):
-            return self.scale(ca, self.scale(1.0 / cb, self.div(na, nb)))
+        if _out_of_range(ca, 1 / cb):
+            return self.scale(ca, self.scale(1 / cb, self.div(na, nb)))
         if na == nb:
             return self.const(ca / cb)
         if nb == self.one:
@@ -212,14 +236,14 @@ class Graph:
                 return self.power(a, int(exponent))
             if 2 * exponent == int(2 * exponent):
                 return self.power(self.call("sqrt", a), int(2 * exponent))
-        if exponent is not None and base is not None:
+        if exponent is not None and base is not None and not self.exact:
             return self.const(_power(base, exponent))
         return self._node("pow", a, b)
 
     def call(self, name: str, a: Node) -> Node:
         """Return an elementary function of a node."""
         value = self.value(a)
-        if value is not None:
+        if value is not None and not self.exact:
             try:
                 return self.const(ELEMENTARY[name](value))
             except (ValueError, OverflowError):
@@ -258,7 +282,7 @@ class Graph:
     def arguments(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes that a node is computed from."""
         op = self.ops[node]
-        if op in ("const", "input"):
+        if op in ("const", "input", "pi"):
             return ()
         if op == "sum":
             return tuple(item for _, item in self.args[node][1])
