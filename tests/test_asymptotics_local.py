@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import sympy as sp
 from click.testing import CliRunner
+from flint import arb
 
 import zwang as zw
-from zwang._asymptotics import measuring
-from zwang._asymptotics.growth import Power, measured_power
-from zwang._asymptotics.measuring import _settled
-from zwang._asymptotics.precision import mp
+from zwang._asymptotics import measure
+from zwang._asymptotics.measure import Power, _settled, measured_power
 from zwang.cli import main
 
 (X, Y), (VX, VY) = zw.coordinates("x y")
@@ -64,7 +63,7 @@ def test_the_prediction_stays_when_the_evaluator_is_broken(monkeypatch: pytest.M
     def broken(*_: Any) -> Any:
         raise ArithmeticError("broken")
 
-    monkeypatch.setattr(measuring, "evaluate", broken)
+    monkeypatch.setattr(measure, "evaluate", broken)
     form = zw.gallery.get("tangency")
     found = zw.asymptotics(form.system, form.params, at=ORIGIN, perturb="curve")
     assert found.status.name == "PREDICTED"
@@ -77,7 +76,7 @@ def test_a_wrong_evaluator_contradicts_the_prediction(monkeypatch: pytest.Monkey
     def wrong(way: Any, q: Any) -> Any:
         return {key: value * way.size(q) for key, value in way.values(q).items()}
 
-    monkeypatch.setattr(measuring, "evaluate", wrong)
+    monkeypatch.setattr(measure, "evaluate", wrong)
     found = zw.asymptotics(plane_curve(Y**2 - X**2), {}, at=ORIGIN)
     assert found.status.name == "CONTRADICTED"
     assert {row.predicted for row in found.rows} == {-1.0}
@@ -317,8 +316,8 @@ def test_series_of_a_high_cusp_are_carried_on_as_far_as_asked(power):
 
 
 def test_measurement_that_does_not_settle_is_none():
-    x = [mp.mpf(2) ** -k for k in range(10)]
-    wild = measured_power(x, [mp.mpf(10) ** (7 * (-1) ** k) for k in range(10)])
+    x = [arb(2) ** -k for k in range(10)]
+    wild = measured_power(x, [arb(10) ** (7 * (-1) ** k) for k in range(10)])
     assert not _settled(wild)
     assert _settled(measured_power(x, [3 * item**-2 for item in x]))
-    assert not _settled(Power(mp.mpf(1), mp.inf, mp.mpf(0)))
+    assert not _settled(Power(arb(1), arb("inf"), 0.0))

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from zwang._asymptotics.elimination import Undecided
-from zwang._asymptotics.formulas import Formulas, sign_of
-from zwang._asymptotics.half_branch import HalfBranch
-from zwang._asymptotics.laurent import Laurent
-from zwang._asymptotics.mechanics import Mechanics, directions, forces
-from zwang._asymptotics.precision import Number, mp
+from flint import arb
+
+from zwang._asymptotics.mechanics import Mechanics, directions, forces, root, sign_of
+from zwang._asymptotics.point import Number
+from zwang._graph.evaluate import Evaluation
 from zwang._numerics.budget import spend
+from zwang._numerics.series.arithmetic import Undecided
+from zwang._numerics.series.branches import HalfCurve
+from zwang._numerics.series.power import Series
 
 WITHOUT = "without"
 SIDES = {"before": -1, "after": 1}
@@ -40,24 +42,24 @@ class Approach:
     Attributes
     ----------
     label : str
-    half : HalfBranch
+    half : HalfCurve
         Of the points looked at.
     mechanics : Mechanics
-    small : Formulas
+    small : Evaluation
         What goes to zero: the squared distance (`squared`), a distance or eps.
     squared : bool
     perturbed : bool
         Whether the points lie on perturbed curves; else on the space itself.
-    reference : list of mpf
+    reference : list of balls
         Motion to its side is of direction +1: on the space itself away from the point.
     turning : mapping str -> int
         For each friction law whose slip vanishes at the points, the sign of the slip just after them.
     """
 
     label: str
-    half: HalfBranch
+    half: HalfCurve
     mechanics: Mechanics
-    small: Formulas
+    small: Evaluation
     squared: bool
     perturbed: bool
     sign: int
@@ -67,13 +69,11 @@ class Approach:
     def size(self, q: Sequence[Any]) -> Any:
         """Return what goes to zero, as a positive quantity."""
         value = self.mechanics.value(self.small, q)
-        if self.squared:
-            return value ** mp.mpf("0.5") if isinstance(value, Laurent) else mp.sqrt(value)
-        return abs(value)
+        return root(value) if self.squared else abs(value)
 
     def velocity(self, q: Sequence[Any]) -> list[Any]:
         """Return the velocity in direction +1."""
-        if not self.perturbed and isinstance(q[0], Laurent):
+        if not self.perturbed and isinstance(q[0], Series):
             along: list[Any] = [item.derivative() for item in q]
         else:
             along = self.mechanics.tangent(q)
@@ -147,22 +147,22 @@ def counts(mechanics: Mechanics, values: dict[tuple[Case, str], Any]) -> dict[tu
     return found
 
 
-def known(values: dict[tuple[Case, str], Any]) -> bool:
-    """Return whether the order of every series is known."""
-    return all(not isinstance(item, Laurent) or not item.is_zero for item in values.values())
+def require_known(values: Mapping[Any, Any]) -> None:
+    """Ask for more terms where the order of a series is not known."""
+    if any(isinstance(item, Series) and not item.size for item in values.values()):
+        raise Undecided("the order of a quantity is not known yet")
 
 
 def limit_direction(values: Sequence[Any]) -> list[Number]:
     """Return the limit of a vector of series, scaled so that its first component that is not zero is positive."""
-    series = [item if isinstance(item, Laurent) else None for item in values]
-    lowest = min((item.start for item in series if item is not None and not item.is_zero), default=0)
-    if any(not isinstance(item, Laurent) and item for item in values):
+    lowest = min((item.start for item in values if isinstance(item, Series) and item.size), default=0)
+    if any(not isinstance(item, Series) and sign_of(item) for item in values):
         lowest = min(lowest, 0)
     found = [
-        item.coefficient(lowest) if isinstance(item, Laurent) else (item if lowest == 0 else mp.mpf(0))
+        item.coefficient(lowest).mid() if isinstance(item, Series) else (item.mid() if lowest == 0 else arb(0))
         for item in values
     ]
-    first = next((item for item in found if abs(item) > mp.mpf(10) ** -20), None)
+    first = next((item for item in found if abs(item) > 1e-20), None)
     if first is None:
         raise Undecided("the direction of motion is not known yet")
-    return [item / abs(first) * (1 if first > 0 else -1) for item in found]
+    return [item / first for item in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zwang._asymptotics.precision import Number, number
+from zwang._asymptotics.point import Number, number
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.given import as_expression

@@ -4,44 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zwang._asymptotics.approaches import Approach
-from zwang._asymptotics.elimination import dot, solve
-from zwang._asymptotics.formulas import sign_of
-from zwang._asymptotics.geometry import Equations
-from zwang._asymptotics.mechanics import Mechanics, vanishes
-from zwang._asymptotics.precision import ROUNDING, Number, largest, mp
+from flint import arb
 
-STRAIGHT = mp.mpf("0.01")
+from zwang._asymptotics.approaches import Approach
+from zwang._asymptotics.mechanics import Mechanics, sign_of, vanishes
+from zwang._asymptotics.point import ConstraintSet, Number
+from zwang._numerics.series.balls import BALLS, largest, rounding
+from zwang._numerics.series.field import dot, solve
+
+STRAIGHT = 0.01
 """A turn of the tangent over which the curvature can be taken for constant."""
-SETTLED = mp.mpf(10) ** -12
+SETTLED = 1e-12
 """Corrections that no longer shrink are rounding errors if they are this part of the step."""
 WALK = 400
 WIDE = 30
 
 
+def unit(along: Sequence[Number], side: Sequence[Number]) -> list[Number]:
+    """Return the unit vector along a direction, to the side of another."""
+    length = dot(along, along).sqrt() * (sign_of(dot(along, side)) or 1)
+    return [(item / length).mid() for item in along]
+
+
 def neighbour(
-    equations: Equations, mechanics: Mechanics, q: Sequence[Number], step: Number, side: Sequence[Number]
+    equations: ConstraintSet, mechanics: Mechanics, q: Sequence[Number], step: Number, side: Sequence[Number]
 ) -> list[Number]:
     """Return the point at a distance along the curve through q on which all equations keep their values."""
-    along = mechanics.tangent(q)
-    length = mp.sqrt(dot(along, along)) * (sign_of(dot(along, side)) or 1)
-    along = [item / length for item in along]
+    along = unit(mechanics.tangent(q), side)
     kept = equations.value(q)
-    here = [a + step * b for a, b in zip(q, along, strict=True)]
-    goal, last = dot(along, here), mp.inf
+    here = [(a + step * b).mid() for a, b in zip(q, along, strict=True)]
+    goal, last = dot(along, here), arb("inf")
     for _ in range(60):
         value = equations.value(here)
         miss = [*(a - b for a, b in zip(value, kept, strict=True)), dot(along, here) - goal]
-        change = solve([*equations.jacobian(here), along], [miss])[0]
-        here = [a - b for a, b in zip(here, change, strict=True)]
+        change = solve([*equations.jacobian(here), along], [miss], BALLS)[0]
+        here = [(a - b).mid() for a, b in zip(here, change, strict=True)]
         length = largest(change)
-        if length <= ROUNDING * 1e4 * (1 + largest(here)) or last <= length <= abs(step) * SETTLED:
+        if length <= rounding() * 1e4 * (1 + largest(here)) or last <= length <= abs(step) * SETTLED:
             return here
         last = length
     raise ZeroDivisionError("the curve has no point at that distance")
 
 
-def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number]) -> dict[str, int]:
+def turning_signs(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> dict[str, int]:
     """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
     mechanics = approach.mechanics
     terms = mechanics.terms(q, approach.velocity(q))
@@ -49,26 +54,26 @@ def turning_signs(approach: Approach, equations: Equations, q: Sequence[Number])
     resting = [law for law in resting if len(law.slips) == 1]
     if not resting:
         return {}
-    step = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)]) * mp.mpf(10) ** -20
+    step = largest([a - b for a, b in zip(q, approach.half.axes.point, strict=True)]) * 1e-20
     after = neighbour(equations, mechanics, q, step, approach.reference)
     moved = mechanics.terms(after, approach.velocity(after))
     return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}
 
 
-def reach_of(approach: Approach, equations: Equations, q: Sequence[Number]) -> Number:
+def reach_of(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> Number:
     """Return the radius of curvature of the perturbed curve at q, or the distance to the point where that is less."""
-    away = largest([a - b for a, b in zip(q, approach.half.frame.point, strict=True)])
+    away = largest([a - b for a, b in zip(q, approach.half.axes.point, strict=True)])
     step = away / 100
     for _ in range(25):
-        turn = _turn(approach, equations, q, step)
+        turn = float(_turn(approach, equations, q, step))
         if turn < STRAIGHT:
             return min(away, step / turn) if turn else away
         # Where the tangent turns much, nothing is known of the radius but that it is far less than the step.
-        step *= STRAIGHT / (3 * turn) if turn < mp.mpf("0.3") else mp.mpf("0.003")
+        step = step * (STRAIGHT / (3 * turn) if turn < 0.3 else 0.003)
     return step
 
 
-def _turn(approach: Approach, equations: Equations, q: Sequence[Number], step: Number) -> Number:
+def _turn(approach: Approach, equations: ConstraintSet, q: Sequence[Number], step: Number) -> Number:
     """Return by how much the tangent turns over a step along the perturbed curve to either side."""
     ends = []
     for way in (1, -1):
@@ -76,64 +81,63 @@ def _turn(approach: Approach, equations: Equations, q: Sequence[Number], step: N
             near = neighbour(equations, approach.mechanics, q, way * step, approach.reference)
             along = approach.mechanics.tangent(near)
         except ZeroDivisionError:
-            return mp.mpf(1)
-        length = mp.sqrt(dot(along, along))
-        ends.append([item / length * (1 if dot(along, approach.reference) > 0 else -1) for item in along])
+            return arb(1)
+        ends.append(unit(along, approach.reference))
     return largest([a - b for a, b in zip(*ends, strict=True)]) / 2
 
 
-def is_nearest(approach: Approach, equations: Equations, q: Sequence[Number]) -> bool:
+def is_nearest(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> bool:
     """Return whether q is nearer to the singular point than its neighbours on the perturbed curve."""
-    point = approach.half.frame.point
-    step = reach_of(approach, equations, q) * mp.mpf("0.01")
+    point = approach.half.axes.point
+    step = reach_of(approach, equations, q) * 0.01
 
     def distance(place: Sequence[Number]) -> Number:
-        return sum((a - b) ** 2 for a, b in zip(place, point, strict=True))
+        return _squared(place, point)
 
     near = [neighbour(equations, approach.mechanics, q, way * step, approach.reference) for way in (1, -1)]
     return all(distance(item) >= distance(q) for item in near)
 
 
-def meets_nearer(approach: Approach, equations: Equations, q: Sequence[Number]) -> bool:
+def meets_nearer(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> bool:
     """Return whether the perturbed curve through q comes nearer to the singular point elsewhere.
 
     It is followed to both sides until it has gone far away, in steps over which its tangent turns little.
     """
-    point = approach.half.frame.point
-
-    def distance(place: Sequence[Number]) -> Number:
-        return mp.sqrt(sum((a - b) ** 2 for a, b in zip(place, point, strict=True)))
-
-    start = distance(q)
+    point = approach.half.axes.point
+    start = _squared(q, point).sqrt()
     first = reach_of(approach, equations, q) / 10
-    with mp.workdps(40):
-        for way in (1, -1):
-            here, step = list(q), first
-            ahead = [item * way for item in approach.reference]
-            for _ in range(WALK):
-                here, ahead, step = _onward(approach, equations, here, ahead, step)
-                away = distance(here)
-                if away < start * mp.mpf("0.99"):
-                    return True
-                if away > WIDE * start:
-                    break
+    for way in (1, -1):
+        here, step = list(q), first
+        ahead = [item * way for item in approach.reference]
+        for _ in range(WALK):
+            here, ahead, step = _onward(approach, equations, here, ahead, step)
+            away = _squared(here, point).sqrt()
+            if away < start * 0.99:
+                return True
+            if away > WIDE * start:
+                break
     return False
 
 
+def _squared(place: Sequence[Number], point: Sequence[Number]) -> Number:
+    return sum(((a - b.mid()) * (a - b.mid()) for a, b in zip(place, point, strict=True)), arb(0))
+
+
 def _onward(
-    approach: Approach, equations: Equations, q: list[Number], ahead: Sequence[Number], step: Number
+    approach: Approach, equations: ConstraintSet, q: list[Number], ahead: Sequence[Number], step: Number
 ) -> tuple[list[Number], list[Number], Number]:
     """Return the next point, the direction there, and the length of the next step."""
     for _ in range(60):
         try:
             near = neighbour(equations, approach.mechanics, q, step, ahead)
         except ZeroDivisionError:
-            step /= 4
+            step = step / 4
             continue
         chord = [a - b for a, b in zip(near, q, strict=True)]
         ends = [approach.mechanics.tangent(place) for place in (q, near)]
-        turned = min(abs(dot(along, chord)) / mp.sqrt(dot(along, along) * dot(chord, chord)) for along in ends)
-        if turned > mp.mpf("0.98"):
-            return near, chord, step * (2 if turned > mp.mpf("0.999") else 1)
-        step /= 2
+        square = dot(chord, chord)
+        turned = min(float(abs(dot(along, chord)) / (dot(along, along) * square).sqrt()) for along in ends)
+        if turned > 0.98:
+            return near, chord, step * (2 if turned > 0.999 else 1)
+        step = step / 2
     raise ZeroDivisionError("the perturbed curve can't be followed")

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from zwang._asymptotics.approaches import WITHOUT, Approach, Case
-from zwang._asymptotics.growth import Power
-from zwang._asymptotics.measuring import Measurement
-from zwang._asymptotics.predicting import Powers
+from zwang._asymptotics.measure import Measurement, Power
+from zwang._asymptotics.predict import Powers
 from zwang._asymptotics.thresholds import Crossover
 from zwang._results.asymptotics import Growth
 
@@ -56,7 +55,7 @@ class RowMaker:
             return first.exponent is second.exponent
         near = abs(first.coefficient - second.coefficient) <= 1e-9 * abs(first.coefficient)
         same = self._consistent(a[0]) == self._consistent(b[0])
-        return bool(near and same and abs(first.exponent - second.exponent) < 1e-6)
+        return bool(near and same and abs(float(first.exponent) - float(second.exponent)) < 1e-6)
 
     def _consistent(self, case: Case) -> bool:
         return True if self.measured is None else self.measured.consistent[case]

@@ -7,36 +7,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from zwang._asymptotics import measuring
 from zwang._asymptotics.approaches import Approach, Case, counts
-from zwang._asymptotics.counting import enumerated
-from zwang._asymptotics.families import (
-    LOOSENED,
-    Spot,
-    along_branches,
-    branches_of_space,
-    left_null,
-    through_family,
-)
-from zwang._asymptotics.growth import HALVINGS
-from zwang._asymptotics.half_branch import HalfBranch, NoCurve
+from zwang._asymptotics.families import LOOSENED, along_branches, branches_of_space, through_family
 from zwang._asymptotics.inputs import set_aside
-from zwang._asymptotics.local_type import LocalType, in_order
+from zwang._asymptotics.measure import HALVINGS, Measurement, enumerated, measure, persistence
 from zwang._asymptotics.mechanics import Mechanics
-from zwang._asymptotics.precision import Number, largest, mp
-from zwang._asymptotics.predicting import predict, predict_generic, scale_of
-from zwang._asymptotics.puiseux import NearlyCritical
+from zwang._asymptotics.point import BITS, LocalType, Number, Spot, in_order
+from zwang._asymptotics.predict import predict, predict_generic, scale_of
 from zwang._asymptotics.rows import RowMaker
 from zwang._asymptotics.thresholds import Crossover, find_threshold
 from zwang._declare.system import System
 from zwang._numerics.budget import Spent, spend
+from zwang._numerics.series.arithmetic import NearlyCritical
+from zwang._numerics.series.balls import largest
+from zwang._numerics.series.branches import HalfCurve, NoCurve
+from zwang._numerics.series.field import dot
 from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth, Threshold
 from zwang._results.base import Provenance
 
 AGREE = 0.01
 """Largest difference between a measured and a predicted exponent that counts as agreement."""
-TAU = mp.mpf(10) ** -6
-TAU_INEXACT = mp.mpf(10) ** -2
+TAU = 1e-6
+TAU_INEXACT = 1e-2
 DIGITS = 25
 """To which the rows are known at the nearest point of a measurement."""
 
@@ -51,15 +43,12 @@ class Study:
         The point.
     local : LocalType
         What it is, and the order of its half-branches.
-    values : mapping symbol -> mpf
     speed, speed_of
         As `Mechanics` takes them.
     """
 
-    def __init__(
-        self, system: System, spot: Spot, local: LocalType, values: dict[Any, Number], speed: Number, speed_of: Any
-    ) -> None:
-        self.system, self.values = system, values
+    def __init__(self, system: System, spot: Spot, local: LocalType, speed: Number, speed_of: Any) -> None:
+        self.system = system
         self.speed, self.speed_of = speed, speed_of
         self.notes: list[str] = []
         aside = set_aside(system)
@@ -67,7 +56,7 @@ class Study:
             self.notes.append(f"Left aside: {', '.join(aside)}.")
         self.kind, self.spot = local.words, spot
         self.names: tuple[str, ...] = spot.names
-        self.halves: list[HalfBranch] = []
+        self.halves: list[HalfCurve] = []
         self.resolved = True
         try:
             self.spot, self.names, halves = branches_of_space(spot)
@@ -75,7 +64,7 @@ class Study:
             self.resolved = False
             self.notes.append(f"The branches can't be followed: {error}.")
             return
-        self.halves = in_order(halves, local, spot.point)
+        self.halves = in_order(halves, local, spot.middle)
         if not self.spot.exact:
             self.notes.append(
                 "The parameters are critical only to rounding: terms below 1e-9 were taken for zero. Numbers of SymPy, "
@@ -87,7 +76,7 @@ class Study:
 
     def mechanics(self) -> Mechanics:
         """Return the equations of motion with the constraints that are independent next to the point."""
-        return Mechanics(self.system, self.values, self.names, self.speed, self.speed_of)
+        return Mechanics(self.spot.equations.exact, self.names, self.speed, self.speed_of)
 
     def along_branches(self, distance: Any) -> Asymptotics:
         """Return what happens on the half-branches of the space itself."""
@@ -114,7 +103,7 @@ class Study:
         if list(sections.values()) != [None]:
             where = "the zero of " + ", ".join(str(item) for item in sections.values())
         place = self.spot.names.index(name)
-        if all(abs(u[place]) < mp.mpf(10) ** -12 for u in left_null(self.spot)):
+        if all(abs(u[place]) < 1e-12 for u in self.spot.left_null()):
             return self._result([], (), name, where, AsymptoticsStatus.PERSISTENT)
         try:
             spend()
@@ -148,8 +137,8 @@ class Study:
     def _crossover(self, way: Approach) -> tuple[Crossover | None, Any]:
         """Return where the number of solutions changes on a way, and what is predicted there."""
         predicted = predict(way)
-        start = way.half.at(min(scale_of(predicted[1]), mp.mpf("0.1")) / 20)
-        return find_threshold(way, start, 10 * (1 + largest(self.spot.point))), predicted
+        start = way.half.at(min(scale_of(predicted[1]), 0.1) / 20)
+        return find_threshold(way, start, 10 * (1 + largest(self.spot.middle))), predicted
 
     def _ways(self, name: str, sections: dict[int, Any]) -> list[Approach]:
         try:
@@ -165,7 +154,7 @@ class Study:
         persists: dict[Case, bool] = {}
         try:
             tau = self._tau(way, series)
-            measured = measuring.measure(way, tau)
+            measured = measure(way, tau)
         except ArithmeticError as error:
             self.notes.append(f"{way.label}: not measured ({error}).")
         unsettled = [] if measured is None else sorted({name for (_, name) in measured.unsettled})
@@ -173,34 +162,34 @@ class Study:
             self.notes.append(f"{way.label}: measurements do not settle, and are left out, of {', '.join(unsettled)}.")
         if measured is not None:
             # Farther out than exponents are measured: there the perturbed curve is resolved better.
-            persists = self._persistence(way, measured, min(scale_of(series), mp.mpf(1)) / 1000)
+            persists = self._persistence(way, measured, min(scale_of(series), 1.0) / 1000)
             self._check_counts(way, crossover)
-        size = mp.sqrt(sum(item * item for item in way.reference))
+        size = dot(way.reference, way.reference).sqrt()
         unit = [_plain(item / size) for item in way.reference]
         velocity = dict(zip((item.name for item in self.system.coordinates), unit, strict=True))
         make = RowMaker(way, branch, way.perturbed, predicted, generic, measured, persists, crossover, velocity)
         return make.rows()
 
-    def _persistence(self, way: Approach, measured: measuring.Measurement, tau: Number) -> dict[Case, bool]:
+    def _persistence(self, way: Approach, measured: Measurement, tau: float) -> dict[Case, bool]:
         if not way.perturbed:
             return {}
         try:
-            return measuring.persistence(way, self.spot.equations, measured, tau)
+            return persistence(way, self.spot.equations, measured, tau)
         except ArithmeticError as error:
             self.notes.append(f"{way.label}: neighbouring points were not reached ({error}).")
             return {}
 
-    def _tau(self, way: Approach, series: Mapping[Any, Any]) -> Number:
+    def _tau(self, way: Approach, series: Mapping[Any, Any]) -> float:
         if not self.spot.exact:
             return TAU_INEXACT
-        tau = min(TAU, scale_of(dict(series)) * mp.mpf(10) ** -3) if series else TAU
-        return max(tau, way.half.nearest(DIGITS) * 2**HALVINGS)
+        tau = min(TAU, scale_of(dict(series)) * 1e-3) if series else TAU
+        return float(max(tau, way.half.nearest(DIGITS, BITS) * 2**HALVINGS))
 
     def _check_counts(self, way: Approach, crossover: Crossover | None) -> None:
         """Compare the signs with the enumeration of `reactions` at a moderate distance, and say where they differ."""
         if not any(law.normal is not None for law in way.mechanics.laws):
             return
-        tau = mp.mpf("0.01")
+        tau = 0.01
         q = way.half.at(tau)
         while crossover is not None and way.size(q) > abs(crossover.eps) / 4:
             tau /= 4
@@ -229,7 +218,7 @@ class Study:
                 seed=0,
             ),
             name=self.system.name,
-            point=dict(zip(names, map(_plain, self.spot.point), strict=True)),
+            point=dict(zip(names, map(_plain, self.spot.middle), strict=True)),
             kind=self.kind,
             perturbed=name,
             section=where,
@@ -243,7 +232,7 @@ class Study:
 
 def _plain(value: Number) -> float:
     """Return a number as a float, and what is zero to fifty digits as zero."""
-    return 0.0 if abs(value) < mp.mpf(10) ** -50 else float(value)
+    return 0.0 if abs(value) < 1e-50 else float(value)
 
 
 def _status(rows: list[Growth]) -> AsymptoticsStatus:

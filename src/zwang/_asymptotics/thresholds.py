@@ -11,15 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from flint import arb
+
 from zwang._asymptotics.approaches import Approach, sides, signs_on
-from zwang._asymptotics.elimination import dot, null_vector, solve
-from zwang._asymptotics.geometry import Equations
 from zwang._asymptotics.mechanics import directions, stiffening
-from zwang._asymptotics.precision import Number, largest, mp
+from zwang._asymptotics.neighbours import unit
+from zwang._asymptotics.point import Number
+from zwang._numerics.series.balls import BALLS, largest
+from zwang._numerics.series.branches import CurveEquations
+from zwang._numerics.series.field import dot, null_vector, solve
 
 STEPS = 260
-DIGITS = 30
-NEAR = mp.mpf(10) ** -17
+CONVERGED = 1e-24
+"""Corrections below this have found the curve: more digits than the value of eps is told with."""
+NEAR = 1e-17
+"""Part of a step to which a change is located."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +40,21 @@ def find_threshold(approach: Approach, start: Sequence[Number], farthest: Number
     """Return the first point outwards from `start` at which the number of solutions changes, None without one."""
     if not any(law.normal is not None for law in approach.mechanics.laws):
         return None
-    with mp.workdps(DIGITS):
-        walk = _Walk(approach, list(start))
-        before = _stiffness(approach, walk.q)
-        for _ in range(STEPS):
-            old, eps = walk.q, approach.size(walk.q)
-            step = walk.forward()
-            if step is None or walk.distance() > farthest or approach.size(walk.q) <= eps:
-                return None
-            after = _stiffness(approach, walk.q)
-            if len(before) == len(after) and (changed := [k for k, a in enumerate(after) if a * before[k] < 0]):
-                # The two directions of motion often give the same determinants in another order.
-                distinct = {mp.nstr(after[k], 20): k for k in changed}.values()
-                points = [walk.between(old, step, k, before[k], after[k]) for k in distinct]
-                found = min(points, key=approach.size)
-                return Crossover(approach.sign * approach.size(found), found)
-            before = after
+    walk = _Walk(approach, list(start))
+    before = _stiffness(approach, walk.q)
+    for _ in range(STEPS):
+        old, eps = walk.q, approach.size(walk.q)
+        step = walk.forward()
+        if step is None or walk.distance() > farthest or approach.size(walk.q) <= eps:
+            return None
+        after = _stiffness(approach, walk.q)
+        if len(before) == len(after) and (changed := [k for k, a in enumerate(after) if a * before[k] < 0]):
+            # The two directions of motion often give the same determinants in another order.
+            distinct = {after[k].str(20): k for k in changed}.values()
+            points = [walk.between(old, step, k, before[k], after[k]) for k in distinct]
+            found = min(points, key=approach.size)
+            return Crossover(approach.sign * approach.size(found), found)
+        before = after
     return None
 
 
@@ -75,8 +80,8 @@ class _Walk:
 
     def __init__(self, approach: Approach, q: list[Number]) -> None:
         self.approach, self.q = approach, q
-        self.point = approach.half.frame.point
-        self.equations: Equations = approach.half.equations
+        self.point = [item.mid() for item in approach.half.axes.point]
+        self.equations: CurveEquations = approach.half.equations
         self.outwards = [a - b for a, b in zip(q, self.point, strict=True)]
 
     def distance(self) -> Number:
@@ -84,30 +89,28 @@ class _Walk:
 
     def forward(self) -> tuple[list[Number], Number] | None:
         """Go one step on; return the direction and length of the step."""
-        along = null_vector(self.equations.jacobian(self.q))
-        size = mp.sqrt(dot(along, along)) * (1 if dot(along, self.outwards) > 0 else -1)
-        along = [item / size for item in along]
-        length = min(self.distance() / 4, mp.mpf("0.1"))
+        along = unit(null_vector(self.equations.jacobian(self.q), BALLS), self.outwards)
+        length = min(self.distance() / 4, arb("0.1").mid())
         for _ in range(8):
-            found = self._corrected([a + length * b for a, b in zip(self.q, along, strict=True)], along)
+            found = self._corrected([(a + length * b).mid() for a, b in zip(self.q, along, strict=True)], along)
             if found is not None:
                 self.outwards = [a - b for a, b in zip(found, self.q, strict=True)]
                 self.q = found
                 return along, length
-            length /= 2
+            length = length / 2
         return None
 
     def _corrected(self, q: list[Number], along: Sequence[Number]) -> list[Number] | None:
         goal = dot(along, q)
-        offset = self.approach.half.frame.offset
+        offset = self.approach.half.axes.offset
         for _ in range(12):
             value = [a - b for a, b in zip(self.equations.value(q), offset, strict=True)]
             try:
-                step = solve([*self.equations.jacobian(q), list(along)], [[*value, dot(along, q) - goal]])[0]
+                step = solve([*self.equations.jacobian(q), list(along)], [[*value, dot(along, q) - goal]], BALLS)[0]
             except ZeroDivisionError:
                 return None
-            q = [a - b for a, b in zip(q, step, strict=True)]
-            if largest(step) <= mp.mpf(10) ** -(DIGITS - 6) * (1 + largest(q)):
+            q = [(a - b).mid() for a, b in zip(q, step, strict=True)]
+            if largest(step) <= CONVERGED * (1 + largest(q)):
                 return q
         return None
 
@@ -116,11 +119,11 @@ class _Walk:
     ) -> list[Number]:
         """Return the point on the last step at which one of the determinants vanishes, by the Illinois method."""
         along, length = step
-        a, b = mp.mpf(0), length
+        a, b = arb(0), length
         found, last = self.q, 0
         for _ in range(60):
-            middle = (a * high - b * low) / (high - low)
-            trial = self._corrected([x + middle * y for x, y in zip(old, along, strict=True)], along)
+            middle = ((a * high - b * low) / (high - low)).mid()
+            trial = self._corrected([(x + middle * y).mid() for x, y in zip(old, along, strict=True)], along)
             values = [] if trial is None else _stiffness(self.approach, trial)
             if trial is None or not values:
                 break

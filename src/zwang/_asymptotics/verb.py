@@ -8,23 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from zwang._asymptotics.families import Spot
-from zwang._asymptotics.geometry import Equations, Subspaces, refine_singular_point
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
-from zwang._asymptotics.local_type import local_type
-from zwang._asymptotics.precision import Number, largest, mp, number
+from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
 from zwang._asymptotics.study import Study
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
 from zwang._numerics.jit import tiered
+from zwang._numerics.series.balls import ball, largest, precision
+from zwang._numerics.series.branches import split_at
 from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.configuration import TraceStatus
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
 
-LOOSE = mp.mpf(10) ** -6
+LOOSE = 1e-6
 """How far a given point may be from the singular one, in rows and values."""
 
 BUDGET = Budget(steps=100_000, memory=1_000_000_000)
@@ -97,28 +96,31 @@ def asymptotics(
     allowed = BUDGET.but(declared.name, budget)
     with spending(replace(UNBOUNDED, seconds=allowed.seconds)) as clock:
         point = _only_point(declared, params) if at is None else at
-    spot = _spot(declared, values, point)
     pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
     real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
-    rate = number(speed, "asymptotics: speed")
-    numbers = np.array([float(values[item]) for item in declared.parameters])
-    local = local_type(declared, numbers, np.array([float(item) for item in spot.point]))
-    study = Study(declared, replace(spot, tangents=local.tangents), local, values, rate, pace)
-    if perturb is None:
-        if section is not None:
-            raise DeclarationError("asymptotics: section= goes with perturb=, which names the perturbed constraint.")
+    with precision(BITS):
+        spot = _spot(declared, values, point)
+        numbers = np.array([float(values[item]) for item in declared.parameters])
+        local = local_type(declared, numbers, np.array([float(item) for item in spot.middle]))
+        rate = number(speed, "asymptotics: speed")
+        study = Study(declared, replace(spot, tangents=local.tangents), local, rate, pace)
+        if perturb is None:
+            if section is not None:
+                raise DeclarationError("asymptotics: section= goes with perturb=, which names a perturbed constraint.")
+            along = None if distance is None else _vanishing(declared, spot, distance, "distance")
+            with spending(allowed, deadline=clock.deadline):
+                return study.along_branches(along)
+        if distance is not None:
+            raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
+        if perturb not in spot.names:
+            declared.constraints.place(perturb)
+            raise DeclarationError(
+                f"{declared.name}: '{perturb}' is no bilateral constraint on positions; perturb= can name "
+                f"{', '.join(spot.names)}."
+            )
+        sections = _sections(declared, spot, section)
         with spending(allowed, deadline=clock.deadline):
-            return study.along_branches(None if distance is None else _vanishing(declared, spot, distance, "distance"))
-    if distance is not None:
-        raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
-    if perturb not in spot.names:
-        declared.constraints.place(perturb)
-        raise DeclarationError(
-            f"{declared.name}: '{perturb}' is no bilateral constraint on positions; perturb= can name "
-            f"{', '.join(spot.names)}."
-        )
-    with spending(allowed, deadline=clock.deadline):
-        return study.through_family(perturb, _sections(declared, spot, section))
+            return study.through_family(perturb, sections)
 
 
 def _only_point(system: System, params: Mapping[Any, Any] | None) -> Any:
@@ -151,7 +153,8 @@ def _sections(system: System, spot: Spot, section: Any) -> dict[int, Any]:
 def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
     """Return an expression that must be zero at the point."""
     expr = read_expression(system, given, what)
-    value = Equations([expr], system.coordinates, spot.equations.values).value(spot.point)[0]
+    exact = spot.equations.exact
+    value = exact.evaluation([exact.convert(expr)])(exact.at(spot.middle))[0]
     if abs(value) > LOOSE:
         raise DeclarationError(
             f"{system.name}: {what}= must vanish at the singular point; {expr} is {float(value):.3g} there."
@@ -162,8 +165,9 @@ def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
 def _spot(system: System, values: dict[Any, Number], at: Any) -> Spot:
     """Return the singular point to all digits."""
     held = held_constraints(system)
-    equations = Equations([item.expr for item in held], system.coordinates, values)
     names = tuple(str(item.name) for item in held)
+    exact = ExactSystem(system, values)
+    equations = ConstraintSet(exact, [exact.normals[name].value for name in names])
     q = position_of(system, at)
     miss = equations.value(q)
     worst = max(range(len(miss)), key=lambda k: abs(miss[k]))
@@ -172,15 +176,15 @@ def _spot(system: System, values: dict[Any, Number], at: Any) -> Spot:
             f"{system.name}: the point is off constraint '{names[worst]}' by {float(miss[worst]):.1e}. Use a singular "
             "point of trace(system, params)."
         )
-    split = Subspaces(equations.jacobian(q), LOOSE)
+    split = split_at(equations.jacobian(q), q, LOOSE)
     n = len(q)
     if split.rank >= n - 1:
         raise StateError(
             f"{system.name}: the rank of the constraints is {split.rank} there, as on a smooth curve: the point is not "
             "singular. Use trace(system, params).singular_points."
         )
-    point, error, defect = refine_singular_point(equations, q, split.rank)
-    if largest([a - b for a, b in zip(point, q, strict=True)]) > mp.mpf(10) ** -3:
+    point, error, defect = refined(equations, q, split.rank)
+    if not largest([a - b for a, b in zip(point, q, strict=True)]) <= 1e-3:
         # More conditions than the rank alone hold at the point, or fewer: it is taken as it was given.
-        point, error, defect = q, LOOSE, LOOSE
+        point, error, defect = q, ball(LOOSE), ball(LOOSE)
     return Spot(equations, names, point, error, defect)

@@ -65,9 +65,9 @@ class Program:
     energies: tuple[Node, Node]
 
 
-def derive_program(system: System) -> Program:
-    """Return the graph of everything that a system computes."""
-    graph = Graph()
+def derive_program(system: System, *, exact: bool = False) -> Program:
+    """Return the graph of everything that a system computes; an exact one keeps rationals and pi as they are."""
+    graph = Graph(exact=exact)
     t = graph.input("t")
     q = [graph.input(f"q{i}") for i in range(len(system.coordinates))]
     v = [graph.input(f"v{i}") for i in range(len(system.coordinates))]

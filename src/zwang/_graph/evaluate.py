@@ -77,7 +77,7 @@ class Evaluation:
 
     Examples
     --------
-    >>> from zwang._numerics.series.arithmetic import RATIONALS
+    >>> from zwang._numerics.series.rationals import RATIONALS
     >>> from zwang._numerics.series.power import ring
     >>> g = Graph(exact=True)
     >>> x = g.input("x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from zwang._numerics.series.arithmetic import Arithmetic
 
@@ -25,7 +25,8 @@ def taylor(A: Arithmetic, name: str | tuple[str, Fraction], c: Any, size: int) -
 
     Examples
     --------
-    >>> from zwang._numerics.series.arithmetic import FLOATS, RATIONALS
+    >>> from zwang._numerics.series.arithmetic import FLOATS
+    >>> from zwang._numerics.series.rationals import RATIONALS
     >>> taylor(FLOATS, "exp", 0.0, 4)
     [1.0, 1.0, 0.5, 0.16666666666666666]
     >>> [str(item) for item in taylor(RATIONALS, "asin", RATIONALS.number(0), 6)]
@@ -79,10 +80,14 @@ def _integral(A: Arithmetic, start: Any, slope: Sequence[Any], size: int) -> lis
     return [start, *(slope[k - 1] * A.number(Fraction(1, k)) for k in range(1, size))]
 
 
-def compose(coefficients: Sequence[Any], series: Any) -> Any:
+S = TypeVar("S")
+
+
+def compose(coefficients: Sequence[Any], series: S) -> S:
     """Return sum of coefficients[k] * (series - its constant)^k, by Horner's rule."""
-    small = series - series.constant
-    total = small.ring.constant(coefficients[-1], series.end)
+    whole: Any = series
+    small = whole - whole.constant
+    total: Any = small.ring.constant(coefficients[-1], whole.end)
     for item in reversed(coefficients[:-1]):
         total = total * small + item
-    return total
+    return total  # type: ignore[no-any-return]
