@@ -15,11 +15,11 @@ from zwang._compile.laws import sound_laws
 from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
-from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact import counting
+from zwang._numerics.contact.admission import admit
 from zwang._numerics.contact.table import Table
 from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
@@ -66,13 +66,12 @@ def reactions_of_batch(
     counts = np.full(states, counting.DOUBTFUL, dtype=np.int64)
     worst = 0.0
     if table is not None:
-        tols = np.array([tol, tolerances.gap, tolerances.rate, tolerances.slip])
         chunk = max(8, min(CHUNK, AT_ONCE // _modes(table_of(model.system).arrays)))
         starts = range(0, states, chunk)
 
         def work(start: int) -> tuple[int, float]:
             part = slice(start, min(start + chunk, states))
-            counts[part], error = _count(model, inputs, part, table, tols)
+            counts[part], error = _count(model, inputs, part, table, tolerances, tol)
             return part.stop - part.start, error
 
         done, worst = work(0)  # compiles in one thread
@@ -105,12 +104,12 @@ def reactions_of_batch(
 
 def _table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
-    lines = table_of(system).arrays
-    plain = all(rows.plain for rows in law_rows(system))  # the compiled count knows symmetric intervals alone
-    if not plain or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
+    table = table_of(system)
+    lines = table.arrays
+    if not table.round or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
         return None
     slip = np.where(lines.components > 0, lines.first, -1)
-    return np.column_stack([lines.side, lines.level, lines.normal, slip, lines.law])
+    return np.column_stack([lines.side, lines.normal, slip, lines.law])
 
 
 def _modes(lines: Table) -> int:
@@ -119,7 +118,9 @@ def _modes(lines: Table) -> int:
     return math.prod(modes[lines.side, np.minimum(lines.components, 1)].tolist())
 
 
-def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) -> tuple[Ints, float]:
+def _count(
+    model: Model, inputs: Inputs, part: slice, table: Ints, tolerances: Tolerances, tol: float
+) -> tuple[Ints, float]:
     params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, part]
     q, v = np.ascontiguousarray(inputs.q[:, part]), np.ascontiguousarray(inputs.v[:, part])
     terms = model.kernels.terms(inputs.t[part], q, v, np.ascontiguousarray(params))
@@ -127,10 +128,11 @@ def _count(model: Model, inputs: Inputs, part: slice, table: Ints, tols: Any) ->
     worst = np.zeros(1)
     if isinstance(terms, SparseTerms):
         return counts, 0.0
-    names = ("mass", "force", "value", "rate", "gamma", "rows", "slip", "slip_bias", "slip_rows", "bounds")
+    found = admit(table_of(model.system).arrays, terms, q, v, tolerances)
+    names = ("mass", "force", "gamma", "rows", "slip", "slip_bias", "slip_rows", "bounds")
     arrays: Any = [np.ascontiguousarray(getattr(terms, name)) for name in names]
     count: Any = counting.count_solutions
-    count(table, *arrays, q, v, tols, counts, worst)
+    count(table, found.standing, found.rest, *arrays, tol, counts, worst)
     counts[~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
     return counts, float(worst[0])
 

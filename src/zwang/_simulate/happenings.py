@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zwang._kernels import Terms
+from zwang._numerics.contact.admission import Standing
 from zwang._numerics.contact.modes import Mode, Side
-from zwang._numerics.contact.table import Place
 from zwang._results.motion import MotionStatus
-from zwang._simulate.admission import is_rest
+from zwang._simulate.admission import standing_at
 from zwang._simulate.deciding import Decision
 from zwang._simulate.impacting import close_low, collide
 from zwang._simulate.labels import change_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ZERO = 1e-10
 """Gaps, rates and slips below this, relative to the size of the terms, are zero at an event."""
+LIFTED = 1e-7
+"""Values and rates above this, relative to the size of the terms, have jumped."""
 
 
 def happen(
@@ -114,17 +116,16 @@ def _known(
             touching.add(table.of_normal(k))
         elif kind in ("slip", "speed"):
             resting.add(table.of_law(k))
-    speed = np.abs(moment.v)
+    found = standing_at(ground, terms, moment.q, moment.v, ZERO)
+    resting.update(np.flatnonzero(found.rest[:, 0]).tolist())
     for number, place in enumerate(table.places):
-        if place.one_sided and number not in touching and _touches(place, moment, terms):
+        if not place.one_sided:
+            continue
+        if found.standing[number, 0] == Standing.ACTIVE:
             touching.add(number)
-        if place.slips and number not in resting and is_rest(place, terms, speed, ZERO):
-            resting.add(number)
         # A jump in time may have lifted a one-sided constraint on velocities off its bound.
-        if place.one_sided and not place.on_position and number in touching:
-            size = 1.0 + float(np.abs(terms.rows[place.normal, :, 0]) @ speed)
-            if terms.value[place.normal, 0] > 1e-7 * size:
-                touching.discard(number)
+        elif not place.on_position and terms.value[place.normal, 0] > LIFTED / ZERO * found.near[number, 0]:
+            touching.discard(number)
     tied = frozenset(
         table.of_normal(k) if kind == "normal" else table.of_law(k)
         for kind, k in names
@@ -133,33 +134,21 @@ def _known(
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
 
 
-def _touches(place: Place, moment: Moment, terms: Terms) -> bool:
-    row = np.abs(terms.rows[place.normal, :, 0])
-    value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
-    speed = ZERO * (1.0 + float(row @ np.abs(moment.v)))
-    if not place.on_position:
-        return abs(value) <= speed
-    return abs(value) <= ZERO * (1.0 + float(row @ np.abs(moment.q))) and abs(rate) <= speed
-
-
 def _closing(ground: Ground, moment: Moment, terms: Terms, names: tuple[tuple[str, int], ...]) -> tuple[int, ...]:
     """Return the constraints that the velocity would violate at once: closed gaps, and limits that have jumped."""
     fired = {ground.table.of_normal(k) for kind, k in names if kind == "gap"}
+    at = standing_at(ground, terms, moment.q, moment.v, ZERO)
+    gap, pace = at.gap[:, 0], at.pace[:, 0]
     found = []
     for number, place in enumerate(ground.table.places):
-        if place.normal < 0:
-            continue
-        row = np.abs(terms.rows[place.normal, :, 0])
-        value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
-        speed = 1.0 + float(row @ np.abs(moment.v))
         if place.side is Side.BILATERAL:
-            off = rate if place.on_position else value
-            if abs(off) > 1e-7 * speed:
-                found.append(number)
-        elif not place.on_position:
-            if value < -ZERO * speed:
-                found.append(number)
-        elif (number in fired or value <= ZERO * (1.0 + float(row @ np.abs(moment.q)))) and rate < -ZERO * speed:
+            off = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
+            closes = abs(off) > LIFTED / ZERO * at.still[number, 0]
+        elif place.on_position:
+            closes = (number in fired or gap[number] <= 0) and pace[number] < 0
+        else:
+            closes = gap[number] < 0
+        if closes:
             found.append(number)
     return tuple(found)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._compile.values import Inputs
 from zwang._kernels import Terms, dense_terms
-from zwang._numerics.contact.modes import Side
-from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.contact.problem import ContactProblem, problem_of
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.projection import Conditions
 
@@ -102,33 +100,9 @@ def acts(ground: Ground, moment: Moment, number: int) -> bool:
 
 def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactProblem, tuple[int, ...]]:
     """Return the contact problem of a moment, and the numbers of the constraints that are its contacts."""
-    contacts, numbers = [], []
-    for number, place in enumerate(ground.table.places):
-        if not acts(ground, moment, number):
-            continue
-        numbers.append(number)
-        along: dict[str, Any] = {}
-        if place.slips:
-            slips = list(place.slips)
-            speed = terms.slip[slips, 0]
-            along = {
-                "tangent": terms.slip_rows[slips, :, 0],
-                "tangent_bias": terms.slip_bias[slips, 0],
-                "slip": np.zeros(len(slips)) if number in moment.resting else speed,
-            }
-        alone = place.side is Side.BOUND
-        law = place.rows.contact(terms.bounds[:, 0], alone=alone) if place.law >= 0 else {}
-        if alone:
-            contacts.append(Contact(None, name=place.name, **law, **along))
-            continue
-        contacts.append(
-            Contact(
-                terms.rows[place.normal, :, 0],
-                bias=float(terms.gamma[place.normal, 0]),
-                bilateral=not place.one_sided,
-                name=place.name,
-                **law,
-                **along,
-            )
-        )
-    return ContactProblem(terms.mass[:, :, 0], terms.force[:, 0], contacts), tuple(numbers)
+    table = ground.table
+    numbers = [number for number in range(len(table.places)) if acts(ground, moment, number)]
+    rest = np.zeros(len(table.places), dtype=bool)
+    rest[list(moment.resting)] = True
+    chosen = np.array(numbers, dtype=np.int64)
+    return problem_of(table, terms, chosen, rest, declared=False), tuple(numbers)

@@ -16,7 +16,9 @@ from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
 from zwang._kernels.lanes import LaneEnds, Lanes, lanes_for
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
+from zwang._numerics.tolerances import Tolerances
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.admission import ADMITTED
@@ -99,13 +101,9 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
     if not isinstance(terms, SparseTerms):
         good &= sound(np.moveaxis(terms.mass, -1, 0))
     good &= sound_laws(model.system, terms.bounds)
-    for place in table_of(model.system).places:
-        j, position = place.normal, place.on_position
-        row = np.abs(terms.rows[j])
-        size = 1.0 + (row * np.abs(inputs.q if position else inputs.v)).sum(axis=0)
-        good &= np.abs(terms.value[j]) <= ADMITTED * size
-        if position:
-            good &= np.abs(terms.rate[j]) <= ADMITTED * (1.0 + (row * np.abs(inputs.v)).sum(axis=0))
+    tolerances = Tolerances(ADMITTED, ADMITTED, ADMITTED)
+    found = admit(table_of(model.system).arrays, terms, inputs.q, inputs.v, tolerances)
+    good &= (found.standing == Standing.ACTIVE).all(axis=0)
     for k in np.flatnonzero(~good):
         one(int(k))
 

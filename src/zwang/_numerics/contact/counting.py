@@ -12,48 +12,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contact.modes import BILATERAL, BOUND, POSITION, UNILATERAL
+from zwang._numerics.contact.admission import Standing
+from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
-SIDE, LEVEL, NORMAL, SLIP, LAW = 0, 1, 2, 3, 4  # columns of the table of constraints; SLIP and LAW are -1 without
+SIDE, NORMAL, SLIP, LAW = range(4)  # columns of the table of constraints; SLIP and LAW are -1 without
 
 INADMISSIBLE, DOUBTFUL = -2, -1
+OPEN, CLOSING = int(Standing.OPEN), int(Standing.CLOSING)
 SINGULAR_PIVOT = 1e-11
 VANISHING_ROW = 1e-7
-
-
-@njit(forceinline=True)
-def _acts(
-    kind: int,
-    level: int,
-    value: float,
-    rate: float,
-    gap_scale: float,
-    rate_scale: float,
-    gap_tol: float,
-    rate_tol: float,
-) -> int:
-    """Return 1 where a constraint acts, 0 where it is open, `INADMISSIBLE` where the state violates it."""
-    if kind == BOUND:
-        return 1
-    near = gap_tol * gap_scale if level == POSITION else rate_tol * rate_scale
-    still = rate_tol * rate_scale
-    if kind == BILATERAL:
-        if abs(value) > near or (level == POSITION and abs(rate) > still):
-            return INADMISSIBLE
-        return 1
-    if value > near:
-        return 0
-    if value < -near:
-        return INADMISSIBLE
-    if level == POSITION and rate > still:
-        return 0
-    if level == POSITION and rate < -still:
-        return INADMISSIBLE
-    return 1
 
 
 @njit(forceinline=True)
@@ -327,25 +299,23 @@ def _contact_law(
 
 
 @njit(
-    "void(int64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],"
-    " float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1],"
-    " float64[:, ::1], float64[::1], int64[::1], float64[::1])"
+    "void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1],"
+    " float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64, int64[::1],"
+    " float64[::1])"
 )
 def count_solutions(
     table: Ints,
+    standing: Ints,
+    rest: Bools,
     mass: Floats,
     force: Floats,
-    value: Floats,
-    rate: Floats,
     gamma: Floats,
     rows: Floats,
     slip: Floats,
     slip_bias: Floats,
     slip_rows: Floats,
     bounds: Floats,
-    q: Floats,
-    v: Floats,
-    tols: Floats,
+    tol: float,
     counts: Ints,
     worst: Floats,
 ) -> None:
@@ -353,14 +323,14 @@ def count_solutions(
 
     Parameters
     ----------
-    table : (k, 5) int array
-        Side, level, number of the normal, of the slip and of the law of each constraint.
+    table : (k, 4) int array
+        Side, number of the normal, of the slip and of the law of each constraint.
+    standing, rest : (k, B) int and bool arrays
+        Who takes part, from `admission`.
     mass ... bounds : arrays
         The terms of the equations; the last axis runs over states.
-    q, v : (n, B) arrays
-        For the scales of the tolerances.
-    tols : (4,) array
-        Of signs, gaps, rates and slips.
+    tol : float
+        Of signs.
     counts : (B,) int array
     worst : (1,) array
         Raised to the largest relative error of the equations of a counted solution.
@@ -379,18 +349,10 @@ def count_solutions(
         inadmissible, vanishes = False, False
         for k in range(most):
             at = table[k, NORMAL]
-            gap_scale, rate_scale = 1.0, 1.0
-            first, second = 0.0, 0.0
-            if table[k, SIDE] != BOUND:
-                for i in range(n):
-                    gap_scale += abs(rows[at, i, s]) * abs(q[i, s])
-                    rate_scale += abs(rows[at, i, s]) * abs(v[i, s])
-                first, second = value[at, s], rate[at, s]
-            act = _acts(table[k, SIDE], table[k, LEVEL], first, second, gap_scale, rate_scale, tols[1], tols[2])
-            if act == INADMISSIBLE:
+            if standing[k, s] >= CLOSING:
                 inadmissible = True
                 break
-            if act == 0:
+            if standing[k, s] == OPEN:
                 continue
             for i in range(n):
                 H[2 * contacts, i] = 0.0 if table[k, SIDE] == BOUND else rows[at, i, s]
@@ -406,13 +368,11 @@ def count_solutions(
             speed[contacts], bound[contacts] = 0.0, 0.0
             along = table[k, SLIP]
             if along >= 0:
-                scale = 1.0
                 for i in range(n):
                     H[2 * contacts + 1, i] = slip_rows[along, i, s]
-                    scale += abs(slip_rows[along, i, s]) * abs(v[i, s])
                 c[2 * contacts + 1] = -slip_bias[along, s]
                 bound[contacts] = bounds[table[k, LAW], s]
-                speed[contacts] = slip[along, s] if abs(slip[along, s]) > tols[3] * scale else 0.0
+                speed[contacts] = 0.0 if rest[k, s] else slip[along, s]
                 tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == BOUND else 0
             contacts += 1
         if inadmissible:
@@ -448,6 +408,4 @@ def count_solutions(
                     total += Y[r, i] * Y[e, i]
                 D[r, e] = total
                 D[e, r] = total
-        counts[s] = _count(
-            contacts, kind, tangent, speed, bound, D, c, R, tols[0], S, b, f, worst, row, column, mode, base
-        )
+        counts[s] = _count(contacts, kind, tangent, speed, bound, D, c, R, tol, S, b, f, worst, row, column, mode, base)

@@ -16,171 +16,20 @@ is then a solution only where the same modes with that contact sticking have non
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from zwang._numerics.contact.numbers import ContactLaw, law_of_numbers
-from zwang._numerics.contact.values import (
-    Array,
-    Matrix,
-    completed,
-    definite,
-    dense,
-    is_sparse,
-    number,
-    row,
-    short,
-    square,
-    tangent_rows,
-    vector,
-)
+from zwang._numerics.contact.modes import BILATERAL, BOUND
+from zwang._numerics.contact.numbers import ContactLaw
+from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
+from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, vector
 from zwang.errors import DeclarationError
 
 __all__ = ["Array", "Contact", "ContactProblem", "ContactRows", "Matrix", "dense", "is_sparse"]
-
-
-@dataclass(frozen=True, eq=False)
-class Contact:
-    """One contact, or one constraint, in the coordinates of its `ContactProblem`.
-
-    Parameters
-    ----------
-    normal : (n,) array, sparse row or None
-        Gradient of the gap; neither unit length nor independence of the others is needed. None: friction without a
-        normal row, whose bound is ``friction * normal_force``.
-    tangent : (p, n) array, optional
-        Rows that give the slip velocity, p = 0, 1 or 2; one row may be given as (n,).
-    friction : float or a pair of them
-        Coulomb's coefficient; a pair belongs to two tangents: an elliptic cone.
-    bias : float
-        The least (bilateral: the only) value of ``normal @ w`` that the contact allows.
-    tangent_bias : (p,) array, optional
-        Value of ``tangent @ w`` at which the contact sticks; zero if left out.
-    bilateral : bool
-        Whether the contact also pulls.
-    slip : (p,) array, optional
-        Slip velocity [m/s if tangent is of unit length]; zero, that is rest, if left out.
-    normal_force : float, optional
-        A normal force known in advance (Tresca's law).
-    static_friction : float or a pair of them, optional
-        Coefficient at rest, at least `friction`; beside `section` a pair is (low, high).
-    section : pair of floats, optional
-        Along one tangent, in place of `friction`: the friction force lies in abs(N) [low, high], low <= 0 <= high.
-    name : str, optional
-        What results call the contact.
-
-    Examples
-    --------
-    >>> Contact([0, 1], tangent=[1, 0], friction=0.3, slip=-1.0).tangent
-    array([[1., 0.]])
-    """
-
-    normal: Any
-    tangent: Any = field(default=None, kw_only=True)
-    friction: Any = field(default=0.0, kw_only=True)
-    bias: float = field(default=0.0, kw_only=True)
-    tangent_bias: Any = field(default=None, kw_only=True)
-    bilateral: bool = field(default=False, kw_only=True)
-    slip: Any = field(default=None, kw_only=True)
-    normal_force: float | None = field(default=None, kw_only=True)
-    static_friction: Any = field(default=None, kw_only=True)
-    section: Any = field(default=None, kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
-    law: ContactLaw = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if self.normal is not None:
-            put(self, "normal", row(self._label("normal"), self.normal))
-        tangent = tangent_rows(self._label("tangent"), self.tangent, self.normal)
-        put(self, "tangent", tangent)
-        p = tangent.shape[0]
-        put(self, "bias", number(self._label("bias"), self.bias))
-        put(self, "tangent_bias", short(self._label("tangent_bias"), self.tangent_bias, p))
-        put(self, "slip", short(self._label("slip"), self.slip, p))
-        put(self, "bilateral", bool(self.bilateral))
-        if self.normal_force is not None:
-            put(self, "normal_force", number(self._label("normal_force"), self.normal_force))
-        law = law_of_numbers(self._label, self.friction, self.static_friction, self.section, p)
-        put(self, "law", law)
-        put(self, "friction", law.friction)
-        self._check(p)
-
-    def _label(self, what: str) -> str:
-        return f"Contact '{self.name}': {what}" if self.name else f"Contact: {what}"
-
-    def _check(self, p: int) -> None:
-        if self.normal is None and self.normal_force is None:
-            raise DeclarationError(
-                f"{self._label('normal')} is None, so the friction has no load. "
-                f"Give normal_force=bound with friction=1 (Tresca), or the normal."
-            )
-        if self.normal is None and self.normal_force is not None and self.normal_force < 0:
-            raise DeclarationError(
-                f"{self._label('normal_force')} is {self.normal_force:g} and bounds a friction force, "
-                f"needed a number >= 0."
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class ContactRows:
-    """The contacts of a problem, stacked.
-
-    Attributes
-    ----------
-    normal : (k, n) dense or csr
-        Normals; a zero row where there is none.
-    tangent : (m, n) dense or csr
-        Tangents of all contacts; those of contact j are rows ``first[j]:first[j + 1]``.
-    first : (k + 1,) int array
-    friction, bias : (k,) arrays
-        The coefficient: of an interval with two sizes, that against the slip, or the larger one at rest.
-    normal_force : (k,) array
-        The given normal force, nan where it is unknown.
-    tangent_bias, slip : (m,) arrays
-    bilateral, has_normal : (k,) bool arrays
-    sides : (k, 2) array or None
-        Coefficients against a slip > 0 and against a slip < 0; None where all are alike.
-    resting : (k, 2) array or None
-        The same at rest, for two tangents the semi-axes; nan where rest has no law of its own, None where none has.
-    axes : (k, 2) array or None
-        Factors by which tangents, biases and slips of elliptic cones are multiplied here; friction forces are to be
-        multiplied by them. None where all are 1.
-    """
-
-    normal: Matrix
-    tangent: Matrix
-    first: npt.NDArray[np.int64]
-    friction: Array
-    bias: Array
-    tangent_bias: Array
-    bilateral: npt.NDArray[np.bool_]
-    slip: Array
-    normal_force: Array
-    has_normal: npt.NDArray[np.bool_]
-    sides: Array | None = None
-    resting: Array | None = None
-    axes: Array | None = None
-
-    @property
-    def plain(self) -> bool:
-        """Whether every section is a disc or a symmetric interval, the same at rest."""
-        return self.sides is None and self.resting is None
-
-    @property
-    def count(self) -> int:
-        """The number of contacts."""
-        return len(self.friction)
-
-    @property
-    def components(self) -> npt.NDArray[np.int64]:
-        """The number p of tangential components of each contact."""
-        return np.diff(self.first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +88,22 @@ class ContactProblem:
         matrix = square(f"ContactProblem: {which}", getattr(self, which), len(force))
         put(self, which, matrix)
         put(self, "contacts", tuple(self.contacts))
-        put(self, "rows", _stack(self.contacts, len(force)))
+        put(self, "rows", stack(self.contacts, len(force)))
         self._complete(which)
+
+    @classmethod
+    def stacked(cls, mass: Matrix, force: Array, rows: ContactRows, names: Sequence[str]) -> ContactProblem:
+        """Return the problem of rows that are stacked already and known to be sound."""
+        made = object.__new__(cls)
+        put = object.__setattr__
+        put(made, "mass", mass.tocsc() if is_sparse(mass) else mass)
+        put(made, "inverse_mass", None)
+        put(made, "force", force)
+        put(made, "rows", rows)
+        put(made, "given", None)
+        put(made, "contacts", StackedContacts(rows, tuple(names)))
+        made._complete("mass")
+        return made
 
     def _complete(self, which: str) -> None:
         """Let the bilateral rows W make up for inertia that is missing: M + W^T D W, with W^T D bias as a force.
@@ -260,13 +123,16 @@ class ContactProblem:
 
     def __repr__(self) -> str:
         k = self.rows.count
-        sliding = sum(bool(np.any(contact.slip != 0)) for contact in self.contacts) if k < 10_000 else 0
+        moving = np.append(0, np.cumsum(self.rows.slip != 0))[self.rows.first]
+        sliding = int((np.diff(moving) > 0).sum())
         kinds = f" ({k - sliding} at rest{f', {sliding} sliding' if sliding else ''})" if 0 < k < 10_000 else ""
         return f"ContactProblem: {len(self.force)} coordinates, {k} contact{'s' if k != 1 else ''}{kinds}"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the contacts; 'contact 1', 'contact 2', ... where none was given."""
+        if isinstance(self.contacts, StackedContacts):
+            return self.contacts.names
         names = tuple(contact.name or f"contact {j + 1}" for j, contact in enumerate(self.contacts))
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -274,81 +140,82 @@ class ContactProblem:
         return names
 
 
-def _stack(contacts: Iterable[Contact], n: int) -> ContactRows:
-    contacts = tuple(contacts)
-    for j, contact in enumerate(contacts):
-        _agrees(contact, j, n)
-    p = np.array([contact.tangent.shape[0] for contact in contacts], dtype=np.int64)
-    given = [math.nan if c.normal_force is None else c.normal_force for c in contacts]
-    none: list[Array] = [np.zeros(0)]
-    sparse = any(is_sparse(c.normal) or is_sparse(c.tangent) for c in contacts)
-    stacked = ContactRows(
-        normal=_rows([c.normal for c in contacts], n, sparse),
-        tangent=_rows([c.tangent for c in contacts if c.tangent.shape[0]], n, sparse),
-        first=np.concatenate([[0], np.cumsum(p)]).astype(np.int64),
-        friction=np.array([c.law.radius for c in contacts], dtype=float),
-        bias=np.array([c.bias for c in contacts], dtype=float),
-        tangent_bias=np.concatenate(none + [c.tangent_bias for c in contacts]),
-        bilateral=np.array([c.bilateral for c in contacts], dtype=bool),
-        slip=np.concatenate(none + [c.slip for c in contacts]),
-        normal_force=np.array(given, dtype=float),
-        has_normal=np.array([c.normal is not None for c in contacts], dtype=bool),
+def problem_of(
+    table: ContactTable,
+    terms: Any,
+    chosen: Ints,
+    rest: Bools,
+    known: Mapping[str, float] | None = None,
+    *,
+    declared: bool = True,
+) -> ContactProblem:
+    """Return the contact problem of one state, straight from the terms of its equations.
+
+    Parameters
+    ----------
+    table : ContactTable
+    terms : Terms or SparseTerms
+        Of one state.
+    chosen : (c,) int array
+        The lines that act, in their order.
+    rest : (k,) bool array
+        Which lines have no slip.
+    known : mapping of str to float, optional
+        Normal forces that are given, by name.
+    declared : bool
+        Whether friction forces are told along the declared slips, not along those on which sections are round.
+    """
+    lines = table.arrays
+    dense_terms = isinstance(terms.rows, np.ndarray)
+    mass, rows, slip_rows = (
+        part[..., 0] if dense_terms else part[0] for part in (terms.mass, terms.rows, terms.slip_rows)
     )
-    return stacked if all(c.law.plain for c in contacts) else _with_sections(stacked, contacts)
+    normal, law, p = lines.normal[chosen], lines.law[chosen], lines.components[chosen]
+    has, free = normal >= 0, lines.side[chosen] == BOUND
+    first = np.concatenate([[0], np.cumsum(p)])
+    slips = np.arange(first[-1]) + np.repeat(lines.first[chosen] - first[:-1], p)
+    bounds = np.append(np.maximum(terms.bounds[:, 0], 0.0), 0.0)  # the last is for lines without a law
+    names = [table.names[j] for j in chosen]
+    stacked = ContactRows(
+        normal=_picked(rows, normal, has),
+        tangent=slip_rows[slips],
+        first=first,
+        friction=np.where(free, 1.0, bounds[law]),
+        bias=np.where(has, np.append(terms.gamma[:, 0], 0.0)[normal], 0.0),
+        tangent_bias=terms.slip_bias[slips, 0],
+        bilateral=lines.side[chosen] == BILATERAL,
+        slip=np.where(np.repeat(rest[chosen], p), 0.0, terms.slip[slips, 0]),
+        normal_force=np.where(free, bounds[law], np.nan),
+        has_normal=has,
+    )
+    if not table.round:
+        stacked = with_sections(stacked, [_law(table.places[j], bounds, declared=declared) for j in chosen], free)
+    if known:
+        given = [known.get(name, old) for name, old in zip(names, stacked.normal_force, strict=True)]
+        stacked = replace(stacked, normal_force=np.array(given))
+    return ContactProblem.stacked(mass, terms.force[:, 0], stacked, names)
 
 
-def _with_sections(rows: ContactRows, contacts: Sequence[Contact]) -> ContactRows:
-    """Return stacked rows with what sections other than discs, and rest, need."""
-    laws = [contact.law for contact in contacts]
-    changes: dict[str, Any] = {}
-    if any(law.axes is not None for law in laws):
-        axes = np.array([(1.0, 1.0) if law.axes is None else law.axes for law in laws])
-        factor = axes[np.arange(2) < rows.components[:, None]]
-        scaled = rows.tangent.multiply(factor[:, None]).tocsr() if is_sparse(rows.tangent) else None
-        changes = {
-            "axes": axes,
-            "tangent": factor[:, None] * rows.tangent if scaled is None else scaled,
-            "tangent_bias": factor * rows.tangent_bias,
-            "slip": factor * rows.slip,
-        }
-    if any(law.sides[0] != law.sides[1] for law in laws):
-        sides = np.array([law.sides for law in laws])
-        slip = np.zeros(rows.count)
-        slip[rows.components > 0] = rows.slip[rows.first[:-1][rows.components > 0]]
-        against = np.where(slip > 0, sides[:, 0], np.where(slip < 0, sides[:, 1], sides.max(axis=1)))
-        changes |= {"sides": sides, "friction": np.where(sides[:, 0] == sides[:, 1], rows.friction, against)}
-    if any(law.resting is not None for law in laws):
-        changes["resting"] = np.array([(math.nan, math.nan) if law.resting is None else law.resting for law in laws])
-    return replace(rows, **changes)
+def _law(place: Place, bounds: Array, *, declared: bool) -> ContactLaw:
+    """Return the numbers of a line's law at a state, with a bound in place of a normal force as a coefficient."""
+    sides = (float(bounds[place.rows.sides[0]]), float(bounds[place.rows.sides[1]]))
+    rest = place.rows.resting
+    axes = tuple(float(bounds[row]) for row in place.rows.axes)
+    return ContactLaw(
+        max(sides),
+        sides,
+        None if rest is None else (float(bounds[rest[0]]), float(bounds[rest[1]])),
+        (axes[0], axes[1]) if axes and declared else None,
+    )
 
 
-def _agrees(contact: object, j: int, n: int) -> None:
-    if not isinstance(contact, Contact):
-        raise DeclarationError(f"ContactProblem: contacts[{j}] is a {type(contact).__name__}, needed a Contact.")
-    row, what = (contact.normal, "normal") if contact.normal is not None else (contact.tangent, "tangent")
-    if row.shape[-1] != n:
-        raise DeclarationError(
-            f"ContactProblem: the {what} of contacts[{j}] has length {row.shape[-1]} but force has length {n}. "
-            f"Rows and force count the same coordinates."
-        )
+def _picked(rows: Matrix, places: Ints, has: Bools) -> Matrix:
+    """Return these rows, zeros where there is none."""
+    if not is_sparse(rows):
+        found = np.zeros((len(places), rows.shape[1]))
+        found[has] = rows[places[has]]
+        return found
+    from scipy.sparse import csr_array
 
-
-def _rows(blocks: Sequence[Matrix], n: int, sparse: bool) -> Matrix:
-    """Stack rows; None is a row of zeros."""
-    if not sparse:
-        dense_blocks = [np.zeros((1, n)) if block is None else np.reshape(block, (-1, n)) for block in blocks]
-        return np.concatenate([np.zeros((0, n)), *dense_blocks])
-    from scipy.sparse import csr_matrix
-
-    # By hand: scipy's vstack of a hundred thousand rows takes seconds.
-    counts, indices, data = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-    for block in blocks:
-        if block is None:
-            counts.append(np.zeros(1, np.int64))
-            continue
-        csr = block.tocsr() if is_sparse(block) else csr_matrix(np.reshape(block, (-1, n)))
-        counts.append(np.diff(csr.indptr))
-        indices.append(csr.indices)
-        data.append(csr.data)
-    pointer = np.cumsum(np.concatenate(counts))
-    return csr_matrix((np.concatenate(data), np.concatenate(indices), pointer), shape=(len(pointer) - 1, n))
+    pick = csr_array((np.ones(int(has.sum())), (np.flatnonzero(has), places[has])), shape=(len(has), rows.shape[0]))
+    return (pick @ rows).tocsr()

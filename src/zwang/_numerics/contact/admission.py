@@ -1,0 +1,135 @@
+"""Who takes part: which constraints act at a state, and which of them rest. The one rule, for many states at once.
+
+Gaps, rates and slips count as zero below a tolerance times their size. A one-sided constraint on positions is open
+above zero; at zero it separates with a positive rate and closes with a negative one, and acts in between. One on
+velocities acts where its expression is zero. A two-sided constraint and a bound always act; a state off a two-sided
+constraint, or below a one-sided one, violates it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from zwang._numerics.contact.modes import BILATERAL, BOUND, POSITION
+from zwang._numerics.contact.table import Table
+from zwang._numerics.tolerances import Tolerances
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Standing(IntEnum):
+    """How a constraint stands to a state."""
+
+    ACTIVE = 0
+    OPEN = 1
+    CLOSING = 2
+    VIOLATED = 3
+
+
+class Sizes(NamedTuple):
+    """What tolerances are relative to: of gaps (m, B), rates (m, B) and slips (s, B)."""
+
+    gap: Array
+    rate: Array
+    slip: Array
+
+
+def sizes_of(rows: Any, slip_rows: Any, q: Array, v: Array) -> Sizes:
+    """Return one and the terms of each gap, rate and slip at states.
+
+    Parameters
+    ----------
+    rows, slip_rows : (m, n, B), (s, n, B) arrays, or sequences of B sparse matrices
+    q, v : (n, B) arrays
+    """
+    q, v = np.abs(q), np.abs(v)
+    if isinstance(rows, np.ndarray):
+        rows = np.abs(rows)
+        return Sizes(1.0 + (rows * q).sum(axis=1), 1.0 + (rows * v).sum(axis=1), 1.0 + (np.abs(slip_rows) * v).sum(1))
+
+    def along(matrices: Any, x: Array) -> Array:
+        return 1.0 + np.column_stack([abs(matrix) @ x[:, k] for k, matrix in enumerate(matrices)])
+
+    return Sizes(along(rows, q), along(rows, v), along(slip_rows, v))
+
+
+class Admission(NamedTuple):
+    """How every line of a table stands to every state.
+
+    Attributes
+    ----------
+    standing : (k, B) int array
+        As in `Standing`.
+    gap, pace : (k, B) int arrays
+        Signs of the value and, on positions, of its rate; 0 up to the tolerance.
+    rest : (k, B) bool array
+        Whether there is a slip and it is zero.
+    near, still : (k, B) arrays
+        The tolerances of value and rate.
+    """
+
+    standing: Ints
+    gap: Ints
+    pace: Ints
+    rest: Bools
+    near: Array
+    still: Array
+
+
+def admit(table: Table, terms: Any, q: Array, v: Array, tolerances: Tolerances) -> Admission:
+    """Return how the constraints stand to states.
+
+    Parameters
+    ----------
+    table : Table
+    terms : Terms or SparseTerms
+        Of the equations at B states.
+    q, v : (n, B) arrays
+    tolerances : Tolerances
+
+    Examples
+    --------
+    A particle on a floor that it leaves, touches, meets and has passed.
+
+    >>> import zwang as zw
+    >>> from zwang._declare.contact_table import table_of
+    >>> (x, y), (v_x, v_y) = zw.coordinates("x y")
+    >>> floor = zw.Unilateral(y, name="floor")
+    >>> ball = zw.System(name="ball", coordinates=[x, y], kinetic=(v_x**2 + v_y**2)/2, constraints=[floor])
+    >>> q, v = np.array([[0, 0, 0, 0.0], [0, 0, 0, -1]]), np.array([[1, 1, 1, 1.0], [2, 0, -2, 0]])
+    >>> terms = zw.compile(ball, "reference").kernels.terms(np.zeros(4), q, v, np.zeros((0, 1)))
+    >>> [Standing(s).name for s in admit(table_of(ball).arrays, terms, q, v, Tolerances()).standing[0]]
+    ['OPEN', 'ACTIVE', 'CLOSING', 'VIOLATED']
+    """
+    sizes = sizes_of(terms.rows, terms.slip_rows, q, v)
+    side, positions = table.side[:, None], (table.level == POSITION)[:, None]
+    shape = (len(table.side), q.shape[1])
+    value, rate, near, still = np.zeros((4, *shape))
+    has = table.normal >= 0
+    own = table.normal[has]
+    value[has], still[has] = terms.value[own], tolerances.rate * sizes.rate[own]
+    near[has] = np.where(positions[has], tolerances.gap * sizes.gap[own], still[has])
+    rate[has] = np.where(positions[has], terms.rate[own], 0.0)
+    gap = (value > near).astype(np.int64) - (value < -near)
+    pace = (rate > still).astype(np.int64) - (rate < -still)
+    one_sided = np.where(
+        gap != 0, np.where(gap > 0, Standing.OPEN, Standing.VIOLATED),
+        np.where(pace > 0, Standing.OPEN, np.where(pace < 0, Standing.CLOSING, Standing.ACTIVE)),
+    )  # fmt: skip
+    two_sided = np.where(gap != 0, Standing.VIOLATED, np.where(pace != 0, Standing.CLOSING, Standing.ACTIVE))
+    standing = np.where(side == BILATERAL, two_sided, np.where(side == BOUND, Standing.ACTIVE, one_sided))
+    return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
+
+
+def resting(table: Table, slip: Array, still: Array) -> Bools:
+    """Return which lines have a slip (s, B) whose components all stay below the tolerances (s, B): (k, B)."""
+    moving = (np.abs(slip) > still).astype(np.int64)
+    counts = np.concatenate([np.zeros((1, slip.shape[1]), np.int64), np.cumsum(moving, axis=0)])
+    moved = counts[table.first + table.components] - counts[table.first]
+    return np.asarray((moved == 0) & (table.components > 0)[:, None])
