@@ -11,7 +11,7 @@ import zwang as zw
 from zwang._limit.fitting import fit_order
 from zwang._limit.running import Runner
 from zwang._limit.ways import soften
-from zwang._numerics.motion.oscillatory import DONE
+from zwang._numerics.motion.run_state import DONE
 
 PENDULUM = zw.gallery.get("ellipse_pendulum_cartesian")
 NAMES = [item.name for item in PENDULUM.system.coordinates]

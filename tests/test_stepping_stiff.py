@@ -11,7 +11,7 @@ import zwang as zw
 from zwang._compile.values import resolve
 from zwang._kernels.flow import flow
 from zwang._numerics.budget import Budget, spending
-from zwang._numerics.motion import oscillatory, unrolled
+from zwang._numerics.motion import run_state, unrolled
 from zwang._numerics.motion.course import Course, Problem, run_implicit, run_oscillatory
 from zwang._numerics.motion.radau import GAMMA, MATRIX, NODES, WEIGHTS
 from zwang._numerics.motion.reference import DEGREE, Reference, antiderivative, fit, nodes
@@ -65,7 +65,7 @@ def test_sleigh_by_friction_has_the_error_of_the_closed_form_up_to_rho_1e8(rho: 
     t = course.t
     circle = np.stack([np.sin(t), 1 - np.cos(t)], axis=1)
     speed = np.stack([np.cos(t), np.sin(t)], axis=1)
-    assert course.status == oscillatory.DONE
+    assert course.status == run_state.DONE
     assert np.linalg.norm(course.q[:, :2] - circle, axis=1).max() * rho == pytest.approx(11.682, rel=2e-3)
     assert np.linalg.norm(course.v[:, :2] - speed, axis=1).max() * rho == pytest.approx(math.sqrt(101), rel=2e-3)
     assert course.steps < 4000  # an explicit method would need 10 rho of them
@@ -150,7 +150,7 @@ def test_a_run_stops_where_its_budget_is_spent_and_says_so():
     made = problem(soft, entry.state, {"N": 1e10}, held=False)
     with spending(Budget(steps=1000, memory=10**9)):
         course = run_oscillatory(made, np.linspace(0, 1, 11), phase=0.01)
-    assert course.status == oscillatory.PAUSED
+    assert course.status == run_state.PAUSED
     assert len(course.t) < 11 and "The budget of 1,000 steps is spent" in course.reason
 
 

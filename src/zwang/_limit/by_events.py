@@ -16,8 +16,8 @@ from zwang._kernels.flow import Flow
 from zwang._limit.single import one_motion
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.motion.course import Course
-from zwang._numerics.motion.oscillatory import DONE, PAUSED
 from zwang._numerics.motion.reference import DISTANCES, Reference
+from zwang._numerics.motion.run_state import DONE, PAUSED
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_in_piece
 

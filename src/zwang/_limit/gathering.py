@@ -15,8 +15,8 @@ from zwang._limit.ideal import Ideal
 from zwang._limit.running import Run, Runner
 from zwang._numerics.jit import carried
 from zwang._numerics.motion.course import STATUS
-from zwang._numerics.motion.oscillatory import DONE
 from zwang._numerics.motion.reference import DISTANCES
+from zwang._numerics.motion.run_state import DONE
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]

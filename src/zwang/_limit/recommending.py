@@ -20,7 +20,7 @@ from zwang._limit.verb import CELLS, described_motion, ideal_motion
 from zwang._limit.ways import Softened, default_strengths, soften
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.motion.oscillatory import DONE
+from zwang._numerics.motion.run_state import DONE
 from zwang._numerics.tolerances import real
 from zwang._realize import Stiffness, Viscosity
 from zwang._results import Provenance

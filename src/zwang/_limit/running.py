@@ -25,8 +25,8 @@ from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
 from zwang._numerics.budget import Budget, spending
 from zwang._numerics.motion.course import Course, Problem, run_implicit, run_oscillatory
-from zwang._numerics.motion.oscillatory import DONE
 from zwang._numerics.motion.reference import Reference
+from zwang._numerics.motion.run_state import DONE
 from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._realize import amounts
 

@@ -19,7 +19,7 @@ SQUARE = {"reassoc", "contract"}
 """Terms in any order: several at once; nan and inf are kept."""
 
 
-@njit(fastmath=SQUARE)
+@njit(fastmath=SQUARE, _nrt=False)
 def cholesky(A: Floats, C: Floats, n: int, shift: float) -> float:
     """Factorize A + shift = C C^T (lower parts, 1 / C[i, i] on the diagonal of C, which may be A).
 
@@ -53,7 +53,7 @@ def cholesky(A: Floats, C: Floats, n: int, shift: float) -> float:
     return worst
 
 
-@njit(fastmath=SQUARE)
+@njit(fastmath=SQUARE, _nrt=False)
 def forward(C: Floats, x: Floats, n: int) -> None:
     """Overwrite x with C^-1 x, C as `cholesky` leaves it."""
     for i in range(n):
@@ -63,7 +63,7 @@ def forward(C: Floats, x: Floats, n: int) -> None:
         x[i] = (x[i] - total) * C[i, i]
 
 
-@njit
+@njit(_nrt=False)
 def backward(C: Floats, x: Floats, n: int) -> None:
     """Overwrite x with C^-T x, C as `cholesky` leaves it."""
     for i in range(n - 1, -1, -1):
@@ -72,7 +72,7 @@ def backward(C: Floats, x: Floats, n: int) -> None:
             x[j] -= C[i, j] * x[i]
 
 
-@njit
+@njit(_nrt=False)
 def lu(A: Floats, order: Ints, n: int, least: float) -> bool:
     """Replace A by its LU factors with row exchanges; False where no pivot is larger than `least`.
 
@@ -106,7 +106,7 @@ def lu(A: Floats, order: Ints, n: int, least: float) -> bool:
     return True
 
 
-@njit
+@njit(_nrt=False)
 def lu_solve(A: Floats, order: Ints, x: Floats, n: int) -> None:
     """Overwrite x with the solution, from the factors that `lu` leaves."""
     for k in range(n):

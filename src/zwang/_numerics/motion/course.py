@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import Spent, spend, steps_left
-from zwang._numerics.motion import oscillatory, stiff
-from zwang._numerics.motion.reference import DISTANCES, Reference
+from zwang._numerics.motion import oscillatory, run_state, stiff
+from zwang._numerics.motion.reference import DISTANCES, Compared, Reference
+from zwang._numerics.motion.run_state import Flow, RunState
 from zwang._numerics.pacing import Pace
 
 Array = NDArray[np.float64]
@@ -19,11 +20,11 @@ FIRST = 64
 """Steps until a loop first lets Python look at signals."""
 
 STATUS = {
-    oscillatory.DONE: "reached the end",
-    oscillatory.PAUSED: "was stopped before the end",
-    oscillatory.TOO_SMALL: "needed steps below the rounding of time",
-    oscillatory.IRREGULAR: "met dependent constraints",
-    oscillatory.NOT_FINITE: "met forces that are not finite",
+    run_state.DONE: "reached the end",
+    run_state.PAUSED: "was stopped before the end",
+    run_state.TOO_SMALL: "needed steps below the rounding of time",
+    run_state.IRREGULAR: "met dependent constraints",
+    run_state.NOT_FINITE: "met forces that are not finite",
 }
 
 
@@ -113,10 +114,7 @@ def run_oscillatory(
 
     def advance(steps: int) -> int:
         loop: Any = oscillatory.oscillate
-        return int(loop(
-            problem.rhs.entry, problem.jacobian.entry, problem.surfaces.entry, problem.n, problem.switches,
-            *state.arrays, *state.compared, state.crossings, phase, tol, steps,
-        ))  # fmt: skip
+        return int(loop(*state.arguments, phase, tol, steps))
 
     status = _drive(advance, state)
     return state.course(status, 12)
@@ -134,10 +132,7 @@ def run_implicit(
 
     def advance(steps: int) -> int:
         loop: Any = stiff.radau
-        return int(loop(
-            problem.rhs.entry, problem.jacobian.entry, problem.surfaces.entry, problem.n, problem.switches,
-            *state.arrays, *state.compared, state.crossings, tol, steps,
-        ))  # fmt: skip
+        return int(loop(*state.arguments, tol, steps))
 
     status = _drive(advance, state)
     return state.course(status, 0)
@@ -169,26 +164,29 @@ class _State:
     @property
     def tried(self) -> int:
         """Steps taken and rejected."""
-        return int(self.counts[oscillatory.STEPS] + self.counts[oscillatory.REJECTED])
+        return int(self.counts[run_state.STEPS] + self.counts[run_state.REJECTED])
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What both loops take in the middle."""
+    def arguments(self) -> tuple[Any, Any, Any, Flow, RunState, Compared]:
+        """What both loops take first."""
+        problem, reference = self.problem, self.reference
         return (
-            self.problem.params, self.sides, self.problem.workspace, self.y, self.carry, self.clock, self.counts,
-            self.edges, self.record, self.low, self.high, self.sizes,
+            problem.rhs.entry,
+            problem.jacobian.entry,
+            problem.surfaces.entry,
+            Flow(problem.n, problem.switches, problem.params, self.sides, problem.workspace),
+            RunState(
+                self.y, self.carry, self.clock, self.counts, self.edges, self.record, self.low, self.high, self.sizes,
+                self.crossings,
+            ),
+            Compared(reference.breaks, reference.coefficients, reference.windows, self.sup),
         )  # fmt: skip
-
-    @property
-    def compared(self) -> tuple[Any, ...]:
-        """The reference and the largest distances."""
-        return self.reference.breaks, self.reference.coefficients, self.reference.windows, self.sup
 
     def course(self, status: int, evaluations: int) -> Course:
         """Return what was gathered."""
-        n, kept = self.problem.n, int(self.counts[oscillatory.CELL]) + 1
-        steps, rejected = int(self.counts[oscillatory.STEPS]), int(self.counts[oscillatory.REJECTED])
-        counted = evaluations * (steps + rejected) if evaluations else int(self.counts[oscillatory.EVALUATIONS])
+        n, kept = self.problem.n, int(self.counts[run_state.CELL]) + 1
+        steps, rejected = int(self.counts[run_state.STEPS]), int(self.counts[run_state.REJECTED])
+        counted = evaluations * (steps + rejected) if evaluations else int(self.counts[run_state.EVALUATIONS])
         return Course(
             t=self.edges[:kept],
             q=self.record[:kept, :n],
@@ -200,9 +198,9 @@ class _State:
             steps=steps,
             rejected=rejected,
             evaluations=counted,
-            rate=float(self.clock[oscillatory.RATE]),
+            rate=float(self.clock[run_state.RATE]),
             status=status,
-            crossings=self.crossings[: int(self.counts[oscillatory.CROSSINGS])].copy(),
+            crossings=self.crossings[: int(self.counts[run_state.CROSSINGS])].copy(),
             reason=self.reason,
         )
 
@@ -220,9 +218,9 @@ def _drive(advance: Callable[[int], int], state: _State) -> int:
             spend()
             before = state.tried
             status = pace.go(portion, steps_left())
-            if status != oscillatory.PAUSED:
+            if status != run_state.PAUSED:
                 return status
             spend(state.tried - before)
     except Spent as spent:
         state.reason = str(spent)
-        return oscillatory.PAUSED
+        return run_state.PAUSED

@@ -21,24 +21,61 @@ again, shorter, until it ends on the switching surface; then the comparison is t
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.motion.reference import compare, piece_at, widen
+from zwang._numerics.motion.reference import Compared
+from zwang._numerics.motion.run_state import (
+    CELL,
+    DONE,
+    GAP_LONG,
+    GAP_SHORT,
+    IRREGULAR,
+    LEAST,
+    LONG,
+    NOT_FINITE,
+    OFFSET,
+    PAUSED,
+    RATE,
+    REJECTED,
+    SHORT,
+    STEP,
+    STEPS,
+    TIME,
+    TOO_SMALL,
+    WHICH,
+    Flow,
+    RunState,
+    arrive,
+    ask,
+    cross,
+    desk,
+    note,
+    put,
+)
 from zwang._numerics.motion.unrolled import FIFTH_Q, FIFTH_V, NODES, STEP_Q, STEP_V, THIRD_Q, THIRD_V, stages
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
-
-DONE, PAUSED, TOO_SMALL, IRREGULAR, NOT_FINITE = range(5)
-# Places in the loop's own numbers, which survive a pause.
-TIME, STEP, RATE, LEAST, OFFSET, SHORT, LONG, GAP_SHORT, GAP_LONG = range(9)
-CELL, PIECE, STEPS, REJECTED, EVALUATIONS, CROSSINGS, WHICH, AGAIN, LOCATING = range(9)
+NONE, REPEAT = -1, -2
 
 
-@njit
+class Sheet(NamedTuple):
+    """Room for the stages of a step: forces at them, weighted sums, states; its end on trial."""
+
+    out: Any
+    trial: Any
+    lost: Any
+    sums: Any
+    totals: Any
+    pushes: Any
+    path: Any
+
+
+@njit(_nrt=False)
 def spectral_rate(n, values, vector, other):  # type: ignore[no-untyped-def]
     """Return the fastest rate [rad/s] of da/dq, da/dv at a state: the root of one radius plus the other, from above."""
     total = 0.0
@@ -64,7 +101,7 @@ def spectral_rate(n, values, vector, other):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit
+@njit(_nrt=False)
 def wrong_side(values, sides, sizes, switches):  # type: ignore[no-untyped-def]
     """Return the number of the first surface whose value contradicts the side that is held (1: below zero), or -1."""
     for k in range(switches):
@@ -75,21 +112,21 @@ def wrong_side(values, sides, sizes, switches):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit
-def _first_wrong(surfaces, switches, n, t, h, path, params, sides, workspace, q, v, values, sizes):  # type: ignore[no-untyped-def]
+@njit(_nrt=False)
+def _first_wrong(surfaces, flow, run, room, sheet, t, h):  # type: ignore[no-untyped-def]
     """Return the share of the step at which a stage first contradicts a comparison that is held; 2: none does."""
-    first = 2.0
+    first, n = 2.0, flow.n
     for i in range(1, NODES.size):
         if NODES[i] < first:
             for k in range(n):
-                q[k], v[k] = path[i, k], path[i, n + k]
-            surfaces(t + NODES[i] * h, q, v, params, sides, workspace, values)
-            if wrong_side(values, sides, sizes, switches) >= 0:
+                room.q[k], room.v[k] = sheet.path[i, k], sheet.path[i, n + k]
+            ask(surfaces, flow, room, t + NODES[i] * h, room.values)
+            if wrong_side(room.values, flow.sides, run.sizes, flow.switches) >= 0:
                 first = NODES[i]
     return first
 
 
-@njit
+@njit(_nrt=False)
 def _error(n, h, y, out, sums, tol, rate):  # type: ignore[no-untyped-def]
     """Return the error of the step over the tolerance, by the pair of estimates of orders 5 and 3."""
     largest_q, largest_v = 0.0, 0.0
@@ -109,7 +146,7 @@ def _error(n, h, y, out, sums, tol, rate):  # type: ignore[no-untyped-def]
     return fifth / math.sqrt((fifth + 0.01 * third) * 2 * n)
 
 
-@njit
+@njit(_nrt=False)
 def _add(y, carry, k, change):  # type: ignore[no-untyped-def]
     """Add to one number of the state, keeping what its rounding drops."""
     change += carry[k]
@@ -118,7 +155,7 @@ def _add(y, carry, k, change):  # type: ignore[no-untyped-def]
     y[k] = total
 
 
-@njit
+@njit(_nrt=False)
 def _take(n, h, y, carry, sums, totals):  # type: ignore[no-untyped-def]
     """Add one step to the state and to the integrals."""
     for k in range(n):
@@ -128,22 +165,7 @@ def _take(n, h, y, carry, sums, totals):  # type: ignore[no-untyped-def]
         _add(y, carry, 2 * n + k, h * totals[k])
 
 
-@njit
-def _state(n, y, q, v):  # type: ignore[no-untyped-def]
-    """Copy positions and velocities."""
-    for k in range(n):
-        q[k], v[k] = y[k], y[n + k]
-
-
-_SIGNATURE = (
-    f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, int64, int64, float64[::1], int64[::1], float64[::1], float64[::1], "
-    "float64[::1], float64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64, float64, "
-    "int64)"
-)
-
-
-@njit
+@njit(_nrt=False)
 def _between(clock, halve):  # type: ignore[no-untyped-def]
     """Return the next length to try of a step that is to end on a switching surface: by secant and halving in turn."""
     share = 0.5
@@ -154,43 +176,107 @@ def _between(clock, halve):  # type: ignore[no-untyped-def]
     return clock[SHORT] + (clock[LONG] - clock[SHORT]) * share
 
 
-@njit(_SIGNATURE)
-def oscillate(  # type: ignore[no-untyped-def]
-    rhs, jacobian, surfaces, n, switches, params, sides, workspace, y, carry, clock, counts, edges, record,
-    low, high, sizes, breaks, coefficients, windows, sup, crossings, phase, tol, max_steps,
-):  # fmt: skip
+@njit(_nrt=False)
+def _begin(rhs, jacobian, flow, run, compared, room, sheet):  # type: ignore[no-untyped-def]
+    """Ask for forces, and for the fastest rate in a new cell, at the start of a step; return DONE if they are sound."""
+    clock, t = run.clock, run.clock[TIME]
+    put(flow.n, run.y, room)
+    if clock[OFFSET] == 0.0 or clock[RATE] < 0.0:
+        if not ask(jacobian, flow, room, t, room.derivatives):
+            return IRREGULAR
+        clock[RATE] = spectral_rate(flow.n, room.derivatives, sheet.trial, sheet.lost)
+    if not ask(rhs, flow, room, t, room.start):
+        return IRREGULAR
+    note(flow, run, compared, room, t)
+    return DONE
+
+
+@njit(_nrt=False)
+def _judge(clock, counts, h, sound, error, factor):  # type: ignore[no-untyped-def]
+    """Return DONE for a step that may be taken, PAUSED where a shorter one is to be tried, else how the run ends."""
+    if not (sound and math.isfinite(error)):
+        clock[STEP], clock[LONG] = h / 4, 0.0
+        if clock[STEP] < clock[LEAST]:
+            return NOT_FINITE if sound else IRREGULAR
+        return PAUSED
+    if error > 1.0:
+        counts[REJECTED] += 1
+        clock[STEP], clock[LONG] = h * min(factor, 0.7), 0.0
+        return TOO_SMALL if clock[STEP] < clock[LEAST] else PAUSED
+    return DONE
+
+
+@njit(_nrt=False)
+def _locate(surfaces, flow, run, room, sheet, h, first):  # type: ignore[no-untyped-def]
+    """Return the surface that a step ends on, NONE, or REPEAT where a step of another length is to be tried."""
+    n, clock, counts, values = flow.n, run.clock, run.counts, room.values
+    t = clock[TIME]
+    for k in range(run.y.size):
+        sheet.trial[k], sheet.lost[k] = run.y[k], run.carry[k]
+    _take(n, h, sheet.trial, sheet.lost, sheet.sums, sheet.totals)
+    put(n, sheet.trial, room)
+    ask(surfaces, flow, room, t + h, values)
+    crossed = wrong_side(values, flow.sides, run.sizes, flow.switches)
+    if crossed < 0 and clock[LONG] == 0.0 and first <= 1.0 and first * h > clock[LEAST]:
+        counts[REJECTED] += 1  # in and out again within the step
+        clock[STEP] = first * h
+        return REPEAT
+    if crossed >= 0 and clock[LONG] == 0.0:
+        clock[GAP_LONG], counts[WHICH] = values[crossed], crossed
+        put(n, run.y, room)
+        ask(surfaces, flow, room, t, values)
+        clock[SHORT], clock[GAP_SHORT], clock[LONG] = 0.0, values[crossed], h
+    elif crossed >= 0:
+        if crossed != counts[WHICH]:
+            clock[GAP_SHORT], counts[WHICH] = 0.0, crossed
+        clock[LONG], clock[GAP_LONG] = h, values[crossed]
+    elif clock[LONG] > 0.0:
+        clock[SHORT], clock[GAP_SHORT] = h, values[counts[WHICH]]
+    if clock[LONG] > 0.0:
+        size, close = run.sizes[counts[WHICH]], clock[LONG] - clock[SHORT] <= 4.0 * EPS * abs(t) + clock[LEAST]
+        if close or (crossed >= 0 and abs(clock[GAP_LONG]) <= 256.0 * EPS * size):
+            return counts[WHICH]
+        counts[REJECTED] += 1
+        clock[STEP] = _between(clock, counts[REJECTED] & 1)
+        return REPEAT
+    return crossed
+
+
+@njit
+def _sheet(flow, run):  # type: ignore[no-untyped-def]
+    n, size = flow.n, run.y.size
+    path = np.empty((12 if flow.switches > 0 else 0, 2 * n))
+    return Sheet(
+        np.empty(size - n), np.empty(size), np.empty(size), np.empty((n, 6)), np.empty(size - 2 * n),
+        np.empty((12, n)), path,
+    )  # fmt: skip
+
+
+@njit(f"int64({EVAL_TYPE}, {EVAL_TYPE}, {EVAL_TYPE}, Flow, RunState, Compared, float64, float64, int64)")
+def oscillate(
+    rhs: Any,
+    jacobian: Any,
+    surfaces: Any,
+    flow: Flow,
+    run: RunState,
+    compared: Compared,
+    phase: float,
+    tol: float,
+    max_steps: int,
+) -> int:
     """Advance to the last edge, or pause after trying `max_steps` steps; what it returns is a status.
 
-    Everything that the next step depends on stands in the arguments, so that a pause changes nothing.
-
-    y holds q, v and the integrals of the measures; `record` gets it at every edge. The first n measures are the force
-    that is compared with the reference's; low and high get the ranges of those that follow, as many as they have
-    columns, in every cell. sizes holds the largest value of each surface so far, sup gets the squares of the largest
-    distances.
+    The first n measures are the force that is compared with the reference's.
     """
-    start, out, trial, lost = np.empty(y.size - n), np.empty(y.size - n), np.empty(y.size), np.empty(y.size)
-    sums, totals, pushes = np.empty((n, 6)), np.empty(y.size - 2 * n), np.empty((12, n))
-    path = np.empty((12 if switches > 0 else 0, 2 * n))
-    q, v, derivatives = np.empty(n), np.empty(n), np.empty(2 * n * n)
-    values = np.zeros(max(switches, 1))
-    ideal = np.empty(coefficients.shape[1])
-    compared = coefficients.shape[0] > 0
+    n, clock, counts, edges = flow.n, run.clock, run.counts, run.edges
+    room, sheet = desk(flow, run, compared), _sheet(flow, run)
     for _ in range(max_steps):
         cell = counts[CELL]
         if cell >= edges.size - 1:
             return DONE
-        t = clock[TIME]
-        _state(n, y, q, v)
-        if clock[OFFSET] == 0.0 or clock[RATE] < 0.0:
-            if jacobian(t, q, v, params, sides, workspace, derivatives) != 0:
-                return IRREGULAR
-            clock[RATE] = spectral_rate(n, derivatives, trial, lost)
-        if rhs(t, q, v, params, sides, workspace, start) != 0:
-            return IRREGULAR
-        widen(n, start, cell, low, high)
-        if compared:
-            counts[PIECE] = piece_at(t, breaks, counts[PIECE])
-            compare(t, n, y, start, counts[PIECE], breaks, coefficients, windows, ideal, sup)
+        status: int = _begin(rhs, jacobian, flow, run, compared, room, sheet)
+        if status != DONE:
+            return status
         # Time runs from the edge of the cell: adding h to a large t over and over is rounded the same way each time,
         # and a million steps would be off by 1e-10.
         left = (edges[cell + 1] - edges[cell]) - clock[OFFSET]
@@ -200,64 +286,26 @@ def oscillate(  # type: ignore[no-untyped-def]
         h = left / max(pieces, 1)
         if clock[LONG] > 0.0:  # a crossing is being located
             h, pieces = min(clock[STEP], left), 2
-        sound = stages(rhs, n, t, h, y, carry, params, sides, workspace, start, out, pushes, sums, totals, q, v, path)
-        first = 2.0
-        if switches > 0:
-            first = _first_wrong(surfaces, switches, n, t, h, path, params, sides, workspace, q, v, values, sizes)
+        sound = stages(rhs, flow, run, room, sheet, clock[TIME], h)
+        first = _first_wrong(surfaces, flow, run, room, sheet, clock[TIME], h) if flow.switches > 0 else 2.0
         # Where the phase bounds the step far below what the error allows, every eighth estimate is enough.
-        idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(out[0])
-        error = 0.0 if idle else _error(n, h, y, out, sums, tol, clock[RATE])
-        if not (sound and math.isfinite(error)):
-            clock[STEP], clock[LONG] = h / 4, 0.0
-            if clock[STEP] < clock[LEAST]:
-                return NOT_FINITE if sound else IRREGULAR
-            continue
+        idle = clock[STEP] > 2.5 * bound and counts[STEPS] & 7 != 0 and math.isfinite(sheet.out[0])
+        error = 0.0 if idle else _error(n, h, run.y, sheet.out, sheet.sums, tol, clock[RATE])
         factor = 3.0 if error < 1e-4 else min(3.0, max(0.2, 0.9 * error**-0.125))
-        if error > 1.0:
-            counts[REJECTED] += 1
-            clock[STEP], clock[LONG] = h * min(factor, 0.7), 0.0
-            if clock[STEP] < clock[LEAST]:
-                return TOO_SMALL
+        status = _judge(clock, counts, h, sound, error, factor)
+        if status == PAUSED:
             continue
-        crossed = -1
-        if switches > 0:
-            trial[:], lost[:] = y, carry
-            _take(n, h, trial, lost, sums, totals)
-            _state(n, trial, q, v)
-            surfaces(t + h, q, v, params, sides, workspace, values)
-            crossed = wrong_side(values, sides, sizes, switches)
-            if crossed < 0 and clock[LONG] == 0.0 and first <= 1.0 and first * h > clock[LEAST]:
-                counts[REJECTED] += 1  # in and out again within the step
-                clock[STEP] = first * h
-                continue
-            if crossed >= 0 and clock[LONG] == 0.0:
-                clock[GAP_LONG], counts[WHICH] = values[crossed], crossed
-                _state(n, y, q, v)
-                surfaces(t, q, v, params, sides, workspace, values)
-                clock[SHORT], clock[GAP_SHORT], clock[LONG] = 0.0, values[crossed], h
-            elif crossed >= 0:
-                if crossed != counts[WHICH]:
-                    clock[GAP_SHORT], counts[WHICH] = 0.0, crossed
-                clock[LONG], clock[GAP_LONG] = h, values[crossed]
-            elif clock[LONG] > 0.0:
-                clock[SHORT], clock[GAP_SHORT] = h, values[counts[WHICH]]
-            if clock[LONG] > 0.0:
-                size, close = sizes[counts[WHICH]], clock[LONG] - clock[SHORT] <= 4.0 * EPS * abs(t) + clock[LEAST]
-                if close or (crossed >= 0 and abs(clock[GAP_LONG]) <= 256.0 * EPS * size):
-                    crossed = counts[WHICH]
-                else:
-                    counts[REJECTED] += 1
-                    clock[STEP] = _between(clock, counts[REJECTED] & 1)
-                    continue
-        _take(n, h, y, carry, sums, totals)
+        if status != DONE:
+            return status
+        crossed = _locate(surfaces, flow, run, room, sheet, h, first) if flow.switches > 0 else NONE
+        if crossed == REPEAT:
+            continue
+        _take(n, h, run.y, run.carry, sheet.sums, sheet.totals)
         counts[STEPS] += 1
         clock[OFFSET] += h
         clock[TIME] = edges[cell] + clock[OFFSET]
         if crossed >= 0:
-            sides[crossed] = 1 - sides[crossed]
-            if counts[CROSSINGS] < crossings.shape[0]:
-                crossings[counts[CROSSINGS], 0], crossings[counts[CROSSINGS], 1] = clock[TIME], crossed
-                counts[CROSSINGS] += 1
+            cross(flow, run, crossed, clock[TIME])
             clock[RATE], clock[LONG] = -1.0, 0.0
             # Beyond the kink the motion may be of another scale; the phase bounds the step there.
             clock[STEP] = edges[cell + 1] - edges[cell]
@@ -265,12 +313,6 @@ def oscillate(  # type: ignore[no-untyped-def]
             # A step cut short by the phase or by an edge tells nothing against the longer one.
             clock[STEP] = max(clock[STEP], h * factor) if factor > 1.0 else h * factor
         if pieces <= 1 or h >= left:
-            counts[CELL] = cell + 1
-            clock[TIME], clock[OFFSET] = edges[cell + 1], 0.0
-            record[cell + 1] = y
-            if compared and cell + 2 == edges.size:
-                _state(n, y, q, v)
-                rhs(clock[TIME], q, v, params, sides, workspace, start)
-                last = piece_at(clock[TIME], breaks, counts[PIECE])
-                compare(clock[TIME], n, y, start, last, breaks, coefficients, windows, ideal, sup)
+            clock[OFFSET] = 0.0
+            arrive(rhs, flow, run, compared, room)
     return PAUSED

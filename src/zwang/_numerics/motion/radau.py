@@ -34,7 +34,7 @@ GAMMA = float(min(np.linalg.eigvals(INVERSE), key=lambda value: abs(value.imag))
 ERROR = ((-13 - 7 * _ROOT) / 3, (-13 + 7 * _ROOT) / 3, -1 / 3)
 
 
-@njit
+@njit(_nrt=False)
 def stage_matrix(n, h, derivatives, matrix):  # type: ignore[no-untyped-def]
     """Set the matrix (3 n, 3 n) of Newton's method from da/dq and da/dv at the stages, (3, 2 n n)."""
     for i in range(3):
@@ -49,7 +49,7 @@ def stage_matrix(n, h, derivatives, matrix):  # type: ignore[no-untyped-def]
                     matrix[i * n + k, j * n + m] = entry
 
 
-@njit
+@njit(_nrt=False)
 def filter_matrix(n, s, derivatives, matrix):  # type: ignore[no-untyped-def]
     """Set a matrix to s^2 - s da/dv - da/dq: what is left of s - J when q is eliminated."""
     for i in range(n):
@@ -58,7 +58,7 @@ def filter_matrix(n, s, derivatives, matrix):  # type: ignore[no-untyped-def]
         matrix[i, i] += s * s
 
 
-@njit
+@njit(_nrt=False)
 def filtered(n, s, derivatives, matrix, order, right, x):  # type: ignore[no-untyped-def]
     """Solve (s - J) x = right for x = (x_q, x_v), with the factors of the small matrix."""
     for i in range(n):
@@ -70,7 +70,7 @@ def filtered(n, s, derivatives, matrix, order, right, x):  # type: ignore[no-unt
         x[n + i] = s * x[i] - right[i]
 
 
-@njit
+@njit(_nrt=False)
 def dense(s, z, k):  # type: ignore[no-untyped-def]
     """Return one component of the collocation polynomial, less its start, at the share s of the step."""
     a, b = NODES[0], NODES[1]

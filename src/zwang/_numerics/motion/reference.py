@@ -8,6 +8,7 @@ distance to a reference motion that is given as polynomials, piece by piece.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from zwang._numerics.jit import njit
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Cube = NDArray[np.float64]
 
 DEGREE = 9
 POSITION, VELOCITY, TANGENTIAL, NORMAL, INTEGRAL, FORCE = range(6)
@@ -92,7 +96,16 @@ def antiderivative(coefficients: Array, breaks: Array) -> Array:
     return out
 
 
-@njit
+class Compared(NamedTuple):
+    """A `Reference` as the loops take it, and the squares of the largest distances so far."""
+
+    breaks: Floats
+    coefficients: Cube
+    windows: Matrix
+    sup: Floats
+
+
+@njit(_nrt=False)
 def piece_at(t, breaks, start):  # type: ignore[no-untyped-def]
     """Return the number of the piece that holds t, looking on from `start`."""
     place = start
@@ -101,13 +114,14 @@ def piece_at(t, breaks, start):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit
-def compare(t, n, y, measured, place, breaks, coefficients, windows, ideal, sup):  # type: ignore[no-untyped-def]
-    """Raise `sup` to the distances at one time.
+@njit(_nrt=False)
+def compare(t, n, y, measured, place, compared, ideal):  # type: ignore[no-untyped-def]
+    """Raise the largest distances to those at one time.
 
     y holds q, v, integrals; `measured` the accelerations and then the measures, of which the first n are the force.
     Arrays are never cut here: each part cut from an array costs more than a polynomial.
     """
+    breaks, coefficients, windows, sup = compared
     s = (2.0 * t - breaks[place] - breaks[place + 1]) / (breaks[place + 1] - breaks[place])
     for k in range(coefficients.shape[1]):
         value = coefficients[place, k, DEGREE]
@@ -138,7 +152,7 @@ def compare(t, n, y, measured, place, breaks, coefficients, windows, ideal, sup)
     sup[NORMAL] = max(sup[NORMAL], across)
 
 
-@njit
+@njit(_nrt=False)
 def widen(n, measured, cell, low, high):  # type: ignore[no-untyped-def]
     """Widen the ranges of a cell to hold the measures after the first n."""
     for k in range(low.shape[1]):

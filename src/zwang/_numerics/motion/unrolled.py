@@ -47,9 +47,11 @@ def _source() -> str:
 from zwang._numerics.jit import njit
 
 
-@njit(fastmath={"contract"})
-def stages(rhs, n, t, h, y, carry, params, sides, workspace, start, out, pushes, sums, totals, q, v, path):
-    sound = True
+@njit(fastmath={"contract"}, _nrt=False)
+def stages(rhs, flow, run, room, sheet, t, h):
+    n, params, sides, workspace, y, carry = flow.n, flow.params, flow.sides, flow.workspace, run.y, run.carry
+    q, v, start, out, pushes, sums = room.q, room.v, room.start, sheet.out, sheet.pushes, sheet.sums
+    totals, path, sound = sheet.totals, sheet.path, True
     for k in range(n):
         pushes[0, k] = start[k]
     for k in range(totals.size):
