@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
@@ -68,6 +69,9 @@ class Provenance:
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in ("zwang", "numpy", "scipy", "sympy", "numba"):
+        if version := getattr(sys.modules.get(package), "__version__", None):  # sooner than by reading its metadata
+            found[package] = str(version)
+            continue
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

@@ -21,6 +21,8 @@ from zwang._numerics.contact.problem import ContactProblem, dense, is_sparse
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+FEW = 16
+"""Coordinates up to which NumPy factors a mass matrix."""
 SMALL = 600
 """Sparse matrices up to this size are treated as dense ones."""
 
@@ -132,6 +134,9 @@ def inverse_times(problem: ContactProblem) -> Callable[[Array], Array]:
         from scipy.sparse.linalg import splu
 
         return splu(mass, permc_spec="MMD_AT_PLUS_A").solve  # type: ignore[no-any-return]
+    if mass.shape[0] <= FEW:  # SciPy takes longer to load than all the rest of one small problem
+        lower = np.linalg.cholesky(dense(mass))
+        return lambda x: np.linalg.solve(lower.T, np.linalg.solve(lower, x))
     from scipy.linalg import cho_factor, cho_solve
 
     factor = cho_factor(dense(mass), lower=True, check_finite=False)
