@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._results.base import Result
+from zwang._results.base import Result, drawing_of
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.storage import storable
+from zwang._results.wording import counted, number
+from zwang.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from zwang._plot.film import Film
 
 __all__ = [
     "ArcEnd",
@@ -26,6 +31,10 @@ __all__ = [
     "TraceStatus",
 ]
 Array = NDArray[np.float64]
+MOST_LINES = 12
+"""Of points, arcs and strata each, in a summary."""
+FRAMES = 240
+"""Of a film along an arc."""
 
 
 @storable
@@ -109,8 +118,6 @@ class SingularPoint:
         return len(self.tangents)
 
     def __repr__(self) -> str:
-        from zwang._results.configuration_text import point_line
-
         return f"<{point_line(self, [name for name in self.state if name != 't' and not name.startswith('v_')])}>"
 
 
@@ -241,8 +248,6 @@ class ConfigurationSpace(Result):
             Length along it.
         ax : Axes, optional
         """
-        from zwang._results.configuration_pictures import draw_pose
-
         return draw_pose(self, arc, at, drawing, ax)
 
     def animate(
@@ -275,7 +280,6 @@ class ConfigurationSpace(Result):
             Called with the part that is written, from 0 to 1.
         """
         from zwang._plot.film import shown
-        from zwang._results.configuration_pictures import film_along
 
         def film() -> Any:
             return film_along(self, arc, drawing, frames)
@@ -283,6 +287,133 @@ class ConfigurationSpace(Result):
         return shown(film, path, frames=frames, fps=fps, progress=progress)
 
     def __repr__(self) -> str:
-        from zwang._results.configuration_text import text_of
-
         return text_of(self)
+
+
+def text_of(space: ConfigurationSpace) -> str:
+    """Return the summary: one line for the whole, one for each singular point."""
+    head = f"ConfigurationSpace of '{space.name}': "
+    if space.status.name == "EMPTY":
+        return "\n".join([f"{head}EMPTY. {space.status.value}", *(f"  {note}" for note in space.notes)])
+    parts = [f"dimension {space.dimension}"]
+    if space.branches:
+        parts.append(f"{counted(len(space.branches), 'arc')} in {counted(len(space.paths), 'smooth curve')}")
+    if space.points:
+        parts.append(counted(len(space.points), "isolated configuration"))
+    parts.append(counted(space.components, "component"))
+    parts.append(counted(len(space.singular_points), "singular point"))
+    lines = [head + ", ".join(parts)]
+    lines += [f"  {point_line(point, space.coordinates)}" for point in space.singular_points[:MOST_LINES]]
+    if len(space.singular_points) > MOST_LINES:
+        lines.append(f"  ... and {len(space.singular_points) - MOST_LINES} more singular points")
+    for item in space.local_types[:MOST_LINES]:
+        values = ", ".join(number(float(item.state[name])) for name in space.coordinates[:6])
+        lines.append(f"  at ({values}{', ...' if len(space.coordinates) > 6 else ''}) {item.kind}: {item.sentence}")
+    doubled = [arc for arc in space.branches if arc.multiplicity > 1]
+    lines += [f"  arc {arc.number} has multiplicity {arc.multiplicity}" for arc in doubled[:MOST_LINES]]
+    if space.status.name == "UNFINISHED":
+        lines.append(f"  {space.status.value}")
+    lines += [f"  {note}" for note in (*space.notes, space.reason) if note]
+    lines.append(f"  residual {float(space.residual):.1e}, {'complete' if space.complete else 'sampled, not complete'}")
+    return "\n".join(lines)
+
+
+def point_line(point: SingularPoint, coordinates: Sequence[str]) -> str:
+    """Return one singular point in words."""
+    names = ", ".join(coordinates[:6]) + (", ..." if len(coordinates) > 6 else "")
+    values = [number(float(point.state[name])) for name in coordinates[:6]]
+    at = f"{names} = ({', '.join(values)}{', ...' if len(coordinates) > 6 else ''})"
+    return f"{_kind(point)} at {at}{_slopes(point, coordinates)}"
+
+
+def _kind(point: SingularPoint) -> str:
+    if point.kind == "crossing":
+        return f"crossing of {point.curves} branches"
+    if point.kind == "tangency":
+        if np.ndim(point.order) == 0:
+            return f"tangency of order {point.order}"
+        top = np.asarray(point.order)
+        return f"tangency of {point.curves} branches, order up to {number(float(top[np.isfinite(top)].max()))}"
+    if point.kind == "isolated":
+        return "isolated point"
+    if point.kind == "higher":
+        return f"higher singular point with {len(point.branches)} half-branches"
+    return point.kind
+
+
+def _slopes(point: SingularPoint, coordinates: Sequence[str]) -> str:
+    """Return the slopes of the branches in two coordinates, as a person writes them."""
+    if len(coordinates) != 2 or not len(point.tangents) or len(point.tangents) > 4:
+        return ""
+    found = [number(float(y / x)) if abs(x) > 1e-12 else "infinite" for x, y in np.asarray(point.tangents)]
+    if point.kind == "tangency" or len(set(found)) == 1:
+        found = found[:1]
+    return f", slope{'s' if len(found) > 1 else ''} {', '.join(found)}"
+
+
+def summary(space: Any) -> dict[str, Any]:
+    """Return the main facts of a space as plain data, for JSON."""
+    return {
+        "name": space.name,
+        "status": space.status.name,
+        "dimension": space.dimension,
+        "arcs": len(space.branches),
+        "curves": len(space.paths),
+        "components": space.components,
+        "complete": space.complete,
+        "residual": float(space.residual),
+        "singular_points": [
+            {
+                "kind": point.kind,
+                "order": point.order,
+                "at": {name: float(point.state[name]) for name in space.coordinates},
+                "tangents": point.tangents,
+                "half_branches": len(point.branches),
+            }
+            for point in space.singular_points
+        ],
+        "branches": [
+            {
+                "length": arc.length,
+                "closed": arc.closed,
+                "multiplicity": arc.multiplicity,
+                "component": arc.component,
+                "ends": [end.kind for end in arc.ends],
+            }
+            for arc in space.branches
+        ],
+        "notes": list(space.notes),
+    }
+
+
+def _drawing(space: ConfigurationSpace, drawing: Any) -> Any:
+    found = drawing_of(space, drawing)
+    if found is None:
+        raise DeclarationError(
+            f"{space.name}: the system has no drawing, so there is nothing to show. Give drawing=zw.Drawing(...), or "
+            "declare System(drawing=...); Linkage makes one by itself."
+        )
+    return found
+
+
+def _values(space: ConfigurationSpace, arc: int, at: Any) -> dict[str, Any]:
+    if not 0 <= arc < len(space.branches):
+        raise DeclarationError(f"{space.name}: there is no arc {arc}; it has {len(space.branches)}.")
+    return {**space.params, **space.branches[arc].state(at)}
+
+
+def draw_pose(space: ConfigurationSpace, arc: int, at: float, drawing: Any, ax: Any) -> Any:
+    """Draw the mechanism at a place of an arc; see `ConfigurationSpace.plot_pose`."""
+    from zwang._plot.mechanism import draw_mechanism
+
+    return draw_mechanism(_drawing(space, drawing).scene(_values(space, arc, float(at))), ax=ax)
+
+
+def film_along(space: ConfigurationSpace, arc: int, drawing: Any, frames: int | None) -> Film:
+    """Return the film of the mechanism that passes along an arc, by the length of the arc."""
+    from zwang._plot.film import Film
+
+    end = space.branches[arc].length if 0 <= arc < len(space.branches) else 1.0
+    at = np.linspace(0.0, end, max(int(frames or FRAMES), 2))
+    scene = _drawing(space, drawing).scene(_values(space, arc, at)).repeated(len(at))
+    return Film(at, scene, (), f"{space.name}, arc {arc}", quantity="arc length", unit="")

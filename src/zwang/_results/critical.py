@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 
 from zwang._results.base import Result
-from zwang._results.configuration_text import counted
 from zwang._results.storage import storable
+from zwang._results.wording import counted
 
 
 @storable

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.modes import MODES, Mode, words_of
 from zwang._results.base import Result
 from zwang._results.contact_graph import ContactGraph
+from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -196,8 +197,6 @@ class Solution:
         object.__setattr__(self, "modes", Modes(self.modes, self.names))
 
     def __repr__(self) -> str:
-        from zwang._results.reactions_text import solution_lines
-
         return "\n".join(solution_lines(self, "Solution"))
 
 
@@ -432,6 +431,4 @@ class Reactions(Result):
         return draw_reactions(self, kind, ax=ax)
 
     def __repr__(self) -> str:
-        from zwang._results.reactions_text import reactions_text
-
         return reactions_text(self)

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from zwang._results.reactions import Reactions, Rejections, Solution
+from zwang._results.wording import number, table, vector
 
 MOST_ROWS = 24
 MOST_REJECTED = 8
 MOST_SOLUTIONS = 6
 
 
-def number(value: float) -> str:
-    """A number with as many digits as a person reads."""
-    if not np.isfinite(value):
-        return str(value)
-    if value == 0 or abs(value) < 5e-12:
-        return "0"
-    text = f"{value:.6g}"
-    return text if "e" not in text else f"{value:.4g}"
-
-
-def vector(values: Any) -> str:
-    """Numbers in brackets, the middle left out if there are many."""
-    numbers = [number(float(value)) for value in np.ravel(values)]
-    if len(numbers) > 9:
-        numbers = [*numbers[:5], "...", *numbers[-2:]]
-    return f"({', '.join(numbers)})"
-
-
-def table(rows: list[list[str]], indent: str) -> list[str]:
-    """Left-justify the columns."""
-    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows), default=0))]
-    return [
-        (indent + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))).rstrip()
-        for row in rows
-    ]
-
-
-def solution_lines(solution: Solution, title: str) -> list[str]:
+def solution_lines(solution: Any, title: str) -> list[str]:
     """One piece: its acceleration, then a row per contact."""
     rows = []
     for j, name in enumerate(solution.names[:MOST_ROWS]):
@@ -76,7 +48,7 @@ def _value_or_range(value: float, low: float, high: float) -> str:
     return f"{number(float(low))} to {number(float(high))}"
 
 
-def rejection_lines(rejected: Rejections) -> list[str]:
+def rejection_lines(rejected: Any) -> list[str]:
     """The modes that were rejected, each with what its equations give where they give one answer."""
     rows = []
     for r in range(min(len(rejected), MOST_REJECTED)):
@@ -97,7 +69,7 @@ def rejection_lines(rejected: Rejections) -> list[str]:
     return lines
 
 
-def reactions_text(result: Reactions) -> str:
+def reactions_text(result: Any) -> str:
     """The whole result."""
     lines = [f"Reactions of '{result.name}': {result.status.name}. {result.status.value}"]
     count = len(result.solutions)

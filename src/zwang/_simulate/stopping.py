@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions
-from zwang._results.reactions_text import vector
+from zwang._results.wording import vector
 from zwang._simulate.deciding import Decision
 from zwang._simulate.moment import Moment
 from zwang._simulate.recording import Record

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from zwang._results.base import load_result
+from zwang._results.loading import load_result
 from zwang._results.study import Study, StudyStatus
 from zwang._sweep import sampled, sweep
 from zwang.cli.files import Files, write_picture

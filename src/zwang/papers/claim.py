@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -107,9 +108,7 @@ class Claim:
 
     def __reduce__(self) -> tuple[Callable[[str], Claim], tuple[str]]:
         """Send a claim to another process by its id: a function that a decorator replaced can't be sent itself."""
-        from zwang.papers import get
-
-        return get, (self.id,)
+        return _claim_of, (self.id,)
 
     def __repr__(self) -> str:
         return f"Claim '{self.id}', {self.place}: {self.statement}"
@@ -202,3 +201,9 @@ def claim(
         )
 
     return make
+
+
+def _claim_of(id: str) -> Claim:
+    """Return a claim in another process, where the list of all may not be loaded yet."""
+    found: Claim = importlib.import_module("zwang.papers").get(id)
+    return found
