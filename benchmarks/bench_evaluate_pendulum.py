@@ -53,7 +53,7 @@ def residual(terms: zw._kernels.terms.Terms, a: np.ndarray, lam: np.ndarray) -> 
 
 
 def zwang_one(inputs) -> tuple[float, np.ndarray]:
-    module = zw.compile(ENTRY.system).kernels.solver_module([0, 1, 2])
+    module = zw.compile(ENTRY.system).kernels.solver([0, 1, 2]).module
     q, v, p = (np.ascontiguousarray(array[:, 0]) for array in (inputs.q, inputs.v, inputs.params))
     table, work, out = np.zeros(1, dtype=np.int64), np.zeros(module.WORKSPACE), np.zeros(8)
     module.prepare(p, work)
@@ -64,7 +64,7 @@ def zwang_one(inputs) -> tuple[float, np.ndarray]:
 
 
 def zwang_rows(inputs) -> tuple[float, np.ndarray]:
-    module = zw.compile(ENTRY.system).kernels.solver_module([0, 1, 2])
+    module = zw.compile(ENTRY.system).kernels.solver([0, 1, 2]).module
     first, work = np.ascontiguousarray(inputs.params[:, 0]), np.empty(module.WORKSPACE)
     out, regular = np.empty((8, STATES)), np.empty(STATES, dtype=bool)
     module.prepare(first, work)

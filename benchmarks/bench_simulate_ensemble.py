@@ -18,7 +18,6 @@ import zwang as zw
 from bench_simulate_pendulum import ENTRY, PARAMS, UNTIL, heyoka_accelerations
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import lanes_for
 from zwang.gallery.pendulum_on_ellipse import place
 
 MOTIONS, COMPARED = 10_000, 400
@@ -71,7 +70,7 @@ def main() -> None:
     state = starts()
     inputs = resolve(ENTRY.system, state, PARAMS)
     begin = time.process_time()
-    lanes = lanes_for(zw.compile(ENTRY.system), ActiveSet((0, 1, 2)))
+    lanes = zw.compile(ENTRY.system).kernels.lanes(ActiveSet((0, 1, 2)))
     assert lanes is not None
 
     def zwang_run(q: np.ndarray, v: np.ndarray, tol: float) -> Callable[[], np.ndarray]:

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import zwang as zw
 from zwang._declare.symbols import Coordinate
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import lanes_for
+from zwang._kernels.moving import moving
 from zwang._numerics import jit
 from zwang.cli import main
 
@@ -130,7 +130,8 @@ def moves_by_steps(case: Case) -> Any:
 def moves_side_by_side(case: Case) -> Any:
     system, _, state, params = case.entry("ellipse_pendulum_cartesian")
     found = zw.simulate(system, {key: np.full(8, value) for key, value in state.items()}, params, until=0.05)
-    assert lanes_for(zw.compile(system), ActiveSet((0, 1, 2))) is not None
+    mode = ActiveSet((0, 1, 2))
+    assert zw.compile(system).kernels.lanes(mode) is not None and moving(zw.compile(system), mode) is not None
     return [part.q[-1] for part in found]
 
 

@@ -9,7 +9,7 @@ import sympy as sp
 import zwang as zw
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import Lanes, lanes_for
+from zwang._kernels.lanes import Lanes
 from zwang._kernels.moving import moving
 from zwang._numerics.pacing import portions
 from zwang.gallery.pendulum_on_ellipse import place
@@ -21,7 +21,7 @@ HELD = ActiveSet((0, 1, 2))
 
 @pytest.fixture(scope="module")
 def lanes() -> Lanes:
-    found = lanes_for(zw.compile(ENTRY.system), HELD)
+    found = zw.compile(ENTRY.system).kernels.lanes(HELD)
     assert found is not None
     return found
 
@@ -94,7 +94,7 @@ def driven() -> zw.System:
 
 def test_motions_without_constraints_with_forces_of_time() -> None:
     # x'' = -sin(t) + k has x = sin(t) + k t^2/2 for x(0) = 0, v(0) = 1.
-    found = lanes_for(zw.compile(driven()), ActiveSet(()))
+    found = zw.compile(driven()).kernels.lanes(ActiveSet(()))
     assert found is not None
     pulls = np.linspace(-1.0, 1.0, 9)
     ends = found.run(np.zeros(9), np.zeros((1, 9)), np.ones((1, 9)), pulls[None], np.full(9, 2.0), 1e-13)
@@ -103,10 +103,10 @@ def test_motions_without_constraints_with_forces_of_time() -> None:
 
 
 def test_friction_one_sided_constraints_and_switching_forces_have_no_lanes() -> None:
-    assert lanes_for(zw.compile(zw.gallery.get("bouncing_ball").system), ActiveSet(())) is None
+    assert zw.compile(zw.gallery.get("bouncing_ball").system).kernels.lanes(ActiveSet(())) is None
     (x,), (vx,) = zw.coordinates("x")
     switching = zw.System(kinetic=vx**2 / 2, forces={x: -sp.Max(x, 0)})
-    assert lanes_for(zw.compile(switching), ActiveSet(())) is None
+    assert zw.compile(switching).kernels.lanes(ActiveSet(())) is None
 
 
 def test_ends_do_not_depend_on_where_the_loop_pauses(lanes: Lanes) -> None:

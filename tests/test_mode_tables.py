@@ -12,7 +12,7 @@ import zwang as zw
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.large import TableKernels
 from zwang._kernels.moving import moving
-from zwang._kernels.numba import DenseKernels
+from zwang._kernels.native import DenseKernels
 
 NONE = np.zeros(0)
 

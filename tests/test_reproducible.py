@@ -191,7 +191,7 @@ def test_tape_and_code_of_a_mode_give_the_same_bits():
             for flow in (taped, coded):
                 functions, out = flow.kernels.functions, np.zeros(20)
                 work = functions.workspace(everything)
-                functions.kernels[number](0.0, q, v, everything, functions.table, work, out)
+                functions.calls[number](0.0, q, v, everything, functions.table, work, out)
                 outs.append(out.tobytes())
             assert outs[0] == outs[1]
 

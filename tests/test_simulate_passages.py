@@ -8,7 +8,6 @@ import sympy as sp
 
 import zwang as zw
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import lanes_for
 from zwang._numerics.motion.chebyshev import NODES, collocate
 from zwang._simulate.dips import troughs
 from zwang.gallery.chain_of_four_bars import n_four_bar
@@ -165,7 +164,7 @@ def test_ensemble_of_a_large_system_meets_the_point_in_each_motion():
 def test_lanes_give_back_a_motion_whose_step_spans_the_point():
     # x^2 = y^2, a straight line: steps are as long as the way, and the crossing lies between two stages of one.
     model = zw.compile(curve(lambda x, y: x**2 - y**2))
-    lanes = lanes_for(model, ActiveSet(held=(0,)))
+    lanes = model.kernels.lanes(ActiveSet(held=(0,)))
     starts = np.linspace(-1.0, -0.2, 24)
     q = np.stack([starts, starts])
     found = lanes.run(np.zeros(24), q, np.ones((2, 24)), np.zeros((0, 1)), np.full(24, 1.5), 1e-10)

@@ -21,15 +21,14 @@ GRIPPING = {"x": 0.0, "y": 0.0, "phi": 0.0, "v_x": 1.0, "v_y": 0.0, "v_phi": 1.0
 
 
 def problem(system: zw.System, state: dict, params: dict, *, held: bool, measures: dict | None = None) -> Problem:
-    made = flow(system, measures or {})
+    made = flow(zw.compile(system).kernels, measures or {})
     inputs = resolve(system, state, params)
     values = np.ascontiguousarray(inputs.params[:, 0])
     workspace = made.workspace(values)
     q, v = inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
     sides = made.sides_at(0.0, q, v, values, workspace)
-    module = made.module
-    kernels = (module.held_rhs, module.held_jacobian) if held else (module.rhs, module.jacobian)
-    return Problem(*kernels, module.surfaces, made.n, len(measures or {}), 0, made.sides if held else 0, values,
+    functions = made.held.calls if held else (*made.live.calls, made.held.calls[2])
+    return Problem(functions, made.n, len(measures or {}), 0, made.sides if held else 0, values,
                    workspace, sides, 0.0, q, v)  # fmt: skip
 
 

@@ -68,9 +68,8 @@ def stepping_kernels() -> None:
 def lanes() -> None:
     """Move motions side by side."""
     from zwang._derive.modes import ActiveSet
-    from zwang._kernels.lanes import lanes_for
 
-    found = lanes_for(zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system), ActiveSet((0, 1, 2)))
+    found = zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system).kernels.lanes(ActiveSet((0, 1, 2)))
     assert found is not None
     found.run(np.zeros(1), np.zeros((4, 1)), np.zeros((4, 1)), np.ones((9, 1)), np.ones(1), 1e-6)
 

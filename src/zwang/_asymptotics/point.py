@@ -18,6 +18,7 @@ import sympy as sp
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from zwang._compile import Model
 from zwang._declare.constraints import Friction
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
@@ -268,9 +269,9 @@ class LocalType:
     tangents: tuple[Array, ...] = ()
 
 
-def local_type(system: System, params: Array, q: Array) -> LocalType:
+def local_type(model: Model, params: Array, q: Array) -> LocalType:
     """Return the local type at a point; where `trace` can't tell it, a word that says no more than that."""
-    equations = equations_of(system)
+    equations = equations_of(model)
     _, scale = region_of(equations, params, None)
     place = Place(equations, params, 0.0, scale, np.ones(equations.m))
     found = analyse(place, q)

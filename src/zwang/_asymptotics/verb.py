@@ -11,7 +11,7 @@ import numpy as np
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
 from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
 from zwang._asymptotics.study import Study
-from zwang._compile import Model
+from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
 from zwang._numerics.jit import tiered
@@ -95,13 +95,13 @@ def asymptotics(
     values = exact_values(declared, params)
     allowed = BUDGET.but(declared.name, budget)
     with spending(replace(UNBOUNDED, seconds=allowed.seconds)) as clock:
-        point = _only_point(declared, params) if at is None else at
+        point = _only_point(compile(system), params) if at is None else at
     pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
     real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
     with precision(BITS):
         spot = _spot(declared, values, point)
         numbers = np.array([float(values[item]) for item in declared.parameters])
-        local = local_type(declared, numbers, np.array([float(item) for item in spot.middle]))
+        local = local_type(compile(system), numbers, np.array([float(item) for item in spot.middle]))
         rate = number(speed, "asymptotics: speed")
         study = Study(declared, replace(spot, tangents=local.tangents), local, rate, pace)
         if perturb is None:
@@ -123,9 +123,9 @@ def asymptotics(
             return study.through_family(perturb, sections)
 
 
-def _only_point(system: System, params: Mapping[Any, Any] | None) -> Any:
+def _only_point(model: Model, params: Mapping[Any, Any] | None) -> Any:
     """Return the only singular point that `trace` finds."""
-    space = trace(system, params)
+    system, space = model.system, trace(model, params)
     if space.status is TraceStatus.UNFINISHED:
         raise DeclarationError(
             f"{system.name}: the search for its singular points did not come to its end. {space.reason} Or say which "

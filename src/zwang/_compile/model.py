@@ -15,7 +15,7 @@ from zwang._compile.states import TOL, ProjectedState, largest_violation, projec
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
-from zwang._kernels import Kernels, Solved, SparseTerms, Terms, get_backend
+from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
 from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
 from zwang._numerics.tolerances import real
@@ -32,7 +32,7 @@ FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
 
 
-def compile(system: System | Model, backend: str = "native", *, tier: str | None = None) -> Model:
+def compile(system: System | Model, backend: str | None = None, *, tier: str | None = None) -> Model:
     """Return the Model of a system: its equations as kernels of a backend.
 
     Parameters
@@ -40,7 +40,8 @@ def compile(system: System | Model, backend: str = "native", *, tier: str | None
     system : System or Model
         A Model of the same backend is returned as it is.
     backend : {'native', 'reference', 'batch'}
-        Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs.
+        Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs. By default 'native', and for
+        a Model its own.
     tier : {'compiled', 'plain'}, optional
         Pins how kernels run, as machine code or as plain Python: the same call gives the same bits in one tier. By
         default each call chooses: compiled where its machine code is on disk, plain for single states and while machine
@@ -57,14 +58,15 @@ def compile(system: System | Model, backend: str = "native", *, tier: str | None
     """
     _require_tier(tier)
     if isinstance(system, Model):
+        backend = backend or system.backend
         if system.backend == backend and tier in (None, system.tier):
             return system
         tier = tier or system.tier
         system = system.system
     if not isinstance(system, System):
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
-    declared = system
-    return _MODELS.get((declared.digest, declared.name, backend, tier), lambda: Model(declared, backend, tier))
+    declared, name = system, backend or "native"
+    return _MODELS.get((declared.digest, declared.name, name, tier), lambda: Model(declared, name, tier))
 
 
 def _require_tier(tier: str | None) -> None:
@@ -89,8 +91,8 @@ class Model:
     backend : str
     tier : str or None
         The tier that it is pinned to.
-    kernels : Kernels
-        What the backend built: `terms` and `solve` on arrays, for the tier of the call that asks.
+    kernels : Service
+        What the backend built, for the tier of the call that asks: everything that is computed is asked there.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class Model:
     def __init__(self, system: System, backend: str, tier: str | None = None) -> None:
         self.system, self.backend, self.tier = system, backend, tier
         self._backend = get_backend(backend)
-        self._made: dict[str, Kernels] = {}
+        self._made: dict[str, Service] = {}
         self._normals = [item for item in system.constraints if not isinstance(item, Friction)]
 
     def __reduce__(self) -> Any:
@@ -114,7 +116,7 @@ class Model:
         return partial(compile, tier=self.tier), (self.system, self.backend)
 
     @property
-    def kernels(self) -> Kernels:
+    def kernels(self) -> Service:
         """What the backend built, for the tier of the call that asks: a compiled loop holds addresses of its own."""
         tier = jit.tier()
         if tier not in self._made:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
-from zwang._kernels import Kernels, SparseTerms, Terms
+from zwang._kernels import Service, SparseTerms, Terms
 from zwang._numerics.linear.kkt import RANK_TOLERANCE
 from zwang._numerics.linear.projection import OneSided, nearest_change, refined
 from zwang.errors import StateError
@@ -90,7 +90,7 @@ class _Ways:
         )
 
 
-def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> ProjectedState:
+def project(system: System, kernels: Service, inputs: Inputs, tol: float) -> ProjectedState:
     """Return one state moved onto its bilateral constraints and out of one-sided ones, least in the kinetic metric."""
     if inputs.shape:
         raise StateError(f"{system.name}: project takes one state; it was given a batch of shape {inputs.shape}.")
@@ -122,7 +122,7 @@ def project(system: System, kernels: Kernels, inputs: Inputs, tol: float) -> Pro
     return found
 
 
-def project_each(system: System, kernels: Kernels, inputs: Inputs) -> tuple[Inputs, tuple[ProjectedState, ...]]:
+def project_each(system: System, kernels: Service, inputs: Inputs) -> tuple[Inputs, tuple[ProjectedState, ...]]:
     """Return inputs with every state projected, and the states one by one."""
     q, v, found = inputs.q.copy(), inputs.v.copy(), []
     for k in range(q.shape[1]):
@@ -137,7 +137,7 @@ def project_each(system: System, kernels: Kernels, inputs: Inputs) -> tuple[Inpu
     return replace(inputs, q=q, v=v), tuple(found)
 
 
-def _placed(kernels: Kernels, inputs: Inputs, ways: _Ways, tol: float) -> tuple[Array, float]:
+def _placed(kernels: Service, inputs: Inputs, ways: _Ways, tol: float) -> tuple[Array, float]:
     """Return the positions on the constraints, and below which singular value rows counted as dependent on the way.
 
     Off the set, constraints that are superfluous on it look independent, and steps that try to meet each of them by
@@ -151,7 +151,7 @@ def _placed(kernels: Kernels, inputs: Inputs, ways: _Ways, tol: float) -> tuple[
 
 
 def _reached(
-    kernels: Kernels, inputs: Inputs, q: Array, ways: _Ways, cut: float, tol: float, steps: int = NEWTON_STEPS
+    kernels: Service, inputs: Inputs, q: Array, ways: _Ways, cut: float, tol: float, steps: int = NEWTON_STEPS
 ) -> tuple[Array, bool]:
     """Return positions moved towards the constraints by Newton's method, and whether they are on them."""
     q = q.copy()
@@ -168,7 +168,7 @@ def _reached(
     return q, bool(on)
 
 
-def _nearest(kernels: Kernels, inputs: Inputs, q: Array, ways: _Ways, cut: float, tol: float) -> Array:
+def _nearest(kernels: Service, inputs: Inputs, q: Array, ways: _Ways, cut: float, tol: float) -> Array:
     """Return the positions on the constraints that are nearest to those given, in the metric of the latter."""
     start = inputs.q[:, 0]
     if np.array_equal(q[:, 0], start):

@@ -9,7 +9,7 @@ w = f_q; for one on velocities gamma = -(its derivative along (v, 1)), w = f_v. 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zwang._declare.constraints import Friction
@@ -63,6 +63,19 @@ class Program:
     slips: list[Row]
     bounds: list[Node]
     energies: tuple[Node, Node]
+
+    @property
+    def inputs(self) -> list[Node]:
+        """t, q, v and the parameters, in this order."""
+        return [self.t, *self.q, *self.v, *self.params]
+
+    def copy(self) -> Program:
+        """Return the program with a graph of its own.
+
+        Sums and products have their parts in the order of the nodes: what is made of a copy is the same, to the last
+        bit, whatever else was asked of the program before.
+        """
+        return replace(self, graph=self.graph.copy())
 
 
 def derive_program(system: System, *, exact: bool = False) -> Program:

@@ -69,6 +69,10 @@ class Frozen:
     program: Program
     surfaces: list[Node]
 
+    def copy(self) -> Frozen:
+        """Return it with a graph of its own; see `Program.copy`."""
+        return replace(self, program=self.program.copy())
+
 
 def freeze(program: Program) -> Frozen:
     """Return the program with its choices frozen; the energies stay as they are."""

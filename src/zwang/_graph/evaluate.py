@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,13 +20,29 @@ NAMES = {
 }
 
 
-def evaluate(graph: Graph, outputs: Sequence[Node], inputs: Mapping[Node, Any], xp: Any) -> list[Any]:
-    """Return the values of the outputs; `xp` is the module of array functions (numpy, jax.numpy)."""
+def evaluate(graph: Graph, outputs: Sequence[Node], inputs: Mapping[Node, Any], functions: Any) -> list[Any]:
+    """Return the values of the outputs.
+
+    Parameters
+    ----------
+    graph : Graph
+    outputs : sequence of Node
+    inputs : mapping
+        Node -> value, at least of the inputs that the outputs need.
+    functions : object
+        Has the functions by NumPy's names (`sin`, `arctan2`, `where`, `minimum`, `heaviside`, `logical_and`, ...): a
+        module like numpy and jax.numpy, or an arithmetic of one's own. Sums, products, quotients and comparisons are
+        those of the values.
+    """
     values: dict[Node, Any] = dict(inputs)
-    for node in graph.reachable(outputs):
-        if node not in values:
-            values[node] = _value(graph, node, values, xp)
+    evaluate_into(graph, graph.reachable(outputs, values), values, functions)
     return [values[node] for node in outputs]
+
+
+def evaluate_into(graph: Graph, order: Iterable[Node], values: MutableMapping[Node, Any], functions: Any) -> None:
+    """Add the values of nodes, in topological order, to those that are known."""
+    for node in order:
+        values[node] = _value(graph, node, values, functions)
 
 
 def _value(graph: Graph, node: Node, values: Mapping[Node, Any], xp: Any) -> Any:
@@ -34,32 +50,46 @@ def _value(graph: Graph, node: Node, values: Mapping[Node, Any], xp: Any) -> Any
     if op == "const":
         return args[0]
     if op == "sum":
-        constant, parts = args
-        total = constant
-        for coefficient, item in parts:
-            total = total + (values[item] if coefficient == 1.0 else coefficient * values[item])
-        return total
+        return _sum(args[0], args[1], values)
     a = [values[item] for item in args]
     if op in _OPERATORS:
         return _OPERATORS[op](*a)
-    if op == "where":
-        return xp.where(*a)
+    if op in _CALLS:
+        return getattr(xp, _CALLS[op])(*a)
     if op == "step":
         return xp.heaviside(a[0], 0.5)
-    if op in ("min", "max", "atan2", "pow"):
-        return getattr(xp, {"min": "minimum", "max": "maximum", "atan2": "arctan2", "pow": "power"}[op])(*a)
     return getattr(xp, NAMES.get(op, op))(a[0])
 
 
+def _sum(constant: float, parts: Sequence[tuple[float, Node]], values: Mapping[Node, Any]) -> Any:
+    """Return a sum in the order of generated code, the constant last: all dialects round alike."""
+    total: Any = None
+    for coefficient, item in parts:
+        value = values[item]
+        if coefficient == -1.0:
+            total = -value if total is None else total - value
+        else:
+            part = value if coefficient == 1.0 else coefficient * value
+            total = part if total is None else total + part
+    return total + constant if constant else total
+
+
+_CALLS = {
+    "where": "where",
+    "min": "minimum",
+    "max": "maximum",
+    "atan2": "arctan2",
+    "pow": "power",
+    "and": "logical_and",
+    "or": "logical_or",
+    "not": "logical_not",
+}
 _OPERATORS: dict[str, Any] = {
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
     "eq": lambda a, b: a == b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "not": lambda a: ~a,
 }
 
 

@@ -89,6 +89,12 @@ class Graph:
         self.zero = self.const(0.0)
         self.one = self.const(1.0)
 
+    def copy(self) -> Graph:
+        """Return a graph with the same nodes, to which others can be added."""
+        other = Graph(exact=self.exact)
+        other.ops, other.args, other._known = list(self.ops), list(self.args), dict(self._known)
+        return other
+
     def _node(self, op: str, *args: Any) -> Node:
         key = (op, *args)
         found = self._known.get(key)
@@ -368,7 +374,7 @@ class Graph:
 
     def _tangent(self, node: Node, tangents: Mapping[Node, Node]) -> Node:
         if self.ops[node] in CHOICES:
-            condition, a, b = self._choice(node)
+            condition, a, b = self.choice(node)
             return self.where(condition, tangents.get(a, self.zero), tangents.get(b, self.zero))
         parts = [
             self.mul(slope, tangents[item])
@@ -377,7 +383,7 @@ class Graph:
         ]
         return self.add(*parts) if parts else self.zero
 
-    def _choice(self, node: Node) -> tuple[Node, Node, Node]:
+    def choice(self, node: Node) -> tuple[Node, Node, Node]:
         """Return (condition, where it holds, where not) of a node that chooses between two."""
         op, args = self.ops[node], self.args[node]
         if op == "where":

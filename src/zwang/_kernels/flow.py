@@ -1,6 +1,4 @@
-"""The smooth flow of a system with forces that are stiff or fast, as kernels: right side, Jacobian, switching surfaces.
-
-All of the ABI eval(t, q, v, params, int_table, workspace, out) -> status, 0 where all pivots are sound.
+"""The smooth flow of a system with forces that are stiff or fast: right side, Jacobian, switching surfaces.
 
 - `rhs`: a (n), then the measures that were asked for.
 - `jacobian`: da/dq (n, n), then da/dv (n, n), by derivatives of the graph.
@@ -13,46 +11,28 @@ cost the order of any method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.program import Program, derive_program
+from zwang._derive.program import Program
+from zwang._derive.rewriting import rebuilt
 from zwang._derive.solution import solve
 from zwang._graph.convert import Converter
-from zwang._graph.emit import SCALAR, Emitter
-from zwang._graph.graph import CONDITIONS, Graph, Node
-from zwang._numerics.jit import load_generated
+from zwang._graph.graph import Graph, Node
+from zwang._kernels.outputs import Array, Dialect, Functions, Ints, Outputs
+from zwang._kernels.service import Service
 
-Array = NDArray[np.float64]
 LARGEST = 16
 """Coordinates up to which the unrolled solution and its Jacobian are compiled in reasonable time."""
 
 COMPARISONS = ("lt", "le")
-
-
-class _HeldEmitter(Emitter):
-    """Writes choices by the sides in the table of integers instead of by the state."""
-
-    def __init__(self, graph: Graph, inputs: Mapping[Node, str], held: Mapping[Node, int]) -> None:
-        super().__init__(graph, SCALAR, {**inputs, **{node: f"(int_table[{k}] != 0)" for node, k in held.items()}})
-        self.held = held
-
-    def _expression(self, node: Node) -> str:
-        op = self.graph.ops[node]
-        if op in ("min", "max"):
-            condition, a, b = self.graph._choice(node)
-            if condition in self.held:
-                return f"({self[a]} if {self.names[condition]} else {self[b]})"
-        return super()._expression(node)
 
 
 @dataclass(frozen=True)
@@ -69,6 +49,7 @@ class Flow:
         Number of comparisons, hence of switching surfaces.
     """
 
+    dialect: Dialect
     program: Program
     accelerations: Sequence[Node]
     regular: Node
@@ -87,20 +68,27 @@ class Flow:
         return len(self.surfaces)
 
     @cached_property
-    def module(self) -> ModuleType:
-        """The generated module with its kernels."""
-        return load_generated(_source(self), "flow")
+    def live(self) -> Functions:
+        """`rhs` and `jacobian`."""
+        return self._functions.only(0, 1)
+
+    @cached_property
+    def held(self) -> Functions:
+        """`rhs`, `jacobian` and `surfaces`, with the comparisons held."""
+        return self._functions.only(*((3, 4, 2) if self.surfaces else (0, 1, 2)))
+
+    @cached_property
+    def _functions(self) -> Functions:
+        return self.dialect.build(self.program, _outputs(self), "flow")
 
     def workspace(self, params: Array) -> Array:
         """Return what depends on the parameters alone."""
-        out = np.zeros(self.module.WORKSPACE)
-        self.module.prepare(np.ascontiguousarray(params, dtype=float), out)
-        return out
+        return self._functions.workspace(np.ascontiguousarray(params, dtype=float))
 
-    def sides_at(self, t: float, q: Array, v: Array, params: Array, workspace: Array) -> NDArray[np.int64]:
+    def sides_at(self, t: float, q: Array, v: Array, params: Array, workspace: Array) -> Ints:
         """Return the comparisons as they stand at a state, 1 where they hold."""
         out = np.zeros(max(self.sides, 1))
-        self.module.surfaces(t, q, v, params, np.zeros(max(self.sides, 1), dtype=np.int64), workspace, out)
+        self.held.calls[2](t, q, v, params, np.zeros(max(self.sides, 1), dtype=np.int64), workspace, out)
         ops = [self.program.graph.ops[node] for node in self.surfaces]
         held = [float(out[k]) < 0 or (op == "le" and out[k] == 0) for k, op in enumerate(ops)]
         return np.array(held or [0], dtype=np.int64)
@@ -111,17 +99,17 @@ def compilable(system: System) -> bool:
     return len(system.coordinates) <= LARGEST and all(isinstance(item, Bilateral) for item in system.constraints)
 
 
-def flow(system: System, measures: Mapping[str, Any] | Callable[[Program, Converter], Mapping[str, Node]]) -> Flow:
+def flow(service: Service, measures: Mapping[str, Any] | Callable[[Program, Converter], Mapping[str, Node]]) -> Flow:
     """Return the kernels of the flow of a system whose constraints, if any, are bilateral.
 
     Parameters
     ----------
-    system : System
-        See `compilable`.
+    service : Service
+        Of a system that is `compilable`.
     measures : mapping of str to expression, or a function of (program, converter) that returns name -> node
         What to compute beside the accelerations.
     """
-    program = derive_program(system)
+    system, program = service.system, service.program.copy()
     symbols: dict[Any, Node] = {time: program.t}
     symbols |= dict(zip(system.coordinates, program.q, strict=True))
     symbols |= dict(zip(system.velocities, program.v, strict=True))
@@ -132,7 +120,7 @@ def flow(system: System, measures: Mapping[str, Any] | Callable[[Program, Conver
     found = solve(program, held)
     nodes = list(made.values())
     surfaces = _comparisons(program, [*found.accelerations, *nodes])
-    return Flow(program, found.accelerations, found.regular, nodes, tuple(made), surfaces)
+    return Flow(service.dialect, program, found.accelerations, found.regular, nodes, tuple(made), surfaces)
 
 
 def _normals(system: System) -> list[Any]:
@@ -145,7 +133,7 @@ def _comparisons(program: Program, outputs: Sequence[Node]) -> dict[Node, int]:
     found: dict[Node, None] = {}
     for node in g.reachable(outputs):
         if g.ops[node] in ("min", "max"):
-            found.setdefault(g._choice(node)[0])
+            found.setdefault(g.choice(node)[0])
         elif g.ops[node] in COMPARISONS:
             found.setdefault(node)
     state = [program.t, *program.q, *program.v]
@@ -153,61 +141,32 @@ def _comparisons(program: Program, outputs: Sequence[Node]) -> dict[Node, int]:
     return {node: k for k, node in enumerate(node for node in found if node in moving)}
 
 
-def _source(made: Flow) -> str:
-    program, g = made.program, made.program.graph
-    n = made.n
+def _outputs(made: Flow) -> dict[str, Outputs]:
+    """Return what the functions of a flow compute: live, then the surfaces, then with the comparisons held."""
+    program, g, n = made.program, made.program.graph, made.n
     rhs = [*made.accelerations, *made.measure_nodes]
     columns = [g.forward(made.accelerations, {item: g.one}) for item in (*program.q, *program.v)]
     jacobian = [columns[j][i] for block in (0, n) for i in range(n) for j in range(block, block + n)]
     gaps = [g.sub(*g.args[node]) for node in made.surfaces]
-    prepared = _prepared(program, [*rhs, *jacobian, *gaps, made.regular])
-    text = '"""Generated by zwang: a flow."""\nimport math\n\n'
-    text += "from zwang._numerics.jit import EVAL_SIGNATURE, njit\n\n"
-    text += f"WORKSPACE = {max(len(prepared), 1)}\n"
-    text += _prepare(program, prepared)
-    # The pivots are compared live too: whether rows are dependent is no branch of the force.
-    text += _kernel("rhs", made, prepared, rhs, {})
-    text += _kernel("jacobian", made, prepared, jacobian, {})
-    text += _kernel("surfaces", made, prepared, gaps, made.surfaces)
-    if not made.surfaces:
-        return text + "\n\nheld_rhs, held_jacobian = rhs, jacobian\n"
-    text += _kernel("held_rhs", made, prepared, rhs, made.surfaces)
-    return text + _kernel("held_jacobian", made, prepared, jacobian, made.surfaces)
+    sides = {node: g.input(f"side{k}") for k, node in enumerate(made.surfaces)}
+
+    def held(nodes: Sequence[Node]) -> Outputs:
+        *frozen, sound = _holding(g, [*nodes, made.regular], sides)
+        return Outputs(tuple(frozen), sound, held=tuple(sides.values()))
+
+    found = {"rhs": Outputs(tuple(rhs), made.regular), "jacobian": Outputs(tuple(jacobian), made.regular)}
+    found["surfaces"] = held(gaps)
+    return found | ({"held_rhs": held(rhs), "held_jacobian": held(jacobian)} if sides else {})
 
 
-def _inputs(program: Program) -> dict[Node, str]:
-    names = {program.t: "t"}
-    for letter, nodes in (("q", program.q), ("v", program.v), ("params", program.params)):
-        names |= {node: f"{letter}[{i}]" for i, node in enumerate(nodes)}
-    return names
-
-
-def _prepared(program: Program, outputs: Iterable[Node]) -> list[Node]:
-    """Return the nodes that depend on parameters alone and that something else needs."""
-    g = program.graph
-    wanted = list(outputs)
-    reachable = g.reachable(wanted)
-    moving = g.dependent(wanted, [program.t, *program.q, *program.v])
-    fixed = {node for node in reachable if node not in moving and g.ops[node] not in ("const", "input", *CONDITIONS)}
-    needed = {item for node in reachable if node in moving for item in g.arguments(node)} | set(wanted)
-    return sorted(fixed & needed)
-
-
-def _prepare(program: Program, prepared: Sequence[Node]) -> str:
-    emitter = Emitter(program.graph, SCALAR, _inputs(program))
-    lines = emitter.lines(prepared)
-    lines += [f"workspace[{k}] = {emitter[node]}" for k, node in enumerate(prepared)] or ["pass"]
-    head = '\n\n@njit("void(float64[::1], float64[::1])", fastmath={"contract"})\ndef prepare(params, workspace):\n'
-    return head + "".join(f"    {line}\n" for line in lines)
-
-
-def _kernel(name: str, made: Flow, prepared: Sequence[Node], outputs: Sequence[Node], held: Mapping[Node, int]) -> str:
-    program = made.program
-    inputs = _inputs(program) | {node: f"workspace[{k}]" for k, node in enumerate(prepared)}
-    emitter = _HeldEmitter(program.graph, inputs, held)
-    lines = emitter.lines([*outputs, made.regular])
-    lines += [f"out[{k}] = {emitter[node]}" for k, node in enumerate(outputs)]
-    lines.append(f"return 0 if {emitter[made.regular]} else 1")
-    head = '\n\n@njit(EVAL_SIGNATURE, fastmath={"contract"})\n'
-    head += f"def {name}(t, q, v, params, int_table, workspace, out):\n"
-    return head + "".join(f"    {line}\n" for line in lines)
+def _holding(g: Graph, nodes: Sequence[Node], sides: Mapping[Node, Node]) -> list[Node]:
+    """Return nodes in which comparisons, also those of the smaller or larger of two, are replaced by their sides."""
+    known = dict(sides)
+    for node in g.reachable(nodes):
+        if node in known:
+            continue
+        if g.ops[node] in ("min", "max") and (chosen := g.choice(node))[0] in sides:
+            known[node] = g.where(known[chosen[0]], *(known.get(item, item) for item in chosen[1:]))
+        elif any(item in known for item in g.arguments(node)):
+            known[node] = rebuilt(g, node, known)
+    return [known.get(node, node) for node in nodes]

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from zwang._kernels.mode_kernels import Functions
 from zwang._kernels.moving import Moving
+from zwang._kernels.outputs import Array, Functions
 from zwang._kernels.stretch import Stretch, vector
-from zwang._kernels.terms import Array
-from zwang._numerics.jit import address
+from zwang._numerics.jit import with_addresses
 from zwang._numerics.motion.along import sampled_along
 from zwang._numerics.motion.events import POINTS
 
@@ -34,7 +33,7 @@ class Independence:
     def at(self, t: float, q: Array) -> tuple[float, bool]:
         """Return the value at a position, -inf where it is no number, and whether the pivots are sound."""
         out, f = np.empty(2), self.functions
-        status = f.kernels[0](float(t), vector(q), np.zeros(self.n), self.params, f.table, self.work, out)
+        status = f.calls[0](float(t), vector(q), np.zeros(self.n), self.params, f.table, self.work, out)
         return (float(out[0]) if np.isfinite(out[0]) else -np.inf), status == 0
 
     def along(self, found: Stretch) -> tuple[Array, Array]:
@@ -42,8 +41,9 @@ class Independence:
         count = len(found.dense)
         values = np.empty((len(POINTS) - 1) * count + 1)
         states = np.concatenate([found.q, found.v], axis=1)
-        place, f = address(self.functions.kernels[0]), self.functions
-        sampled_along(place, f.table, self.work, self.params, vector(found.t), states, found.dense, values)
+        f = self.functions
+        arrays = (vector(found.t), states, found.dense, values)
+        with_addresses(sampled_along, *f.calls)(f.table, self.work, self.params, *arrays)
         lengths = np.diff(found.t)
         times = (found.t[:-1, None] + lengths[:, None] * np.array(POINTS[1:])).ravel()
         return np.concatenate([found.t[:1], times]), np.where(np.isfinite(values), values, -np.inf)
@@ -60,7 +60,7 @@ def settled(
     out = np.empty(4 * n + 2 * len(moving.mode.held) + moving.slips + 2)
 
     def call(k: int, velocity: Any) -> bool:
-        return bool(f.kernels[k](float(t), q, vector(velocity), everything, f.table, work, out) == 0)
+        return bool(f.calls[k](float(t), q, vector(velocity), everything, f.table, work, out) == 0)
 
     sound, before = True, np.inf
     for _ in range(SHIFTS if moving.kernels.positions else 0):

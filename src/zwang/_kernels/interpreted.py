@@ -1,8 +1,14 @@
-"""The reference backend: NumPy from the symbolic equations, one state after the other. Slow, plain, the oracle."""
+"""The reference backend: graphs interpreted node by node, terms by SymPy. Slow, plain, the oracle.
+
+Nothing is compiled here. Functions walk the graph with NumPy's numbers, and the loops of the package run as plain
+Python around them; so every verb has a second way that shares no machine code with the first. The terms don't come from
+the graph but from SymPy's derivatives, by NumPy, and accelerations from a rank-revealing solution.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,19 +18,80 @@ import sympy as sp
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.equations import Equations, derive
-from zwang._kernels.terms import Array, Solved, Terms
+from zwang._derive.program import Program
+from zwang._graph.evaluate import evaluate, evaluate_into
+from zwang._kernels.outputs import NO_TABLE, Array, Functions, Ints, Outputs
+from zwang._kernels.service import Service
+from zwang._kernels.terms import Solved, Terms
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.linear.kkt import solve_kkt
 
 PIECES = ("mass", "force", "values", "rates", "gamma", "rows", "slips", "slip_bias", "slip_rows", "bounds", "energies")
 
 
-class ReferenceKernels:
+class InterpretedFunction:
+    """A function with the one ABI that walks its graph."""
+
+    def __init__(self, program: Program, outputs: Outputs) -> None:
+        self.program, self.outputs = program, outputs
+        self.inputs = program.inputs
+        self.order = program.graph.reachable(outputs.wanted, {*self.inputs, *outputs.held})
+
+    def __call__(
+        self, t: float, q: Array, v: Array, params: Array, int_table: Ints, workspace: Array, out: Array
+    ) -> int:
+        """Write the outputs; return 0 where all is well."""
+        values: dict[int, Any] = dict(zip(self.inputs, (np.float64(t), *q, *v, *params), strict=True))
+        values |= {node: np.bool_(int_table[k] != 0) for k, node in enumerate(self.outputs.held)}
+        with np.errstate(all="ignore"):
+            evaluate_into(self.program.graph, self.order, values, np)
+        for k, node in enumerate(self.outputs.nodes):
+            out[k] = values[node]
+        return 0 if self.outputs.sound is None or values[self.outputs.sound] else 1
+
+
+@dataclass(frozen=True)
+class InterpretedFunctions(Functions):
+    """Functions that walk their graphs; over many states with arrays in place of numbers."""
+
+    def many(self, t: Array, q: Array, v: Array, params: Array) -> Array:
+        """Return what the first of them writes at many states, and where all was well; see `Functions`."""
+        function = self.calls[0]
+        assert isinstance(function, InterpretedFunction)
+        inputs = dict(zip(function.inputs, (t, *q, *v, *params), strict=True))
+        with np.errstate(all="ignore"):
+            found = evaluate(function.program.graph, function.outputs.wanted, inputs, np)
+        out = np.ones((self.sizes[0] + 1, q.shape[1]))
+        for row, value in zip(out, found, strict=False):
+            row[:] = value
+        return out
+
+
+class InterpretedDialect:
+    """Walks graphs instead of writing source."""
+
+    def build(self, program: Program, outputs: Mapping[str, Outputs], name: str, *, quick: bool = False) -> Functions:
+        """Return functions for outputs of one program; see `Dialect`."""
+        calls = tuple(InterpretedFunction(program, item) for item in outputs.values())
+        sizes = tuple(len(item.nodes) for item in outputs.values())
+        return InterpretedFunctions(calls, sizes, NO_TABLE, _nothing)
+
+
+def _nothing(params: Array) -> Array:
+    """Return the workspace of functions that prepare nothing."""
+    return np.zeros(1)
+
+
+class ReferenceKernels(Service):
     """The terms by evaluating the symbolic equations, the accelerations by a rank-revealing solution."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
-        self.equations: Equations = derive(system)
+        super().__init__(system, InterpretedDialect())
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The symbolic equations."""
+        return derive(self.system)
 
     @cached_property
     def _function(self) -> Callable[..., list[Any]]:
@@ -80,6 +147,6 @@ class ReferenceBackend:
 
     name = "reference"
 
-    def build(self, system: System) -> ReferenceKernels:
+    def build(self, system: System) -> Service:
         """Return the kernels of a system."""
         return ReferenceKernels(system)

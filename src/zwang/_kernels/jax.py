@@ -7,17 +7,18 @@ precision is switched on around each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from zwang._declare.system import System
-from zwang._derive.program import Program, derive_program
 from zwang._derive.solution import PIVOT, solve
 from zwang._graph.evaluate import evaluate
 from zwang._kernels.layout import Layout
-from zwang._kernels.terms import Array, Solved, Terms
+from zwang._kernels.numba import NumbaDialect
+from zwang._kernels.outputs import Array
+from zwang._kernels.service import Service
+from zwang._kernels.terms import Solved, Terms
 from zwang.errors import CompileError
 
 UNROLLED = 24
@@ -34,8 +35,8 @@ def _jax() -> Any:
     return jax
 
 
-class BatchKernels:
-    """Terms, accelerations and multipliers of many states at once."""
+class BatchKernels(Service):
+    """Terms, accelerations and multipliers of many states at once; what is asked at single states is native."""
 
     def __init__(self, system: System) -> None:
         self.jax = _jax()
@@ -44,23 +45,13 @@ class BatchKernels:
                 f"{system.name}: {len(system.coordinates)} coordinates are too many for the backend 'batch' (at most "
                 f"{LARGEST}), which writes every term out. Use backend='native', which loops over like parts."
             )
-        self.system = system
+        super().__init__(system, NumbaDialect())
         self._compiled: dict[Any, Callable[..., Any]] = {}
-
-    @cached_property
-    def program(self) -> Program:
-        """The graph of everything that the system computes."""
-        return derive_program(self.system)
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where each term stands in the output."""
-        return Layout(self.program)
 
     def traceable(self, active: Sequence[int] | None) -> Callable[..., Any]:
         """Return a pure function (t, q, v, params) -> rows for JAX: the terms, or the solution for these normals."""
         jnp = self.jax.numpy
-        program = self.program
+        program = self.program.copy()
         chosen = None if active is None else tuple(active)
         small = len(program.q) + len(chosen or ()) <= UNROLLED
         if chosen is None or not small:
@@ -70,8 +61,7 @@ class BatchKernels:
             nodes = [*found.accelerations, *found.multipliers, found.regular]
 
         def rows(t: Any, q: Any, v: Any, params: Any) -> Any:
-            nodes_in = [program.t, *program.q, *program.v, *program.params]
-            inputs = dict(zip(nodes_in, [t, *q, *v, *params], strict=True))
+            inputs = dict(zip(program.inputs, [t, *q, *v, *params], strict=True))
             values = evaluate(program.graph, nodes, inputs, jnp)
             out = jnp.stack([jnp.broadcast_to(jnp.asarray(item, dtype=float), t.shape) for item in values])
             return out if chosen is None or small else _dense_solution(jnp, self.layout, out, chosen)
@@ -83,7 +73,7 @@ class BatchKernels:
         with self.jax.enable_x64(True):
             if key not in self._compiled:
                 self._compiled[key] = self.jax.jit(self.traceable(active))
-            return np.asarray(self._compiled[key](t, q, v, params))
+            return np.array(self._compiled[key](t, q, v, params))  # a copy: what JAX returns is read-only
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
         """Return the terms of the equations at the states."""
@@ -136,6 +126,6 @@ class BatchBackend:
 
     name = "batch"
 
-    def build(self, system: System) -> BatchKernels:
+    def build(self, system: System) -> Service:
         """Return the kernels of a system."""
         return BatchKernels(system)

@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet, ModeEquations, Structure
 from zwang._derive.program import Program
-from zwang._derive.rewriting import freeze
-from zwang._graph.emit import SCALAR, Emitter
+from zwang._derive.rewriting import Frozen
 from zwang._graph.graph import Node
 from zwang._interrupts import taken
-from zwang._kernels.numba import DenseKernels, StraightKernels
-from zwang._kernels.straight import Kernel, prepared_nodes
-from zwang._kernels.terms import Array
+from zwang._kernels.outputs import Array, Ints, Outputs
+from zwang._kernels.straight import body, input_names, prepared_nodes
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.jit import load_generated
 from zwang._numerics.motion.lanes import Layout, lane_source
 from zwang._numerics.pacing import Pace
 
-Ints = NDArray[np.int64]
 LANES = 8
 FIRST = 256
 """Steps of all lanes until the first call returns to Python."""
@@ -118,25 +114,14 @@ class Lanes:
         return replace(found, interrupted=begun)
 
 
-def lanes_for(model: Any, mode: ActiveSet) -> Lanes | None:
-    """Return the lanes of a mode, made once for each model; None where they don't suit it.
+def lanes_for(frozen: Frozen, structure: Structure, mode: ActiveSet) -> Lanes | None:
+    """Return the lanes of a mode; None where they don't suit it.
 
-    They suit small systems whose constraints hold both ways without friction, and forces without switching surfaces.
+    They suit systems whose constraints hold both ways without friction, and forces without switching surfaces.
     """
-    kernels = getattr(model, "kernels", model)
-    if not isinstance(kernels, StraightKernels) or isinstance(kernels, DenseKernels):
+    if structure.laws or any(structure.unilateral) or frozen.surfaces:
         return None
-    structure = Structure.of(kernels.system)
-    if structure.laws or any(structure.unilateral):
-        return None
-    made = kernels.__dict__.setdefault("_lanes", {})
-    if mode not in made:
-        frozen = kernels.__dict__.get("_frozen") or freeze(kernels.program)
-        kernels.__dict__["_frozen"] = frozen
-        suits = not frozen.surfaces
-        made[mode] = lanes_of(frozen.program, structure, mode) if suits else None
-    found: Lanes | None = made[mode]
-    return found
+    return lanes_of(frozen.copy().program, structure, mode)
 
 
 def lanes_of(program: Program, structure: Structure, mode: ActiveSet, lanes: int = LANES) -> Lanes:
@@ -148,11 +133,11 @@ def lanes_of(program: Program, structure: Structure, mode: ActiveSet, lanes: int
     closeness = equations.closeness()
     nodes = equations.accelerations
     kernels = {
-        "motion": Kernel([*nodes, g.one if closeness is None else closeness], equations.regular),
-        "shift": Kernel([*change, *values], sound),
-        "land": Kernel([*velocities, *accelerations, *rates], landed),
+        "motion": Outputs((*nodes, g.one if closeness is None else closeness), equations.regular),
+        "shift": Outputs((*change, *values), sound),
+        "land": Outputs((*velocities, *accelerations, *rates), landed),
     }
-    prepared = sorted({node for kernel in kernels.values() for node in prepared_nodes(program, kernel)})
+    prepared = sorted({node for item in kernels.values() for node in prepared_nodes(program, item)})
     layout = Layout(len(program.q), len(program.params), len(prepared), len(values), len(rates), lanes)
     n = layout.n
     places = {
@@ -161,43 +146,25 @@ def lanes_of(program: Program, structure: Structure, mode: ActiveSet, lanes: int
         "land": [layout.row("OUT", k) for k in range(2 * n + len(rates))],
     }
     text = HEAD
-    text += _kernel(program, layout, "prepare", prepared, [layout.row("W", k) for k in range(len(prepared))], (), None)
-    for title, kernel in kernels.items():
-        text += _kernel(program, layout, title, kernel.outputs, places[title], prepared, kernel.regular)
+    rows = [layout.row("W", k) for k in range(len(prepared))]
+    text += _kernel(program, layout, "prepare", Outputs(tuple(prepared)), rows, ())
+    for title, item in kernels.items():
+        text += _kernel(program, layout, title, item, places[title], prepared)
     return Lanes(load_generated(text + lane_source(layout), "lanes"), layout)
 
 
 def _kernel(
-    program: Program,
-    layout: Layout,
-    title: str,
-    outputs: Sequence[Node],
-    places: Sequence[str],
-    known: Sequence[Node],
-    regular: Node | None,
+    program: Program, layout: Layout, title: str, outputs: Outputs, places: Sequence[str], prepared: Sequence[Node]
 ) -> str:
     """Return a function that computes nodes in every lane."""
-    names = {program.t: ("t", layout.row("ZT"))}
-    names |= {node: (f"q{i}", layout.row("ZQ", i)) for i, node in enumerate(program.q)}
-    names |= {node: (f"v{i}", layout.row("ZV", i)) for i, node in enumerate(program.v)}
-    names |= {node: (f"p{i}", layout.row("P", i)) for i, node in enumerate(program.params)}
-    names |= {node: (f"w{i}", layout.row("W", i)) for i, node in enumerate(known)}
-    wanted = [*outputs, *([] if regular is None else [regular])]
-    emitter = Emitter(program.graph, SCALAR, {node: name for node, (name, _) in names.items()})
-    needed = _read(program, wanted, set(names))
-    lines = [f"{name} = {place}" for node, (name, place) in names.items() if node in needed]
-    lines += emitter.lines(wanted)
-    lines += [f"{place} = {emitter[node]}" for node, place in zip(outputs, places, strict=True)]
-    if regular is not None:
-        lines.append(f"{layout.row('SOUND')} = 1.0 if {emitter[regular]} else 0.0")
+    names = input_names(program) | {node: f"w{i}" for i, node in enumerate(prepared)}
+    read, computed, text = body(program, names, outputs.wanted)
+    rows = {"t": "ZT", "q": "ZQ", "v": "ZV", "p": "P", "w": "W"}
+    lines = [f"{name} = {layout.row(rows[name[0]], int(name[1:] or 0))}" for name in read] + computed
+    lines += [f"{place} = {text[node]}" for node, place in zip(outputs.nodes, places, strict=True)]
+    if outputs.sound is not None:
+        lines.append(f"{layout.row('SOUND')} = 1.0 if {text[outputs.sound]} else 0.0")
     # A call through a symbol: taken in at every stage, this code would take long to compile and be no faster.
     head = '\n\n@njit("void(float64[::1])", separate=True, _nrt=False, fastmath={"contract"})\n'
     head += f"def {title}(room):\n    for j in range({layout.lanes}):\n"
     return head + "".join(f"        {line}\n" for line in lines or ["pass"])
-
-
-def _read(program: Program, wanted: Sequence[Node], known: set[Node]) -> set[Node]:
-    """Return the known nodes that are read on the way to the wanted ones."""
-    g = program.graph
-    reached = set(g.reachable(wanted, known))
-    return known & (reached | set(wanted) | {item for node in reached for item in g.arguments(node)})

@@ -10,16 +10,23 @@ import numpy as np
 
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
+from zwang._derive.modes import ActiveSet
 from zwang._kernels import tables
-from zwang._kernels.terms import Array, Solved, SparseTerms
+from zwang._kernels.mode_kernels import ModeKernels
+from zwang._kernels.numba import NumbaDialect
+from zwang._kernels.outputs import Array
+from zwang._kernels.service import Service
+from zwang._kernels.terms import Solved, SparseTerms
 
 
-class TableKernels:
-    """Terms, accelerations and multipliers of a large system, state by state."""
+class TableKernels(Service):
+    """The kernels of a large system of like parts, state by state."""
+
+    sparse = True
+    quick = True
 
     def __init__(self, system: System) -> None:
-        self.system = system
-        self._models: dict[tuple[int, ...], tables.TableModel] = {}
+        super().__init__(system, NumbaDialect())
         self._own = threading.local()
         normals = [item for item in system.constraints if not isinstance(item, Friction)]
         self.normals = len(normals)
@@ -29,9 +36,7 @@ class TableKernels:
     def model(self, active: Sequence[int]) -> tables.TableModel:
         """Return the system laid out for these active constraints."""
         key = tuple(active)
-        if key not in self._models:
-            self._models[key] = tables.layout(self.system, key)
-        return self._models[key]
+        return self.kept(("tables", key), lambda: tables.layout(self.system, key))
 
     def workspace(self, active: Sequence[int]) -> Array:
         """Return the workspace of these constraints that belongs to this thread: kernels write into it."""
@@ -83,6 +88,27 @@ class TableKernels:
             name: tuple(items) if name in matrices else np.stack(items, axis=1) for name, items in found.items()
         }
         return SparseTerms(**pieces)
+
+    def mode(self, mode: ActiveSet, extra: Sequence[Any] = (), *, quick: bool | None = None) -> ModeKernels:
+        """Return the functions of a mode: loops over tables where they suit it, else tapes."""
+        from zwang._kernels.mode_tables import suits, table_kernels
+
+        if not suits(self.system, mode):
+            return super().mode(mode, extra, quick=quick)
+        given = (self.system, self.structure, self.slips, self.model(mode.held), mode, tuple(extra))
+        return self.kept(("mode", mode, tuple(extra)), lambda: table_kernels(*given))
+
+    def step_terms(self, params: Array) -> tuple[Any, Any, Any]:
+        """Return the terms as the steps of `moreau` want them; see `Service`."""
+        from zwang._numerics.motion.moreau import Terms
+
+        model, m, s = self.model(()), self.normals, self.slips
+        sections = (tables.MASS, tables.JAC, tables.RIGHT, tables.VALUE, tables.RATE, tables.GAMMA)
+        mass, jac, right, value, rate, gamma = (int(model.table[section]) for section in sections)
+        head = [1, mass, jac, len(model.jac_places), 0, right]
+        place = [*head, value, rate, value + m, value + m + s, m, gamma, gamma + m]
+        arrays = model.table, model.workspace.copy(), len(self.system.coordinates), np.array(place, dtype=np.int64)
+        return Terms(model.module.one, *arrays), model.mass_places, model.jac_places
 
 
 def _states(t: Array, q: Array, v: Array, params: Array) -> list[tuple[Any, ...]]:

@@ -1,7 +1,4 @@
-"""The functions of a mode that the loop over steps calls, in generated code or as tapes.
-
-All have the ABI of every model's kernel, eval(t, q, v, params, int_table, workspace, out) -> status, and share table
-and workspace:
+"""The functions of a mode that the loop over steps calls; they share table and workspace.
 
 ========  =============================================================================================
 motion    accelerations
@@ -13,76 +10,22 @@ glance    those of them that need no solution of the equations, zero for the oth
 
 `independence` writes log det(J M^-1 J^T) of the held rows on positions, which falls without bound at a singular point;
 the loop doesn't call it, but what the loop has done is looked over with it. `report` writes accelerations, multipliers
-of the held normals, the friction of every slip component and the watched quantities; it is a tape always.
+of the held normals, the friction of every slip component and the watched quantities; it is made quickly always.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet, ModeEquations, Structure
-from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
+from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
-from zwang._kernels import straight
-from zwang._kernels.numba import NO_TABLE, prepared
-from zwang._kernels.tape import record
-from zwang._kernels.terms import Array
-from zwang._numerics.jit import address, load_generated, tier
-from zwang._numerics.tape import TAPES
-
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Functions:
-    """Functions that share a table and a workspace."""
-
-    kernels: tuple[Any, ...]
-    table: Ints
-    workspace: Callable[[Array], Array]
-
-    def addresses(self, glance: bool = False) -> tuple[Any, ...]:
-        """Return the addresses of the four functions that the loop calls, compiled now."""
-        chosen = [*self.kernels[:3], self.kernels[4 if glance else 3]]
-        return tuple(address(kernel) for kernel in chosen)
-
-
-def straight_functions(program: Program, kernels: Mapping[str, straight.Kernel]) -> Functions:
-    """Return generated straight-line code."""
-    module = load_generated(straight.several_source(program, kernels), "mode")
-    found = tuple(getattr(module, name) for name in kernels)
-    return Functions(found, NO_TABLE, lambda params: prepared(module, params))
-
-
-def taped_functions(program: Program, kernels: Sequence[straight.Kernel]) -> Functions:
-    """Return tapes: they need no compilation, and take some ten times as long to run.
-
-    In the plain tier generated code needs none either, and is the quicker one.
-    """
-    if tier() == "plain":
-        return straight_functions(program, {f"part_{place}": kernel for place, kernel in enumerate(kernels)})
-    g = program.graph
-    certain = g.condition("le", g.zero, g.one)
-    table: list[Ints] = []
-    places, registers = [], []
-    at, first = len(kernels), 0
-    for kernel in kernels:
-        tape = record(program, [*kernel.outputs, certain if kernel.regular is None else kernel.regular])
-        head = np.array([len(tape.code), len(kernel.outputs), first, tape.registers.size], dtype=np.int64)
-        table += [head, tape.code.ravel(), tape.results]
-        places.append(at)
-        registers.append(tape.registers)
-        at += head.size + tape.code.size + tape.results.size
-        first += tape.registers.size
-    full = np.concatenate([np.array(places, dtype=np.int64), *table])
-    constants = np.concatenate(registers)
-    return Functions(TAPES[: len(kernels)], full, lambda params: constants.copy())
+from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
 
 
 @dataclass(frozen=True)
@@ -142,7 +85,7 @@ class ModeKernels:
 
     def glance(self, sides: Array) -> bool:
         """Say whether what is watched needs no solution of the equations."""
-        if len(self.functions.kernels) < 5:
+        if len(self.functions.calls) < 5:
             return False
         return not any(side != 0.0 and name[0] in SOLVED for side, name in zip(sides, self.watches, strict=True))
 
@@ -151,42 +94,53 @@ SOLVED = ("normal", "reserve")
 
 
 def mode_kernels(
-    frozen: Frozen, structure: Structure, mode: ActiveSet, extra: Sequence[Node], compiled: bool
-) -> ModeKernels:
-    """Return the functions of a mode of a small system, as generated code or as tapes."""
+    dialect: Dialect, system: System, frozen: Frozen, structure: Structure, mode: ActiveSet, extra: Sequence[Any],
+    *, quick: bool,
+) -> ModeKernels:  # fmt: skip
+    """Return the functions of a mode, written out; the graph of the frozen program takes up its nodes."""
     program = frozen.program
     equations = ModeEquations(program, mode, structure)
-    watches = watches_of(equations, frozen, structure, extra)
+    watches = watches_of(equations, frozen, structure, _nodes(system, frozen, extra))
     nodes = [item.node for item in watches]
     seen = [item.node if item.smooth is None else item.smooth for item in watches]
-    sides = program.params[len(program.params) - len(frozen.surfaces) :]
+    easy = [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches]
+    sides = tuple(program.params[len(program.params) - len(frozen.surfaces) :])
     change, values, sound = equations.shift()
     velocities, accelerations, rates, landed = equations.land()
     a, lam, friction = equations.accelerations, equations.multipliers, equations.tangential
-    kernels = {
-        "motion": straight.Kernel(a, equations.regular, sides),
-        "shift": straight.Kernel([*change, *values], sound, sides),
-        "land": straight.Kernel([*velocities, *accelerations, *rates], landed, sides),
-        "watch": straight.Kernel(seen, None, sides),
-        "glance": straight.Kernel(
-            [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches], None, sides
-        ),
-    }
     near = equations.independence()
-    alone = None if near is None else straight.Kernel([near[0]], near[1], sides)
-    if compiled:
-        every = kernels if alone is None else {**kernels, "independence": alone}
-        functions = straight_functions(program, every)
-        independence = None if alone is None else replace(functions, kernels=functions.kernels[-1:])
-    else:
-        functions = taped_functions(program, list(kernels.values()))
-        independence = None if alone is None else taped_functions(program, [alone])
+
+    def outputs(nodes: Sequence[Node], sound: Node | None = None) -> Outputs:
+        return Outputs(tuple(nodes), sound, sides, exact=True)
+
+    every = {
+        "motion": outputs(a, equations.regular),
+        "shift": outputs([*change, *values], sound),
+        "land": outputs([*velocities, *accelerations, *rates], landed),
+        "watch": outputs(seen),
+        "glance": outputs(easy),
+    }
+    if near is not None:
+        every["independence"] = outputs([near[0]], near[1])
+    functions = dialect.build(program, every, "mode", quick=quick)
+    report = {"one": outputs([*a, *lam, *friction, *nodes], equations.regular)}
     return ModeKernels(
         functions=functions,
-        report=taped_functions(program, [straight.Kernel([*a, *lam, *friction, *nodes], equations.regular)]),
-        independence=independence,
+        report=dialect.build(program, report, "report", quick=True),
+        independence=None if near is None else functions.only(-1),
         watches=tuple(item.name for item in watches),
         positions=len(values),
         rows=len(rates),
         surfaces=len(frozen.surfaces),
     )
+
+
+def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[Node]:
+    """Return the nodes of user expressions, with their choices left as they are."""
+    program = frozen.program
+    symbols: dict[Any, int] = {time: program.t}
+    symbols |= dict(zip(system.coordinates, program.q, strict=True))
+    symbols |= dict(zip(system.velocities, program.v, strict=True))
+    symbols |= dict(zip(system.parameters, program.params[: len(system.parameters)], strict=True))
+    convert = Converter(program.graph, symbols)
+    return [convert(item) for item in extra]

@@ -22,10 +22,9 @@ from zwang._graph.convert import Converter
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.kind_source import kind_loop
-from zwang._kernels.large import TableKernels
-from zwang._kernels.mode_kernels import Functions, ModeKernels
-from zwang._kernels.tables import module_source
-from zwang._kernels.terms import Array
+from zwang._kernels.mode_kernels import ModeKernels
+from zwang._kernels.outputs import Array, Functions
+from zwang._kernels.tables import TableModel, module_source
 from zwang._numerics.jit import load_generated
 
 GAP, NORMAL, EXTRA = 0, 1, 2
@@ -138,25 +137,28 @@ def suits(system: System, mode: ActiveSet) -> bool:
     return not (mode.sticking or mode.sliding or any(part.has(*SWITCHES) for part in parts))
 
 
-def table_kernels(kernels: TableKernels, mode: ActiveSet, structure: Structure, extra: Sequence[Any]) -> ModeKernels:
-    """Return the functions of a mode."""
-    system, model = kernels.system, kernels.model(mode.held)
+def table_kernels(
+    system: System, structure: Structure, slips: int, model: TableModel, mode: ActiveSet, extra: Sequence[Any]
+) -> ModeKernels:
+    """Return the functions of a mode, from the system laid out for what it holds."""
     loops = [kind_loop(kind, number) for number, kind in enumerate(sort_into_kinds(system, mode.held))]
     watches = _watches(structure, mode, len(extra))
     source = module_source(loops) + _extras(system, extra, len(watches) - len(extra)) + SOURCE
     module = load_generated(source, "kinds_moving")
-    table = np.concatenate([model.table, _tail(kernels, model.table.size, mode, structure, watches)])
-    room = len(system.coordinates) + len(mode.held)
+    table = np.concatenate([model.table, _tail(slips, model.table.size, mode, structure, watches)])
+    n, m = len(system.coordinates), len(mode.held)
 
     def workspace(_: Array) -> Array:
-        return np.concatenate([model.workspace, np.zeros(room)])
+        return np.concatenate([model.workspace, np.zeros(n + m)])
 
     positions = sum(structure.positions[j] for j in mode.held)
-    functions = (module.motion, module.shift, module.land, module.watch)
+    calls = (module.motion, module.shift, module.land, module.watch)
+    sizes = (n, n + positions, 2 * n + m, len(watches))
+    report = Functions((module.report,), (n + m + slips + len(watches),), table, workspace)
     return ModeKernels(
-        functions=Functions(functions, table, workspace),
-        report=Functions((module.report,), table, workspace),
-        independence=Functions((module.independence,), table, workspace) if positions else None,
+        functions=Functions(calls, sizes, table, workspace),
+        report=report,
+        independence=Functions((module.independence,), (1,), table, workspace) if positions else None,
         watches=tuple(item[0] for item in watches),
         positions=positions,
         rows=len(mode.held),
@@ -176,13 +178,13 @@ def _watches(structure: Structure, mode: ActiveSet, extra: int) -> list[tuple[tu
     return found + [(("extra", k), EXTRA, k) for k in range(extra)]
 
 
-def _tail(kernels: TableKernels, start: int, mode: ActiveSet, structure: Structure, watches: Sequence[Any]) -> Any:
+def _tail(slips: int, start: int, mode: ActiveSet, structure: Structure, watches: Sequence[Any]) -> Any:
     held = [number for j in mode.held for number in (j, int(structure.positions[j]))]
     watched = [number for _, kind, place in watches for number in (kind, place)]
     solve = int(any(kind == NORMAL for _, kind, _ in watches))
     count = sum(kind != EXTRA for _, kind, _ in watches)
     # What the kernels read from the end: slips, start of this part, held, watched by table, whether a multiplier is.
-    tail = [*held, *watched, kernels.slips, start, len(mode.held), count, solve]
+    tail = [*held, *watched, slips, start, len(mode.held), count, solve]
     return np.array(tail, dtype=np.int64)
 
 

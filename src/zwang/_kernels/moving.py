@@ -13,20 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from zwang._declare.symbols import t as time
-from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, Structure
-from zwang._derive.program import Program, derive_program
-from zwang._derive.rewriting import Frozen, freeze
-from zwang._graph.convert import Converter
+from zwang._derive.modes import ActiveSet
 from zwang._interrupts import taken
-from zwang._kernels.large import TableKernels
-from zwang._kernels.mode_kernels import ModeKernels, mode_kernels
-from zwang._kernels.mode_tables import suits, table_kernels
-from zwang._kernels.numba import DenseKernels, StraightKernels
+from zwang._kernels.mode_kernels import ModeKernels
+from zwang._kernels.outputs import Array
+from zwang._kernels.service import Service
 from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, Stretch, vector
-from zwang._kernels.terms import Array
 from zwang._numerics.budget import Spent, spend
+from zwang._numerics.jit import with_addresses
 from zwang._numerics.pacing import Pace
 
 STORED = 2_000_000  # numbers kept in one call
@@ -61,15 +55,7 @@ class Moving:
 
     def __post_init__(self) -> None:
         self.watch_names = self.kernels.watches
-        self._loops: dict[bool, Callable[..., int]] = {}
         self._pace: Pace[str] = Pace(FIRST, MOST)
-
-    def _loop(self, glance: bool) -> Callable[..., int]:
-        if glance not in self._loops:
-            from zwang._numerics.motion.loop import Addresses, advance
-
-            self._loops[glance] = partial(advance, Addresses(*self.kernels.functions.addresses(glance)))
-        return self._loops[glance]
 
     def prepared(self, params: Array, sides: Array) -> Callable[..., int]:
         """Return the compiled loop for parameters (with the sides of the surfaces): see `motion.loop.run`.
@@ -77,8 +63,11 @@ class Moving:
         It takes params, room, watched, counts, reals and stored.
         `sides` says what will be watched: where that needs no solution of the equations, less is computed.
         """
+        from zwang._numerics.motion.loop import Addresses, advance
+
         functions = self.kernels.functions
-        loop = self._loop(self.kernels.glance(sides))
+        chosen = functions.only(0, 1, 2, 4 if self.kernels.glance(sides) else 3)
+        loop = with_addresses(advance, *chosen.calls, pack=Addresses)
         return partial(loop, functions.table, functions.workspace(params))
 
     def branches(self, t: float, q: Array, v: Array, params: Array) -> Array:
@@ -115,7 +104,7 @@ class Moving:
         out = np.empty(self.n + k + s + w)
         report = self.kernels.report
         work = report.workspace(everything)
-        status = report.kernels[0](float(t), vector(q), vector(v), everything, report.table, work, out)
+        status = report.calls[0](float(t), vector(q), vector(v), everything, report.table, work, out)
         a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
         return a, lam, friction, watches, status == 0
 
@@ -138,7 +127,7 @@ class Moving:
         everything = np.concatenate([params, branches])
         out = np.zeros(len(self.watch_names) + 1)
         work = functions.workspace(everything)
-        functions.kernels[3](float(t), vector(q), vector(v), everything, functions.table, work, out)
+        functions.calls[3](float(t), vector(q), vector(v), everything, functions.table, work, out)
         return out[:-1]
 
     def advance(
@@ -227,41 +216,14 @@ def moving(model: Any, mode: ActiveSet, extra: Sequence[Any] = (), *, compiled: 
     extra : expressions
         Watched beside what the mode watches by itself: user events.
     compiled : bool, optional
-        Generated code (True) or tapes (False), which need no compilation; by default generated code where the system
-        is small.
+        Code of the mode's own (True) or what needs no compilation (False); by default as it suits the system.
     """
-    kernels = getattr(model, "kernels", model)
-    made = kernels.__dict__.setdefault("_moving", {})
-    key = (mode, tuple(extra), compiled)
-    if key not in made:
-        made[key] = _make(kernels, mode, extra, compiled)
-    found: Moving = made[key]
-    return found
+    service: Service = getattr(model, "kernels", model)
+    system, watched = service.system, tuple(extra)
 
+    def make() -> Moving:
+        kernels = service.mode(mode, watched, quick=None if compiled is None else not compiled)
+        slips = sum(len(law.slips) for law in service.structure.laws)
+        return Moving(mode, kernels, len(system.coordinates), len(system.parameters), slips)
 
-def _make(kernels: Any, mode: ActiveSet, extra: Sequence[Any], compiled: bool | None) -> Moving:
-    system: System = kernels.system
-    structure = Structure.of(system)
-    slips = sum(len(law.slips) for law in structure.laws)
-    if isinstance(kernels, TableKernels) and suits(system, mode):
-        made = table_kernels(kernels, mode, structure, extra)
-        return Moving(mode, made, len(system.coordinates), len(system.parameters), slips)
-    frozen = kernels.__dict__.get("_frozen")
-    if frozen is None:
-        program: Program = getattr(kernels, "program", None) or derive_program(system)
-        frozen = kernels.__dict__["_frozen"] = freeze(program)
-    if compiled is None:
-        compiled = isinstance(kernels, StraightKernels) and not isinstance(kernels, DenseKernels)
-    made = mode_kernels(frozen, structure, mode, _nodes(system, frozen, extra), compiled)
-    return Moving(mode, made, len(system.coordinates), len(system.parameters), slips)
-
-
-def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[int]:
-    """Return the nodes of user expressions, with their choices left as they are."""
-    program = frozen.program
-    symbols: dict[Any, int] = {time: program.t}
-    symbols |= dict(zip(system.coordinates, program.q, strict=True))
-    symbols |= dict(zip(system.velocities, program.v, strict=True))
-    symbols |= dict(zip(system.parameters, program.params[: len(system.parameters)], strict=True))
-    convert = Converter(program.graph, symbols)
-    return [convert(item) for item in extra]
+    return service.kept(("moving", mode, watched, compiled), make)

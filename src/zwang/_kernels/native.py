@@ -1,4 +1,4 @@
-"""The native backend: Numba from generated source, in the shape that fits the size of the system.
+"""The native backend: machine code by Numba, in the shape that fits the size of the system.
 
 Up to `SMALL` unknowns everything is straight-line code, solved in place. Above that, systems of many like parts become
 loops over tables with a sparse factorization; what has no like parts runs a tape for its terms and is solved by
@@ -7,16 +7,63 @@ dense loops.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._derive.kinds import Kind, sort_into_kinds
+from zwang._derive.modes import ActiveSet
+from zwang._derive.solution import PIVOT
 from zwang._derive.supported import Supported
+from zwang._kernels.lanes import Lanes, lanes_for
 from zwang._kernels.large import TableKernels
-from zwang._kernels.numba import DenseKernels, StraightKernels
-from zwang._kernels.terms import Kernels
+from zwang._kernels.numba import NumbaDialect
+from zwang._kernels.outputs import Array
+from zwang._kernels.service import Service
+from zwang._kernels.terms import Solved, Terms
+from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
 
 SMALL = 12
 WIDEST_KIND = 16
+
+
+class StraightKernels(Service):
+    """The kernels of a small system: generated code, and lanes for ensembles."""
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system, NumbaDialect())
+
+    def lanes(self, mode: ActiveSet) -> Lanes | None:
+        """Return what moves many states of a mode side by side; None where lanes don't suit it."""
+        return self.kept(("lanes", mode), lambda: lanes_for(self.frozen, self.structure, mode))
+
+
+class DenseKernels(Service):
+    """The kernels of a mid-size system without like parts: tapes, and dense loops for the solution."""
+
+    quick = True
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system, NumbaDialect())
+
+    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
+        """Return accelerations and multipliers with these normals held as equalities."""
+        terms = self.terms(t, q, v, params)
+        assert isinstance(terms, Terms)  # as a layout gives them
+        chosen = list(active)
+        n, states = terms.force.shape
+        k = len(chosen)
+        a, lam, regular = np.empty((n, states)), np.empty((k, states)), np.empty(states, dtype=bool)
+        work = np.empty(dense_workspace_size(n, k))
+        for s in range(states):
+            columns = (terms.mass[:, :, s], terms.rows[chosen, :, s], terms.force[:, s], terms.gamma[chosen, s])
+            mass, rows, force, gamma = (np.ascontiguousarray(array) for array in columns)
+            x, y = np.full(n, np.nan), np.full(k, np.nan)
+            regular[s] = kkt_dense(mass, rows, force, gamma, work, x, y) > PIVOT
+            a[:, s], lam[:, s] = x, y
+        return Solved(a, lam, regular)
 
 
 class NativeBackend:
@@ -24,7 +71,7 @@ class NativeBackend:
 
     name = "native"
 
-    def build(self, system: System) -> Kernels:
+    def build(self, system: System) -> Service:
         """Return the kernels of a system, in the shape that fits it."""
         unknowns = len(system.coordinates) + sum(isinstance(item, Bilateral) for item in system.constraints)
         if unknowns <= SMALL:

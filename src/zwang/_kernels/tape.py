@@ -1,4 +1,7 @@
-"""A graph as a tape: registers for inputs, constants and nodes, and the instructions between them."""
+"""A graph as a tape: registers for inputs, constants and nodes, and the instructions between them.
+
+Tapes need no compilation, and take some ten times as long to run as generated code.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zwang._derive.program import Program
 from zwang._graph.graph import Graph, Node
-from zwang._kernels.terms import Array
+from zwang._kernels.outputs import Array, Functions, Ints, Outputs
 from zwang._numerics import tape as ops
 
-Ints = NDArray[np.int64]
 CODES = {
     "mul": ops.MUL,
     "div": ops.DIV,
@@ -70,11 +71,43 @@ class Tape:
 def record(program: Program, outputs: Sequence[Node]) -> Tape:
     """Return the tape that computes the outputs from t, q, v and params."""
     g = program.graph
-    inputs = [program.t, *program.q, *program.v, *program.params]
+    inputs = program.inputs
     recorder = _Recorder(g, inputs)
     for node in g.reachable(outputs, set(inputs)):
         recorder.add(node)
     return recorder.tape(outputs)
+
+
+@dataclass(frozen=True)
+class TapedFunctions(Functions):
+    """Functions that run tapes; `first` is that of the first one, with the truth that all is well."""
+
+    first: Tape
+
+    def many(self, t: Array, q: Array, v: Array, params: Array) -> Array:
+        """Return what the first of them writes at many states, and where all was well; see `Functions`."""
+        return self.first.run(t, q, v, params)
+
+
+def taped(program: Program, outputs: Sequence[Outputs]) -> TapedFunctions:
+    """Return functions that run tapes, at most as many as there are in `TAPES`."""
+    g = program.graph
+    certain = g.condition("le", g.zero, g.one)
+    table: list[Ints] = []
+    places, tapes = [], []
+    at, first = len(outputs), 0
+    for item in outputs:
+        tape = record(program, [*item.nodes, certain if item.sound is None else item.sound])
+        head = np.array([len(tape.code), len(item.nodes), first, tape.registers.size], dtype=np.int64)
+        table += [head, tape.code.ravel(), tape.results]
+        places.append(at)
+        tapes.append(tape)
+        at += head.size + tape.code.size + tape.results.size
+        first += tape.registers.size
+    full = np.concatenate([np.array(places, dtype=np.int64), *table])
+    constants = np.concatenate([tape.registers for tape in tapes])
+    sizes = tuple(len(item.nodes) for item in outputs)
+    return TapedFunctions(ops.TAPES[: len(outputs)], sizes, full, lambda params: constants.copy(), tapes[0])
 
 
 class _Recorder:

@@ -1,4 +1,4 @@
-"""What every backend gives: the terms of the equations at states, and the accelerations of active constraints.
+"""The terms of the equations at states, and the accelerations of active constraints, as every backend gives them.
 
 Arrays hold structure of arrays: the last axis runs over states, so that each quantity is one contiguous row.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,22 +163,3 @@ def relative_error(inertia: Array, force: Array, reaction: Array, along: Array, 
 
 
 TINY = 1e-300
-
-
-class Kernels(Protocol):
-    """The contract of a backend; `t` is (B,), `q` and `v` (n, B), `params` (p, B) or (p, 1) if shared."""
-
-    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms | SparseTerms:
-        """Return the terms of the equations at the states."""
-
-    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
-        """Return accelerations and multipliers with these normals held as equalities."""
-
-
-class Backend(Protocol):
-    """One method: from a system to its kernels."""
-
-    name: str
-
-    def build(self, system: Any) -> Kernels:
-        """Return the kernels of a system."""

@@ -35,7 +35,12 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
     softened = runner.softened
     params = softened.values(runner.params, strength)
     motion = one_motion(
-        compile(softened.soft), runner.state, params, until=float(edges[-1]), tol=max(tol, 1e-13), **runner.options
+        compile(softened.soft, softened.backend),
+        runner.state,
+        params,
+        until=float(edges[-1]),
+        tol=max(tol, 1e-13),
+        **runner.options,
     )
     if motion.status is MotionStatus.UNFINISHED:
         return _unfinished(runner, motion, motion.reason)
@@ -120,7 +125,7 @@ def evaluate(made: Flow, times: Array, states: Array, params: Array) -> Array:
         if k % OFTEN == 0:
             spend()
         q, v = states[k, :n].copy(), states[k, n:].copy()
-        made.module.rhs(float(t), q, v, params, sides, workspace, out[k])
+        made.live.calls[0](float(t), q, v, params, sides, workspace, out[k])
     return out[:, n:]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile import compile
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral
 from zwang._declare.symbols import Velocity
@@ -159,7 +160,7 @@ class _Field:
         inputs = resolve(softened.soft, state, softened.values(params, 1.0))
         self.q, self.v = inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
         self.params = np.ascontiguousarray(inputs.params[:, 0])
-        self.flow: Flow = flow(softened.soft, _nodes(softened))
+        self.flow: Flow = flow(compile(softened.soft, softened.backend).kernels, _nodes(softened))
         self.workspace = self.flow.workspace(self.params)
         self.sides = np.zeros(max(self.flow.sides, 1), dtype=np.int64)
         self.out = np.zeros(self.n + len(self.flow.measures))
@@ -171,7 +172,7 @@ class _Field:
 
     def _measure(self, t: float, q: Array, v: Array) -> list[Array]:
         q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-        self.flow.module.rhs(t, q, v, self.params, self.sides, self.workspace, self.out)
+        self.flow.live.calls[0](t, q, v, self.params, self.sides, self.workspace, self.out)
         return [self.out[a:b].copy() for a, b in zip(self.places[:-1], self.places[1:], strict=True)]
 
     def at(self, t: float, q: Array, v: Array) -> _Local:

@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from zwang._compile import compile
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Unilateral
 from zwang._declare.system import System
@@ -99,7 +100,8 @@ class Runner:
     @cached_property
     def flow(self) -> Flow:
         """The kernels, compiled when they are first needed."""
-        return flow(self.bare, lambda program, convert: _measures(self.softened, program, convert))
+        service = compile(self.bare, self.softened.backend).kernels
+        return flow(service, lambda program, convert: _measures(self.softened, program, convert))
 
     @cached_property
     def bare(self) -> System:
@@ -117,11 +119,8 @@ class Runner:
         params = np.ascontiguousarray(inputs.params[:, 0])
         q, v, t = inputs.q[:, 0].copy(), inputs.v[:, 0].copy(), float(inputs.t[0])
         workspace = made.workspace(params)
-        module = made.module
         return Problem(
-            rhs=module.held_rhs,
-            jacobian=module.held_jacobian,
-            surfaces=module.surfaces,
+            functions=made.held.calls,
             n=made.n,
             measures=len(made.measures),
             ranged=len(self.softened.names),
@@ -184,7 +183,8 @@ class Runner:
         """Return the fastest rate [1/s] at a few states of a run; 0 where it is not known."""
         if self.method == "events":
             return [0.0]
-        problem = replace(self.problem(run.strength), jacobian=self.flow.module.jacobian)
+        problem = self.problem(run.strength)
+        problem = replace(problem, functions=(*self.flow.live.calls, problem.functions[2]))
         places = np.linspace(0, len(run.course.t) - 1, 9).astype(int)
         states = [(float(run.course.t[k]), run.course.q[k].copy(), run.course.v[k].copy()) for k in places]
         return [fastest_rate(replace(problem, t=t, q=q, v=v)) for t, q, v in states]
@@ -199,7 +199,8 @@ def fastest_rate(problem: Problem) -> float:
     """Return the largest rate of the flow at its start [1/s]."""
     n = problem.n
     out = np.zeros(2 * n * n)
-    problem.jacobian(problem.t, problem.q, problem.v, problem.params, problem.sides, problem.workspace, out)
+    jacobian = problem.functions[1]
+    jacobian(problem.t, problem.q, problem.v, problem.params, problem.sides, problem.workspace, out)
     stiffness, drag = out[: n * n].reshape(n, n), out[n * n :].reshape(n, n)
     if not np.isfinite(out).all():
         return 0.0

@@ -36,6 +36,8 @@ class Softened:
         With the parameter as their strength.
     strength : str
         Name of that parameter.
+    backend : str
+        Which backend computes both.
     """
 
     ideal: System
@@ -43,6 +45,7 @@ class Softened:
     names: tuple[str, ...]
     ways: Mapping[str, Any]
     strength: str
+    backend: str = "native"
 
     @property
     def words(self) -> str:
@@ -90,7 +93,7 @@ def soften(system: System | Model, constraint: Any, by: Any) -> Softened:
     given = by if isinstance(by, Mapping) else dict.fromkeys(names, by)
     ways = {key: _with_strength(declared, way, symbol) for key, way in given.items()}
     soft = realize(declared, names, by=ways if isinstance(by, Mapping) or len(names) > 1 else ways[names[0]])
-    return Softened(declared, soft, names, ways, name)
+    return Softened(declared, soft, names, ways, name, system.backend if isinstance(system, Model) else "native")
 
 
 def _with_strength(system: System, by: Any, symbol: Any) -> Realization:

@@ -220,4 +220,10 @@ def tape_4(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Fl
     return _run_numbered(4, t, q, v, params, table, work, out)
 
 
-TAPES = (tape_0, tape_1, tape_2, tape_3, tape_4)
+@njit(EVAL_SIGNATURE)
+def tape_5(t: float, q: Floats, v: Floats, params: Floats, table: Ints, work: Floats, out: Floats) -> int:
+    """Run tape 5 at one state."""
+    return _run_numbered(5, t, q, v, params, table, work, out)
+
+
+TAPES = (tape_0, tape_1, tape_2, tape_3, tape_4, tape_5)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Solved, SparseTerms
-from zwang._kernels.large import TableKernels
 from zwang._numerics.contact.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionPiece, MotionRows
@@ -25,7 +24,7 @@ FEW = 32
 
 def suits(source: RowSource, motion: Motion) -> bool:
     """Say whether a motion has its rows computed here: a large system without friction at work."""
-    large = isinstance(source.ground.model.kernels, TableKernels)
+    large = source.ground.model.kernels.sparse
     rough = any(place.slips for place in source.ground.table.places)
     least = source.redundant is not None and any(piece.undetermined for piece in motion.pieces)
     return large and not rough and not least

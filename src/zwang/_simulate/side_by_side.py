@@ -14,7 +14,7 @@ from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
-from zwang._kernels.lanes import LaneEnds, Lanes, lanes_for
+from zwang._kernels.lanes import LaneEnds, Lanes
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
@@ -91,7 +91,7 @@ def _lanes(model: Model, first: Motion, count: int) -> Lanes | None:
         return None
     if count * (len(piece.t) + OVERHEAD) < WORTH:
         return None
-    return lanes_for(model, mode_of_piece(piece))
+    return model.kernels.lanes(mode_of_piece(piece))
 
 
 def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:

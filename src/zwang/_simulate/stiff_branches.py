@@ -108,7 +108,7 @@ def realized_outcomes(crossing: Crossing) -> list[Outcome]:
     terms = ground.terms(t, q, v)
     rows = terms.rows[:, :, 0]
     mobility = np.einsum("ji,ik,jk->j", rows, np.linalg.inv(terms.mass[:, :, 0]), rows)
-    model = _softened(ground.model.system)
+    model = _softened(ground.model.system, ground.model.backend)
     scale = found.place.scale
     radius = max(float(np.linalg.norm((q - found.q) / scale)), 1e-6)
     out = min(float(np.linalg.norm((way.curve.at(way.curve.end)[0] - found.q) / scale)) for way in crossing.ways)
@@ -134,12 +134,12 @@ STRENGTH = parameter("zwang_strength")
 
 
 @lru_cache(maxsize=16)
-def _softened(system: System) -> Model:
+def _softened(system: System, backend: str) -> Model:
     """Return the system with all its constraints made by springs; strength and weights are parameters."""
     soft = system
     for number, name in enumerate(system.constraints.names):
         soft = realize(soft, name, by=Stiffness(STRENGTH, weight=_weight(number)))
-    return compile(soft)
+    return compile(soft, backend)
 
 
 def _followed(

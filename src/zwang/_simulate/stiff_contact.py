@@ -85,8 +85,8 @@ class Spring:
 
 
 @lru_cache(maxsize=32)
-def _softened(system: System, name: str) -> Model:
-    return compile(realize(system, name, by=Stiffness(STRENGTH)))
+def _softened(system: System, name: str, backend: str) -> Model:
+    return compile(realize(system, name, by=Stiffness(STRENGTH)), backend)
 
 
 def spring_of(driver: Driver, decision: Decision, moment: Moment) -> Spring | str:
@@ -112,7 +112,7 @@ def spring_of(driver: Driver, decision: Decision, moment: Moment) -> Spring | st
     return Spring(
         number,
         place.name,
-        _softened(ground.model.system, place.name),
+        _softened(ground.model.system, place.name, ground.model.backend),
         strengths,
         1.0 / mobility,
         np.asarray(carried / mobility),

@@ -42,7 +42,6 @@ from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.measured import Measured
 from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.step_terms import step_terms
 from zwang._simulate.stopping import Stop
 from zwang._simulate.unsound import first_unsound
 from zwang.errors import DeclarationError
@@ -108,12 +107,12 @@ class Walk:
         self.count = max(math.ceil((until - moment.t) / step - 1e-9), 0)
         self.h = (until - moment.t) / self.count if self.count else 0.0
         self.shortcut = shortcut and autonomous(ground)
-        found = step_terms(ground.model, ground.params)
+        terms, mass_places, row_places = ground.model.kernels.step_terms(ground.params)
         places = ground.table.places
-        self.layout = step_layout(len(moment.q), found.mass_places, found.row_places, contact_rows(ground))
+        self.layout = step_layout(len(moment.q), mass_places, row_places, contact_rows(ground))
         self.walker = Walker(
             self.layout,
-            found.terms,
+            terms,
             ground.params,
             np.array([int(place.normal >= 0 and place.on_position) for place in places], dtype=np.int64),
             np.array([place.law for place in places], dtype=np.int64),

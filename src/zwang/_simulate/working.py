@@ -21,7 +21,6 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
-from zwang._kernels.large import TableKernels
 from zwang._numerics.contact.modes import Mode
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
@@ -138,7 +137,7 @@ def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, 
 
     *applied, explicit, _ = powers(t, q, v, source.ground.params)
     rows: list[Any] = list(applied)
-    if isinstance(source.ground.model.kernels, TableKernels) and not any(p.slips for p in source.ground.table.places):
+    if source.ground.model.kernels.sparse and not any(p.slips for p in source.ground.table.places):
         return np.array([*rows, *constraint_powers(source, piece, t, q, v), explicit])
     terms = source.terms(t, q, v)
     solved = solve_mode(source.ground.table, terms, mode_of_piece(piece))

@@ -12,6 +12,7 @@ from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.follow import follow
+from zwang._numerics.jit import with_functions
 from zwang._trace.local import HalfBranch
 from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.sampling import TURN, Solver
@@ -58,9 +59,10 @@ class Follower:
         rows: list[Array] = []
         sigmas: list[Array] = []
         total, first, step = 0, x, np.array([0.05, LONGEST])
+        loop = with_functions(follow, *s.equations.plain.calls)
         while True:
-            made = follow(
-                s.one, s.place.t, first, forward, s.rank, s.sizes, s.place.scale, s.mix, s.place.params, s.work,
+            made = loop(
+                s.place.t, first, forward, s.rank, s.sizes, s.place.scale, s.mix, s.place.params, s.work,
                 centres, radii, s.periods, self.limits, step, int(closing and total == 0), pieces, weakest, report,
             )  # fmt: skip
             spend(made, made * pieces[0].nbytes)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model
+from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
 from zwang._numerics.jit import tiered
@@ -312,7 +312,8 @@ class _Search:
         """Return the main numbers of the space at one value; None where it can't be traced."""
         try:
             params = {**self.params, self.symbol.name: value}
-            space: ConfigurationSpace = trace(self.system, params, self.box, t=self.t, seed=self.seed, budget=UNBOUNDED)
+            model = compile(self.system, self.equations.backend)
+            space: ConfigurationSpace = trace(model, params, self.box, t=self.t, seed=self.seed, budget=UNBOUNDED)
             spend()  # a space whose search was cut short is not compared
         except (DeclarationError, StateError):
             return None

@@ -10,66 +10,63 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._compile import Model
-from zwang._compile.kept import Kept
+from zwang._compile import Model, compile
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import _value as value_of
+from zwang._graph.evaluate import evaluate_into
 from zwang._graph.graph import Graph, Node
-from zwang._kernels import straight
-from zwang._kernels.tape import Tape, record
-from zwang._numerics.jit import load_generated
+from zwang._kernels.outputs import Dialect, Functions, Outputs
 from zwang._numerics.power_series import FUNCTIONS
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
-_KNOWN: Kept[Equations] = Kept(64)
 STRAIGHT = 13
 """Coordinates and equations up to which single points are looked at in compiled code."""
 
 
 def equations_of(system: System | Model) -> Equations:
     """Return the equations of a system's configuration space, the same object for the same declaration."""
-    declared = system.system if isinstance(system, Model) else system
-    if not isinstance(declared, System):
-        raise DeclarationError(f"trace needs a System or a Model; it was given {declared!r:.80}.")
-    return _KNOWN.get((declared.digest, declared.name), lambda: Equations(declared))
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"trace needs a System or a Model; it was given {system!r:.80}.")
+    model = compile(system)
+    return model.kernels.kept("constraints", lambda: Equations(model))
 
 
 @dataclass(frozen=True)
-class SparseTape:
-    """Outputs of which most are zero: a tape for the others, and where they stand."""
+class SparseFunction:
+    """Outputs of which most are zero: a function of the others, and where they stand."""
 
-    tape: Tape
+    functions: Functions
     places: NDArray[np.int64]
     size: int
 
     @classmethod
-    def of(cls, program: Program, outputs: Sequence[Node]) -> SparseTape:
-        """Return the tape of some nodes."""
+    def of(cls, dialect: Dialect, program: Program, outputs: Sequence[Node]) -> SparseFunction:
+        """Return the function of some nodes."""
         zero = program.graph.zero
         places = [k for k, node in enumerate(outputs) if node != zero]
-        tape = record(program, [outputs[k] for k in places])
-        return cls(tape, np.array(places, dtype=np.int64), len(outputs))
+        nodes = Outputs(tuple(outputs[k] for k in places))
+        functions = dialect.build(program, {"one": nodes}, "sparse", quick=True)
+        return cls(functions, np.array(places, dtype=np.int64), len(outputs))
 
     def run(self, t: float, q: Array, params: Array) -> Array:
         """Return all outputs at one point."""
         found = np.zeros(self.size)
         column = np.ascontiguousarray(q, dtype=float)[:, None]
         if len(self.places):
-            found[self.places] = self.tape.run(np.array([t]), column, np.zeros((0, 1)), params[:, None])[:, 0]
+            out = self.functions.many(np.array([t]), column, np.zeros((0, 1)), params[:, None])
+            found[self.places] = out[:-1, 0]
         return found
 
 
@@ -84,10 +81,13 @@ class Equations:
         The one-sided ones on positions: h >= 0.
     ignored : tuple of str
         The constraints on velocities.
+    backend : str
+        Whose functions they are.
     """
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, model: Model) -> None:
+        system = model.system
+        self.system, self.backend, self.dialect = system, model.backend, model.kernels.dialect
         relations = [item for item in system.constraints if not isinstance(item, Friction)]
         positions = [item for item in relations if item.level == "position"]
         self.held = [item for item in positions if isinstance(item, Bilateral)]
@@ -126,33 +126,31 @@ class Equations:
         return [self.program.graph.gradient(node, self.program.q) for node in self.nodes]
 
     @cached_property
-    def module(self) -> ModuleType:
-        """Compiled code: f, h, then the rows of both."""
-        outputs = [*self.nodes, *(node for row in self.gradients for node in row)]
-        source = straight.module_source(self.program, straight.Kernel(outputs))
-        return load_generated(source, "constraints")
+    def plain(self) -> Functions:
+        """The function of f, h, then the rows of both."""
+        outputs = Outputs((*self.nodes, *(node for row in self.gradients for node in row)))
+        return self.dialect.build(self.program, {"one": outputs}, "constraints")
 
     @cached_property
-    def curvature_module(self) -> ModuleType:
-        """Compiled code: what `module` computes for f alone, then the Hessians of f (m, n, n)."""
+    def curved(self) -> Functions:
+        """The function of what `plain` computes for f alone, then of the Hessians of f (m, n, n)."""
         g, q = self.program.graph, self.program.q
         rows = self.gradients[: self.m]
         second = [g.forward(row, {q[j]: g.one}) for row in rows for j in range(self.n)]
         outputs = [*self.nodes[: self.m], *(node for row in rows for node in row)]
         outputs += [node for column in second for node in column]
-        source = straight.module_source(self.program, straight.Kernel(outputs))
-        return load_generated(source, "curvatures")
+        return self.dialect.build(self.program, {"one": Outputs(tuple(outputs))}, "curvatures")
 
     @cached_property
-    def tapes(self) -> tuple[SparseTape, SparseTape]:
-        """What the two modules compute beside f and h, as tapes without zeros: rows of f, rows of h; Hessians of f.
+    def sparse(self) -> tuple[SparseFunction, ...]:
+        """What the two functions compute beside f and h, quickly made and without zeros: rows of both; Hessians of f.
 
         Large mechanisms run them: compiled, entry by entry, they would take minutes.
         """
         q = self.program.q
         rows = [node for row in self.gradients for node in row]
         second = [node for row in self.gradients[: self.m] for j in range(self.n) for node in self._bent(row, q[j])]
-        return SparseTape.of(self.program, [*self.nodes, *rows]), SparseTape.of(self.program, second)
+        return tuple(SparseFunction.of(self.dialect, self.program, nodes) for nodes in ([*self.nodes, *rows], second))
 
     def _bent(self, row: list[Node], along: Node) -> list[Node]:
         graph = self.program.graph
@@ -182,8 +180,7 @@ class Equations:
         if key not in self._orders:
             self._orders[key] = [node for node in program.graph.reachable(outputs) if node not in inputs]
         values = inputs
-        for node in self._orders[key]:
-            values[node] = value_of(program.graph, node, values, FUNCTIONS)
+        evaluate_into(program.graph, self._orders[key], values, FUNCTIONS)
         return [values[node] for node in outputs]
 
 
@@ -220,9 +217,9 @@ class Place:
         """Return the second derivatives of F with respect to x, (m, n, n)."""
         e = self.equations
         if e.large:
-            flat = e.tapes[1].run(self.t, q, self.params)
+            flat = e.sparse[1].run(self.t, q, self.params)
         else:
-            flat = self._run(e.curvature_module, "curved", q, e.m * (1 + e.n + e.n**2))[e.m * (1 + e.n) :]
+            flat = self._run(e.curved, "curved", q)[e.m * (1 + e.n) :]
         found = flat.reshape(e.m, e.n, e.n)
         return found * np.outer(self.scale, self.scale) / self.weights[:, None, None]
 
@@ -232,13 +229,10 @@ class Place:
         out = self._plain(q)
         return out[e.m : e.m + e.g], out[e.m + e.g + e.m * e.n :].reshape(e.g, e.n)
 
-    def workspace(self, module: ModuleType, key: str) -> Array:
-        """Return what the kernels of a module prepare from the parameters alone."""
+    def workspace(self, functions: Functions, key: str) -> Array:
+        """Return what functions prepare from the parameters alone."""
         if key not in self._cache:
-            space = np.zeros(module.WORKSPACE)
-            if len(self.params):
-                module.prepare(self.params, space)
-            self._cache[key] = space
+            self._cache[key] = functions.workspace(self.params)
         found: Array = self._cache[key]
         return found
 
@@ -246,18 +240,17 @@ class Place:
         """Return f, h, then the rows of both."""
         e = self.equations
         if e.large:
-            return e.tapes[0].run(self.t, q, self.params)
-        return self._run(e.module, "plain", q, (e.m + e.g) * (e.n + 1))
+            return e.sparse[0].run(self.t, q, self.params)
+        return self._run(e.plain, "plain", q)
 
-    def _run(self, module: ModuleType, key: str, q: Array, size: int) -> Array:
-        out = np.empty(size)
+    def _run(self, functions: Functions, key: str, q: Array) -> Array:
+        out, work = np.empty(functions.sizes[0]), self.workspace(functions, key)
         q = np.ascontiguousarray(q, dtype=float)
-        module.one(self.t, q, _NOTHING, self.params, _TABLE, self.workspace(module, key), out)
+        functions.calls[0](self.t, q, NO_SPEED, self.params, functions.table, work, out)
         return out
 
 
-_NOTHING = np.zeros(0)
-_TABLE = np.zeros(1, dtype=np.int64)
+NO_SPEED = np.zeros(0)
 
 
 def _require_smooth(name: str, item: Any) -> None:

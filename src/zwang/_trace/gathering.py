@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, TRANSFORM
 from zwang._numerics.curves.starts import evaluate_many
+from zwang._numerics.jit import with_functions
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import RawArc
 from zwang._trace.equations import Equations, Place
@@ -179,8 +180,8 @@ def residual_of(place: Place, arcs: Sequence[RawArc], points: Sequence[Array]) -
     e = place.equations
     out = np.empty((len(q), (e.m + e.g) * (e.n + 1)))
     sizes = np.array([e.n, e.m, e.g], dtype=np.int64)
-    work = place.workspace(e.module, "plain")
-    evaluate_many(e.module.one.entry, place.t, q, sizes, place.params, work, out)
+    work = place.workspace(e.plain, "plain")
+    with_functions(evaluate_many, *e.plain.calls)(place.t, q, sizes, place.params, work, out)
     slopes = out[:, e.m + e.g : e.m + e.g + e.m * e.n].reshape(len(q), e.m, e.n)
     # Where an expression is steep its rounding errors are large, and mean little: they count as distances there.
     size = np.maximum(1.0, np.linalg.norm(slopes, axis=2))

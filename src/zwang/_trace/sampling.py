@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.starts import project_many, singular_many
+from zwang._numerics.jit import with_functions
 from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import real
-from zwang._trace.equations import Equations, Place, SparseTape
+from zwang._trace.equations import Equations, Place, SparseFunction
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -104,12 +105,12 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
 
 def _written_length(equations: Equations, params: Array) -> float:
     """Return a length from the numbers in the equations: where their highest powers balance what they are at zero."""
-    tape = SparseTape.of(equations.program, equations.nodes[: equations.m])
+    made = SparseFunction.of(equations.dialect, equations.program, equations.nodes[: equations.m])
     source, found = np.random.default_rng(0), [0.0]
-    at_zero = np.abs(tape.run(0.0, np.zeros(equations.n), params))
+    at_zero = np.abs(made.run(0.0, np.zeros(equations.n), params))
     for _ in range(3):
         u = np.where(equations.angles, 0.0, 1e6 * source.normal(size=equations.n))
-        once, twice = np.abs(tape.run(0.0, u, params)), np.abs(tape.run(0.0, 2 * u, params))
+        once, twice = np.abs(made.run(0.0, u, params)), np.abs(made.run(0.0, 2 * u, params))
         with np.errstate(all="ignore"):
             degree = np.log2(twice / once)
             lengths = 1e6 * (at_zero / once) ** (1.0 / np.round(degree))
@@ -173,8 +174,7 @@ class Solver:
         self.mix = self.every
         self.rank = min(e.n, e.m)
         self.periods = np.where(e.angles, TURN / place.scale, 0.0)
-        self.one = e.module.one.entry
-        self.work = place.workspace(e.module, "plain")
+        self.work = place.workspace(e.plain, "plain")
 
     def randomized(self, rank: int, source: np.random.Generator) -> None:
         """Solve as many combinations of the equations as there are independent ones on the set."""
@@ -189,9 +189,10 @@ class Solver:
         mix = self.every if every else self.mix
         values, report = np.zeros((len(x), len(mix))), np.empty((len(x), 2))
         arguments = (self.sizes, self.place.scale, mix, self.place.params, self.work, most)
+        loop = with_functions(project_many, *self.equations.plain.calls)
 
         def work(rows: slice) -> None:
-            project_many(self.one, self.place.t, x[rows], *arguments, values[rows], report[rows])
+            loop(self.place.t, x[rows], *arguments, values[rows], report[rows])
 
         _in_portions(len(x), work)
         found = (report[:, 1] <= ON) & np.isfinite(x).all(axis=1)
@@ -199,14 +200,15 @@ class Solver:
 
     def singular(self, x: Array, most: int = 60) -> tuple[Array, Array, Array]:
         """Move points to where the rank drops; return positions, last steps and residuals."""
-        module = self.equations.curvature_module
+        curved = self.equations.curved
         x = np.ascontiguousarray(x, dtype=float).copy()
         u, report = np.zeros((len(x), len(self.mix))), np.empty((len(x), 2))
-        work = self.place.workspace(module, "curved")
+        work = self.place.workspace(curved, "curved")
         arguments = (self.curved_sizes, self.place.scale, self.mix, self.place.params, work, most)
+        loop = with_functions(singular_many, *curved.calls)
 
         def solve(rows: slice) -> None:
-            singular_many(module.one.entry, self.place.t, x[rows], u[rows], *arguments, report[rows])
+            loop(self.place.t, x[rows], u[rows], *arguments, report[rows])
 
         _in_portions(len(x), solve)
         return x, report[:, 0], report[:, 1]

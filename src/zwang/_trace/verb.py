@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model
+from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._numerics.jit import tiered
@@ -153,7 +153,9 @@ def _sampled(
     else:
         plain, table = simpler
         places = [equations.system.parameters.index(item) for item in plain.parameters]
-        search = Search(equations_of(plain), values[places], t, region, scale, seed, starts, extra)
+        search = Search(
+            equations_of(compile(plain, equations.backend)), values[places], t, region, scale, seed, starts, extra
+        )
         searches.append(search)
         found = traced(search)
         arcs = counted(equations.system, values, table, found.branches)

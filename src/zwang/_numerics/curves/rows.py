@@ -117,7 +117,7 @@ def load(
     n, m, g = sizes[0], sizes[1], sizes[2]
     for j in range(n):
         q[j] = x[j] * scale[j]
-    evaluate(t, q, q, params, sizes, work, out)
+    evaluate(t, q, q[:0], params, sizes, work, out)
     rows = mix.shape[0]
     start = m + g
     fine = True

@@ -134,7 +134,7 @@ def singular_many(
 def evaluate_many(evaluate: Any, t: float, q: Any, sizes: Any, params: Any, work: Any, out: Any) -> None:
     """Write what `evaluate` gives at every row of q to the rows of `out`."""
     for s in range(q.shape[0]):
-        evaluate(t, q[s], q[s], params, sizes, work, out[s])
+        evaluate(t, q[s], q[s, :0], params, sizes, work, out[s])
 
 
 @njit

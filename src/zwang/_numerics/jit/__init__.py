@@ -12,7 +12,7 @@ divisors.
 
 from zwang._numerics.jit.answers import answer, tiered
 from zwang._numerics.jit.cache import KernelWarning
-from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type
+from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type, with_addresses, with_functions
 from zwang._numerics.jit.generated import load_generated
 from zwang._numerics.jit.kernel import Kernel, njit
 from zwang._numerics.jit.named import EVAL_SIGNATURE
@@ -36,4 +36,6 @@ __all__ = [
     "running",
     "tier",
     "tiered",
+    "with_addresses",
+    "with_functions",
 ]

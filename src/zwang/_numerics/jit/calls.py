@@ -7,6 +7,8 @@ alive as long as its address is in use. Without Numba the "address" is the funct
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from zwang._numerics.jit.kernel import Kernel, numba_in_use
@@ -79,3 +81,17 @@ def address(kernel: Kernel[Any, Any]) -> Any:
         return kernel.counted
     (compiled,) = dispatcher.overloads.values()
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+
+
+def with_functions(loop: Kernel[..., Any], *functions: Any) -> Callable[..., Any]:
+    """Return a loop that is given functions of a model; it runs as plain Python where one of them is no kernel."""
+    if all(isinstance(function, Kernel) for function in functions):
+        return partial(loop, *(function.entry for function in functions))
+    return partial(loop.plain, *functions)
+
+
+def with_addresses(loop: Kernel[..., Any], *functions: Any, pack: Any = None) -> Callable[..., Any]:
+    """Return a loop that is given functions of a model by address, packed into a NamedTuple; see `with_functions`."""
+    coded = all(isinstance(function, Kernel) for function in functions)
+    places = [address(function) for function in functions] if coded else functions
+    return partial(loop if coded else loop.plain, *(places if pack is None else [pack(*places)]))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.jit import with_functions
 from zwang._numerics.motion import oscillatory, run_state, stiff
 from zwang._numerics.motion.reference import DISTANCES, Compared, Reference
 from zwang._numerics.motion.run_state import Flow, RunState
@@ -30,11 +31,11 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """An initial value problem in kernels of the model's ABI.
+    """An initial value problem in functions of the model's ABI.
 
     Attributes
     ----------
-    rhs, jacobian, surfaces : kernels
+    functions : tuple
         Accelerations and measures; da/dq and da/dv; switching surfaces. See `zwang._kernels.flow`.
     n, measures, ranged, switches : int
         Coordinates; measures that are integrated; how many of them after the first n get their range; surfaces.
@@ -45,9 +46,7 @@ class Problem:
         The start.
     """
 
-    rhs: Any
-    jacobian: Any
-    surfaces: Any
+    functions: tuple[Any, ...]
     n: int
     measures: int
     ranged: int
@@ -111,9 +110,9 @@ def run_oscillatory(
 ) -> Course:
     """Follow a fast oscillation with an explicit method of order 8; the step is at most phase/(fastest rate)."""
     state = _State(problem, edges, reference)
+    loop = with_functions(oscillatory.oscillate, *problem.functions)
 
     def advance(steps: int) -> int:
-        loop: Any = oscillatory.oscillate
         return int(loop(*state.arguments, phase, tol, steps))
 
     status = _drive(advance, state)
@@ -129,9 +128,9 @@ def run_implicit(
 ) -> Course:
     """Follow a stiff motion with the L-stable method of Radau of order 5; switching surfaces are located."""
     state = _State(problem, edges, reference)
+    loop = with_functions(stiff.radau, *problem.functions)
 
     def advance(steps: int) -> int:
-        loop: Any = stiff.radau
         return int(loop(*state.arguments, tol, steps))
 
     status = _drive(advance, state)
@@ -167,13 +166,10 @@ class _State:
         return int(self.counts[run_state.STEPS] + self.counts[run_state.REJECTED])
 
     @property
-    def arguments(self) -> tuple[Any, Any, Any, Flow, RunState, Compared]:
-        """What both loops take first."""
+    def arguments(self) -> tuple[Flow, RunState, Compared]:
+        """What both loops take after the functions."""
         problem, reference = self.problem, self.reference
         return (
-            problem.rhs.entry,
-            problem.jacobian.entry,
-            problem.surfaces.entry,
             Flow(problem.n, problem.switches, problem.params, self.sides, problem.workspace),
             RunState(
                 self.y, self.carry, self.clock, self.counts, self.edges, self.record, self.low, self.high, self.sizes,

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang import System, Viscosity, compile, limit, realize
-from zwang._kernels.numba import NO_TABLE, prepared
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_004.motions import CENTRE, ON_BLADE, SLEIGH, across, mean_point, moved, path, rubbed
@@ -38,15 +37,15 @@ def _right(system: System, strong: float, weak: float, m: float, J: float) -> Ca
     """Return the right side in the frame of the blade: velocity across, along, spin, angle, place of the centre."""
     model = compile(realize(system, "blade", by=Viscosity(strong, other_side=weak)))
     params = np.array([{"m": m, "J": J}[item.name] for item in model.system.parameters])
-    module = model.kernels.solver_module(())  # type: ignore[attr-defined]
-    space, q, v, a = prepared(module, params), np.zeros(3), np.zeros(3), np.zeros(4)
+    solver = model.kernels.solver(())
+    space, q, v, a = solver.workspace(params), np.zeros(3), np.zeros(3), np.zeros(4)
 
     def right(y: Array) -> Array:
         u, along, spin, angle = y[:4]
         c, s = math.cos(angle), math.sin(angle)
         q[:] = y[4], y[5], angle
         v[:] = along * c - u * s, along * s + u * c, spin
-        module.one(0.0, q, v, params, NO_TABLE, space, a)
+        solver.calls[0](0.0, q, v, params, solver.table, space, a)
         turning = (-a[0] * s + a[1] * c - spin * along, a[0] * c + a[1] * s + spin * u)
         return np.array([*turning, a[2], spin, v[0], v[1]])
 

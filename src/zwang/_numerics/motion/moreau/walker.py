@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.jit import with_functions
 from zwang._numerics.motion.moreau import kernels, walking
 from zwang._numerics.motion.moreau.layout import StepLayout
 
@@ -94,10 +95,10 @@ class Walker:
 
     def walk(self, track: Track, h: float, start: int, stop: int, *, autonomous: bool) -> tuple[int, int]:
         """Take steps of length h; return how it ended (`walking.WENT` and the names after it) and the step reached."""
-        given = -1.0
+        given, walk = -1.0, with_functions(walking.walk, self.terms.kernel)
         while True:
-            status, reached, residual, drift = walking.walk.entry(
-                self.terms.kernel, self.params, self.terms.table, self.terms.workspace, self.terms.place, self.tables,
+            status, reached, residual, drift = walk(
+                self.params, self.terms.table, self.terms.workspace, self.terms.place, self.tables,
                 self.work, h, track.t, track.q, track.v, track.impulses, track.rates, track.closing, start, stop,
                 autonomous, given,
             )  # fmt: skip

@@ -1,0 +1,141 @@
+"""`Service`: all kernels of one system, asked for here and made once. `Model.kernels` is one.
+
+A service knows the program of its system and a dialect; what the verbs ask for (terms, solutions, modes of motion) are
+outputs of that program, which the dialect makes into functions. Nobody else makes kernels, and what is made of them
+(`kept`) lives as long as the service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from zwang._declare.system import System
+from zwang._derive.modes import ActiveSet, Structure
+from zwang._derive.program import Program, derive_program
+from zwang._derive.rewriting import Frozen, freeze
+from zwang._derive.solution import solve
+from zwang._kernels.layout import Layout
+from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
+from zwang._kernels.terms import Solved, SparseTerms, Terms
+
+if TYPE_CHECKING:
+    from zwang._kernels.lanes import Lanes
+    from zwang._kernels.mode_kernels import ModeKernels
+    from zwang._numerics.motion.moreau import Terms as StepTerms
+
+T = TypeVar("T")
+
+
+class Service:
+    """The kernels of a system in one dialect.
+
+    Parameters
+    ----------
+    system : System
+    dialect : Dialect
+
+    Attributes
+    ----------
+    sparse : bool
+        Whether the terms have sparse matrices.
+    quick : bool
+        Whether functions that are called at single states come in their quick form.
+    """
+
+    sparse = False
+    quick = False
+
+    def __init__(self, system: System, dialect: Dialect) -> None:
+        self.system, self.dialect = system, dialect
+        self._kept: dict[Any, Any] = {}
+
+    def kept(self, key: Any, make: Callable[[], T]) -> T:
+        """Return what was made under a key, made now if it wasn't."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
+
+    @cached_property
+    def program(self) -> Program:
+        """The graph of everything that the system computes. Add nodes to copies of it."""
+        return derive_program(self.system)
+
+    @cached_property
+    def frozen(self) -> Frozen:
+        """The program with its choices frozen. Add nodes to copies of it."""
+        return freeze(self.program.copy())
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Which constraints are one-sided, on positions, and have friction."""
+        return Structure.of(self.system)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each term stands in the output of the function of terms."""
+        return Layout(self.program)
+
+    @cached_property
+    def term_functions(self) -> Functions:
+        """The function of all terms."""
+        outputs = {"one": Outputs(tuple(self.layout.nodes))}
+        return self.dialect.build(self.program, outputs, "terms", quick=self.quick)
+
+    def solver(self, active: Sequence[int]) -> Functions:
+        """Return the function of accelerations and multipliers with these normals held as equalities."""
+        return self.kept(("solver", tuple(active)), lambda: self._solver(tuple(active)))
+
+    def _solver(self, active: tuple[int, ...]) -> Functions:
+        program = self.program.copy()
+        found = solve(program, active)
+        outputs = {"one": Outputs((*found.accelerations, *found.multipliers), found.regular)}
+        return self.dialect.build(program, outputs, "accelerations")
+
+    def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms | SparseTerms:
+        """Return the terms of the equations at states t (B,), q and v (n, B), params (p, B), or (p, 1) if shared."""
+        return self.layout.terms(self.term_functions.many(t, q, v, params))
+
+    def solve(self, t: Array, q: Array, v: Array, params: Array, active: Sequence[int]) -> Solved:
+        """Return accelerations and multipliers with these normals held as equalities."""
+        n, k = len(self.system.coordinates), len(tuple(active))
+        out = self.solver(active).many(t, q, v, params)
+        return Solved(out[:n], out[n : n + k], out[n + k] > 0.5)
+
+    def mode(self, mode: ActiveSet, extra: Sequence[Any] = (), *, quick: bool | None = None) -> ModeKernels:
+        """Return the functions of a mode of motion; `extra` are expressions that are watched beside the mode's own.
+
+        `quick`: see `Dialect`; by default as it suits the system.
+        """
+        from zwang._kernels.mode_kernels import mode_kernels
+
+        form = self.quick if quick is None else quick
+        key = ("mode", mode, tuple(extra), form)
+        given = (self.dialect, self.system, self.frozen.copy(), self.structure, mode, tuple(extra))
+        return self.kept(key, lambda: mode_kernels(*given, quick=form))
+
+    def lanes(self, mode: ActiveSet) -> Lanes | None:
+        """Return what moves many states of a mode side by side; None where there is nothing of the kind."""
+        return None
+
+    def step_terms(self, params: Array) -> tuple[StepTerms, Any, Any]:
+        """Return the terms as the steps of `moreau` want them, and the places of the entries of M and of the rows.
+
+        Rows are those of the normals, then those of the slips.
+        """
+        from zwang._numerics.motion.moreau import Terms as StepTerms
+
+        layout, m = self.layout, len(self.program.normals)
+        start = {name: part.start for name, part in layout.slices.items()}
+        head = [0, start["mass"], start["rows"], len(layout.row_places), start["slip_rows"]]
+        names = ("force", "value", "rate", "slip", "bounds")
+        place = [*head, *(start[name] for name in names), m, start["gamma"], start["slip_bias"]]
+        made = self.term_functions
+        workspace, size = made.workspace(params), len(layout.nodes)
+        terms = StepTerms(made.calls[0], made.table, workspace, size, np.array(place, dtype=np.int64))
+        rows = [*layout.row_places, *((m + j, i) for j, i in layout.slip_places)]
+        return terms, np.array(list(self.program.mass)).reshape(-1, 2), np.array(rows).reshape(-1, 2)
