@@ -84,7 +84,9 @@ browser: $(TOOLS) ## checks that need a real browser
 	  echo 'make browser: no Chromium found (chromium, chromium-browser, google-chrome). Cure: apt install chromium' >&2; \
 	  exit 1; }
 	@$(MAKE) --no-print-directory docs
-	$(call step,browser: pages in headless Chromium,$(BIN)/python -m pytest -q -m browser tests)
+	@[ -d $(STAMPS)/npm/node_modules/axe-core ] || ! command -v npm >/dev/null || \
+	  npm install --silent --no-save --prefix $(STAMPS)/npm axe-core
+	$(call step,browser: pages in headless Chromium,NODE_PATH=$(STAMPS)/npm/node_modules $(BIN)/python -m pytest -q -m browser tests)
 
 # Each test says what it drew and from which seed (-rP prints it, also where it passed).
 nightly: $(TOOLS) ## what takes longer than a change can wait: fuzz, random problems, full numbers; about an hour

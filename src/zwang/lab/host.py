@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from typing import Any
 
 PRACTICE: tuple[dict[str, Any], ...] = (
-    {"kind": "reactions", "system": "painleve_rod"},
     {"kind": "motion", "system": "painleve_rod", "until": 0.5},
+    {"kind": "reactions", "system": "painleve_rod"},
     {"kind": "open", "system": "painleve_rod"},
     {"kind": "drag", "system": "four_bar_crank_rocker", "handle": "B", "x": 0.5, "y": 0.5},
     {"kind": "space", "system": "four_bar_crank_rocker"},
@@ -48,19 +48,24 @@ class Host:
         self.channel = channel
         self.steps = practice(first)
         self.ready = False
+        self.forks = 0
+        self.done = 0
 
     def run(self) -> None:
         """Serve until the server is gone."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        next(self.steps)  # the first fork already knows the first view's system
         while True:
             asked, _, _ = select.select([self.channel], [], [], 0.0 if not self.ready else 0.5)
             self._reap()
-            if asked:
+            # The first worker comes when reactions are known, all others when motions are too: what was loaded before
+            # a fork is loaded once.
+            if asked and (self.ready or self.done > min(self.forks, 1)):
+                self.forks += 1
                 if not self._fork():
                     return
             elif not self.ready:
                 self.ready = next(self.steps, None) is None
+                self.done += 1
                 if self.ready:
                     self._say({"ready": True, "loaded": [name for name in ("sympy", "numba") if name in sys.modules]})
 

@@ -21,6 +21,8 @@ from zwang._declare.drawing import VIEW
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
 """A gap, or a rate of it, that counts as closed: that of `zwang.reactions`."""
+RATE_TOLERANCE = 1e-6
+"""A rate of a gap that counts as zero: dense output and typed numbers are no better [m/s]."""
 STEPS = 25
 MOST_HANDLES = 12
 MOST_POINTS = 60
@@ -122,11 +124,13 @@ class Mechanism:
 
     # --- carrying --------------------------------------------------------------------------------------------------
 
-    def closed(self, state: Mapping[str, float], params: Mapping[str, float]) -> NDArray[np.bool_]:
+    def closed(
+        self, state: Mapping[str, float], params: Mapping[str, float], *, tolerance: float = TOLERANCE
+    ) -> NDArray[np.bool_]:
         """Say which constraints hold a state: the two-sided ones, and those of the others that are closed there."""
         q, v = self.split(state)
         f, rates = self.gaps(q[None], v[None], params, float(state.get("t", 0.0)))
-        found: NDArray[np.bool_] = self.two_sided | (np.abs(f[0]) <= TOLERANCE) & (np.abs(rates[0]) <= 1e-6)
+        found: NDArray[np.bool_] = self.two_sided | (np.abs(f[0]) <= tolerance) & (np.abs(rates[0]) <= RATE_TOLERANCE)
         return found
 
     def carry(

@@ -93,7 +93,7 @@ _RUN = {"until": _UNTIL, "continue": _CONTINUE}
 KINDS: dict[str, dict[str, tuple[Check, str]]] = {
     "open": WHOSE,
     "parse": {"text": WHOSE["text"]},
-    "reactions": WHOSE,
+    "reactions": {**WHOSE, **_RUN, "time": (_between(0, MOST_UNTIL), "a time since the start of the motion")},
     "drag": {
         **WHOSE,
         "handle": (_name, "the name of a handle"),

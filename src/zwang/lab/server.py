@@ -31,6 +31,11 @@ TRY_LATER = 1013
 FIRST = "painleve_rod"
 """The system of the first view."""
 
+MODULES = (
+    "elements", "painter", "state", "transport", "plots", "systems", "parameters", "drawing", "space", "reactions",
+    "map", "motion", "realize", "papers", "take", "keys", "main",
+)  # fmt: skip
+"""The modules of the page, each after those that it imports."""
 ASSETS: dict[str, tuple[str, str]] = {
     "/": ("page/index.html", "text/html; charset=utf-8"),
     "/lab.css": ("page/lab.css", "text/css; charset=utf-8"),
@@ -38,7 +43,8 @@ ASSETS: dict[str, tuple[str, str]] = {
     "/first_view.json": ("page/first_view.json", "application/json"),
     "/uplot.js": ("page/uplot/uPlot.esm.js", "text/javascript; charset=utf-8"),
     "/uplot.css": ("page/uplot/uPlot.min.css", "text/css; charset=utf-8"),
-    "/main.js": ("page/main.js", "text/javascript; charset=utf-8"),
+    "/help.html": ("page/help.html", "text/html; charset=utf-8"),
+    **{f"/{name}.js": (f"page/{name}.js", "text/javascript; charset=utf-8") for name in MODULES},
 }
 """Address -> file of this package and its type; there are no others."""
 

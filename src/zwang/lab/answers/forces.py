@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
+from zwang.lab.answers.motions import instant
 from zwang.lab.answers.states import settled
 from zwang.lab.models import Opened, scene_of
 
@@ -25,7 +26,10 @@ OFF = -1.0
 
 def answer_reactions(request: dict[str, Any]) -> Answers:
     """Tell every acceleration and reaction that the laws allow at a state."""
-    opened, params, state, carried = settled(request)
+    if "time" in request:
+        opened, params, state, carried = instant(request)
+    else:
+        opened, params, state, carried = settled(request)
     yield told(opened, params, state) | {"carried": carried}, []
 
 

@@ -24,6 +24,8 @@ RATE = 120
 LEAST_ROWS = 600
 MOST_EVENTS = 400
 KEPT = 6
+BETWEEN_STEPS = 1e-7
+"""A gap that counts as closed inside a step, far above the error of dense output and far below what is seen [m]."""
 PARADOX = (("impact", "an impact without collision"), ("realize", "what stiff springs in its place do"))
 """Rules of `at_paradox`, and how they are offered."""
 
@@ -125,6 +127,24 @@ def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[s
         run = known
         _keep((*key, path[:length]), run)
     return opened, params, state, carried, run
+
+
+def instant(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[str, float], str]:
+    """Return the model, its parameters and the state of a run at an instant, on its constraints to rounding."""
+    opened, params, _, _, run = run_of(request)
+    start = float(run.parts[0].t[0])
+    time = start + float(request["time"])
+    part = next((item for item in run.parts if time <= item.t[-1]), run.last)
+    state = {name: float(value) for name, value in part.at(min(time, float(part.t[-1]))).items()}
+    mechanism = opened.mechanism
+    if mechanism.held:
+        q, v = mechanism.split(state)
+        # Between steps dense output is good to the tolerance of the motion, not to rounding.
+        closed = mechanism.closed(state, params, tolerance=BETWEEN_STEPS)
+        found = mechanism.carry(q[None], v[None], params, closed, t=state["t"])
+        if found.good[0]:
+            state |= mechanism.joined(found.q[0], found.v[0])
+    return opened, params, state, ""
 
 
 def _keep(key: Any, run: Run) -> None:
