@@ -185,7 +185,7 @@ class Spot:
         """Return how far a place is from the point, Euclidean in the coordinates."""
         return sum(((a - b) * (a - b) for a, b in zip(q, self.middle, strict=True)), arb(0)).sqrt()
 
-    def left_null(self) -> Sequence[Sequence[Number]]:
+    def left_null(self) -> Any:
         """Return the combinations of rows that vanish at the point."""
         return split_at(self.equations.jacobian(self.middle), self.middle, self.rank_tol).cokernel
 

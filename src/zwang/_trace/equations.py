@@ -23,10 +23,10 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import evaluate_into
+from zwang._graph.evaluate import Evaluation
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.outputs import Dialect, Functions, Outputs
-from zwang._numerics.power_series import FUNCTIONS
+from zwang._numerics.series.arithmetic import FLOATS
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -98,7 +98,6 @@ class Equations:
         self.n, self.m, self.g = len(system.coordinates), len(self.held), len(self.gaps)
         self.names = tuple(item.name for item in system.coordinates)
         self.angles = np.array([item.angle for item in system.coordinates], dtype=bool)
-        self._orders: dict[tuple[Node, ...], list[Node]] = {}
         self.timed = any(time in item.expr.free_symbols for item in (*self.held, *self.gaps))
 
     @cached_property
@@ -163,25 +162,12 @@ class Equations:
         """Whether tapes are used in place of compiled code where single points are looked at."""
         return self.n + self.m > STRAIGHT
 
-    def series(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:
-        """Return f for coordinates that are power series."""
-        return self._interpret(self.nodes[: self.m], q, t, params)
-
-    def series_rows(self, q: Sequence[Any], t: float, params: Sequence[Any]) -> list[list[Any]]:
-        """Return the rows of the Jacobian of f for coordinates that are power series."""
-        flat = self._interpret([node for row in self.gradients[: self.m] for node in row], q, t, params)
-        return [flat[i * self.n : (i + 1) * self.n] for i in range(self.m)]
-
-    def _interpret(self, outputs: list[Node], q: Sequence[Any], t: float, params: Sequence[Any]) -> list[Any]:
+    def evaluation(self, rows: bool, t: float, params: Array) -> Evaluation:
+        """Return f, or the rows of its Jacobian, for coordinates that are power series."""
         program = self.program
-        inputs: dict[Node, Any] = {program.t: t}
-        inputs |= dict(zip(program.q, q, strict=True)) | dict(zip(program.params, params, strict=True))
-        key = tuple(outputs)
-        if key not in self._orders:
-            self._orders[key] = [node for node in program.graph.reachable(outputs) if node not in inputs]
-        values = inputs
-        evaluate_into(program.graph, self._orders[key], values, FUNCTIONS)
-        return [values[node] for node in outputs]
+        outputs = [node for row in self.gradients[: self.m] for node in row] if rows else self.nodes[: self.m]
+        known = {program.t: t, **dict(zip(program.params, (float(value) for value in params), strict=True))}
+        return Evaluation(program.graph, outputs, FLOATS, known)
 
 
 @dataclass(frozen=True)
@@ -228,6 +214,15 @@ class Place:
         e = self.equations
         out = self._plain(q)
         return out[e.m : e.m + e.g], out[e.m + e.g + e.m * e.n :].reshape(e.g, e.n)
+
+    def series(self, q: Sequence[Any], *, rows: bool = False) -> list[Any]:
+        """Return f, or the rows of its Jacobian one after the other, for coordinates q that are power series."""
+        key = "series of rows" if rows else "series"
+        if key not in self._cache:
+            self._cache[key] = self.equations.evaluation(rows, self.t, self.params)
+        evaluation: Evaluation = self._cache[key]
+        with np.errstate(all="ignore"):  # what has no value is not a number, and whoever asks looks
+            return evaluation(dict(zip(self.equations.program.q, q, strict=True)))
 
     def workspace(self, functions: Functions, key: str) -> Array:
         """Return what functions prepare from the parameters alone."""

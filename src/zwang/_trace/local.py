@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.plane_germs import Germ, Twig, alike, germ, partner, separation
+from zwang._numerics.series.germ import Branch, Germ, alike, floor, germ, partner, separation
 from zwang._trace.equations import Place
 from zwang._trace.local_reduction import Frame, Reduced, reduce
-from zwang._trace.local_refining import _mixed, refine
+from zwang._trace.local_refining import refine
 from zwang._trace.local_series import Piece, Start, grow, piece_of, reach
 
 Array = NDArray[np.float64]
@@ -159,7 +159,7 @@ def structure(at: Frame) -> LocalStructure:
             if degree < VANISHING:
                 continue  # five curves through a point have no terms of degree four
             return LocalStructure(place, at, "regular", (), none)
-        found = germ(reduced.table(0) if len(reduced.coefficients) == 1 else _mixed(reduced), TOLERANCE)
+        found = germ(reduced.mixed(), floor(TOLERANCE))
         if found.decided:
             break
     assert found is not None
@@ -169,77 +169,76 @@ def structure(at: Frame) -> LocalStructure:
 def _from_germ(at: Frame, found: Germ, reduced: Reduced) -> LocalStructure:
     place, none = at.place, np.zeros((0, len(at.q)))
     if not found.decided:
-        times = {twig.count for twig in found.twigs}
-        if len(found.twigs) == 2 and len(times) == 1:
+        times = {branch.count for branch in found.branches}
+        if len(found.branches) == 2 and len(times) == 1:
             return LocalStructure(place, at, "multiple", (), none, multiplicity=times.pop())
         return LocalStructure(place, at, "higher", (), none, note="its branches are not told apart to degree 16")
-    kept: list[tuple[Twig, Array]] = []
+    kept: list[tuple[Branch, Array]] = []
     lost = 0
-    for twig in found.twigs:
-        series = grow(at, _start(found, twig))
+    for branch in found.branches:
+        series = grow(at, _start(found, branch))
         if series is None:
             lost += 1
         else:
-            kept.append((twig, series))
+            kept.append((branch, series))
     # Several reduced equations were mixed into one: curves on which not all of them vanish do not follow.
     note = "" if lost == 0 or len(reduced.coefficients) > 1 else f"{lost} half-branches could not be followed"
-    return assembled(at, [twig for twig, _ in kept], [series for _, series in kept], note)
+    return assembled(at, [branch for branch, _ in kept], [series for _, series in kept], note)
 
 
-def _start(found: Germ, twig: Twig) -> Start:
-    top = max([e for e, _ in twig.terms] + [twig.root])
-    path = np.zeros((2, top + 1))
-    path[0, twig.root] = twig.side
-    for e, value in twig.terms:
+def _start(found: Germ, branch: Branch) -> Start:
+    path = np.zeros((2, branch.last + 1))
+    path[0, branch.root] = branch.side
+    for e, value in branch.terms:
         path[1, e] += value
-    vanishing = max(found.degree - 1, 1) * top
-    return Start(found.rotation @ path, found.rotation[:, 0], twig.root, vanishing)
+    axes = np.array(found.axes, dtype=float)
+    return Start(axes.T @ path, axes[0], branch.root, max(found.degree - 1, 1) * branch.last)
 
 
-def assembled(at: Frame, twigs: list[Twig], series: list[Array], note: str) -> LocalStructure:
+def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str) -> LocalStructure:
     """Return the structure that these half-branches make."""
     place = at.place
-    partners = [_find(partner(twig), twigs, place) for place, twig in enumerate(twigs)]
+    partners = [_find(partner(branch), branches, place) for place, branch in enumerate(branches)]
     curves: list[int] = []
     for k, other in enumerate(partners):
         curves.append(curves[other] if other < k else (max(curves) + 1 if curves else 0))
     halves = []
-    for k, (twig, x) in enumerate(zip(twigs, series, strict=True)):
-        tangent = place.scale * x[twig.root]
+    for k, (branch, x) in enumerate(zip(branches, series, strict=True)):
+        tangent = place.scale * x[branch.root]
         tangent /= np.linalg.norm(tangent)
         halves.append(
             HalfBranch(
-                at.q, place.scale, tangent, x, twig.root, reach(place, at.q, x, twig.root), curves[k], partners[k]
+                at.q, place.scale, tangent, x, branch.root, reach(place, at.q, x, branch.root), curves[k], partners[k]
             )
         )
     first = [curves.index(c) for c in range(max(curves, default=-1) + 1)]
     tangents = np.array([halves[k].tangent for k in first]).reshape(len(first), len(at.q))
-    kind, order = _kind([twigs[k] for k in first], twigs, curves)
+    kind, order = _kind([branches[k] for k in first], branches, curves)
     return LocalStructure(place, at, kind, tuple(halves), tangents, order, note=note)
 
 
-def _find(wanted: tuple[int, int, tuple[tuple[int, float], ...]], twigs: list[Twig], own: int) -> int:
+def _find(wanted: tuple[int, int, tuple[tuple[int, float], ...]], branches: list[Branch], own: int) -> int:
     side, root, terms = wanted
-    for k, twig in enumerate(twigs):
-        if twig.side == side and twig.root == root and alike(twig.terms, terms) and k != own:
+    for k, branch in enumerate(branches):
+        if branch.side == side and branch.root == root and alike(branch.terms, terms) and k != own:
             return k
     return own
 
 
-def _kind(firsts: list[Twig], twigs: list[Twig], curves: list[int]) -> tuple[str, Any]:
+def _kind(firsts: list[Branch], branches: list[Branch], curves: list[int]) -> tuple[str, Any]:
     """Return the kind and the order of contact of the curves through a point."""
     if not firsts:
         return "isolated", None
     whole = all(curves.count(c) == 2 for c in range(len(firsts)))
     if len(firsts) == 1:
         return ("cusp" if firsts[0].root == 2 and whole else "higher"), None
-    if not whole or any(twig.root != 1 for twig in firsts):
+    if not whole or any(branch.root != 1 for branch in firsts):
         return "higher", None
     orders = np.full((len(firsts), len(firsts)), np.inf)
     for a in range(len(firsts)):
         for b in range(a):
             same_side = next(
-                twig for twig, c in zip(twigs, curves, strict=True) if c == b and twig.side == firsts[a].side
+                branch for branch, c in zip(branches, curves, strict=True) if c == b and branch.side == firsts[a].side
             )
             orders[a, b] = orders[b, a] = separation(firsts[a], same_side) - 1
     order: Any = int(orders[0, 1]) if len(firsts) == 2 else orders

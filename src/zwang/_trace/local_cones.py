@@ -86,12 +86,12 @@ def _rank_along(half: HalfBranch, at: Frame) -> int:
 
 def _forms(reduced: Reduced) -> Array:
     """Return the quadratic parts of the reduced equations as symmetric matrices (c, k, k), scaled to one."""
-    R, k = reduced.ring, reduced.ring.variables
+    M, k = reduced.monomials, reduced.monomials.variables
     found = []
     for row in reduced.coefficients:
         form = np.zeros((k, k))
-        for place in np.flatnonzero(R.totals == 2):
-            i, j = np.repeat(np.arange(k), R.exponents[place])
+        for place in np.flatnonzero(M.totals == 2):
+            i, j = np.repeat(np.arange(k), M.exponents[place])
             form[i, j] += row[place] / 2
             form[j, i] += row[place] / 2
         found.append(form)

@@ -6,16 +6,19 @@ solves the r equations that are regular, and g(z) are the m - r that remain. Bot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.power_series import Ring, Series, ring
+from zwang._numerics.series import reduction
+from zwang._numerics.series.arithmetic import FLOATS
+from zwang._numerics.series.germ import Terms, turned
+from zwang._numerics.series.power import Monomials, Series, monomials, ring
+from zwang._numerics.series.reduction import Split
 from zwang._trace.equations import Place
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 TINY = 1e-10
@@ -69,73 +72,61 @@ def frame(place: Place, q: Array, rank: int) -> Frame:
 
 @dataclass(frozen=True)
 class Reduced:
-    """The reduced equations: rows of coefficients over the monomials of a ring in the kernel coordinates."""
+    """The reduced equations: rows of coefficients over the monomials in the kernel coordinates."""
 
     frame: Frame
-    ring: Ring
+    monomials: Monomials
     coefficients: Array
 
-    def table(self, row: int) -> Array:
-        """Return the coefficients of one equation in two unknowns as a square array [i, j] for z1^i z2^j."""
-        size = self.ring.degree + 1
-        found = np.zeros((size, size))
-        for place, (i, j) in enumerate(self.ring.exponents):
-            found[i, j] = self.coefficients[row, place]
-        return found
-
-    def norms(self) -> Array:
-        """Return the largest coefficient of each degree."""
-        return np.array(
-            [np.abs(self.coefficients[:, self.ring.totals == d]).max(initial=0.0) for d in range(self.ring.degree + 1)]
-        )
+    def mixed(self) -> Series:
+        """Return one equation from several: every common zero is one of its zeros."""
+        count = len(self.coefficients)
+        weights = np.ones(1) if count == 1 else np.random.default_rng(3).normal(size=count)
+        return Series(ring(FLOATS, self.monomials.variables), 0, weights @ self.coefficients, self.monomials.degree + 1)
 
 
 def reduce(at: Frame, degree: int) -> Reduced:
     """Return the reduced equations at a frame up to a total degree; those that vanish identically are left out."""
-    k = at.kernel.shape[1]
-    w = np.zeros((at.rank, 1))
-    for d in range(1, degree + 1):
-        R = ring(k, d)
-        grown = np.zeros((at.rank, R.size))
-        grown[:, : w.shape[1]] = w
-        values = _along(at, R, np.eye(k), grown)
-        if at.rank:
-            grown -= (at.left.T @ values) / at.values[: at.rank, None]
-            if d == degree:  # the last correction changes the regular rows alone, to first order also the others
-                values = _along(at, R, np.eye(k), grown)
-        w = grown
-    found = at.cokernel.T @ values
-    return Reduced(at, R, _independent(found))
+    place, k = at.place, at.kernel.shape[1]
+    split = Split(
+        np.zeros(len(at.q)), at.kernel.T, at.across.T, at.left.T, at.cokernel.T, np.diag(1 / at.values[: at.rank])
+    )
+
+    def values(x: list[Series]) -> list[Series]:
+        q = [item * scale + start for item, scale, start in zip(x, place.scale, at.q, strict=True)]
+        return [item * (1 / weight) for item, weight in zip(place.series(q), place.weights, strict=True)]
+
+    M = monomials(k, degree)
+    try:
+        found, _ = reduction.reduce(values, split, degree, FLOATS)
+    except (ArithmeticError, StateError):  # a root or a quotient that is not smooth there
+        return Reduced(at, M, np.zeros((0, M.size)))
+    return Reduced(at, M, _independent(np.array([item.c for item in found]).reshape(-1, M.size)))
 
 
-def _along(at: Frame, R: Ring, paths: Array, w: Array) -> Array:
-    """Return the coefficients of F along x = K (paths of the ring's variables) + P w."""
-    linear = np.zeros((at.kernel.shape[1], R.size))
-    linear[:, 1 : 1 + R.variables] = paths
-    return path_values(at.place, at.q, R, at.kernel @ linear + at.across @ w)
-
-
-def path_values(place: Place, q: Array, R: Ring, x: Array) -> Array:
+def path_values(place: Place, q: Array, x: Array) -> Array:
     """Return the coefficients (m, size) of F along q + scale * x, x being coefficients (n, size) without constants."""
-    series = [Series(R, place.scale[i] * x[i]) + float(q[i]) for i in range(len(q))]
-    found = place.equations.series(series, place.t, [float(value) for value in place.params])
-    return np.array([_coefficients(item, R) for item in found]).reshape(-1, R.size) / place.weights[:, None]
+    return _path(place, q, x, False) / place.weights[:, None]
 
 
-def path_rows(place: Place, q: Array, R: Ring, x: Array) -> Array:
+def path_rows(place: Place, q: Array, x: Array) -> Array:
     """Return the coefficients (m, n, size) of dF/dx along q + scale * x."""
-    series = [Series(R, place.scale[i] * x[i]) + float(q[i]) for i in range(len(q))]
-    rows = place.equations.series_rows(series, place.t, [float(value) for value in place.params])
-    found = np.array([[_coefficients(item, R) for item in row] for row in rows])
+    m, n = place.equations.m, len(q)
+    found = _path(place, q, x, True).reshape(m, n, x.shape[1])
     return found * place.scale[None, :, None] / place.weights[:, None, None]
 
 
-def _coefficients(item: Any, R: Ring) -> Array:
-    if isinstance(item, Series):
-        return np.asarray(item.c, dtype=float)
-    constant = np.zeros(R.size)
-    constant[0] = float(item)
-    return constant
+def _path(place: Place, q: Array, x: Array, rows: bool) -> Array:
+    """Return coefficients along a path; not a number where a root or a quotient has no series."""
+    R, size = ring(FLOATS), x.shape[1]
+    path = place.scale[:, None] * x
+    path[:, 0] += q
+    try:
+        found = place.series([Series(R, 0, row, size) for row in path], rows=rows)
+    except (ArithmeticError, StateError):
+        found = [np.nan] * (place.equations.m * (len(q) if rows else 1))
+    series = [item if isinstance(item, Series) else R.constant(float(item), size) for item in found]
+    return np.array([item.c for item in series]).reshape(-1, size)
 
 
 def _independent(rows: Array) -> Array:
@@ -149,11 +140,11 @@ def _independent(rows: Array) -> Array:
 
 def derivative_system(found: Reduced, order: int) -> tuple[Array, Array]:
     """Return values and slopes at z = 0 of all derivatives of that order of all reduced equations."""
-    R = found.ring
-    k = R.variables
+    M = found.monomials
+    k = M.variables
     values, slopes = [], []
-    for place, exponents in enumerate(R.exponents):
-        if R.totals[place] != order:
+    for place, exponents in enumerate(M.exponents):
+        if M.totals[place] != order:
             continue
         factor = np.prod([_factorial(int(e)) for e in exponents])
         values.append(factor * found.coefficients[:, place])
@@ -161,7 +152,7 @@ def derivative_system(found: Reduced, order: int) -> tuple[Array, Array]:
         for j in range(k):
             up = exponents.copy()
             up[j] += 1
-            row[:, j] = factor * up[j] * found.coefficients[:, R.places[tuple(int(e) for e in up)]]
+            row[:, j] = factor * up[j] * found.coefficients[:, M.places[tuple(int(e) for e in up)]]
         slopes.append(row)
     return np.concatenate(values), np.concatenate(slopes)
 
@@ -170,28 +161,27 @@ def _factorial(value: int) -> int:
     return 1 if value < 2 else value * _factorial(value - 1)
 
 
-def valley(table: Array, order: int, axis: Array) -> tuple[Array, Array]:
+def valley(form: Terms, size: int, order: int, axis: Array) -> tuple[Array, Array]:
     """Return eta(xi) with d^(order-1) g/d eta^(order-1) = 0, and h(xi) = g(xi, eta(xi)), as coefficients in xi.
 
-    `axis` is the unit vector of eta in the coordinates of the table; xi is perpendicular to it.
+    `axis` is the unit vector of eta in the coordinates of g; xi is perpendicular to it.
     """
-    from zwang._numerics.plane_germs import substituted
-
-    turned = substituted(table, np.array([[axis[1], axis[0]], [-axis[0], axis[1]]]))
-    size = len(turned)
-    R = ring(1, size - 1)
+    turns = turned(form, ((axis[1], -axis[0]), (axis[0], axis[1])))
+    table = np.zeros((size, size))
+    for (i, j), item in turns.items():
+        table[i, j] = item
+    R = ring(FLOATS)
     # Coefficients in eta of the derivative that must vanish.
-    slopes = np.array([[comb(j, order - 1) * turned[i, j] for i in range(size)] for j in range(order - 1, size)])
-    eta = R.variable(0) * 0.0
+    slopes = np.array([[comb(j, order - 1) * table[i, j] for i in range(size)] for j in range(order - 1, size)])
+    eta = R.constant(0.0, size)
     lead = slopes[1, 0]
     for _ in range(2 * size):
-        eta = eta - _horner(slopes, eta, R) * (1 / lead)
-    h = _horner(turned.T, eta, R)
-    return np.asarray(eta.c), np.asarray(h.c)
+        eta = eta - _horner(slopes, eta) * (1 / lead)
+    return np.asarray(eta.c), np.asarray(_horner(table.T, eta).c)
 
 
-def _horner(rows: Sequence[Array] | Array, eta: Series, R: Ring) -> Series:
-    total = R.variable(0) * 0.0
-    for row in reversed(list(rows)):
-        total = total * eta + Series(R, np.array(row))
+def _horner(rows: Array, eta: Series) -> Series:
+    total = eta * 0.0
+    for row in rows[::-1]:
+        total = total * eta + Series(eta.ring, 0, row, eta.size)
     return total

@@ -134,17 +134,17 @@ def _by_cluster(start: Frame, degree: int) -> Iterator[Frame]:
 
 def _valley(found: Reduced) -> tuple[Array, tuple[Array, Array]]:
     """Return the coefficients of h, and the axis of eta with the coefficients of eta(xi)."""
-    row = found.coefficients
-    table = found.table(0) if len(row) == 1 else _mixed(found)
-    norms = [np.abs(np.array([table[d - j, j] for j in range(d + 1)])).max() for d in range(len(table))]
+    g = found.mixed()
+    terms = dict(zip(found.monomials.rows, g.coefficients, strict=True))
+    norms = [np.abs(g.c[found.monomials.totals == d]).max() for d in range(g.size)]
     top = max(norms[2:])
     order = next(d for d in range(2, len(norms)) if norms[d] > 1e-3 * top)
-    form = np.array([table[order - j, j] for j in range(order + 1)])
+    form = np.array([terms[order - j, j] for j in range(order + 1)])
     angles = np.linspace(0, np.pi, 361)[:-1]
     values = sum(form[j] * np.cos(angles) ** (order - j) * np.sin(angles) ** j for j in range(order + 1))
     best = angles[int(np.argmax(np.abs(values)))]
     axis = np.array([np.cos(best), np.sin(best)])
-    eta, h = valley(table, order, axis)
+    eta, h = valley({(i, j): item for (i, j), item in terms.items()}, g.size, order, axis)
     return h, (axis, eta)
 
 
@@ -169,13 +169,6 @@ def bottoms(place: Place, q: Array, rank: int) -> list[Array]:
     places = [float(root.real) for root in roots if abs(root.imag) < 1e-3 and abs(root) < 2 * NEAR]
     along = np.array([axis[1], -axis[0]])
     return [at.moved(xi * along + float(polynomial.polyval(xi, eta)) * axis) for xi in places]
-
-
-def _mixed(found: Reduced) -> Array:
-    """Return one equation from several: every common zero is one of its zeros."""
-    weights = np.random.default_rng(3).normal(size=len(found.coefficients))
-    mixed = Reduced(found.frame, found.ring, (weights @ found.coefficients)[None])
-    return mixed.table(0)
 
 
 def _cluster_size(h: Array, p: int) -> float:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, NODES, TRANSFORM
-from zwang._numerics.power_series import Ring, ring
 from zwang._results.configuration_arc import _invert, chebyshev
 from zwang._trace.equations import Place
 from zwang._trace.local_reduction import Frame, path_rows, path_values
@@ -53,21 +52,20 @@ class Start:
 
 def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
     """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows."""
-    size = degree * start.root + start.vanishing + 1
-    R = ring(1, size)
-    width = min(start.z.shape[1], R.size)
+    size = degree * start.root + start.vanishing + 2
+    width = min(start.z.shape[1], size)
     # In units of a typical radius of convergence the coefficients neither grow nor vanish much.
-    shrink = widest(start.root) ** np.arange(R.size)
-    z = np.zeros((at.kernel.shape[1], R.size))
+    shrink = widest(start.root) ** np.arange(size)
+    z = np.zeros((at.kernel.shape[1], size))
     z[:, :width] = start.z[:, :width] * shrink[:width]
-    x = _settle(at, R, at.kernel @ z)
+    x = _settle(at, at.kernel @ z)
     used = degree * start.root + 1
     before = np.inf
     for _ in range(12):
-        step = _newton(at, R, x, at.kernel @ start.gauge, width if start.exact is None else start.exact)
+        step = _newton(at, x, at.kernel @ start.gauge, width if start.exact is None else start.exact)
         if step is None:
             return None
-        x = _settle(at, R, x + step)
+        x = _settle(at, x + step)
         length = float(np.abs(step[:, :used]).max())
         if not np.isfinite(length) or length > 1e8:
             return None
@@ -79,12 +77,12 @@ def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
     return np.asarray((x / shrink)[:, :used].T)
 
 
-def _settle(at: Frame, R: Ring, x: Array) -> Array:
+def _settle(at: Frame, x: Array) -> Array:
     """Correct the regular part for the given path in the kernel: one more order each time."""
     if at.rank == 0:
         return x
-    for _ in range(R.size):
-        step = at.across @ ((at.left.T @ path_values(at.place, at.q, R, x)) / at.values[: at.rank, None])
+    for _ in range(x.shape[1]):
+        step = at.across @ ((at.left.T @ path_values(at.place, at.q, x)) / at.values[: at.rank, None])
         step[:, 0] = 0.0
         x = x - step
         if np.abs(step).max() <= 1e-15:
@@ -92,10 +90,10 @@ def _settle(at: Frame, R: Ring, x: Array) -> Array:
     return x
 
 
-def _newton(at: Frame, R: Ring, x: Array, gauge: Array, known: int) -> Array | None:
+def _newton(at: Frame, x: Array, gauge: Array, known: int) -> Array | None:
     """Return the correction of the coefficients of degree `known` and more; those below are exact."""
-    values = path_values(at.place, at.q, R, x)
-    rows = path_rows(at.place, at.q, R, x)
+    values = path_values(at.place, at.q, x)
+    rows = path_rows(at.place, at.q, x)
     m, n, size = rows.shape
     if not np.isfinite(values).all() or not np.isfinite(rows).all():
         return None

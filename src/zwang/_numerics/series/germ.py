@@ -8,7 +8,8 @@ undecided is said, not guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -24,7 +25,7 @@ Kept = Callable[[Terms, int], Terms]
 DEEPEST = 12
 """Substitutions after which branches that are still together are given up."""
 DIRECTIONS = 32
-"""Axes that are tried in a quarter turn: rational points of the circle, so that exact numbers stay exact."""
+"""Axes that are tried in a quarter turn."""
 FEW = (0, 8, 20, 3, 13, 27, 5)
 """Of these the ones that exact numbers are turned to first: by about 0, 0.5, 1.1, 0.2, 0.8, 1.4 and 0.3."""
 
@@ -132,42 +133,60 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
 def _upright(form: Terms, A: Arithmetic) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return axes in which no branch is tangent to the y axis: the lowest form is large along it.
 
-    Of floats the best; exact numbers stay shorter with axes that are not turned, or with few others to choose from.
+    Of floats the best of many; exact numbers stay exact, and short, with axes that are not turned, or by rational
+    points of the circle.
     """
     plain = {place: float(item) for place, item in form.items()}
     top = max(map(abs, plain.values()))
-    best = (0.0, Fraction(0))
-    for turns in (() if A is FLOATS else FEW, range(1 - DIRECTIONS, DIRECTIONS + 1)):
-        for k in turns:
-            t = Fraction(k, DIRECTIONS)
-            c, s = float((1 - t * t) / (1 + t * t)), float(2 * t / (1 + t * t))
-            size = abs(sum(item * (-s) ** i * c**j for (i, j), item in plain.items()))
+    best: tuple[float, Any, Any] = (0.0, 1, 0)
+    for group in _turns(A):
+        for c, s in group:
+            size = abs(sum(item * float(-s) ** i * float(c) ** j for (i, j), item in plain.items()))
             if size > best[0] * (1 + 1e-9):
-                best = (size, t)
+                best = (size, c, s)
             if A is not FLOATS and size > top / 3:
                 break
         if best[0] > top / 50:
             break
-    t = best[1]
-    c, s = A.number((1 - t * t) / (1 + t * t)), A.number(2 * t / (1 + t * t))
+    c, s = A.number(best[1]), A.number(best[2])
     return (c, s), (-s, c)
+
+
+def _turns(A: Arithmetic) -> Iterator[list[tuple[Any, Any]]]:
+    """Yield cosines and sines of angles by which axes may be turned, those that are tried first in a list first."""
+    if A is FLOATS:
+        angles = [k * math.pi / (2 * DIRECTIONS) for k in range(2 * DIRECTIONS)]
+        yield [(math.sin(angle), -math.cos(angle)) for angle in angles]
+    for numbers in (FEW, range(1 - DIRECTIONS, DIRECTIONS + 1)):
+        halves = [Fraction(k, DIRECTIONS) for k in numbers]
+        yield [((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for t in halves]
 
 
 def turned(terms: Terms, axes: tuple[tuple[Any, Any], tuple[Any, Any]]) -> Terms:
     """Return a polynomial in other coordinates: the axes are those of the new ones in the old."""
     (a, c), (b, d) = axes
+    top = max((max(place) for place in terms), default=0)
+    first, second = _binomials(a, b, top), _binomials(c, d, top)
     out: Terms = {}
     for (i, j), item in terms.items():
-        for k in range(i + 1):
-            for l in range(j + 1):
-                factor = comb(i, k) * comb(j, l)
-                part = item * factor
-                for base, power in ((a, i - k), (b, k), (c, j - l), (d, l)):
-                    for _ in range(power):
-                        part = part * base
+        for k, left in enumerate(first[i]):
+            part = item * left
+            for l, right in enumerate(second[j]):
                 place = (i + j - k - l, k + l)
-                out[place] = out[place] + part if place in out else part
+                out[place] = out[place] + part * right if place in out else part * right
     return out
+
+
+def _binomials(a: Any, b: Any, top: int) -> list[list[Any]]:
+    """Return the coefficients of (a x + b y)^i by powers of y, for i up to a top."""
+    rows: list[list[Any]] = [[1]]
+    for _ in range(top):
+        old = rows[-1]
+        new = [item * a for item in old] + [old[-1] * b]
+        for k in range(1, len(old)):
+            new[k] = new[k] + old[k - 1] * b
+        rows.append(new)
+    return rows
 
 
 def _substituted(terms: Terms, steps: tuple[int, int], level: int, known: int, root: Any, A: Arithmetic) -> Terms:

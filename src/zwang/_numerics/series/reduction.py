@@ -13,7 +13,8 @@ from typing import Any
 from zwang._numerics.series.arithmetic import Arithmetic
 from zwang._numerics.series.power import Series, ring
 
-Vectors = Sequence[Sequence[Any]]
+Vectors = Any
+"""A sequence of vectors: lists of numbers, or the rows of an array."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Split:
         Of (left F' across).
     """
 
-    point: Sequence[Any]
+    point: Any
     kernel: Vectors
     across: Vectors
     left: Vectors
