@@ -77,7 +77,7 @@ def walk_of(system, state, params, **options):
     from zwang._compile.values import resolve
     from zwang._declare.contact_table import table_of
     from zwang._simulate.admission import admit
-    from zwang._simulate.moment import Ground
+    from zwang._simulate.ground import Ground
     from zwang._simulate.timestepping import Walk
 
     model = compile(system)

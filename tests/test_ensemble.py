@@ -10,7 +10,7 @@ import pytest
 import zwang as zw
 from zwang._numerics.pacing import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
-from zwang._simulate import side_by_side
+from zwang._simulate import ensemble
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
@@ -19,8 +19,8 @@ PARAMS = {**ENTRY.params, "a": -0.4, "g": 9.81}
 
 @pytest.fixture(autouse=True)
 def _always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_side, "WORTH", 0)
-    monkeypatch.setattr(side_by_side, "MANY", 4)
+    monkeypatch.setattr(ensemble, "WORTH", 0)
+    monkeypatch.setattr(ensemble, "MANY", 4)
 
 
 def states(count: int) -> dict[str, np.ndarray]:

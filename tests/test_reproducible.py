@@ -19,7 +19,7 @@ from zwang._compile.kept import Kept
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import moving
 from zwang._numerics.pacing import portions
-from zwang._simulate import stretches
+from zwang._simulate import stretch
 
 SRC = Path(zw.__file__).parent
 UNTIL = {"andrews": 0.002, "ellipse_pendulum_friction": 0.4}
@@ -200,7 +200,7 @@ def test_motion_does_not_depend_on_how_often_its_mode_was_run_before(monkeypatch
     # Tapes make the first steps of a mode and code the later ones: which of them does is not to be seen.
     found = set()
     for long in (0, 40, 10**9):
-        monkeypatch.setattr(stretches, "LONG", long)
+        monkeypatch.setattr(stretch, "LONG", long)
         found.add(bytes_of(moved("flyball_governor_springs")))
         found.add(bytes_of(moved("slider_crank")) + " crank")
     assert len(found) == 2

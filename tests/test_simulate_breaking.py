@@ -14,9 +14,9 @@ import sympy as sp
 import zwang as zw
 from zwang._numerics.growth import growth
 from zwang._results.motion import MotionStatus
-from zwang._simulate import bridging, driver
+from zwang._simulate import bridge, machine
+from zwang._simulate.moment import Stop
 from zwang._simulate.step_passages import Looked
-from zwang._simulate.stopping import Stop
 from zwang.errors import DeclarationError
 
 (x,), (v,) = zw.coordinates("x")
@@ -113,7 +113,7 @@ def belt() -> tuple[Any, dict[str, float], dict[str, float]]:
 
 
 def test_chattering_lists_its_events_and_is_unfinished_where_time_stepping_goes_on(monkeypatch: Any) -> None:
-    monkeypatch.setattr(driver, "STANDSTILL", 0)  # every event counts as too many
+    monkeypatch.setattr(machine, "STANDSTILL", 0)  # every event counts as too many
     motion = zw.simulate(*belt(), until=1.0)
     assert motion.status.name == "UNFINISHED"
     assert "1 events at t = 0.1355" in motion.reason and "slip of 'belt' stops" in motion.reason
@@ -121,8 +121,8 @@ def test_chattering_lists_its_events_and_is_unfinished_where_time_stepping_goes_
 
 
 def test_chattering_that_time_stepping_does_not_pass_is_chatter_with_its_list(monkeypatch: Any) -> None:
-    monkeypatch.setattr(driver, "STANDSTILL", 0)
-    monkeypatch.setattr("zwang._simulate.breaking.bridge_from", lambda *_: None)
+    monkeypatch.setattr(machine, "STANDSTILL", 0)
+    monkeypatch.setattr("zwang._simulate.bridge.bridge_from", lambda *_: None)
     motion = zw.simulate(*belt(), until=1.0)
     assert motion.status.name == "CHATTER"
     assert "slip of 'belt' stops" in motion.reason
@@ -130,7 +130,7 @@ def test_chattering_that_time_stepping_does_not_pass_is_chatter_with_its_list(mo
 
 def test_auto_steps_over_what_events_cannot_follow_and_comes_back(monkeypatch: Any) -> None:
     whole = zw.simulate(*belt(), until=1.0)
-    monkeypatch.setattr(driver, "STANDSTILL", 0)
+    monkeypatch.setattr(machine, "STANDSTILL", 0)
     motion = zw.simulate(*belt(), until=1.0, method="auto")
     assert motion.status.name == "REACHED"
     ends = motion.events.of("method")
@@ -176,9 +176,9 @@ def test_auto_never_decides_what_the_laws_leave_open() -> None:
 
 def test_auto_refuses_a_stretch_with_a_singular_point(monkeypatch: Any) -> None:
     block, state, params = belt()
-    monkeypatch.setattr(driver, "STANDSTILL", 0)
+    monkeypatch.setattr(machine, "STANDSTILL", 0)
     near = Stop(MotionStatus.SINGULAR, "the rank drops")
-    monkeypatch.setattr(bridging, "look_over", lambda ground, steps, *_: Looked(steps, near, ()))
+    monkeypatch.setattr(bridge, "look_over", lambda ground, steps, *_: Looked(steps, near, ()))
     motion = zw.simulate(block, state, params, until=1.0, method="auto")
     assert motion.status.name == "UNFINISHED"
     assert "would pass a singular point near t = 0.13" in motion.reason
@@ -221,13 +221,13 @@ def test_events_of_the_user_are_seen_on_a_stretch_of_time_stepping_too() -> None
 
 
 def test_no_stretch_is_stepped_over_by_another_law_of_impact(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked = bridging.walked
+    walked = bridge.walked
 
     def with_an_impact(*args: Any) -> Any:
         walk, steps = walked(*args)
         return walk, replace(steps, closing=np.ones_like(steps.closing))
 
-    monkeypatch.setattr(bridging, "walked", with_an_impact)
+    monkeypatch.setattr(bridge, "walked", with_an_impact)
     motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", impact="poisson")
     assert motion.status is MotionStatus.UNFINISHED
     assert "would take Newton's restitution for the impacts on its way, not impact='poisson'" in motion.reason

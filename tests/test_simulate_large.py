@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._simulate import large_rows, moment, rows
+from zwang._simulate import ground, rows
 
 
 def chain(n: int) -> zw.System:
@@ -33,9 +33,9 @@ def falling() -> zw.Motion:
 
 def test_rows_of_a_long_chain_are_those_of_dense_matrices(falling: zw.Motion, monkeypatch: pytest.MonkeyPatch) -> None:
     source = falling._source
-    assert large_rows.suits(source, falling)
+    assert source.sparse(falling)
     sparse = source.rows(falling)
-    monkeypatch.setattr(rows, "suits", lambda *_: False)
+    monkeypatch.setattr(rows, "stays_sparse", lambda _: False)
     dense = source.rows(falling)
     for name in falling.constraints:
         assert sparse.reactions[name] == pytest.approx(dense.reactions[name], abs=1e-8)
@@ -48,8 +48,7 @@ def test_rows_of_a_long_chain_make_no_dense_matrix(falling: zw.Motion, monkeypat
     def refuse(_: object) -> None:
         raise AssertionError("a dense matrix was made")
 
-    monkeypatch.setattr(rows, "dense_terms", refuse)
-    monkeypatch.setattr(moment, "dense_terms", refuse)
+    monkeypatch.setattr(ground, "dense_terms", refuse)
     assert np.ptp(falling._source.rows(falling).energy["total"]) < 1e-9
     assert falling.status.name == "REACHED"
     assert falling.drift < 1e-12

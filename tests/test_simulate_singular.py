@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._simulate import driver
+from zwang._simulate import stretch
 from zwang.gallery import pendulum_on_ellipse
 
 TOUCHING = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
@@ -197,7 +197,7 @@ def test_passages_do_not_depend_on_where_stretches_end(
     entry = zw.gallery.get("ellipse_pendulum_cartesian")
     options = {"until": 5.0, "at_singular": "straight"}
     expected = zw.simulate(entry.system, entry.state, entry.params, **options)
-    monkeypatch.setattr(driver, "CHUNK", chunk)
+    monkeypatch.setattr(stretch, "CHUNK", chunk)
     motion = zw.simulate(entry.system, entry.state, entry.params, **options)
     assert motion.status.name == "REACHED"
     assert [event.time for event in motion.events] == pytest.approx([event.time for event in expected.events], abs=1e-9)

@@ -201,10 +201,10 @@ def test_until_at_the_start_is_a_motion_of_one_row() -> None:
 
 
 def test_long_motion_goes_to_its_file_while_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zwang._simulate import driver, recording
+    from zwang._simulate import record, stretch
 
-    monkeypatch.setattr(recording, "KEPT", 50)
-    monkeypatch.setattr(driver, "CHUNK", 20)
+    monkeypatch.setattr(record, "KEPT", 50)
+    monkeypatch.setattr(stretch, "CHUNK", 20)
     path = tmp_path / "long.npz"
     motion = zw.simulate(spring(), {"x": 1, "v_x": 0}, {}, until=100.0, out=path)
     assert motion.t[0] > 50.0

@@ -23,7 +23,7 @@ import zwang as zw
 from zwang._results import storage, stream_draft, streaming
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
-from zwang._simulate import driver, recording
+from zwang._simulate import record, stretch
 
 
 def peak(until: float, path: Path) -> tuple[int, zw.Motion]:
@@ -37,8 +37,8 @@ def peak(until: float, path: Path) -> tuple[int, zw.Motion]:
 
 
 def test_memory_does_not_grow_with_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "KEPT", 1000)
-    monkeypatch.setattr(driver, "CHUNK", 500)
+    monkeypatch.setattr(record, "KEPT", 1000)
+    monkeypatch.setattr(stretch, "CHUNK", 500)
     peak(3000.0, tmp_path / "first.npz")  # modules are loaded and kernels made
     short, _ = peak(6000.0, tmp_path / "short.npz")
     long, motion = peak(12000.0, tmp_path / "long.npz")
@@ -233,7 +233,7 @@ def test_a_path_that_cannot_be_written_is_told_before_anything_is_computed(where
 def test_ctrl_c_inside_the_writing_of_a_block_waits_for_its_end(
     call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "CHUNK", 50)
+    monkeypatch.setattr(stretch, "CHUNK", 50)
     calls = 0
     write = stream_draft.Draft._write
 
@@ -278,7 +278,7 @@ def test_a_killed_stream_gives_what_was_computed(number: str, lines: int, tmp_pa
     found = zw.load_result(path)
     assert found.status.name == "INTERRUPTED"
     # Rows of a stretch that has not ended, and less rows than a block, may still have waited.
-    assert found.t[-1] >= reached[-1] - (streaming.BLOCK + driver.CHUNK) * np.diff(found.t).max()
+    assert found.t[-1] >= reached[-1] - (streaming.BLOCK + stretch.CHUNK) * np.diff(found.t).max()
     assert np.all(np.diff(found.t) > 0)
     assert np.abs(found.q[:, 0] - np.cos(found.t)).max() < 1e-6 * (1 + found.t[-1])
     if number == "SIGINT":

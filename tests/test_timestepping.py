@@ -13,7 +13,7 @@ from zwang._compile import compile
 from zwang._compile.values import resolve
 from zwang._declare.contact_table import table_of
 from zwang._simulate.admission import admit
-from zwang._simulate.moment import Ground
+from zwang._simulate.ground import Ground
 from zwang._simulate.timestepping import Walk
 from zwang.errors import DeclarationError
 from zwang.gallery.chain_of_four_bars import n_four_bar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zwang._simulate.user_events import Event
+from zwang._simulate.options import Event
 from zwang._simulate.verb import simulate
 
 __all__ = ["Event", "simulate"]

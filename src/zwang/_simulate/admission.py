@@ -1,4 +1,4 @@
-"""The start of a motion: whether the state is admissible, and which constraints act there."""
+"""Which constraints act: at the start of a motion, whose state must be admissible, and at an event."""
 
 from __future__ import annotations
 
@@ -10,26 +10,37 @@ from zwang._compile.values import Inputs
 from zwang._kernels import Terms
 from zwang._numerics.contact.admission import Admission, Standing
 from zwang._numerics.contact.admission import admit as contact_admission
-from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.linear.projection import landed
 from zwang._numerics.tolerances import Tolerances
 from zwang._reactions.admissible import refuse
-from zwang._simulate.moment import Ground, Moment
+from zwang._simulate.ground import Ground
+from zwang._simulate.moment import Decision, Moment, Watch
 
 Array = NDArray[np.float64]
 ADMITTED = 1e-9
 """Violations below this, relative to the size of the terms, are corrected; above, the state is refused."""
 ZERO = 1e-9
 """Gaps, rates and slips below this, relative to the size of the terms, are zero at the start."""
+ZERO_AT_EVENT = 1e-10
+"""The same at an event."""
+LIFTED = 1e-7
+"""Values and rates above this, relative to the size of the terms, have jumped."""
 EXACT = 1e-14
 NEARLY = 1e-5
 """Singular values of unit rows below which they count as dependent where a state is moved by less than a tolerance:
 constraints that touch leave the square root of it."""
 
 
+def as_given(inputs: Inputs) -> Moment:
+    """Return a state as a moment of which nothing is known."""
+    return Moment(float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy())
+
+
 def admit(ground: Ground, inputs: Inputs) -> Moment:
     """Return the start of a motion; a state that violates its constraints is a StateError that names one."""
-    t, q, v = float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
+    given = as_given(inputs)
+    t, q, v = given.t, given.q, given.v
     terms = ground.terms(t, q, v)
     ground.model.require_finite(terms)
     require_laws(ground.model.system, terms.bounds, ground.params)
@@ -80,3 +91,61 @@ def look(ground: Ground, moment: Moment, terms: Terms, zero: float) -> Moment:
         and (found.gap[number, 0] <= 0 if place.on_position else found.gap[number, 0] == 0)
     )
     return moment.but(touching=frozenset(touching), resting=frozenset(np.flatnonzero(found.rest[:, 0]).tolist()))
+
+
+# At an event.
+def known_at(ground: Ground, moment: Moment, decision: Decision, watches: tuple[Watch, ...], terms: Terms) -> Moment:
+    """Return the moment with what touches and what rests: from the mode until now and from what fired."""
+    table = ground.table
+    touching, resting = set(), set()
+    for number, label in enumerate(decision.labels):
+        if label is not Mode.OPEN and table.places[number].one_sided:
+            touching.add(number)
+        if label.plain is Mode.STICK:
+            resting.add(number)
+    for kind, k in watches:
+        if kind == "value":
+            touching.add(table.of_normal(k))
+        elif kind in ("slip", "speed"):
+            resting.add(table.of_law(k))
+    found = standing_at(ground, terms, moment.q, moment.v, ZERO_AT_EVENT)
+    resting.update(np.flatnonzero(found.rest[:, 0]).tolist())
+    for number, place in enumerate(table.places):
+        if not place.one_sided:
+            continue
+        if found.standing[number, 0] == Standing.ACTIVE:
+            touching.add(number)
+        # A jump in time may have lifted a one-sided constraint on velocities off its bound.
+        elif not place.on_position and terms.value[place.normal, 0] > LIFTED / ZERO_AT_EVENT * found.near[number, 0]:
+            touching.discard(number)
+    tied = frozenset(
+        table.of_normal(k) if kind == "normal" else table.of_law(k)
+        for kind, k in watches
+        if kind in ("normal", "reserve")
+    )
+    return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
+
+
+def closing_at(ground: Ground, moment: Moment, terms: Terms, watches: tuple[Watch, ...]) -> tuple[int, ...]:
+    """Return the constraints that the velocity would violate at once: closed gaps, and limits that have jumped."""
+    fired = {ground.table.of_normal(k) for kind, k in watches if kind == "gap"}
+    at = standing_at(ground, terms, moment.q, moment.v, ZERO_AT_EVENT)
+    gap, pace = at.gap[:, 0], at.pace[:, 0]
+    found = []
+    for number, place in enumerate(ground.table.places):
+        if place.side is Side.BILATERAL:
+            off = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
+            closes = abs(off) > LIFTED / ZERO_AT_EVENT * at.still[number, 0]
+        elif place.on_position:
+            closes = (number in fired or gap[number] <= 0) and pace[number] < 0
+        else:
+            closes = gap[number] < 0
+        if closes:
+            found.append(number)
+    return tuple(found)
+
+
+def low_at(ground: Ground, moment: Moment, watches: tuple[Watch, ...]) -> tuple[int, ...]:
+    """Return the contacts that were left and met again within a distance that counts as zero."""
+    fired = (ground.table.of_normal(k) for kind, k in watches if kind == "gap")
+    return tuple(number for number in fired if number not in moment.touching)

@@ -1,67 +1,80 @@
-"""An instant of a motion: a state, and which constraints are known to act there."""
+"""An instant of a motion in the making, what happens there, and what follows: all of it data.
+
+A motion is made by one loop (`machine.run`). It hands an instant and what happened to `machine.handle`, which returns a
+Transition: the instant from which the motion goes on, in which mode or why it stops, and what is to be recorded.
+Nothing is written into anything but the record, and by the loop alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model
-from zwang._compile.values import Inputs
-from zwang._kernels import Terms, dense_terms
+from zwang._kernels import Terms
+from zwang._kernels.moving import Moving
+from zwang._kernels.stretch import Stretch
+from zwang._numerics.budget import Spent
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.problem import ContactProblem, problem_of
-from zwang._numerics.contact.table import ContactTable
-from zwang._numerics.linear.projection import Conditions
+from zwang._results.motion import MotionStatus
+from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
+from zwang._results.reactions import Reactions
+from zwang._simulate.flights import Flights
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import Held
+from zwang._simulate.nearness import Dip, Nearness
+from zwang._simulate.options import Options
 
 Array = NDArray[np.float64]
+Watch = tuple[str, int]
+"""What fired: the kind of a watched quantity, and the number of its normal, law, event or surface."""
+Labels = tuple[Mode, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """What stays the same through a motion: the model, its constraints, the parameters."""
+class Memory:
+    """What a motion remembers of its way.
 
-    model: Model
-    table: ContactTable
-    params: Array
+    Attributes
+    ----------
+    begun : float
+        When it began.
+    step : float
+        Length of the step to try next; 0 where that is not known.
+    sizes : tuple of (n,) arrays
+        The largest coordinates, velocities and accelerations so far.
+    flights : mapping
+        Number of a contact -> its last impacts.
+    ending, closed : mappings
+        Number of a contact -> when its impacts end that accumulate at this instant; when those ended that did.
+    still : tuple
+        The instant of the last event before which time passed, and the events since then.
+    happened : tuple of str
+        What these events were.
+    nearness : Nearness
+        Of the rows, to depending on each other.
+    points : tuple
+        The singular points that it has met.
+    bridges : int
+        Stretches of time stepping so far.
+    """
 
-    @property
-    def name(self) -> str:
-        """The name of the system."""
-        return self.model.system.name
-
-    def terms(self, t: float, q: Array, v: Array) -> Terms:
-        """Return the terms of the equations at one state."""
-        kernels = self.model.kernels
-        return dense_terms(kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None]))
-
-    def at(self, moment: Moment) -> Terms:
-        """Return the terms of the equations at a moment, beyond what switches there."""
-        if moment.ahead is not None:
-            return self.terms(*moment.ahead)
-        return self.terms(moment.t, moment.q, moment.v)
-
-    def conditions(
-        self, t: float, held: Sequence[int], slips: Sequence[int] = ()
-    ) -> Callable[[Array, Array], Conditions]:
-        """Return what a state at an instant has to meet: the numbers of normals that hold and of slips that rest."""
-        normals, resting = list(held), list(slips)
-        level = np.array([self.table.normals[j].on_position for j in normals], dtype=bool)
-        positions = [j for j, on in zip(normals, level, strict=True) if on]
-
-        def at(q: Array, v: Array) -> Conditions:
-            terms = self.terms(t, q, v)
-            rows = np.concatenate([terms.rows[normals, :, 0], terms.slip_rows[resting, :, 0]])
-            now = np.where(level, terms.rate[normals, 0], terms.value[normals, 0])
-            rates = np.concatenate([now, terms.slip[resting, 0]])
-            return Conditions(terms.mass[:, :, 0], terms.rows[positions, :, 0], terms.value[positions, 0], rows, rates)
-
-        return at
-
-    def inputs(self, t: float, q: Array, v: Array) -> Inputs:
-        """Return one state as the other verbs take it."""
-        return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), self.params[:, None], ())
+    begun: float = float("nan")
+    step: float = 0.0
+    sizes: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros(0), np.zeros(0), np.zeros(0)))
+    flights: Mapping[int, Flights] = field(default_factory=dict)
+    ending: Mapping[int, float] = field(default_factory=dict)
+    closed: Mapping[int, float] = field(default_factory=dict)
+    still: tuple[float, int] = (float("nan"), 0)
+    happened: tuple[str, ...] = ()
+    nearness: Nearness = field(default_factory=Nearness)
+    points: tuple[Any, ...] = ()
+    bridges: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +91,7 @@ class Moment:
         Constraints whose force has just reached its bound: a reaction that vanished, friction that is used up.
     ahead : tuple or None
         On a switching surface: the state at a distance of rounding beyond it, where the equations are to be asked.
+    memory : Memory
     """
 
     t: float
@@ -87,10 +101,287 @@ class Moment:
     resting: frozenset[int] = field(default_factory=frozenset)
     tied: frozenset[int] = field(default_factory=frozenset)
     ahead: tuple[float, Array, Array] | None = None
+    memory: Memory = field(default_factory=Memory)
 
     def but(self, **changes: object) -> Moment:
         """Return the moment with some of it changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+    def recalling(self, **changes: Any) -> Moment:
+        """Return the moment with some of its memory changed."""
+        return replace(self, memory=replace(self.memory, **changes))
+
+    def begin(self) -> Moment:
+        """Return the moment as the first one of a motion."""
+        sizes = (np.abs(self.q), np.abs(self.v), np.zeros(len(self.q)))
+        return replace(self, memory=Memory(begun=self.t, sizes=sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The next mode, or why there is none.
+
+    Attributes
+    ----------
+    labels : tuple of Mode
+        Of all constraints; empty where the motion stops.
+    held : Held or None
+        The mode of motion with independent rows.
+    found : bool
+        Whether a second acceleration is not excluded.
+    idle : frozenset of int
+        Constraints that are held without any force: whether they let go is looked at after each chunk of steps.
+    stop : MotionStatus or None
+        PARADOX or CHOICE where no mode was decided: what a policy is asked about.
+    reactions : Reactions or None
+        What was found, where it was asked.
+    pulls : mapping or None
+        Number of a friction law in a plane -> its force (2,) where a slip starts, which gives the direction.
+    before : tuple of Mode or None
+        The labels until then, where no mode was decided.
+    """
+
+    labels: Labels = ()
+    held: Held | None = None
+    found: bool = False
+    idle: frozenset[int] = frozenset()
+    stop: MotionStatus | None = None
+    reactions: Reactions | None = None
+    pulls: Mapping[int, Any] | None = None
+    before: Labels | None = None
+
+    @property
+    def mode(self) -> Held:
+        """The mode of a decision that has one: one without goes to a policy before any step is made."""
+        assert self.held is not None
+        return self.held
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The end of a motion: its status, a sentence with figures, and the ways in which it could go on.
+
+    `passable`: time stepping can go on from here, and nothing is decided by it that a law leaves open.
+    """
+
+    status: MotionStatus
+    reason: str = ""
+    continuations: tuple[Continuation, ...] = ()
+    passable: bool = False
+
+
+# What happens.
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The motion begins, or begins anew after a stretch that was not followed by events."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fired:
+    """Watched quantities have changed their side.
+
+    `moving` are the steps that saw it, `past` the pieces recorded so far, the one that ends here included.
+    """
+
+    decision: Decision
+    watches: tuple[Watch, ...]
+    moving: Moving
+    past: Sequence[MotionPiece]
+
+    @property
+    def acceleration(self) -> Array:
+        """The acceleration with which the motion comes there."""
+        return self.past[-1].a[-1] if self.past else np.zeros(self.moving.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """The steps could not go on: `stretch` says why."""
+
+    decision: Decision
+    stretch: Stretch
+    moving: Moving
+    past: Sequence[MotionPiece]
+
+
+@dataclass(frozen=True, eq=False)
+class Dipped:
+    """The steps of a stretch, not recorded yet, come to where the held rows depend on each other."""
+
+    decision: Decision
+    stretch: Stretch
+    moving: Moving
+    past: Sequence[MotionPiece]
+    dip: Dip
+
+
+@dataclass(frozen=True, eq=False)
+class Paused:
+    """A number of steps is done, and nothing has happened."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, eq=False)
+class Slipped:
+    """A contact slips that others seemed to hold, at some time of a stretch that is not recorded: in words."""
+
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """The end: the time is over, or the steps have shown why they can't go on."""
+
+    status: MotionStatus
+    reason: str = ""
+
+
+Happening = Start | Fired | Broken | Paused | Slipped | Reached
+
+
+# What follows.
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """From where, and in which mode, a motion goes on; and what is to be recorded.
+
+    Attributes
+    ----------
+    moment : Moment
+    decision : Decision or Stop
+    events : tuple of MotionEvent
+    pieces : tuple of MotionPiece
+        Of what was passed on the way to the moment.
+    jumps : tuple of mappings
+        Of the velocity, by which the next piece starts with another one than the last piece ended with.
+    drift : float
+        The largest violation of a held constraint on the way.
+    back : float or None
+        Before anything else the recorded steps that end after this time are forgotten.
+    """
+
+    moment: Moment
+    decision: Decision | Stop
+    events: tuple[MotionEvent, ...] = ()
+    pieces: tuple[MotionPiece, ...] = ()
+    jumps: tuple[Mapping[str, Any], ...] = ()
+    drift: float = 0.0
+    back: float | None = None
+
+    def then(self, later: Transition) -> Transition:
+        """Return this and what comes after it as one."""
+        assert later.back is None  # nothing goes back behind what is not recorded yet
+        pieces, jumps = later.pieces, (*self.jumps, *later.jumps)
+        if pieces:
+            pieces = (replace(pieces[0], jumps=(*self.jumps, *pieces[0].jumps)), *pieces[1:])
+            jumps = later.jumps
+        return Transition(
+            later.moment,
+            later.decision,
+            (*self.events, *later.events),
+            (*self.pieces, *pieces),
+            jumps,
+            max(self.drift, later.drift),
+            self.back,
+        )
+
+    def stopping(self, stop: Stop, moment: Moment | None = None) -> Transition:
+        """Return this with an end."""
+        return replace(self, decision=stop, moment=self.moment if moment is None else moment)
+
+
+class Cut(BaseException):
+    """A budget was spent, or somebody interrupted, on a long way: what was made of it until then."""
+
+    def __init__(self, made: Transition, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.made, self.cause = made, cause
+
+
+@contextmanager
+def keeping(made: Transition) -> Iterator[None]:
+    """Keep what is made already where what comes next is cut short."""
+    try:
+        yield
+    except Cut as cut:
+        raise Cut(made.then(cut.made), cut.cause) from None
+    except (Spent, KeyboardInterrupt) as cause:
+        raise Cut(made, cause) from None
+
+
+def event_at(time: float, kind: str, constraint: str | None = None, name: str = "", **details: Any) -> MotionEvent:
+    """Return an event; details that are None are left out."""
+    return MotionEvent(
+        float(time), kind, constraint, name, {k: value for k, value in details.items() if value is not None}
+    )
+
+
+EVENT_KINDS = {MotionStatus.PARADOX: "paradox", MotionStatus.CHOICE: "choice", MotionStatus.SINGULAR: "singular"}
+
+
+def stopped_at(
+    moment: Moment,
+    status: MotionStatus,
+    reason: str,
+    continuations: tuple[Continuation, ...] = (),
+    constraint: str | None = None,
+    *,
+    time: float | None = None,
+) -> Transition:
+    """Return a stop with its event, which may be at another time than the moment."""
+    at = moment.t if time is None else time
+    events = (event_at(at, EVENT_KINDS[status], constraint, reason=reason),) if status in EVENT_KINDS else ()
+    return Transition(moment, Stop(status, reason, continuations), events)
+
+
+# What a motion is made with.
+Chooser = Callable[[Reactions, Labels | None, tuple[int, ...]], int | None]
+"""From the reactions, the labels so far and the numbers of the contacts to the solution to take, None to stop."""
+Policy = Callable[["Context", Moment, Decision], Transition]
+"""What follows where the laws leave none (PARADOX) or several (CHOICE) ways to go on."""
+Turn = Callable[[Any], tuple[int | None, str, dict[str, Any]]]
+"""From a singular point with its ways on to the number of one, else None and why; and what goes with the event."""
+Over = Callable[["Context", Moment, Stop, Sequence[MotionPiece]], Transition]
+"""From a stop that time stepping can pass, and the pieces so far, to what follows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Policies:
+    """What is done where the laws don't say: given by the verb, so that the machine need not know who is asked."""
+
+    choose: Chooser
+    at_choice: Policy
+    at_paradox: Policy
+    at_singular: Turn
+    over: Over | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Context(Ground):
+    """What stays the same through a motion, with what was asked of it."""
+
+    options: Options
+    policies: Policies
+
+    @property
+    def ground(self) -> Ground:
+        """The model and its parameters alone."""
+        return Ground(self.model, self.table, self.params)
+
+    def span(self, moment: Moment) -> float:
+        """Return a time on which the motion changes little."""
+        step = moment.memory.step
+        return step if step > 0 else 0.1 * (self.options.until - moment.t)
+
+    @property
+    def kept(self) -> int:
+        """Bytes that a step keeps: times, states, accelerations, dense output; none where they go to a file."""
+        return 0 if self.options.stream is not None else 8 * (1 + 17 * len(self.model.system.coordinates))
+
+
+def terms_at(ground: Ground, moment: Moment) -> Terms:
+    """Return the terms of the equations at a moment, beyond what switches there."""
+    return ground.terms(*(moment.ahead if moment.ahead is not None else (moment.t, moment.q, moment.v)))
 
 
 def acts(ground: Ground, moment: Moment, number: int) -> bool:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._derive.modes import ActiveSet
-from zwang._kernels import SparseTerms, Terms, dense_terms
+from zwang._derive.supported import declared_digest
+from zwang._kernels import Solved, SparseTerms, Terms
 from zwang._numerics.contact.modes import Mode
+from zwang._results import Provenance
 from zwang._results.motion import Motion
-from zwang._results.motion_parts import MotionPiece, MotionRows
-from zwang._simulate.labels import friction_of, full_mode
-from zwang._simulate.large_rows import large_rows, suits
-from zwang._simulate.mode_equations import ModeSolution, solve_mode
-from zwang._simulate.moment import Ground
-from zwang._simulate.vertices import force_ranges
-from zwang._simulate.working import works
+from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
+from zwang._simulate.moment import Stop
+from zwang._simulate.options import Options
+from zwang._simulate.works import solved_states, stays_sparse, works
 
 Array = NDArray[np.float64]
 NEGLIGIBLE = 1e-3
@@ -26,9 +28,37 @@ SINGULAR = 1e-5
 """Smallest singular value of the held rows below which a row of a motion stands at a singular point."""
 
 
-def mode_of_piece(piece: MotionPiece) -> ActiveSet:
-    """Return the mode that a piece moves in."""
-    return ActiveSet(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
+def motion_of(
+    source: Any,
+    options: Options,
+    stop: Stop,
+    pieces: tuple[MotionPiece, ...],
+    events: Iterable[MotionEvent],
+    drift: float,
+    tolerances: Mapping[str, float],
+) -> Motion:
+    """Return a motion that was made, by whichever method; `source` computes its rows when they are asked for."""
+    ground = source.ground
+    system = ground.model.system
+    motion = Motion(
+        status=stop.status,
+        residual=None,
+        provenance=Provenance.now(declared_digest(system), tolerances=tolerances, backend=ground.model.backend),
+        name=system.name,
+        coordinates=tuple(item.name for item in system.coordinates),
+        velocities=tuple(item.name for item in system.velocities),
+        constraints=ground.table.names,
+        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        pieces=pieces,
+        events=Events(sorted(events, key=lambda event: event.time)),
+        continuations=stop.continuations,
+        reason=stop.reason,
+        until=options.until,
+        drift_per_step=drift,
+        drawing=options.drawing,
+    )
+    motion.__dict__["_computed_by"] = source
+    return motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,22 +68,16 @@ class RowSource:
     ground: Ground
     redundant: str | None = None
 
-    def terms(self, t: Array, q: Array, v: Array) -> Terms:
-        """Return the terms at many states (rows first)."""
-        params = self.ground.params[:, None]
-        places, speeds = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
-        return dense_terms(self.ground.model.kernels.terms(np.ascontiguousarray(t), places, speeds, params))
-
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
         from zwang._declare.files import to_dict
 
-        if suits(self, motion):
-            return large_rows(self, motion)
+        if self.sparse(motion):
+            return self._sparse_rows(motion)
         table = self.ground.table
         parts, energies, drift, residual = [], [], 0.0, 0.0
         for piece, kept in _kept_rows(motion.pieces):
-            terms = self.terms(_times(piece, kept), piece.q[kept], piece.v[kept])
+            terms = self.ground.many(_times(piece, kept), piece.q[kept], piece.v[kept])
             solved = solve_mode(table, terms, mode_of_piece(piece))
             parts.append((piece, terms, solved))
             energies.append(self._energies(terms, piece.v[kept]))
@@ -65,7 +89,41 @@ class RowSource:
             reactions=reactions,
             friction=friction,
             energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
-            work=works(self, motion),
+            work=works(self.ground, motion.pieces),
+            drift=drift,
+            residual=residual,
+            declaration=to_dict(self.ground.model.system),
+        )
+
+    def sparse(self, motion: Motion) -> bool:
+        """Say whether matrices stay sparse, a few states at a time; undetermined forces of least norm need others."""
+        least = self.redundant is not None and any(piece.undetermined for piece in motion.pieces)
+        return stays_sparse(self.ground) and not least
+
+    def _sparse_rows(self, motion: Motion) -> MotionRows:
+        """Return everything that follows from the states of a motion of a large system without friction."""
+        from zwang._declare.files import to_dict
+
+        table = self.ground.table
+        energies, forces, drift, residual = [], [], 0.0, 0.0
+        for piece, kept in _kept_rows(motion.pieces):
+            t, q, v, a = _times(piece, kept), piece.q[kept], piece.v[kept], piece.a[kept]
+            lam = np.zeros((len(table.places), len(t)))
+            for part, terms, solved in solved_states(self.ground, piece, t, q, v):
+                lam[list(piece.held), part] = solved.multipliers
+                energies.append(self._energies(terms, v[part]))
+                drift = max(drift, self._drift(piece, terms))
+                errors = terms.residual(Solved(a[part].T, solved.multipliers, solved.regular), piece.held)
+                good = solved.regular & np.isfinite(a[part]).all(axis=1)
+                residual = max(residual, float(errors[good].max(initial=0.0)))
+            lam[[place.normal for place in table.places if place.name in piece.undetermined]] = np.nan
+            forces.append(lam)
+        energy, every = np.concatenate(energies, axis=1), np.concatenate(forces, axis=1)
+        return MotionRows(
+            reactions={place.name: every[place.normal] for place in table.places},
+            friction={},
+            energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
+            work=works(self.ground, motion.pieces),
             drift=drift,
             residual=residual,
             declaration=to_dict(self.ground.model.system),
@@ -83,7 +141,7 @@ class RowSource:
             if piece.undetermined and len(piece.dense):
                 mode = full_mode(table, piece.modes)
                 for k in range(len(times)):
-                    terms = self.terms(times[[k]], piece.q[[k]], piece.v[[k]])
+                    terms = self.ground.many(times[[k]], piece.q[[k]], piece.v[[k]])
                     spans = force_ranges(table, terms, mode, piece.a[k])
                     for j, span in zip(mode.held, spans, strict=True):
                         name = table.places[table.of_normal(j)].name
@@ -130,11 +188,14 @@ class RowSource:
             normal[held, k], tangential[sticking, k] = forces[: len(held)], forces[len(held) :]
         return ModeSolution(solved.acceleration, normal, tangential)
 
-    def _energies(self, terms: Terms, v: Array) -> Array:
+    def _energies(self, terms: Terms | SparseTerms, v: Array) -> Array:
         """Return kinetic and potential energy (2, rows); equations without a Lagrangian have v M v / 2 and no other."""
         if self.ground.model.system.mass is None:
             return terms.energies
-        kinetic = 0.5 * np.einsum("bi,ijb,bj->b", v, terms.mass, v)
+        if isinstance(terms, SparseTerms):
+            kinetic = np.array([0.5 * float(row @ (mass @ row)) for row, mass in zip(v, terms.mass, strict=True)])
+        else:
+            kinetic = 0.5 * np.einsum("bi,ijb,bj->b", v, terms.mass, v)
         return np.stack([kinetic, np.zeros_like(kinetic)])
 
     def _drift(self, piece: MotionPiece, terms: Terms | SparseTerms) -> float:

@@ -17,26 +17,19 @@ towards its equilibrium at the rate mu N G/|s|, without bound at t*: the first i
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.stretch import PAUSED, Stretch
-from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import Place
 from zwang._numerics.linear.projection import landed, least_change
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
 from zwang._numerics.motion.dense import fitted
-from zwang._simulate.deciding import Decision
-from zwang._simulate.mode_equations import solve_mode
-from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.rows import RowSource
-from zwang._simulate.stretches import moving_for
-from zwang._simulate.watching import ANY, bands_of, sides_of
-
-if TYPE_CHECKING:
-    from zwang._simulate.driver import Driver
+from zwang._simulate.modes import solve_mode
+from zwang._simulate.moment import Context, Decision, Moment, Transition, terms_at
+from zwang._simulate.stretch import moving_for, pieces_in, turning
+from zwang._simulate.watch import ANY, bands_of, sides_of
 
 Array = NDArray[np.float64]
 KICK = 1e-11
@@ -53,56 +46,44 @@ NEAR = 1e-5
 GUESSES = 6
 
 
-def turning(ground: Ground, labels: tuple[Mode, ...]) -> list[Place]:
-    """Return the constraints that slide in a plane."""
-    return [
-        place
-        for place, label in zip(ground.table.places, labels, strict=True)
-        if len(place.slips) > 1 and label.plain is Mode.SLIP
-    ]
-
-
-def leave_rest(driver: Driver, moment: Moment, decision: Decision) -> Moment:
-    """Return the moment at which the slips in planes that start have a direction of their own, recorded until there.
+def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transition:
+    """Return the way to the moment at which the slips in planes that start have a direction of their own.
 
     The moment itself where none starts.
     """
-    ground, held = driver.ground, decision.held
-    assert held is not None  # a decision without a mode is a Stop
-    places = [place for place in turning(ground, decision.labels) if ground.table.of_law(place.law) in moment.resting]
+    table = context.table
+    places = [place for place in turning(context, decision.labels) if table.of_law(place.law) in moment.resting]
     pulls = {place.law: np.asarray((decision.pulls or {}).get(place.law, np.zeros(2))) for place in places}
     places = [place for place in places if np.any(pulls[place.law])]
     if not places:
-        return moment
+        return Transition(moment, decision)
     away = {place.law: -pulls[place.law] / np.linalg.norm(pulls[place.law]) for place in places}
-    leaving = moment.but(resting=moment.resting - {ground.table.of_law(place.law) for place in places})
-    kicked = _kicked(driver, leaving, decision, places, away)
-    steps = _Starter(driver, moment, decision, places).steps(away)
+    leaving = moment.but(resting=moment.resting - {table.of_law(place.law) for place in places})
+    kicked = _kicked(context, leaving, decision, places, away)
+    steps = _Starter(context, moment, decision, places).steps(away)
     if not steps:
-        return kicked
-    driver.record.stretch(_stretch(steps, kicked.v), decision)
+        return Transition(kicked, decision)
     end = steps[-1]
-    return leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
+    later = leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
+    return Transition(later, decision, pieces=pieces_in(decision, _stretch(steps, kicked.v)))
 
 
 class _Starter:
     """The steps of a start."""
 
-    def __init__(self, driver: Driver, moment: Moment, decision: Decision, places: list[Place]) -> None:
-        held = decision.held
-        assert held is not None
-        self.driver, self.ground, self.moment, self.places = driver, driver.ground, moment, places
-        self.mode, self.rows = held.mode, RowSource(driver.ground)
-        driver.moving = moving_for(self.ground.model, self.mode, driver.request.events)
-        self.sides = sides_of(driver, decision, moment)
-        bands = bands_of(driver, decision, moment)
+    def __init__(self, context: Context, moment: Moment, decision: Decision, places: list[Place]) -> None:
+        self.context, self.moment, self.places = context, moment, places
+        self.mode = decision.mode.mode
+        self.moving = moving_for(context.model, self.mode, context.options.events)
+        self.sides = sides_of(context, self.moving, decision, moment)
+        bands = bands_of(context, self.moving, decision, moment)
         self.bands = bands if bands is not None else np.zeros(len(self.sides))
 
     def steps(self, away: dict[int, Array]) -> list[Collocated]:
         """Return the steps until explicit ones do; none where no first one can be made."""
-        moment, until = self.moment, self.driver.request.until
+        moment, until = self.moment, self.context.options.until
         t, q, v = moment.t, moment.q, moment.v
-        h = min(FIRST * self.driver.span, until - t)
+        h = min(FIRST * self.context.span(moment), until - t)
         made: list[Collocated] = []
         tries = HALVINGS
         while tries and len(made) < MOST and h > 0 and t + h > t:
@@ -123,30 +104,30 @@ class _Starter:
         step = collocate(self._accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
         if step is None:
             return None
-        tol = self.driver.request.tol * (1.0 + np.abs(step.v).max(axis=0))
+        tol = self.context.options.tol * (1.0 + np.abs(step.v).max(axis=0))
         if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away) or not self._keeps(step):
             return None
         return self._landed(step)
 
     def _accelerations(self, t: Array, q: Array, v: Array) -> Array:
-        return solve_mode(self.ground.table, self.rows.terms(t, q, v), self.mode).acceleration.T
+        return solve_mode(self.context.table, self.context.many(t, q, v), self.mode).acceleration.T
 
     def _guess(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Array | None:
         """Return the velocities in the nodes to leading order: friction along lines; None where a slip goes back."""
         speeds = np.repeat(v[None], STAGES, axis=0)
         times, drift = t + h * NODES, q + h * NODES[:, None] * v
         for _ in range(GUESSES):
-            terms = self.rows.terms(times, drift + h * (MATRIX @ (speeds - v)), speeds)
-            speeds = v + h * (MATRIX @ solve_mode(self.ground.table, terms, self.mode, away).acceleration.T)
+            terms = self.context.many(times, drift + h * (MATRIX @ (speeds - v)), speeds)
+            speeds = v + h * (MATRIX @ solve_mode(self.context.table, terms, self.mode, away).acceleration.T)
         if not np.isfinite(speeds).all():
             return None
-        slips = self.rows.terms(times, drift + h * (MATRIX @ (speeds - v)), speeds).slip
+        slips = self.context.many(times, drift + h * (MATRIX @ (speeds - v)), speeds).slip
         good = all(np.all(away[place.law] @ slips[list(place.slips)] > 0) for place in self.places)
         return speeds if good else None
 
     def _nudge(self, t: Array, q: Array, v: Array) -> Array:
         """Return changes of the velocities that turn no slip by more than a little."""
-        terms = self.rows.terms(t, q, v)
+        terms = self.context.many(t, q, v)
         slips = [slip for place in self.places for slip in place.slips]
         rows = np.abs(terms.slip_rows[slips]).max(axis=0).T
         least = np.min([np.linalg.norm(terms.slip[list(place.slips)], axis=0) for place in self.places], axis=0)
@@ -154,14 +135,14 @@ class _Starter:
         return np.where(rows > 0, np.maximum(fine, 4e-16 * np.abs(v)), 1e-6 * (1.0 + np.abs(v)))
 
     def _leaves(self, step: Collocated, away: dict[int, Array]) -> bool:
-        slips = self.rows.terms(step.t[1:], step.q[1:], step.v[1:]).slip
+        slips = self.context.many(step.t[1:], step.q[1:], step.v[1:]).slip
         return all(np.all(away[place.law] @ slips[list(place.slips)] > 0) for place in self.places)
 
     def _keeps(self, step: Collocated) -> bool:
         """Say whether no watched quantity changes its side on the way."""
-        driver, params = self.driver, self.ground.params
+        params = self.context.params
         values = np.array(
-            [driver.moving.evaluate(float(t), q, v, params)[3] for t, q, v in zip(step.t, step.q, step.v, strict=True)]
+            [self.moving.evaluate(float(t), q, v, params)[3] for t, q, v in zip(step.t, step.q, step.v, strict=True)]
         )[1:]
         if not np.isfinite(values[:, self.sides != 0.0]).all():
             return False
@@ -175,8 +156,8 @@ class _Starter:
     def _turning(self, step: Collocated) -> tuple[dict[int, Array], float]:
         """Return the directions of the slips at the end of a step, and the rate at which the fastest of them turns."""
         t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
-        terms = self.ground.terms(t, q, v)
-        forces = solve_mode(self.ground.table, terms, self.mode).tangential[:, 0]
+        terms = self.context.terms(t, q, v)
+        forces = solve_mode(self.context.table, terms, self.mode).tangential[:, 0]
         away, rate = {}, 0.0
         for place in self.places:
             slips = list(place.slips)
@@ -190,7 +171,7 @@ class _Starter:
     def _landed(self, step: Collocated) -> Collocated:
         """Return the step with its end on what the mode holds."""
         t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
-        q, v = landed(self.ground.conditions(t, self.mode.held, self.mode.sticking), q, v, rounds=1)
+        q, v = landed(self.context.conditions(t, self.mode.held, self.mode.sticking), q, v, rounds=1)
         return replace(step, q=np.vstack([step.q[:-1], q]), v=np.vstack([step.v[:-1], v]))
 
 
@@ -217,15 +198,16 @@ def _stretch(steps: list[Collocated], first: Array) -> Stretch:
     )
 
 
-def _kicked(driver: Driver, moment: Moment, decision: Decision, places: list[Place], away: dict[int, Array]) -> Moment:
+def _kicked(
+    context: Context, moment: Moment, decision: Decision, places: list[Place], away: dict[int, Array]
+) -> Moment:
     """Return the moment with a trace of speed in the direction of every slip that starts."""
-    ground, held = driver.ground, decision.held
-    assert held is not None
-    terms = ground.at(moment)
+    held, speeds = decision.mode, moment.memory.sizes[1]
+    terms = terms_at(context, moment)
     rows, wanted = [], []
     for place in places:
         slips = list(place.slips)
-        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ (driver.sizes[1] + 1e-3 * driver.span))
+        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ (speeds + 1e-3 * context.span(moment)))
         rows.append(terms.slip_rows[slips, :, 0])
         wanted.append(KICK * max(size, 1e-3) * away[place.law])
     fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])

@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.values import Inputs
-from zwang._declare.contact_table import table_of
-from zwang._derive.supported import declared_digest
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact.modes import PULLS, Mode, Side, words_of
-from zwang._results import Provenance
 from zwang._results.motion import Motion
-from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
+from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.admission import admit
-from zwang._simulate.labels import change_of, full_mode
-from zwang._simulate.moment import Ground
-from zwang._simulate.request import Request
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import change_of, full_mode
+from zwang._simulate.options import Options
+from zwang._simulate.rows import motion_of
 from zwang._simulate.step_passages import look_over
 from zwang._simulate.step_rows import StepRows
 from zwang._simulate.timestepping import Steps, Walk
@@ -35,61 +33,49 @@ STEP, STEPS = 1e-3, 200
 """Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
 
 
-def motion_by_steps(model: Model, inputs: Inputs, request: Request) -> Motion:
+def motion_by_steps(model: Model, inputs: Inputs, options: Options) -> Motion:
     """Return a motion by time stepping."""
-    system = model.system
-    ground = Ground(model, table_of(system), inputs.params[:, 0].copy())
+    ground = Ground.of(model, inputs)
     moment = admit(ground, inputs)
-    walk = Walk(ground, moment, request.until, length_of_steps(request.step, request.until - moment.t))
-    steps, stop = walk.run(request.progress)
+    walk = Walk(ground, moment, options.until, length_of_steps(options.step, options.until - moment.t))
+    steps, stop = walk.run(options.progress)
     with suppress(Spent):  # what was walked stands; other motions of an ensemble may find nothing left
         spend(len(steps.t) - 1, (len(steps.t) - 1) * walk.kept)
-    looked = look_over(ground, steps, step_dense(steps), stop, request.at_singular)
+    looked = look_over(ground, steps, step_dense(steps), stop, options.at_singular)
     steps, stop = looked.steps, looked.stop
     labels = step_labels(ground, walk, steps)
-    logged = [*request.starts, *step_events(ground, walk, steps, labels), *looked.events]
-    motion = Motion(
-        status=stop.status,
-        residual=None,
-        provenance=Provenance.now(declared_digest(system), tolerances={"step": walk.h}, backend=model.backend),
-        name=system.name,
-        coordinates=tuple(item.name for item in system.coordinates),
-        velocities=tuple(item.name for item in system.velocities),
-        constraints=ground.table.names,
-        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
-        pieces=step_pieces(ground, steps, labels),
-        events=Events(sorted(logged, key=lambda event: event.time)),
-        continuations=stop.continuations,
-        reason=stop.reason,
-        until=request.until,
-        drift_per_step=steps.drift,
-        drawing=request.drawing,
+    return motion_of(
+        StepRows(ground, walk.layout, steps),
+        options,
+        stop,
+        step_pieces(ground, steps, labels),
+        [*options.starts, *step_events(ground, walk, steps, labels), *looked.events],
+        steps.drift,
+        {"step": walk.h},
     )
-    motion.__dict__["_computed_by"] = StepRows(ground, walk.layout, steps)
-    return motion
 
 
-def check_rules(name: str, request: Request) -> None:
+def check_rules(name: str, options: Options) -> None:
     """Refuse what time stepping can't follow."""
-    if request.impact not in (None, "newton"):
+    if options.impact not in (None, "newton"):
         raise DeclarationError(
-            f"{name}: impact='{request.impact}' was given, but time stepping has Newton's restitution, contact by "
+            f"{name}: impact='{options.impact}' was given, but time stepping has Newton's restitution, contact by "
             "contact. Leave impact= out, or use method='events'."
         )
-    if request.at_singular not in ("stop", "straight"):
-        given = "a rule" if callable(request.at_singular) else f"'{request.at_singular}'"
+    if options.at_singular not in ("stop", "straight"):
+        given = "a rule" if callable(options.at_singular) else f"'{options.at_singular}'"
         raise DeclarationError(
             f"{name}: at_singular= was given {given}, but time stepping knows no branches: it stops at a singular "
             "point or goes straight on. Use at_singular='stop' or 'straight', or method='events'."
         )
-    for argument, rule in (("at_choice", request.at_choice), ("at_paradox", request.at_paradox)):
+    for argument, rule in (("at_choice", options.at_choice), ("at_paradox", options.at_paradox)):
         if rule != "stop":
             given = "a rule" if callable(rule) else f"'{rule}'"
             raise DeclarationError(
                 f"{name}: {argument}= was given {given}, but time stepping takes the impulses that its sweeps find, "
                 f"without a list of others. Leave {argument}= out, or use method='events'."
             )
-    if request.events:
+    if options.events:
         raise DeclarationError(
             f"{name}: events= was given, but time stepping locates no events. Use method='events', or look for sign "
             "changes in the rows of the motion."

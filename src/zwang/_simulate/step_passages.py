@@ -16,12 +16,11 @@ from zwang._kernels.stretch import Stretch
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
-from zwang._simulate.dips import lowest_between, troughs
-from zwang._simulate.held_rows import rows_held
-from zwang._simulate.labels import hold
-from zwang._simulate.moment import Ground
-from zwang._simulate.stopping import Stop
-from zwang._simulate.stretches import moving_for
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import hold
+from zwang._simulate.moment import Stop
+from zwang._simulate.nearness import lowest_between, rows_held, troughs
+from zwang._simulate.stretch import moving_for
 from zwang._simulate.timestepping import Steps
 
 Array = NDArray[np.float64]

@@ -12,9 +12,9 @@ from zwang._kernels import Terms, dense_terms
 from zwang._numerics.motion.moreau import StepLayout
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionRows
-from zwang._simulate.moment import Ground
+from zwang._simulate.ground import Ground
 from zwang._simulate.timestepping import Steps
-from zwang._simulate.working import powers_of
+from zwang._simulate.works import powers_of
 
 Array = NDArray[np.float64]
 ENTRIES = 2_000_000

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._numerics.contact.table import Place
-from zwang._simulate.labels import friction_of, hold
-from zwang._simulate.mode_equations import ModeSolution, solve_mode
-from zwang._simulate.moment import Ground, Moment, acts
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import ModeSolution, friction_of, hold, solve_mode
+from zwang._simulate.moment import Moment, acts, terms_at
 
 Array = NDArray[np.float64]
 TIE = 1e-8
@@ -206,7 +206,7 @@ def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[Mode, .
 
 def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, away: dict[int, Array]) -> bool:
     """Say whether a mode is still admissible a short while later, in forces and accelerations."""
-    terms = ground.at(moment)
+    terms = terms_at(ground, moment)
     mode = hold(ground.table, labels, terms).mode
 
     def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:

@@ -40,10 +40,8 @@ from zwang._numerics.motion.moreau import (
 from zwang._numerics.motion.moreau.walker import Track
 from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
-from zwang._simulate.measured import Measured
-from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.stopping import Stop
-from zwang._simulate.unsound import first_unsound
+from zwang._simulate.ground import Ground, Measured, autonomous, first_unsound
+from zwang._simulate.moment import Moment, Stop
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -287,8 +285,3 @@ class _Restitution:
                 self.values[c] = self.measured.value(k, t, q, v, self.params)
             self.known = True
         return self.values
-
-
-def autonomous(ground: Ground) -> bool:
-    """Whether nothing depends on the time."""
-    return all(time_symbol not in expr.free_symbols for expr in ground.model.system.expressions().values())

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
 from zwang._compile import Model, compile
-from zwang._compile.inertia import Inertia, inertia_of
+from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
-from zwang._declare.contact_table import table_of
 from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
-from zwang._derive.supported import declared_digest
-from zwang._numerics.budget import Allowed, Meter, spending
+from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import function, real
-from zwang._results import Provenance
-from zwang._results.ensemble import Ensemble, EnsembleStatus
+from zwang._results.ensemble import Ensemble
 from zwang._results.finite import within_doubles
-from zwang._results.motion import Motion, MotionStatus
-from zwang._results.motion_parts import Events, MotionEvent, MotionPiece
+from zwang._results.motion import Motion
+from zwang._results.motion_parts import MotionEvent
 from zwang._results.streaming import MotionStream
-from zwang._simulate.admission import admit
-from zwang._simulate.driver import Driver
-from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.request import (
+from zwang._simulate.bridge import step_over
+from zwang._simulate.decide import chooser, stop_there
+from zwang._simulate.ensemble import ensemble
+from zwang._simulate.instant import impact_without_collision
+from zwang._simulate.machine import motion
+from zwang._simulate.moment import Policies
+from zwang._simulate.options import (
     AT_CHOICE,
     AT_PARADOX,
     AT_SINGULAR,
@@ -38,17 +34,17 @@ from zwang._simulate.request import (
     IMPACT_LAWS,
     METHODS,
     STARTS,
-    Request,
+    Event,
+    Options,
     check_tol,
     check_until,
     check_word,
+    read_events,
 )
-from zwang._simulate.rows import RowSource
-from zwang._simulate.side_by_side import side_by_side
+from zwang._simulate.passage import by_rule, stop_at, straight_on
+from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
 from zwang._simulate.step_motion import check_rules, motion_by_steps
-from zwang._simulate.stopping import Stop, stopped_at
-from zwang._simulate.user_events import Event, read_events
-from zwang.errors import DeclarationError, StateError
+from zwang.errors import DeclarationError
 
 
 def _asked_once(given: Mapping[str, Any]) -> bool:
@@ -214,7 +210,7 @@ def simulate(
     moved: tuple[ProjectedState, ...] = ()
     if start is not None and check_word(name, "start", start, STARTS):
         inputs, moved = project_each(model.system, model.kernels, inputs)
-    request = Request(
+    options = Options(
         until=check_until(name, until, float(inputs.t.min())),
         tol=check_tol(name, tol),
         events=read_events(model.system, events) if events else (),
@@ -233,76 +229,20 @@ def simulate(
     )
     if out is not None and (inputs.shape or method != "events"):
         raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
-    if request.method == "timestepping":
-        check_rules(name, request)
-    return _many(model, inputs, request) if inputs.shape else _one(model, inputs, request)
-
-
-def _many(model: Model, inputs: Inputs, request: Request) -> Ensemble:
-    """Return the motions from each state of a batch."""
-    with spending(request.budget) as meter:
-        found = _motions(model, inputs, request, meter)
-        return replace(found, reason=meter.over) if len(found) < inputs.q.shape[1] else found
-
-
-def _motions(model: Model, inputs: Inputs, request: Request, meter: Meter) -> Ensemble:
-    done: dict[int, Motion] = {}
-
-    def one(k: int) -> Motion:
-        try:
-            motion = done.get(k) or _one(model, inputs.single(k), request.of_start(k))
-            if motion.status is not MotionStatus.INTERRUPTED:
-                done[k] = motion
-            return motion
-        except StateError as error:
-            place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
-            raise StateError(f"{error} (entry [{place}] of the arrays)") from None
-
-    first = one(0)
-    if first.status is not MotionStatus.INTERRUPTED:
-        fast = side_by_side(inertia_of(model, inputs.single(0)).moving, inputs, request, one)
-        if fast is not None:
-            return fast
-    motions = [first]
-    while len(motions) < inputs.q.shape[1] and motions[-1].status is not MotionStatus.INTERRUPTED and not meter.over:
-        motions.append(one(len(motions)))
-    reached = all(motion.status is MotionStatus.REACHED for motion in motions)
-    complete = len(motions) == inputs.q.shape[1]
-    return Ensemble(
-        status=EnsembleStatus.REACHED if reached and complete else EnsembleStatus.MIXED,
-        residual=None,
-        provenance=motions[0].provenance,
-        name=model.system.name,
-        shape=inputs.shape if complete else (len(motions),),
-        motions=tuple(motions),
-    )
+    if options.method == "timestepping":
+        check_rules(name, options)
+    return ensemble(model, inputs, options, _one) if inputs.shape else _one(model, inputs, options)
 
 
 @within_doubles()
-def _one(model: Model, inputs: Inputs, request: Request) -> Motion:
+def _one(model: Model, inputs: Inputs, options: Options) -> Motion:
     """Return one motion."""
-    inertia = inertia_of(model, inputs)
-    if request.method == "timestepping" and not inertia.lost:
-        with spending(request.budget):
-            return motion_by_steps(inertia.moving, inputs, request)
-    ground = Ground(inertia.moving, table_of(inertia.moving.system), inputs.params[:, 0].copy())
-    driver = Driver(ground, request)
-    driver.record.events.extend(request.starts)
-    # A state that can't be is a mistake, told before anything is written.
-    moment = _as_given(inputs) if inertia.lost else admit(ground, inputs)
-    stream = request.stream
-    if stream is None:
-        return _motion(driver, _driven(driver, moment, inertia))
-    try:
-        stream.begin(_motion(driver, Stop(MotionStatus.INTERRUPTED), (driver.record.start(moment),)))
-        motion = _motion(driver, _driven(driver, moment, inertia))
-        stream.close(motion)
-    except BaseException:
-        with suppress(DeclarationError):  # the disk may be what is at fault
-            driver.record.give()
-        stream.abandon(driver.record.events, driver.record.drift)
-        raise
-    return _noted(ground, stream, motion)
+    if options.method == "timestepping":
+        inertia = inertia_of(model, inputs)
+        if not inertia.lost:
+            with spending(options.budget):
+                return motion_by_steps(inertia.moving, inputs, options)
+    return motion(model, inputs, options, _policies(options))
 
 
 def _moved(state: ProjectedState) -> MotionEvent:
@@ -310,67 +250,18 @@ def _moved(state: ProjectedState) -> MotionEvent:
     return MotionEvent(state["t"], "project", details=details)
 
 
-def _as_given(inputs: Inputs) -> Moment:
-    return Moment(float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy())
-
-
-def _driven(driver: Driver, moment: Moment, inertia: Inertia) -> Stop:
-    """Carry a motion to its end; it ends where it starts if some motion has no inertia there."""
-    if inertia.lost:
-        driver.moment = moment
-        reason = f"At t = {moment.t:.12g} {inertia.words}"
-        return stopped_at(driver.record, MotionStatus.SINGULAR, moment.t, reason)
-    with spending(driver.request.budget):
-        return driver.run(moment)
-
-
-def _motion(driver: Driver, stop: Stop, pieces: tuple[MotionPiece, ...] | None = None) -> Motion:
-    """Return the motion that a driver has made."""
-    ground, request, record = driver.ground, driver.request, driver.record
-    system = ground.model.system
-    motion = Motion(
-        status=stop.status,
-        residual=None,
-        provenance=Provenance.now(
-            declared_digest(system), tolerances={"tol": request.tol}, backend=ground.model.backend
-        ),
-        name=system.name,
-        coordinates=tuple(item.name for item in system.coordinates),
-        velocities=tuple(item.name for item in system.velocities),
-        constraints=ground.table.names,
-        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
-        pieces=record.closed(ground, driver.moment) if pieces is None else pieces,
-        events=Events(sorted(record.events, key=lambda event: event.time)),
-        continuations=stop.continuations,
-        reason=stop.reason,
-        until=request.until,
-        drift_per_step=record.drift,
-        drawing=request.drawing,
+def _policies(options: Options) -> Policies:
+    """Return who is asked where the laws don't say how a motion goes on."""
+    paradox = {"stop": stop_there, "impact": impact_without_collision, "realize": resolve_paradox}
+    singular = {"stop": stop_at, "straight": straight_on, "realize": by_springs}
+    rule = options.at_singular
+    return Policies(
+        choose=chooser(options.at_choice),
+        at_choice=resolve_choice if options.at_choice == "realize" else stop_there,
+        at_paradox=paradox[options.at_paradox],
+        at_singular=by_rule(rule) if callable(rule) else singular[rule],
+        over=step_over if options.method == "auto" else None,
     )
-    motion.__dict__["_computed_by"] = RowSource(ground, request.redundant)
-    return motion
-
-
-def _noted(ground: Ground, stream: MotionStream, motion: Motion) -> Motion:
-    """Return a motion of which the file has more rows than memory, with a note that says so."""
-    if stream.rows == len(motion.t):
-        return motion
-    note = f"What was before t = {float(motion.t[0]):.6g} is in {stream.path.name} only."
-    energies = _energies(ground, stream, motion)
-    if len(energies):
-        note += f" T + V was between {min(energies):.15g} and {max(energies):.15g} at {len(energies)} instants."
-    shown = replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
-    shown.__dict__["_computed_by"] = motion.__dict__["_computed_by"]
-    return shown
-
-
-def _energies(ground: Ground, stream: MotionStream, motion: Motion) -> np.ndarray:
-    """Return T + V at the instants of a stream, and at the end; none for equations without a Lagrangian."""
-    if ground.model.system.mass is not None:
-        return np.zeros(0)
-    t, q, v = zip(*stream.instants, (motion.t[-1], motion.q[-1], motion.v[-1]), strict=True)
-    terms = ground.model.kernels.terms(np.array(t), np.stack(q, axis=1), np.stack(v, axis=1), ground.params[:, None])
-    return np.asarray(terms.energies.sum(axis=0))
 
 
 def _carried_on(

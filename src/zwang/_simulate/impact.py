@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from zwang._compile.laws import require_restitution
 from zwang._kernels import Terms
 from zwang._numerics.impacts import (
     CONTACT,
@@ -19,80 +20,72 @@ from zwang._numerics.impacts import (
     resolve_impact,
 )
 from zwang._results.motion import MotionStatus
-from zwang._results.motion_parts import Continuation
-from zwang._simulate.accumulating import Flights
-from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.stopping import Stop, stopped_at
-from zwang._simulate.watching import lowest_flight
+from zwang._results.motion_parts import Continuation, MotionEvent
+from zwang._simulate.flights import Flights
+from zwang._simulate.ground import Ground, measured_in
+from zwang._simulate.moment import Context, Decision, Moment, Transition, event_at, stopped_at, terms_at
+from zwang._simulate.watch import lowest_flight
 from zwang.errors import StateError
-
-if TYPE_CHECKING:
-    from zwang._simulate.driver import Driver
 
 ZERO = 1e-10
 """Rates and slips after an impact below this, relative to those before, are zero."""
 
 
+NOT_YET = Decision()
+"""After an impact: which mode follows is to be decided."""
+
+
 def collide(
-    driver: Driver, moment: Moment, terms: Terms, closing: tuple[int, ...], without_collision: bool
-) -> Stop | Moment:
-    """Return the moment after an impact, logged, or why its outcome is not determined."""
-    ground = driver.ground
-    problem, numbers = impact_problem(driver, moment, terms, closing, without_collision)
-    outcome = resolve_impact(problem, driver.request.impact)
-    names = [ground.table.places[number].name for number in numbers]
+    context: Context, moment: Moment, terms: Terms, closing: tuple[int, ...], without_collision: bool
+) -> Transition:
+    """Return the moment after an impact, or why its outcome is not determined."""
+    problem, numbers = impact_problem(context, moment, terms, closing, without_collision)
+    outcome = resolve_impact(problem, context.options.impact)
+    names = [context.table.places[number].name for number in numbers]
     if outcome.choice is not None:
         reason = f"At t = {moment.t:.12g}: {outcome.choice}."
         whose = names[numbers.index(closing[0])] if len(closing) == 1 else None
-        ways = _continuations(driver, moment, outcome)
-        return stopped_at(driver.record, MotionStatus.CHOICE, moment.t, reason, ways, whose)
-    ending = _ending(driver, moment, terms, problem, outcome, numbers, closing)
+        ways = _continuations(context, moment, outcome)
+        return stopped_at(moment, MotionStatus.CHOICE, reason, ways, whose)
+    moment = _counted(context, moment, numbers, closing)
+    ending = _ending(context, moment, terms, problem, outcome, numbers, closing)
     if ending:
-        held = tuple(
-            replace(contact, kind=HELD) if number in ending else contact
-            for contact, number in zip(problem.contacts, numbers, strict=True)
-        )
-        closed = resolve_impact(replace(problem, contacts=held), driver.request.impact)
+        held = _held_in(problem, numbers, tuple(ending))
+        closed = resolve_impact(held, context.options.impact)
         if closed.choice is None:
-            after = strike(driver, moment, terms, replace(problem, contacts=held), closed, numbers, closing)
-            _log_accumulation(driver, ending)
-            return after
-    return strike(driver, moment, terms, problem, outcome, numbers, closing)
+            after = strike(context, moment, terms, held, closed, numbers, closing)
+            return _accumulated(context, after, ending)
+    return strike(context, moment, terms, problem, outcome, numbers, closing)
 
 
-def close_low(driver: Driver, moment: Moment, terms: Terms, low: tuple[int, ...]) -> Moment:
+def close_low(context: Context, moment: Moment, terms: Terms, low: tuple[int, ...]) -> Transition:
     """Return the moment with contacts closed whose flight is too low to be told from a closed contact.
 
     The speed that this takes away is that of the flight: an impact, unless it counts as zero. If it was the last of
     flights that shrink steadily, their end is logged here.
     """
-    problem, numbers = impact_problem(driver, moment, terms, low, False)
-    held = tuple(
-        replace(contact, kind=HELD) if number in low else contact
-        for contact, number in zip(problem.contacts, numbers, strict=True)
-    )
-    problem = replace(problem, contacts=held)
-    outcome = resolve_impact(problem, driver.request.impact or "newton")
+    problem, numbers = impact_problem(context, moment, terms, low, False)
+    problem = _held_in(problem, numbers, low)
+    outcome = resolve_impact(problem, context.options.impact or "newton")
     if outcome.choice is not None:
-        return moment
+        return Transition(moment, NOT_YET)
     speed = np.abs(moment.v) + np.abs(outcome.velocity)
+    met = Transition(moment, NOT_YET)
     if any(
         abs(problem.rates[i]) > ZERO * (1.0 + float(np.abs(problem.contacts[i].normal) @ speed))
         for i, number in enumerate(numbers)
         if number in low
     ):
-        details = _details(driver, moment, outcome, numbers)
-        _log(driver, moment, outcome, numbers, low, details)
-        driver.record.jump(moment, details)
-    _log_accumulation(
-        driver, {number: moment.t for number in low if driver.flights.get(number, Flights()).factor() is not None}
-    )
-    driver.step = 0.0
-    return _after(driver.ground, moment.but(v=outcome.velocity), terms, problem, numbers)
+        details = _details(context, moment, outcome, numbers)
+        met = replace(met, events=(_event(context, moment, outcome, numbers, low, details),), jumps=(details,))
+    flights = moment.memory.flights
+    steady = {number: moment.t for number in low if flights.get(number, Flights()).factor() is not None}
+    after = _after(context, moment.but(v=outcome.velocity).recalling(step=0.0), terms, problem, numbers)
+    return _accumulated(context, replace(met, moment=after), steady)
 
 
 def strike(
-    driver: Driver,
+    context: Context,
     moment: Moment,
     terms: Terms,
     problem: ImpactProblem,
@@ -100,18 +93,41 @@ def strike(
     numbers: tuple[int, ...],
     closing: tuple[int, ...],
     more: Mapping[str, Any] | None = None,
-) -> Moment:
+) -> Transition:
     """Return the moment after an impact whose outcome is known, logged with what else is to be said of it."""
-    details = {**_details(driver, moment, outcome, numbers), **(more or {})}
-    _log(driver, moment, outcome, numbers, closing, details)
-    driver.record.jump(moment, details)
-    driver.step = 0.0
+    details = {**_details(context, moment, outcome, numbers), **(more or {})}
+    event = _event(context, moment, outcome, numbers, closing, details)
     ahead = None if moment.ahead is None else (*moment.ahead[:2], outcome.velocity)
-    return _after(driver.ground, moment.but(v=outcome.velocity, ahead=ahead), terms, problem, numbers)
+    struck = moment.but(v=outcome.velocity, ahead=ahead).recalling(step=0.0)
+    return Transition(_after(context, struck, terms, problem, numbers), NOT_YET, (event,), jumps=(details,))
+
+
+def _held_in(problem: ImpactProblem, numbers: tuple[int, ...], closed: tuple[int, ...]) -> ImpactProblem:
+    """Return an impact after which some contacts stay closed."""
+    contacts = tuple(
+        replace(contact, kind=HELD) if number in closed else contact
+        for contact, number in zip(problem.contacts, numbers, strict=True)
+    )
+    return replace(problem, contacts=contacts)
+
+
+def _flying(context: Context, numbers: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return the places and numbers of the contacts that can fly."""
+    places = context.table.places
+    return [(i, number) for i, number in enumerate(numbers) if places[number].one_sided and places[number].on_position]
+
+
+def _counted(context: Context, moment: Moment, numbers: tuple[int, ...], closing: tuple[int, ...]) -> Moment:
+    """Return the moment with this impact among those of the contacts that it closes."""
+    flights = dict(moment.memory.flights)
+    for _, number in _flying(context, numbers):
+        known = flights.get(number, Flights())
+        flights[number] = known.met(moment.t) if number in closing else known
+    return moment.recalling(flights=flights)
 
 
 def _ending(
-    driver: Driver,
+    context: Context,
     moment: Moment,
     terms: Terms,
     problem: ImpactProblem,
@@ -122,21 +138,14 @@ def _ending(
     """Return the contacts whose impacts accumulate here, with the instants at which they end."""
     rates = problem.rates_of(outcome.velocity)
     speed = np.abs(problem.velocity) + np.abs(outcome.velocity)
-    places = driver.ground.table.places
-    contacts = [
-        (i, number) for i, number in enumerate(numbers) if places[number].one_sided and places[number].on_position
-    ]
-    for _, number in contacts:
-        flights = driver.flights.setdefault(number, Flights())
-        if number in closing:
-            flights.add(moment.t)
+    contacts, known = _flying(context, numbers), moment.memory.flights
     ends: list[float] = []
     flying = []
     for i, number in contacts:
         if rates[i] <= ZERO * float(np.abs(problem.contacts[i].normal) @ speed):
             continue
-        flights = driver.flights[number]
-        lowest = lowest_flight(driver, terms, places[number].normal, moment.t)
+        flights = known[number]
+        lowest = lowest_flight(context, moment, terms, context.table.places[number].normal)
         left = flights.remaining(float(rates[i]), lowest)
         if left is None or moment.t - flights.times[-1] > left:
             return {}  # a flight that will be seen
@@ -144,26 +153,37 @@ def _ending(
         ends.append(flights.times[-1] + left)
     if not flying:
         return {}
-    steady = [number for _, number in contacts if number in closing and driver.flights[number].factor() is not None]
+    steady = [number for _, number in contacts if number in closing and known[number].factor() is not None]
     return dict.fromkeys([*flying, *steady], max(ends))
 
 
-def _log_accumulation(driver: Driver, ending: dict[int, float]) -> None:
-    """Log where impacts accumulate, unless that is after the end of the motion."""
-    driver.ending = ending
+def _accumulated(context: Context, struck: Transition, ending: dict[int, float]) -> Transition:
+    """Return an impact with where impacts accumulate, unless that is after the end of the motion."""
+    events = []
     for number, time in ending.items():
-        if time <= driver.request.until:
-            flights = driver.flights[number]
-            name = driver.ground.table.places[number].name
-            driver.record.event(time, "accumulation", name, impacts=flights.count, factor=flights.factor())
+        if time <= context.options.until:
+            flights = struck.moment.memory.flights[number]
+            name = context.table.places[number].name
+            events.append(event_at(time, "accumulation", name, impacts=flights.count, factor=flights.factor()))
+    return replace(struck, moment=struck.moment.recalling(ending=ending), events=(*struck.events, *events))
+
+
+def restitution_at(context: Context, number: int, moment: Moment) -> float | None:
+    """Return the coefficient of restitution of a constraint at a moment, None where none was declared."""
+    expr = context.model.system.constraints[number].restitution  # type: ignore[union-attr]
+    if expr is None:
+        return None
+    measured = measured_in(context.model.system, (expr,))
+    e = measured.value(0, moment.t, moment.q, moment.v, context.params)
+    return require_restitution(context.name, context.table.names[number], e)
 
 
 def impact_problem(
-    driver: Driver, moment: Moment, terms: Terms, closing: tuple[int, ...], without_collision: bool
+    context: Context, moment: Moment, terms: Terms, closing: tuple[int, ...], without_collision: bool
 ) -> tuple[ImpactProblem, tuple[int, ...]]:
     """Return the impulses that may act at a moment, and the numbers of their constraints."""
-    ground, contacts, numbers = driver.ground, [], []
-    for number, place in enumerate(ground.table.places):
+    contacts, numbers = [], []
+    for number, place in enumerate(context.table.places):
         if place.normal < 0:
             continue  # a bounded force makes no impulse
         if place.one_sided and place.on_position and number not in closing and number not in moment.touching:
@@ -181,7 +201,7 @@ def impact_problem(
                 "friction": float(terms.bounds[place.law, 0]),
             }
         kind = HELD if not place.one_sided else CONTACT if place.on_position else ONE_SIDED
-        e = driver.restitution(number, moment) if kind == CONTACT else None
+        e = restitution_at(context, number, moment) if kind == CONTACT else None
         contacts.append(
             ImpactContact(row, kind=kind, rate0=rate - float(row @ moment.v), restitution=e, name=place.name, **along)
         )
@@ -203,7 +223,7 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
                 raise StateError(f"{ground.name}: the impact left constraint '{place.name}' closing; please report it.")
             if abs(rates[place_in]) <= ZERO * size or rates[place_in] < 0:
                 touching.add(number)
-    later = ground.at(moment)
+    later = terms_at(ground, moment)
     for number, place in enumerate(ground.table.places):
         if place.slips and all(
             abs(float(later.slip[slip, 0])) <= ZERO * (float(np.abs(terms.slip_rows[slip, :, 0]) @ speed) + 1e-300)
@@ -213,9 +233,9 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=frozenset())
 
 
-def _details(driver: Driver, moment: Moment, outcome: ImpactOutcome, numbers: tuple[int, ...]) -> dict[str, Any]:
+def _details(context: Context, moment: Moment, outcome: ImpactOutcome, numbers: tuple[int, ...]) -> dict[str, Any]:
     """Return what an impact was: impulses by constraint, velocities, energy, law."""
-    places = driver.ground.table.places
+    places = context.table.places
     return {
         "impulses": {places[number].name: float(outcome.normal[i]) for i, number in enumerate(numbers)},
         "friction_impulses": {
@@ -230,26 +250,26 @@ def _details(driver: Driver, moment: Moment, outcome: ImpactOutcome, numbers: tu
     }
 
 
-def _log(
-    driver: Driver,
+def _event(
+    context: Context,
     moment: Moment,
     outcome: ImpactOutcome,
     numbers: tuple[int, ...],
     closing: tuple[int, ...],
     details: dict[str, Any],
-) -> None:
-    places = driver.ground.table.places
+) -> MotionEvent:
+    """Return the event of an impact: one jump of the velocity is one event, whoever takes part."""
+    places = context.table.places
     whose = [number for number in closing if places[number].one_sided]
     if not whose:
         whose = [numbers[i] for i in outcome.carrying if places[numbers[i]].one_sided]
     names = tuple(places[number].name for number in whose or [numbers[0]])
-    # One jump of the velocity is one event, whoever takes part.
-    driver.record.event(moment.t, "impact", names[0] if len(names) == 1 else None, **details, constraints=names)
+    return event_at(moment.t, "impact", names[0] if len(names) == 1 else None, **details, constraints=names)
 
 
-def _continuations(driver: Driver, moment: Moment, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
+def _continuations(context: Context, moment: Moment, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
     """Return the outcomes to choose from, each with the whole state from which a motion can go on."""
-    system = driver.ground.model.system
+    system = context.model.system
     place = {item.name: float(value) for item, value in zip(system.coordinates, moment.q, strict=True)}
     made = []
     for one in outcome.alternatives:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Terms
+from zwang._kernels.moving import Moving
 from zwang._numerics.contact.modes import Mode
-from zwang._simulate.deciding import Decision
-from zwang._simulate.labels import friction_of
-from zwang._simulate.moment import Ground, Moment
-from zwang._simulate.resting import stands
-from zwang._simulate.timestepping import autonomous
-
-if TYPE_CHECKING:
-    from zwang._simulate.driver import Driver
+from zwang._numerics.contact.table import ContactTable
+from zwang._simulate.ground import Ground, autonomous
+from zwang._simulate.modes import friction_of
+from zwang._simulate.moment import Context, Decision, Moment, Watch
 
 ANY = 2.0
 """Fires on any crossing."""
@@ -26,16 +21,18 @@ GRAZING = 0.5
 """Part of the tolerance by which a gap, a one-sided velocity or a slip may dip through zero without having met it."""
 LOOKS = (1e-6, 1e-4, 1e-2)
 """How far to look for the side of a switching surface, in parts of the time on which the motion changes little."""
+STILL = 1e-7
+"""Velocities below this, relative to the coordinates, are rounding where a mode allows none."""
 IDLE = 1e-9
 """Force below which an idle constraint is not let go, relative to the forces there are."""
 
 
-def sides_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64]:
+def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64]:
     """Return, for every watch of the mode, the sign that it keeps, 0 where it is not watched."""
-    table, labels = driver.ground.table, decision.labels
-    loose = unwatched(driver.ground, decision, moment)
+    table, labels = ground.table, decision.labels
+    loose = unwatched(ground, decision, moment)
     sides = []
-    for kind, k in driver.moving.watch_names:
+    for kind, k in moving.watch_names:
         side = 0.0
         if kind in ("gap", "value"):
             # A constraint that is closed but not held is implied by others: its value is zero up to rounding.
@@ -78,57 +75,56 @@ def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
     return frozenset(taking) if sticks else frozenset()
 
 
-def bands_of(driver: Driver, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:
+def bands_of(context: Context, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:
     """Return what counts as zero for each watch: the rounding of its terms, whose signs must not conspire."""
-    names = driver.moving.watch_names
+    names, sizes = moving.watch_names, moment.memory.sizes
     if not any(kind not in ("surface", "extra") for kind, _ in names):
         return None
-    ground = driver.ground
-    terms = ground.terms(moment.t, moment.q, moment.v)
+    terms = context.terms(moment.t, moment.q, moment.v)
     # The largest sizes so far: a gap that is zero where all coordinates are zero has the rounding of its way there.
-    q, v, a = driver.sizes
+    q, v, a = sizes
     q, v = q + abs(moment.t) * v, v + abs(moment.t) * a
     mass = np.diagonal(terms.mass[:, :, 0])
     pull = np.abs(terms.force[:, 0]) + mass * a
-    branches = driver.moving.branches(moment.t, moment.q, moment.v, ground.params)
-    bands = np.array(driver.moving.bands(moment.t, moment.q, moment.v, ground.params, branches))
-    loads = {place.law: place for place in ground.table.places if place.law >= 0}
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
+    bands = np.array(moving.bands(moment.t, moment.q, moment.v, context.params, branches))
+    loads = {place.law: place for place in context.table.places if place.law >= 0}
     for watch, (kind, k) in enumerate(names):
         size = shallow = 0.0
         if kind in ("gap", "value"):
             row = np.abs(terms.rows[k, :, 0])
             size = float(row @ (q if kind == "gap" else v))
-            shallow = float(row @ (1.0 + driver.sizes[0 if kind == "gap" else 1]))
+            shallow = float(row @ (1.0 + sizes[0 if kind == "gap" else 1]))
         elif kind == "normal":
             size = _force_size(terms.rows[k, :, 0], mass, pull)
-            if ground.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
+            if context.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
                 size *= IDLE / ROUNDING
         elif kind in ("slip", "speed"):
             row = np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0)
             size = float(row @ v)
-            shallow = float(row @ (1.0 + driver.sizes[1])) if kind == "slip" else 0.0
+            shallow = float(row @ (1.0 + sizes[1])) if kind == "slip" else 0.0
         elif kind == "reserve":
             place = loads[k]
             size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
-        bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * driver.request.tol * shallow)
+        bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * context.options.tol * shallow)
     return bands
 
 
-def lowest_flight(driver: Driver, terms: Terms, normal: int, t: float) -> float:
+def lowest_flight(context: Context, moment: Moment, terms: Terms, normal: int) -> float:
     """Return how high a contact must fly to be told from a closed one: beyond the tolerance, and far beyond bands."""
     row = np.abs(terms.rows[normal, :, 0])
-    q, v, _ = driver.sizes
-    far = float(row @ (q + abs(t) * v))
-    return max(driver.request.tol, 1e-12) * (1.0 + float(row @ (1.0 + q))) + 20 * ROUNDING * far
+    q, v, _ = moment.memory.sizes
+    far = float(row @ (q + abs(moment.t) * v))
+    return max(context.options.tol, 1e-12) * (1.0 + float(row @ (1.0 + q))) + 20 * ROUNDING * far
 
 
-def branches_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
+def branches_of(context: Context, moving: Moving, moment: Moment) -> NDArray[np.float64] | None:
     """Return the sides of the switching surfaces on which the motion goes on, None where there is no surface.
 
     A motion may leave a surface with a rate of zero, as a slip that starts leaves the kink of |slip|: then one looks
     further ahead until the side shows beyond rounding.
     """
-    moving, params = driver.moving, driver.ground.params
+    params = context.params
     count = sum(kind == "surface" for kind, _ in moving.watch_names)
     if count == 0:
         return None
@@ -137,7 +133,7 @@ def branches_of(driver: Driver, moment: Moment) -> NDArray[np.float64] | None:
     size = moving.bands(t, q, v, params, sides)[-count:]
     hidden = np.abs(moving.evaluate(t, q, v, params, sides)[3][-count:]) <= size
     for look in LOOKS if hidden.any() else ():
-        h = look * driver.span
+        h = look * context.span(moment)
         a = moving.evaluate(t, q, v, params, sides)[0]
         middle = moving.evaluate(t + h / 2, q + h / 2 * v, v + h / 2 * a, params, sides)[0]
         later = moving.evaluate(t + h, q + h * v + h * h / 2 * a, v + h * middle, params, sides)[3][-count:]
@@ -151,3 +147,55 @@ def _force_size(row: NDArray[np.float64], mass: NDArray[np.float64], pull: NDArr
     """Return the size of the force along a row that balances all forces on it."""
     spread = float(row**2 @ (1.0 / mass))
     return float(np.abs(row) @ (pull / mass)) / spread if spread > 0 else 0.0
+
+
+def stands(ground: Ground, decision: Decision, moment: Moment) -> bool:
+    """Say whether a mode holds every coordinate by rows that don't depend on time, so that nothing can move."""
+    held = decision.held
+    if held is None or len(held.mode.held) + len(held.mode.sticking) < len(moment.q):
+        return False
+    acting = [(place, label.plain) for place, label in zip(ground.table.places, decision.labels, strict=True)]
+    acting = [(place, what) for place, what in acting if what is not Mode.OPEN]
+    small = float(np.abs(moment.v).max(initial=0.0)) <= STILL * (1.0 + float(np.abs(moment.q).max(initial=0.0)))
+    if not small or not all(place.timeless for place, _ in acting):
+        return False
+    terms = ground.terms(moment.t, moment.q, np.zeros(len(moment.v)))
+    # A velocity-level constraint or a belt may ask for a velocity that is not zero.
+    rates = [terms.value[place.normal, 0] for place, _ in acting if place.normal >= 0 and not place.on_position]
+    slips = [terms.slip[slip, 0] for place, what in acting if what is Mode.STICK for slip in place.slips]
+    return not np.any([*rates, *slips])
+
+
+def beyond(context: Context, moving: Moving, moment: Moment, surfaces: list[int], a: NDArray[np.float64]) -> Moment:
+    """Return the moment just beyond switching surfaces: on the other side of each, at a distance of rounding.
+
+    `a` are the accelerations with which the motion comes to them.
+    """
+    places = [moving.watch_names.index(("surface", k)) for k in surfaces]
+    span = context.span(moment)
+
+    def at(h: float) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        return moment.t + h, moment.q + h * moment.v, moment.v + h * a
+
+    def side(h: float) -> NDArray[np.float64]:
+        return np.sign(moving.evaluate(*at(h), context.params)[3][places])
+
+    before = side(-1e-6 * span)
+    unit = float(np.spacing(max(abs(moment.t), span)))
+    for power in range(24):
+        h = unit * 2.0**power
+        if np.all(side(h) == -before):
+            return moment.but(ahead=at(h))
+    return moment
+
+
+def said(table: ContactTable, watch: Watch) -> str:
+    """Return what a watch that fired says."""
+    kind, k = watch
+    if kind in ("gap", "value", "normal"):
+        words = {"gap": "gap of '{}' closes", "value": "'{}' closes", "normal": "reaction of '{}' changes its sign"}
+        return words[kind].format(table.places[table.of_normal(k)].name)
+    if kind in ("slip", "speed", "reserve"):
+        name = table.places[table.of_law(k)].name
+        return f"friction of '{name}' is used up" if kind == "reserve" else f"slip of '{name}' stops"
+    return {"surface": "a force switches", "singular": "a singular point is near"}.get(kind, "an event")

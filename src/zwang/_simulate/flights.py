@@ -9,7 +9,7 @@ and where a block rocks from one corner to the other, it is the corner that rise
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 HISTORY = 4
 STEADY = 0.05
@@ -18,18 +18,17 @@ SLOWEST = 0.9999
 """Factors above this are no accumulation: flights don't shrink enough to be told from a steady bounce."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Flights:
     """The times of the last impacts of one contact, and how many in a row came with ever shorter flights."""
 
-    times: list[float] = field(default_factory=list)
+    times: tuple[float, ...] = ()
     count: int = 0
 
-    def add(self, time: float) -> None:
-        """Note an impact."""
+    def met(self, time: float) -> Flights:
+        """Return them with one more impact."""
         shorter = len(self.times) < 2 or time - self.times[-1] < self.times[-1] - self.times[-2]
-        self.count = self.count + 1 if shorter else 2
-        self.times = [*self.times[-(HISTORY - 1) :], time]
+        return Flights((*self.times[-(HISTORY - 1) :], time), self.count + 1 if shorter else 2)
 
     def factor(self) -> float | None:
         """Return the steady factor by which the flights shrink, None if there is none."""

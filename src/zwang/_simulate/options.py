@@ -1,17 +1,29 @@
-"""`Event`: a zero of an expression that a user wants to know of, or to stop at."""
+"""What is asked of `simulate`, checked: words, numbers, and events to look out for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
-from zwang._numerics.tolerances import flag, whole
+from zwang._numerics.budget import Budget
+from zwang._numerics.tolerances import FINEST, WIDEST, flag, real, whole
+from zwang._results.motion_parts import MotionEvent
+from zwang._results.streaming import MotionStream
 from zwang.errors import DeclarationError, nearest
+
+IMPACT_LAWS = ("newton", "poisson", "energetic")
+AT_PARADOX = ("stop", "impact", "realize")
+AT_CHOICE = ("stop", "keep mode", "realize")
+AT_SINGULAR = ("stop", "straight", "realize")
+METHODS = ("events", "timestepping", "auto")
+STARTS = ("project",)
+BUDGET = Budget(steps=5_000_000, memory=500_000_000)
+"""Of a motion, or of all motions of an ensemble."""
 
 
 @dataclass(frozen=True)
@@ -74,3 +86,53 @@ def read_events(system: System, events: Iterable[Any]) -> tuple[Event, ...]:
                 )
         found.append(Event(expr, direction=item.direction, stop=item.stop, name=item.name))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a motion; see `simulate`."""
+
+    until: float
+    tol: float
+    events: tuple[Event, ...] = ()
+    impact: str | None = None
+    at_paradox: str = "stop"
+    at_choice: Any = "stop"
+    at_singular: Any = "stop"
+    redundant: str | None = None
+    progress: Callable[[float], None] | None = None
+    stream: MotionStream | None = None
+    budget: Budget = BUDGET
+    method: str = "events"
+    step: float | None = None
+    drawing: Mapping[str, Any] = field(default_factory=dict)
+    starts: tuple[MotionEvent, ...] = ()
+
+    def of_start(self, k: int) -> Options:
+        """Return the options for one of many states; what was done to each of them is an event of its motion."""
+        return replace(self, starts=self.starts[k : k + 1]) if self.starts else self
+
+
+def check_until(name: str, until: Any, start: float) -> float:
+    """Return the end of a motion as a number after its start."""
+    end = real(until, "until", where=name)
+    if end < start:
+        raise DeclarationError(
+            f"{name}: until= {end:g} lies before the start of the motion, t = {start:g}. Give a later time, or another "
+            "t in the state."
+        )
+    return end
+
+
+def check_tol(name: str, tol: Any) -> float:
+    """Return the tolerance as a number in its range."""
+    return real(tol, "tol", least=FINEST, most=WIDEST, where=name, cure="Errors below rounding can't be asked for.")
+
+
+def check_word(name: str, argument: str, value: Any, words: tuple[str, ...], *, or_callable: bool = False) -> Any:
+    """Return an option that is one of some words, or a callable where that is allowed."""
+    if (isinstance(value, str) and value in words) or (or_callable and callable(value)):
+        return value
+    more = " or a callable" if or_callable else ""
+    listed = ", ".join(f"'{word}'" for word in words)
+    raise DeclarationError(f"{name}: {argument}= must be one of {listed}{more}; it was given {value!r:.60}.")

@@ -1,30 +1,33 @@
-"""Large ensembles of smooth motions: all at once to their ends, and each of them as a whole when it is asked for."""
+"""Ensembles: many motions one by one, or, where they are smooth and many, all at once to their ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.inertia import inertia_of
 from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
 from zwang._kernels.lanes import LaneEnds, Lanes
-from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.tolerances import Tolerances
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.admission import ADMITTED
-from zwang._simulate.driver import SHARPEST, STRICTER
-from zwang._simulate.request import Request
-from zwang._simulate.rows import mode_of_piece
+from zwang._simulate.modes import mode_of_piece
+from zwang._simulate.options import Options
+from zwang._simulate.stretch import SHARPEST, STRICTER
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 MANY = 32
@@ -35,18 +38,62 @@ OVERHEAD = 250
 """What a motion by itself costs beside its steps, in steps."""
 
 
-def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[int], Motion]) -> Ensemble | None:
+def ensemble(
+    model: Model, inputs: Inputs, options: Options, move: Callable[[Model, Inputs, Options], Motion]
+) -> Ensemble:
+    """Return the motions from each state of a batch; `move` makes one of them."""
+    with spending(options.budget) as meter:
+        found = _motions(model, inputs, options, move, meter)
+        return replace(found, reason=meter.over) if len(found) < inputs.q.shape[1] else found
+
+
+def _motions(
+    model: Model, inputs: Inputs, options: Options, move: Callable[[Model, Inputs, Options], Motion], meter: Meter
+) -> Ensemble:
+    done: dict[int, Motion] = {}
+
+    def one(k: int) -> Motion:
+        try:
+            motion = done.get(k) or move(model, inputs.single(k), options.of_start(k))
+            if motion.status is not MotionStatus.INTERRUPTED:
+                done[k] = motion
+            return motion
+        except StateError as error:
+            place = ", ".join(str(int(i)) for i in np.unravel_index(k, inputs.shape))
+            raise StateError(f"{error} (entry [{place}] of the arrays)") from None
+
+    first = one(0)
+    if first.status is not MotionStatus.INTERRUPTED:
+        fast = side_by_side(inertia_of(model, inputs.single(0)).moving, inputs, options, one)
+        if fast is not None:
+            return fast
+    motions = [first]
+    while len(motions) < inputs.q.shape[1] and motions[-1].status is not MotionStatus.INTERRUPTED and not meter.over:
+        motions.append(one(len(motions)))
+    reached = all(motion.status is MotionStatus.REACHED for motion in motions)
+    complete = len(motions) == inputs.q.shape[1]
+    return Ensemble(
+        status=EnsembleStatus.REACHED if reached and complete else EnsembleStatus.MIXED,
+        residual=None,
+        provenance=motions[0].provenance,
+        name=model.system.name,
+        shape=inputs.shape if complete else (len(motions),),
+        motions=tuple(motions),
+    )
+
+
+def side_by_side(model: Model, inputs: Inputs, options: Options, one: Callable[[int], Motion]) -> Ensemble | None:
     """Return the ensemble of a batch; None where its motions are to be computed one by one.
 
     Parameters
     ----------
-    model, inputs, request
+    model, inputs, options
         Of the batch.
     one : callable
         Returns the motion with a number, computed by itself.
     """
     count = inputs.q.shape[1]
-    smooth = table_of(model.system).smooth and request.method != "timestepping" and not request.events
+    smooth = table_of(model.system).smooth and options.method != "timestepping" and not options.events
     if count < MANY or not smooth:
         return None
     first = one(0)
@@ -54,9 +101,9 @@ def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[
     if lanes is None:
         return None
     _admit(model, inputs, one)
-    tol = max(STRICTER * request.tol, SHARPEST)
-    move = partial(_moved, lanes, inputs, tol, request)
-    found = move(request.until)
+    tol = max(STRICTER * options.tol, SHARPEST)
+    move = partial(_moved, lanes, inputs, tol, options)
+    found = move(options.until)
     known, cut = {0: first}, found.interrupted >= 0
     for k in map(int, np.flatnonzero(~found.reached)):
         if cut and k >= found.interrupted - lanes.layout.lanes:
@@ -78,7 +125,7 @@ def side_by_side(model: Model, inputs: Inputs, request: Request, one: Callable[[
         name=model.system.name,
         shape=inputs.shape if total == count else (total,),
         motions=LaterMotions(
-            total, one, known, statuses, found.t, np.concatenate([found.q, found.v]), partial(_at, move, request.until)
+            total, one, known, statuses, found.t, np.concatenate([found.q, found.v]), partial(_at, move, options.until)
         ),
     )
 
@@ -108,10 +155,10 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
         one(int(k))
 
 
-def _moved(lanes: Lanes, inputs: Inputs, tol: float, request: Request, until: float) -> LaneEnds:
+def _moved(lanes: Lanes, inputs: Inputs, tol: float, options: Options, until: float) -> LaneEnds:
     """Return where the motions are at a time."""
     starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
-    progress = request.progress
+    progress = options.progress
     between = None if progress is None else (lambda begun: progress(float(starts[min(begun, starts.size) - 1])))
     found = lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between, most=steps_left())
     with suppress(Spent):  # what was reached stands; the meter remembers

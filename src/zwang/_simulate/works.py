@@ -10,8 +10,9 @@ P along a row w does the work P w (v- + v+)/2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +22,17 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
+from zwang._kernels import Solved, SparseTerms
 from zwang._numerics.contact.modes import Mode
-from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece
-from zwang._simulate.mode_equations import solve_mode
-
-if TYPE_CHECKING:
-    from zwang._simulate.rows import RowSource
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import mode_of_piece, solve_mode
 
 Array = NDArray[np.float64]
 POINTS = 6
+FEW = 32
+"""States whose sparse matrices are in memory at once."""
 CHUNK = 4000
 """Steps whose powers are computed at once, for up to eight coordinates; fewer for more."""
 
@@ -87,22 +88,22 @@ def powers_of(system: System) -> Powers:
     return Powers(system)
 
 
-def works(source: RowSource, motion: Motion) -> dict[str, Array]:
+def works(ground: Ground, pieces: Sequence[MotionPiece]) -> dict[str, Array]:
     """Return name -> cumulative work (rows,) of each applied force, each constraint, and of explicit time."""
-    powers = powers_of(source.ground.model.system)
-    names = [*powers.names, *source.ground.table.names, "time"]
+    powers = powers_of(ground.model.system)
+    names = [*powers.names, *ground.table.names, "time"]
     total = np.zeros(len(names))
     rows: list[Array] = []
     bare: list[Array] = []
-    for piece, following in zip(motion.pieces, [*motion.pieces[1:], None], strict=True):
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
         if piece.jump:
-            total = total + _impulse_work(source, piece, names)
-        steps = _step_works(source, powers, piece)
+            total = total + _impulse_work(ground, piece, names)
+        steps = _step_works(ground, powers, piece)
         cumulative = total + np.concatenate([np.zeros((1, len(names))), np.cumsum(steps, axis=0)])
         total = cumulative[-1]
         last = following is None or following.jump
         rows.append(cumulative if last else cumulative[:-1])
-        bare.append(powers(piece.t, piece.q, piece.v, source.ground.params)[-1][slice(None) if last else slice(0, -1)])
+        bare.append(powers(piece.t, piece.q, piece.v, ground.params)[-1][slice(None) if last else slice(0, -1)])
     table = np.concatenate(rows)
     explicit = np.concatenate(bare)
     table[:, -1] += explicit - explicit[0]
@@ -112,10 +113,10 @@ def works(source: RowSource, motion: Motion) -> dict[str, Array]:
     return found
 
 
-def _step_works(source: RowSource, powers: Powers, piece: MotionPiece) -> Array:
+def _step_works(ground: Ground, powers: Powers, piece: MotionPiece) -> Array:
     """Return the works (steps, names) of each step of a piece."""
     count = len(piece.t) - 1
-    size = len(powers.names) + len(source.ground.table.places) + 1
+    size = len(powers.names) + len(ground.table.places) + 1
     out = np.zeros((count, size))
     nodes, weights = np.polynomial.legendre.leggauss(POINTS)
     chunk = max(1, 8 * CHUNK // max(8, piece.q.shape[1]))
@@ -125,23 +126,20 @@ def _step_works(source: RowSource, powers: Powers, piece: MotionPiece) -> Array:
         times = (left[:, None] + width[:, None] * (nodes + 1) / 2).reshape(-1)
         y = states_in_piece(piece, times)
         n = piece.q.shape[1]
-        power = _powers_at(source, powers, piece, times, y[:, :n], y[:, n:])
+        power = _powers_at(ground, powers, piece, times, y[:, :n], y[:, n:])
         power = power.reshape(size, len(left), POINTS)
         out[part] = np.einsum("skp,p,k->ks", power, weights / 2, width)
     return out
 
 
-def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, q: Array, v: Array) -> Array:
-    from zwang._simulate.large_rows import constraint_powers
-    from zwang._simulate.rows import mode_of_piece
-
-    *applied, explicit, _ = powers(t, q, v, source.ground.params)
+def _powers_at(ground: Ground, powers: Powers, piece: MotionPiece, t: Array, q: Array, v: Array) -> Array:
+    *applied, explicit, _ = powers(t, q, v, ground.params)
     rows: list[Any] = list(applied)
-    if source.ground.model.kernels.sparse and not any(p.slips for p in source.ground.table.places):
-        return np.array([*rows, *constraint_powers(source, piece, t, q, v), explicit])
-    terms = source.terms(t, q, v)
-    solved = solve_mode(source.ground.table, terms, mode_of_piece(piece))
-    for place, label in zip(source.ground.table.places, piece.modes, strict=True):
+    if stays_sparse(ground):
+        return np.array([*rows, *constraint_powers(ground, piece, t, q, v), explicit])
+    terms = ground.many(t, q, v)
+    solved = solve_mode(ground.table, terms, mode_of_piece(piece))
+    for place, label in zip(ground.table.places, piece.modes, strict=True):
         power = np.zeros(len(t))
         if place.normal >= 0 and label is not Mode.OPEN:
             row = terms.rows[place.normal]
@@ -158,16 +156,52 @@ def _powers_at(source: RowSource, powers: Powers, piece: MotionPiece, t: Array, 
     return np.array(rows)
 
 
-def _impulse_work(source: RowSource, piece: MotionPiece, names: list[str]) -> Array:
+def _impulse_work(ground: Ground, piece: MotionPiece, names: list[str]) -> Array:
     """Return the works of the impulses at the start of a piece."""
     found = np.zeros(len(names))
-    terms = source.terms(piece.t[:1], piece.q[:1], piece.v[:1])
+    terms = ground.many(piece.t[:1], piece.q[:1], piece.v[:1])
     for details in piece.jumps:
         mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
-        for place in source.ground.table.places:
+        for place in ground.table.places:
             work = details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)
             rubbed = details["friction_impulses"].get(place.name, ())
             for slip, impulse in zip(place.slips, rubbed, strict=False):
                 work += float(impulse) * float(terms.slip_rows[slip, :, 0] @ mean)
             found[names.index(place.name)] += work
     return found
+
+
+def stays_sparse(ground: Ground) -> bool:
+    """Say whether what follows from states is computed with sparse matrices: a large system without friction."""
+    return ground.model.kernels.sparse and not any(place.slips for place in ground.table.places)
+
+
+def solved_states(
+    ground: Ground, piece: MotionPiece, t: Array, q: Array, v: Array
+) -> Iterator[tuple[slice, SparseTerms, Solved]]:
+    """Yield, for a few states (rows first) after the other, their places, terms, accelerations and multipliers."""
+    kernels, params = ground.model.kernels, ground.params[:, None]
+    for start in range(0, len(t), FEW):
+        part = slice(start, min(start + FEW, len(t)))
+        states = np.ascontiguousarray(t[part]), np.ascontiguousarray(q[part].T), np.ascontiguousarray(v[part].T), params
+        terms = kernels.terms(*states)
+        assert isinstance(terms, SparseTerms)  # `stays_sparse` has looked at the kernels
+        yield part, terms, kernels.solve(*states, piece.held)
+
+
+def constraint_powers(ground: Ground, piece: MotionPiece, t: Array, q: Array, v: Array) -> list[Array]:
+    """Return the power (states,) of each constraint."""
+    table = ground.table
+    acting = [number for number, label in enumerate(piece.modes) if label is not Mode.OPEN]
+    out = np.zeros((len(table.places), len(t)))
+    if all(table.places[k].timeless and table.places[k].on_position for k in acting):
+        return list(out)  # what is at rest does no work
+    held = {normal: row for row, normal in enumerate(piece.held)}
+    for part, terms, solved in solved_states(ground, piece, t, q, v):
+        along = np.stack([rows @ speed for rows, speed in zip(terms.rows, v[part], strict=True)], axis=1)
+        for k in acting:
+            j = table.places[k].normal
+            if j in held:
+                now = (terms.rate if table.places[k].on_position else terms.value)[j]
+                out[k, part] = -solved.multipliers[held[j]] * (now - along[j])
+    return list(out)

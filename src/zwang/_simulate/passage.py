@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
-from zwang._simulate.deciding import Decision
-from zwang._simulate.measured import Measured
-from zwang._simulate.moment import Moment
+from zwang._simulate.ground import measured_in
+from zwang._simulate.instant import user_events
+from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, Turn, Watch, event_at, keeping
 from zwang._simulate.reduced import Curve, Passage, move_along
-from zwang._simulate.stopping import Stop
+from zwang._simulate.stretch import pieces_in
 from zwang._trace.local import HalfBranch, LocalStructure
-
-if TYPE_CHECKING:
-    from zwang._simulate.driver import Driver
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 ON_BRANCH = 1e-8
@@ -77,8 +75,8 @@ class Way:
 class Crossing:
     """A singular point on the way of a motion."""
 
-    def __init__(self, driver: Driver, decision: Decision, found: LocalStructure) -> None:
-        self.driver, self.decision, self.found = driver, decision, found
+    def __init__(self, context: Context, decision: Decision, found: LocalStructure) -> None:
+        self.context, self.decision, self.found = context, decision, found
         self.ways = [Way(k, half, _curve_of(half)) for k, half in enumerate(found.half_branches)]
 
     def way_of(self, q: Array) -> Way | None:
@@ -96,45 +94,48 @@ class Crossing:
 
     def equations(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Return M and Q."""
-        terms = self.driver.ground.terms(t, q, v)
+        terms = self.context.terms(t, q, v)
         return terms.mass[:, :, 0], terms.force[:, 0]
 
-    def go(self, moment: Moment, way: Way) -> Stop | Moment:
-        """Return the moment at which the motion has left the neighbourhood of the point, or why it stopped."""
+    def go(self, moment: Moment, way: Way) -> Transition:
+        """Return the way to the moment at which the motion has left the neighbourhood of the point, or to its stop."""
         u, _ = way.place_of(moment.q)
         first = way.curve.at(u)[1]
         rate = float(first @ moment.v / (first @ first))
+        made = Transition(moment, self.decision)
         while True:
-            passage = self._along(moment, way, u, rate)
-            self.entry = (float(passage.t[0]), passage.q[0].copy(), passage.v[0].copy())
-            moment = self._recorded(moment, passage)
-            ended = self._others(moment)
-            if ended is not None:
-                return ended
-            if passage.left != 0.0 or moment.t >= self.driver.request.until:
-                return moment
-            following = self._at_point(moment, way)
-            if isinstance(following, Stop):
-                return following
-            way, moment = following
+            passage, watches = self._along(made.moment, way, u, rate)
+            made = made.then(self._recorded(made.moment, passage))
+            made = made.then(user_events(self.context, made.moment, self.decision, watches, passage.a[-1]))
+            if isinstance(made.decision, Stop):
+                return made
+            if passage.left != 0.0 or made.moment.t >= self.context.options.until:
+                return made
+            entry = (float(passage.t[0]), passage.q[0].copy(), passage.v[0].copy())
+            with keeping(made):
+                turned, taken = self._at_point(made.moment, way, entry)
+            made = made.then(turned)
+            if taken is None:
+                return made
+            way = taken
             first = way.curve.at(0.0)[1]
-            u, rate = 0.0, float(first @ moment.v / (first @ first))
+            u, rate = 0.0, float(first @ made.moment.v / (first @ first))
 
-    def _along(self, moment: Moment, way: Way, u: float, rate: float) -> Passage:
-        request = self.driver.request
-        passage = move_along(way.curve, self.equations, moment.t, u, rate, request.until, request.tol)
-        self._fired: list[int] = []
+    def _along(self, moment: Moment, way: Way, u: float, rate: float) -> tuple[Passage, tuple[Watch, ...]]:
+        """Return the motion along a half-branch, and the user's events that end it."""
+        options = self.context.options
+        passage = move_along(way.curve, self.equations, moment.t, u, rate, options.until, options.tol)
         hit = self._first_event(passage)
         if hit is None:
-            return passage
-        return move_along(way.curve, self.equations, moment.t, u, rate, hit, request.tol)
+            return passage, ()
+        return move_along(way.curve, self.equations, moment.t, u, rate, hit[0], options.tol), hit[1]
 
-    def _first_event(self, passage: Passage) -> float | None:
-        """Return when a user's expression first passes zero inside a passage, if any does."""
-        events, params = self.driver.request.events, self.driver.ground.params
+    def _first_event(self, passage: Passage) -> tuple[float, tuple[Watch, ...]] | None:
+        """Return when a user's expression first passes zero inside a passage, and which do; None if none does."""
+        events, params = self.context.options.events, self.context.params
         if not events:
             return None
-        measured = Measured(self.driver.ground.model.system, [event.expr for event in events])
+        measured = measured_in(self.context.model.system, tuple(event.expr for event in events))
         times: list[tuple[float, int]] = []
         for k in range(len(events)):
 
@@ -148,31 +149,20 @@ class Crossing:
         if not times:
             return None
         first = min(times)[0]
-        self._fired = [k for time, k in times if time <= first + 1e-13 * max(abs(first), 1.0)]
-        return first
+        return first, tuple(("extra", k) for time, k in times if time <= first + 1e-13 * max(abs(first), 1.0))
 
-    def _recorded(self, moment: Moment, passage: Passage) -> Moment:
+    def _recorded(self, moment: Moment, passage: Passage) -> Transition:
         place = self.found.place
         drift = max(float(np.abs(place.values(q)[0] * place.weights).max(initial=0.0)) for q in passage.q)
-        self.driver.record.stretch(_AsStretch(passage, drift), self.decision)
-        return moment.but(t=float(passage.t[-1]), q=passage.q[-1].copy(), v=passage.v[-1].copy())
-
-    def _others(self, moment: Moment) -> Stop | None:
-        """Log the user's events that fired at the end of a passage; return the stop if one of them asks for it."""
-        from zwang._simulate.happenings import happen
-
-        if not self._fired:
-            return None
-        names = tuple(("extra", k) for k in self._fired)
-        following = happen(self.driver, moment, self.decision, names)
-        return following if isinstance(following, Stop) else None
+        later = moment.but(t=float(passage.t[-1]), q=passage.q[-1].copy(), v=passage.v[-1].copy())
+        return Transition(later, self.decision, pieces=pieces_in(self.decision, passage), drift=drift)
 
     # At the point itself.
     def continuations(self, moment: Moment) -> tuple[Continuation, ...]:
         """Return the half-branches as ways to go on, each with the speed of the motion in the kinetic metric."""
         mass = self.equations(moment.t, self.found.q, moment.v)[0]
         energy = float(moment.v @ mass @ moment.v)
-        system = self.driver.ground.model.system
+        system = self.context.model.system
         made = []
         for way in self.ways:
             tangent = way.half.tangent
@@ -188,29 +178,38 @@ class Crossing:
             )
         return tuple(made)
 
-    def _at_point(self, moment: Moment, arriving: Way) -> Stop | tuple[Way, Moment]:
-        driver, found = self.driver, self.found
+    def _at_point(
+        self, moment: Moment, arriving: Way, entry: tuple[float, Array, Array]
+    ) -> tuple[Transition, Way | None]:
+        """Return what follows at the point, and the half-branch that is taken from there; None where it stops."""
+        found = self.found
         ways = self.continuations(moment)
-        chosen, why, details = self._choose(moment, arriving, ways)
-        driver.record.event(
+        place = Crossroads(
+            self.context.name,
+            ways,
+            self._straight(arriving),
+            unasked=f"{len(ways)} half-branches leave it. at_singular= says how to go on.",
+            unchosen="the rule in at_singular chose none of them.",
+            crossing=self,
+            entry=entry,
+        )
+        chosen, why, details = self.context.policies.at_singular(place)
+        event = event_at(
             moment.t,
             "singular",
             reason=f"{found.kind} of {len(found.tangents)} curves",
             point=dict(ways[0].state) if ways else None,
             **details,
         )
+        told = Transition(moment, self.decision, (event,))
         if chosen is None:
             reason = f"At t = {moment.t:.12g} the motion is at a singular point ({found.kind}): {why}"
-            return Stop(MotionStatus.SINGULAR, reason, self._open(arriving, ways))
-        way = self.ways[chosen]
-        names = [item.name for item in driver.ground.model.system.velocities]
+            return told.stopping(Stop(MotionStatus.SINGULAR, reason, self._open(arriving, ways))), None
+        names = [item.name for item in self.context.model.system.velocities]
         v = np.array([ways[chosen].state[name] for name in names])
         if np.abs(v - moment.v).max() > SAME_DIRECTION * (1.0 + np.abs(v).max()):
-            details = {"impulses": {}, "friction_impulses": {}, "before": moment.v.copy(), "after": v}
-            driver.record.jump(moment, {**details, "energy_change": 0.0})
-        else:
-            v = moment.v  # the same direction up to rounding: nothing jumps
-        return way, moment.but(v=v)
+            return replace(told, moment=moment.but(v=v), jumps=(turned_into(moment.v, v),)), self.ways[chosen]
+        return told, self.ways[chosen]  # the same direction up to rounding: nothing jumps
 
     def _open(self, arriving: Way, ways: tuple[Continuation, ...]) -> tuple[Continuation, ...]:
         """Return the ways on: those in the direction of arrival where they are several, else all but the way back."""
@@ -218,28 +217,59 @@ class Crossing:
         chosen = same if len(same) > 1 else [way for way in self.ways if way is not arriving]
         return tuple(ways[way.number] for way in chosen)
 
-    def _choose(
-        self, moment: Moment, arriving: Way, ways: tuple[Continuation, ...]
-    ) -> tuple[int | None, str, dict[str, Any]]:
-        """Return the number of the way on, else None and why; and what goes with the event."""
-        rule: Any = self.driver.request.at_singular
-        if rule == "stop":
-            return None, f"{len(ways)} half-branches leave it. at_singular= says how to go on.", {}
-        if rule == "straight":
-            return (*self._straight(moment, arriving), {})
-        if callable(rule):
-            answer = _index(rule(ways), ways, self.driver.ground.name)
-            return answer, "the rule in at_singular chose none of them.", {}
-        from zwang._simulate.stiff_branches import by_springs
-
-        return by_springs(self)
-
-    def _straight(self, moment: Moment, arriving: Way) -> tuple[int | None, str]:
+    def _straight(self, arriving: Way) -> tuple[int | None, str]:
         same = self.along(-arriving.half.tangent)
         if len(same) != 1:
             many = "no half-branch leaves" if not same else f"{len(same)} half-branches leave"
             return None, f"{many} it in the direction of arrival, so that going straight on is not one continuation."
         return same[0].number, ""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossroads:
+    """A singular point at which a rule chooses.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    ways : tuple of Continuation
+    straight : tuple
+        The number of the way straight on, else None and why there is none.
+    unasked, unchosen : str
+        What is said where no rule was given, and where the rule chose nothing.
+    crossing, entry
+        The point with its half-branches where they are listed, and the state in which the motion came near it.
+    """
+
+    name: str
+    ways: tuple[Continuation, ...]
+    straight: tuple[int | None, str]
+    unasked: str
+    unchosen: str
+    crossing: Crossing | None = None
+    entry: tuple[float, Array, Array] | None = None
+
+
+def stop_at(place: Crossroads) -> tuple[int | None, str, dict[str, Any]]:
+    """Take no way."""
+    return None, place.unasked, {}
+
+
+def straight_on(place: Crossroads) -> tuple[int | None, str, dict[str, Any]]:
+    """Take the way in the direction of arrival, if it is the only one."""
+    return (*place.straight, {})
+
+
+def by_rule(rule: Callable[[tuple[Continuation, ...]], Any]) -> Turn:
+    """Return what takes the way that a user's rule chooses."""
+    return lambda place: (_index(rule(place.ways), place.ways, place.name), place.unchosen, {})
+
+
+def turned_into(before: Array, after: Array) -> dict[str, Any]:
+    """Return the jump of a velocity that turns into another branch without an impulse of a constraint."""
+    nothing: dict[str, Any] = {"impulses": {}, "friction_impulses": {}}
+    return {**nothing, "before": before.copy(), "after": after, "energy_change": 0.0}
 
 
 def _curve_of(half: HalfBranch) -> Curve:
@@ -249,18 +279,8 @@ def _curve_of(half: HalfBranch) -> Curve:
     return Curve(series, half.reach)
 
 
-class _AsStretch:
-    """A passage as the record takes stretches."""
-
-    def __init__(self, passage: Passage, drift: float) -> None:
-        self.drift = drift
-        self.t, self.q, self.v, self.a, self.dense = passage.t, passage.q, passage.v, passage.a, passage.dense
-
-
 def _index(answer: Any, ways: tuple[Continuation, ...], name: str) -> int | None:
     """Return the number of the continuation that a rule chose."""
-    from zwang.errors import DeclarationError
-
     if answer is None:
         return None
     for number, way in enumerate(ways):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,51 +13,39 @@ from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._reactions import reactions_of_problem
 from zwang._reactions.singular import rank_report
 from zwang._results.motion import MotionStatus
+from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
-from zwang._simulate.labels import Held, full_mode, hold
-from zwang._simulate.moment import Ground, Moment, acts, problem_at
+from zwang._results.wording import vector
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import Held, denominator, full_mode, hold
+from zwang._simulate.moment import (
+    Chooser,
+    Context,
+    Decision,
+    Labels,
+    Moment,
+    Transition,
+    acts,
+    problem_at,
+    stopped_at,
+    terms_at,
+)
 from zwang._simulate.ties import settle_ties
+from zwang.errors import DeclarationError
 
 ENUMERATED = 12
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
+WEDGED = 1e-4
+"""Part of its value without friction to which the denominator of a normal force has fallen where it counts as zero."""
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The next mode, or why there is none.
-
-    Attributes
-    ----------
-    labels : tuple of Mode
-        Of all constraints; empty where the motion stops.
-    held : Held or None
-        The mode of motion with independent rows.
-    found : bool
-        Whether a second acceleration is not excluded.
-    idle : frozenset of int
-        Constraints that are held without any force: whether they let go is looked at after each chunk of steps.
-    stop : MotionStatus or None
-    reactions : Reactions or None
-        What was found, where it was asked.
-    pulls : mapping or None
-        Number of a friction law in a plane -> its force (2,) where a slip starts, which gives the direction.
-    """
-
-    labels: tuple[Mode, ...] = ()
-    held: Held | None = None
-    found: bool = False
-    idle: frozenset[int] = frozenset()
-    stop: MotionStatus | None = None
-    reactions: Reactions | None = None
-    pulls: Mapping[int, Any] | None = None
+def next_mode(context: Context, moment: Moment, before: Labels | None, choose: Chooser | None = None) -> Decision:
+    """Return the mode in which a motion goes on from a moment, by the rule that it was given unless one is named."""
+    return decide(context, moment, before, choose or context.policies.choose, context.span(moment))
 
 
-Chooser = Callable[[Reactions, tuple[Mode, ...] | None, tuple[int, ...]], int | None]
-"""From the reactions, the labels so far and the numbers of the contacts to the solution to take, None to stop."""
-
-
-def decide(ground: Ground, moment: Moment, before: tuple[Mode, ...] | None, choose: Chooser, span: float) -> Decision:
+def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Chooser, span: float) -> Decision:
     """Return the mode in which a motion goes on from a moment.
 
     Parameters
@@ -74,7 +62,7 @@ def decide(ground: Ground, moment: Moment, before: tuple[Mode, ...] | None, choo
         # One mode for ever. Whether its rows are independent is seen by the steps themselves.
         labels = (Mode.CLOSED,) * len(ground.table.places)
         return Decision(labels, Held(full_mode(ground.table, labels)))
-    terms = ground.at(moment)
+    terms = terms_at(ground, moment)
     known = certain(ground, moment, terms)
     if known is not None:
         return Decision(known, hold(ground.table, known, terms))
@@ -89,14 +77,14 @@ def decide(ground: Ground, moment: Moment, before: tuple[Mode, ...] | None, choo
         exact=False,  # the state is rounded, so a tie of its arrays says nothing
     )
     if found.status in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED):
-        return Decision(stop=MotionStatus.PARADOX, reactions=found)
+        return Decision(stop=MotionStatus.PARADOX, reactions=found, before=before)
     # Without friction, or with bounds that don't depend on normal forces, the acceleration is unique (Gauss): what
     # looks like two is one, told apart by rounding.
     places = [ground.table.places[number] for number in numbers]
     rubs = any(place.law >= 0 and place.side is not Side.BOUND for place in places)
     chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
     if chosen is None:
-        return Decision(stop=MotionStatus.CHOICE, reactions=found)
+        return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
     solution = found.solutions[chosen]
     labels = labels_of(ground, numbers, solution)
     pulls = {
@@ -139,7 +127,7 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
     motion as it is. Where the rank drops at this point alone, no choice of rows helps.
     """
     old = decision.held
-    terms = ground.at(moment)
+    terms = terms_at(ground, moment)
     new = hold(ground.table, decision.labels, terms)
     if old is None or new.mode == old.mode:
         return None
@@ -153,7 +141,7 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
 
 def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | None:
     """Return which constraint that others seemed to imply is not implied any more, in words; None if all is well."""
-    terms = ground.at(moment)
+    terms = terms_at(ground, moment)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         if place.normal < 0 or label is Mode.OPEN:
             continue
@@ -170,7 +158,7 @@ def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | Non
 
 def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | None:
     """Return which contact slips though its rest seemed to follow from that of others, in words; None if none does."""
-    terms = ground.at(moment)
+    terms = terms_at(ground, moment)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         for slip in place.slips if label.plain is Mode.STICK else ():
             off = float(terms.slip[slip, 0])
@@ -181,3 +169,89 @@ def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | Non
                     "is not followed by events. Use method='auto' or 'timestepping'."
                 )
     return None
+
+
+def wedges(ground: Ground, moment: Moment, decision: Decision) -> str | None:
+    """Return in words that sliding friction wedges at a moment; None where it does not.
+
+    While a contact slides its normal force is a quotient, det(J M^-1 C) below, with C the columns of the held forces,
+    each normal with the friction that it carries along. A sliding motion comes to a zero of the denominator only where
+    the numerator vanishes too (Genot and Brogliato): what follows from there the equations don't say.
+    """
+    held = decision.held
+    if held is None or not held.mode.sliding or not held.mode.held:
+        return None
+    value = denominator(ground.table, terms_at(ground, moment), held.mode)
+    if abs(value) > WEDGED:
+        return None
+    return (
+        f"At t = {moment.t:.12g} sliding friction wedges: numerator and denominator of the normal force vanish "
+        f"together (the denominator is {value:.1e} of its value without friction), and the equations don't say what "
+        "follows."
+    )
+
+
+# Where several accelerations satisfy the laws, or none: rules for choosing one, and the stop.
+def none_of_them(found: Reactions, before: Labels | None, numbers: tuple[int, ...]) -> None:
+    """Choose nothing."""
+
+
+def keep_mode(found: Reactions, before: Labels | None, numbers: tuple[int, ...]) -> int | None:
+    """Choose the solution in the mode that the motion has been in, if exactly one is."""
+    if before is None:
+        return None
+    wanted = [before[number].plain for number in numbers]
+    same = [
+        index
+        for index, solution in enumerate(found.solutions)
+        if solution.acceleration_unique and [mode.plain for mode in solution.modes.codes] == wanted
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def chooser(rule: str | Callable[[Reactions], Any]) -> Chooser:
+    """Return the rule that was asked for: where it is a policy, nothing is chosen before that is asked."""
+    if callable(rule):
+        return lambda found, before, numbers: _checked(rule(found), found)
+    return keep_mode if rule == "keep mode" else none_of_them
+
+
+def _checked(answer: Any, found: Reactions) -> int | None:
+    """Return the index that a user's rule gave."""
+    if answer is None:
+        return None
+    try:
+        index = int(answer)
+    except (TypeError, ValueError):
+        index = -1
+    if not 0 <= index < len(found.solutions):
+        raise DeclarationError(
+            f"{found.name}: at_choice= returned {answer!r:.40}; needed the index of one of {len(found.solutions)} "
+            "solutions, or None to stop."
+        )
+    return index
+
+
+def stop_there(context: Context, moment: Moment, decision: Decision) -> Transition:
+    """Stop where no acceleration, or more than one, satisfies the laws: the policy without another one."""
+    found = decision.reactions
+    assert found is not None and decision.stop is not None  # that is what made the motion stop
+    constraint = found.contacts[0] if len(found.contacts) == 1 else None
+    if decision.stop is MotionStatus.PARADOX:
+        word = "is known" if found.status.name == "UNDECIDED" else "exists"
+        reason = f"At t = {moment.t:.12g} no reaction {word}: {found.status.value}"
+        return stopped_at(moment, decision.stop, reason, (), constraint)
+    count = "a continuum of" if found.accelerations_continuum else str(len(found.accelerations))
+    reason = f"At t = {moment.t:.12g} {count} accelerations satisfy the laws."
+    return stopped_at(moment, decision.stop, reason, continuations_of(found), constraint)
+
+
+def continuations_of(found: Reactions) -> tuple[Continuation, ...]:
+    """Return the solutions of a state as ways in which a motion could go on."""
+    made = []
+    for solution in found.solutions:
+        labels = {name: str(mode) for name, mode in zip(found.contacts, solution.modes, strict=True)}
+        what = ", ".join(f"{name} {label}" for name, label in labels.items())
+        sentence = f"{what}: acceleration {vector(solution.acceleration)}"
+        made.append(Continuation(sentence, labels, solution.acceleration))
+    return tuple(made)

@@ -1,0 +1,146 @@
+"""What stays the same through a motion: the model, its constraints, the parameters; and expressions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model
+from zwang._compile.laws import require_laws, sound_laws
+from zwang._compile.values import Inputs
+from zwang._declare.contact_table import table_of
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
+from zwang._kernels import Terms, dense_terms
+from zwang._numerics.contact.table import ContactTable
+from zwang._numerics.linear.projection import Conditions
+from zwang.errors import StateError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What stays the same through a motion: the model, its constraints, the parameters."""
+
+    model: Model
+    table: ContactTable
+    params: Array
+
+    @classmethod
+    def of(cls, model: Model, inputs: Inputs) -> Ground:
+        """Return the ground of a motion from the first state of inputs."""
+        return cls(model, table_of(model.system), inputs.params[:, 0].copy())
+
+    @property
+    def name(self) -> str:
+        """The name of the system."""
+        return self.model.system.name
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """Return the terms of the equations at one state."""
+        kernels = self.model.kernels
+        return dense_terms(kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None]))
+
+    def many(self, t: Array, q: Array, v: Array) -> Terms:
+        """Return the terms at many states (rows first)."""
+        places, speeds = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
+        return dense_terms(self.model.kernels.terms(np.ascontiguousarray(t), places, speeds, self.params[:, None]))
+
+    def conditions(
+        self, t: float, held: Sequence[int], slips: Sequence[int] = ()
+    ) -> Callable[[Array, Array], Conditions]:
+        """Return what a state at an instant has to meet: the numbers of normals that hold and of slips that rest."""
+        normals, resting = list(held), list(slips)
+        level = np.array([self.table.normals[j].on_position for j in normals], dtype=bool)
+        positions = [j for j, on in zip(normals, level, strict=True) if on]
+
+        def at(q: Array, v: Array) -> Conditions:
+            terms = self.terms(t, q, v)
+            rows = np.concatenate([terms.rows[normals, :, 0], terms.slip_rows[resting, :, 0]])
+            now = np.where(level, terms.rate[normals, 0], terms.value[normals, 0])
+            rates = np.concatenate([now, terms.slip[resting, 0]])
+            return Conditions(terms.mass[:, :, 0], terms.rows[positions, :, 0], terms.value[positions, 0], rows, rates)
+
+        return at
+
+    def inputs(self, t: float, q: Array, v: Array) -> Inputs:
+        """Return one state as the other verbs take it."""
+        return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), self.params[:, None], ())
+
+    def state(self, t: float, q: Array, v: Array) -> dict[str, float]:
+        """Return one state by names."""
+        system = self.model.system
+        named = zip((*system.coordinates, *system.velocities), (*q, *v), strict=True)
+        return {**{item.name: float(value) for item, value in named}, "t": t}
+
+
+class Measured:
+    """Some expressions of a system's symbols, evaluated at states one by one.
+
+    Parameters
+    ----------
+    system : System
+    expressions : sequence of expressions
+    """
+
+    def __init__(self, system: System, expressions: Sequence[Any]) -> None:
+        self.graph = g = Graph()
+        symbols = [time, *system.coordinates, *system.velocities, *system.parameters]
+        self.inputs = [g.input(f"x{i}") for i in range(len(symbols))]
+        n = len(system.coordinates)
+        self.accelerations = [g.input(f"a{i}") for i in range(n)]
+        convert = Converter(g, dict(zip(symbols, self.inputs, strict=True)))
+        self.values = [convert(expr) for expr in expressions]
+        flow = {self.inputs[0]: g.one}
+        flow |= dict(zip(self.inputs[1 : n + 1], self.inputs[n + 1 : 2 * n + 1], strict=True))
+        flow |= dict(zip(self.inputs[n + 1 : 2 * n + 1], self.accelerations, strict=True))
+        self.rates = g.forward(self.values, flow)
+
+    def value(self, k: int, t: float, q: Array, v: Array, params: Array) -> float:
+        """Return the value of expression k."""
+        return self._evaluate(self.values[k], t, q, v, np.zeros(len(q)), params)
+
+    def rate(self, k: int, t: float, q: Array, v: Array, a: Array, params: Array) -> float:
+        """Return the rate of expression k when the accelerations are a."""
+        return self._evaluate(self.rates[k], t, q, v, a, params)
+
+    def _evaluate(self, node: int, t: float, q: Array, v: Array, a: Array, params: Array) -> float:
+        given = dict(zip([*self.inputs, *self.accelerations], [t, *q, *v, *params, *a], strict=True))
+        with np.errstate(all="ignore"):
+            return float(evaluate(self.graph, [node], given, np)[0])
+
+
+@lru_cache(maxsize=64)
+def measured_in(system: System, expressions: tuple[Any, ...]) -> Measured:
+    """Return expressions of a system, made once."""
+    return Measured(system, expressions)
+
+
+def autonomous(ground: Ground) -> bool:
+    """Whether nothing depends on the time."""
+    return all(time not in expr.free_symbols for expr in ground.model.system.expressions().values())
+
+
+def first_unsound(ground: Ground, t: Any, q: Any, v: Any) -> tuple[int, str]:
+    """Return the first row of states with a coefficient that makes no sense, and what is wrong with it in words."""
+    system, params = ground.model.system, ground.params[:, None]
+    q, v = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
+    bounds = ground.model.kernels.terms(np.ascontiguousarray(t), q, v, params).bounds
+    wrong = np.flatnonzero(~sound_laws(system, bounds))
+    if not len(wrong):
+        return len(t), ""
+    row = int(wrong[0])
+    try:
+        require_laws(system, bounds[:, [row]], ground.params)
+    except StateError as error:
+        return row, f"The motion ends before t = {float(t[row]):.12g}: {error}"
+    return len(t), ""

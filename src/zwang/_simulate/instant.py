@@ -1,0 +1,142 @@
+"""What happens at an instant: watches that fired, impacts, the next mode, and what is logged of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._kernels import Terms
+from zwang._kernels.moving import Moving
+from zwang._results.motion import MotionStatus
+from zwang._simulate.admission import closing_at, known_at, low_at
+from zwang._simulate.decide import next_mode
+from zwang._simulate.ground import measured_in
+from zwang._simulate.impact import close_low, collide
+from zwang._simulate.modes import change_of
+from zwang._simulate.moment import (
+    Context,
+    Decision,
+    Labels,
+    Moment,
+    Stop,
+    Transition,
+    Watch,
+    event_at,
+    terms_at,
+)
+from zwang._simulate.watch import beyond
+
+Array = NDArray[np.float64]
+
+
+def begin(context: Context, moment: Moment) -> Transition:
+    """Return how a motion begins, or why it doesn't get away."""
+    return _decided(context, moment, terms_at(context, moment), None, ())
+
+
+def happen(
+    context: Context, moment: Moment, decision: Decision, watches: tuple[Watch, ...], moving: Moving, a: Array
+) -> Transition:
+    """Return how a motion goes on from an instant at which watches fired, or why it stops there.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+        The state at the instant, located.
+    decision : Decision
+        The mode until then.
+    watches : tuple
+        Those that fired.
+    moving : Moving
+        The steps that watched them.
+    a : (n,) array
+        The accelerations with which the motion comes there.
+    """
+    told = user_events(context, moment, decision, watches, a)
+    if isinstance(told.decision, Stop) or all(kind == "extra" for kind, _ in watches):
+        return told
+    surfaces = [k for kind, k in watches if kind == "surface"]
+    if surfaces:
+        moment = beyond(context, moving, moment, surfaces, a)
+    terms = terms_at(context, moment)
+    moment = known_at(context, moment, decision, watches, terms)
+    return told.then(_decided(context, moment, terms, decision.labels, watches))
+
+
+def impact_without_collision(context: Context, moment: Moment, decision: Decision) -> Transition:
+    """Let an impact happen though nothing closes, at a paradox: a policy."""
+    found = decision.reactions
+    whose = found.contacts[0] if found is not None and len(found.contacts) == 1 else None
+    told = Transition(moment, decision, (event_at(moment.t, "paradox", whose),))
+    terms = terms_at(context, moment)
+    return told.then(_decided(context, moment, terms, decision.before, (), without_collision=True))
+
+
+def _decided(
+    context: Context,
+    moment: Moment,
+    terms: Terms,
+    labels: Labels | None,
+    watches: tuple[Watch, ...],
+    *,
+    without_collision: bool = False,
+) -> Transition:
+    """Return what follows from a moment of which it is known what touches: an impact, then the next mode, logged."""
+    closing = closing_at(context, moment, terms, watches)
+    met = Transition(moment, Decision())
+    if closing or without_collision:
+        met = collide(context, moment, terms, closing, without_collision)
+        if isinstance(met.decision, Stop):
+            return met
+    elif low := low_at(context, moment, watches):
+        met = close_low(context, moment, terms, low)
+    moment = met.moment
+    following = next_mode(context, moment, labels)
+    if following.stop is not None:
+        if without_collision:
+            reason = f"At t = {moment.t:.12g} no reaction exists after the impact either."
+            return met.stopping(Stop(MotionStatus.PARADOX, reason))
+        policies = context.policies
+        policy = policies.at_paradox if following.stop is MotionStatus.PARADOX else policies.at_choice
+        return met.then(policy(context, moment, following))
+    met = replace(met, decision=following)
+    return met if labels is None else met.then(_changes(context, moment, labels, following))
+
+
+def user_events(
+    context: Context, moment: Moment, decision: Decision, watches: tuple[Watch, ...], a: Array
+) -> Transition:
+    """Return the moment with the user's events among those that fired; a stop if one of them asks for it."""
+    asked, events = context.options.events, []
+    following: Decision | Stop = decision
+    for k in (k for kind, k in watches if kind == "extra"):
+        event = asked[k]
+        if event.direction:
+            measured = measured_in(context.model.system, tuple(one.expr for one in asked))
+            rate = measured.rate(k, moment.t, moment.q, moment.v, a, context.params)
+            if int(np.sign(rate)) != event.direction:
+                continue
+        events.append(event_at(moment.t, "user", None, str(event.name)))
+        if event.stop:
+            following = Stop(MotionStatus.REACHED, f"Stopped at the event '{event.name}', t = {moment.t:.12g}.")
+    return Transition(moment, following, tuple(events))
+
+
+def _changes(context: Context, moment: Moment, before: Labels, following: Decision) -> Transition:
+    """Return what changed from one mode to the next, logged."""
+    events = []
+    ending, closed = moment.memory.ending, dict(moment.memory.closed)
+    for number, (place, old, new) in enumerate(zip(context.table.places, before, following.labels, strict=True)):
+        kind = change_of(place, old, new)
+        if kind is None:
+            continue
+        # A contact that was closed a little before its impacts would have ended can't stick or part before that.
+        time = max(ending.get(number, moment.t), closed.get(number, moment.t))
+        if number in ending:
+            closed[number] = time
+        if time <= max(context.options.until, moment.t):
+            events.append(event_at(time, kind, place.name))
+    return Transition(moment.recalling(ending={}, closed=closed), following, tuple(events))

@@ -1,0 +1,338 @@
+"""The machine of a motion: from mode to mode, a smooth stretch, something that happens, the next mode.
+
+`run` is the one loop, and the one that records. It makes steps until something happens and asks `handle` what follows;
+that depends on nothing but what it is given, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from zwang._compile import Model
+from zwang._compile.inertia import fading_inertia, inertia_of
+from zwang._compile.values import Inputs
+from zwang._interrupts import taken
+from zwang._kernels.stretch import FIRED, INTERRUPTED, IRREGULAR, NOT_FINITE, PAUSED, REACHED
+from zwang._numerics.budget import Spent, spend, spending
+from zwang._results.finite import NotFiniteError
+from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_parts import MotionPiece
+from zwang._results.streaming import MotionStream
+from zwang._simulate.admission import admit, as_given
+from zwang._simulate.bridge import broken, chattering, growing_reaction
+from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
+from zwang._simulate.ground import Ground
+from zwang._simulate.instant import begin, happen
+from zwang._simulate.moment import (
+    Broken,
+    Context,
+    Cut,
+    Decision,
+    Dipped,
+    Fired,
+    Happening,
+    Moment,
+    Paused,
+    Policies,
+    Reached,
+    Slipped,
+    Start,
+    Stop,
+    Transition,
+    stopped_at,
+)
+from zwang._simulate.options import Options
+from zwang._simulate.record import Record
+from zwang._simulate.rows import RowSource, motion_of
+from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
+from zwang._simulate.starting import leave_rest
+from zwang._simulate.stretch import Made, advance, pay
+from zwang._simulate.watch import said, spatial_stress
+from zwang.errors import DeclarationError, StateError
+
+EVENT = 500
+"""Steps that an event counts for in a budget: it takes about as long."""
+BLURRED = 14.0
+"""What log det(J M^-1 J^T) has fallen from its largest value where the sign of a multiplier is not to be trusted."""
+STANDSTILL = 60
+"""Events without any time passing after which a motion chatters."""
+
+
+def motion(model: Model, inputs: Inputs, options: Options, policies: Policies) -> Motion:
+    """Return the motion by events from a state; one that can't be is a StateError.
+
+    Parameters
+    ----------
+    model, inputs : Model, Inputs
+        Of one state.
+    options : Options
+    policies : Policies
+        What is done where the laws don't say.
+    """
+    inertia = inertia_of(model, inputs)
+    context = Context(**vars(Ground.of(inertia.moving, inputs)), options=options, policies=policies)
+    # A state that can't be is a mistake, told before anything is written.
+    moment = as_given(inputs) if inertia.lost else admit(context, inputs)
+    record = Record(context, moment)
+    stream = options.stream
+    try:
+        if stream is not None:
+            stream.begin(_as_motion(record, Stop(MotionStatus.INTERRUPTED), (record.start(moment),)))
+        with spending(options.budget):
+            run(context, moment, record, lost=f"At t = {moment.t:.12g} {inertia.words}" if inertia.lost else "")
+        made = _as_motion(record, record.stop, record.closed())
+        if stream is not None:
+            stream.close(made)
+    except BaseException:
+        if stream is not None:
+            with suppress(DeclarationError):  # the disk may be what is at fault
+                record.give()
+            stream.abandon(record.events, record.drift)
+        raise
+    return made if stream is None else _noted(record.context, stream, made)
+
+
+def _as_motion(record: Record, stop: Stop, pieces: tuple[MotionPiece, ...]) -> Motion:
+    options = record.context.options
+    source = RowSource(record.context.ground, options.redundant)
+    return motion_of(source, options, stop, pieces, record.events, record.drift, {"tol": options.tol})
+
+
+def _noted(ground: Ground, stream: MotionStream, motion: Motion) -> Motion:
+    """Return a motion of which the file has more rows than memory, with a note that says so."""
+    if stream.rows == len(motion.t):
+        return motion
+    note = f"What was before t = {float(motion.t[0]):.6g} is in {stream.path.name} only."
+    if ground.model.system.mass is None:  # equations with a Lagrangian
+        t, q, v = zip(*stream.instants, (motion.t[-1], motion.q[-1], motion.v[-1]), strict=True)
+        states = np.array(t), np.stack(q, axis=1), np.stack(v, axis=1), ground.params[:, None]
+        energies = ground.model.kernels.terms(*states).energies.sum(axis=0)
+        note += f" T + V was between {min(energies):.15g} and {max(energies):.15g} at {len(energies)} instants."
+    shown = replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
+    shown.__dict__["_computed_by"] = motion.__dict__["_computed_by"]
+    return shown
+
+
+def run(context: Context, moment: Moment, record: Record | None = None, *, lost: str = "") -> Record:
+    """Carry a motion to its end.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+        Admitted.
+    record : Record, optional
+        Where it is kept; a new one by default.
+    lost : str
+        Why it ends where it starts, in words, if some motion has no inertia there.
+    """
+    record = Record(context, moment) if record is None else record
+    record.moment = moment.begin()
+    try:
+        if lost:
+            record.take(stopped_at(record.moment, MotionStatus.SINGULAR, lost))
+        else:
+            _run(context, record)
+    except KeyboardInterrupt:
+        taken()
+        record.end(_interrupted(record))
+    except Spent as spent:
+        record.end(Stop(MotionStatus.UNFINISHED, f"At t = {record.moment.t:.6g}: {spent}"))
+    except NotFiniteError as error:
+        if not record.pieces:
+            raise
+        record.end(Stop(MotionStatus.UNFINISHED, f"At t = {record.moment.t:.12g}: {error}"))
+    return record
+
+
+def _interrupted(record: Record) -> Stop:
+    reached = max([record.moment.t, *(float(piece.t[-1]) for piece in record.pieces[-1:])])
+    until = record.context.options.until
+    return Stop(MotionStatus.INTERRUPTED, f"Interrupted at t = {reached:.6g}; it was to go on until {until:.6g}.")
+
+
+def _run(context: Context, record: Record) -> None:
+    spend()
+    try:
+        record.take(handle(context, record.moment, Start()))
+        while True:
+            if not isinstance(record.decision, Stop):
+                _stretch(context, record, record.decision)
+            elif record.decision.passable and context.policies.over is not None:
+                record.take(context.policies.over(context, record.moment, record.decision, record.pieces))
+            else:
+                return
+    except Cut as cut:
+        record.take(cut.made)
+        raise cut.cause from None
+
+
+def _stretch(context: Context, record: Record, decision: Decision) -> None:
+    """Make one stretch of steps in a mode; record it, and what follows from what happened."""
+    if record.moment.t >= context.options.until:
+        return record.end(Stop(MotionStatus.REACHED))
+    record.take(leave_rest(context, record.moment, decision))
+    made = advance(context, record.moment, decision)
+    nearness, dip = record.moment.memory.nearness.look(context, made.moving, made.stretch)
+    made = replace(made, moment=made.moment.recalling(nearness=nearness))
+    start = record.moment.but(memory=made.moment.memory)
+    met = None
+    if dip is not None:
+        met = meet_singular(context, start, Dipped(decision, made.stretch, made.moving, record.pieces, dip))
+    if met is not None:
+        moment = met.moment.recalling(nearness=met.moment.memory.nearness.forget())
+        return _go_on(record, replace(met, moment=moment), made)
+    happening = _happening(context, decision, made, record.pieces)
+    if isinstance(happening, Slipped):  # from which of its steps on is not known: the stretch is left out
+        return record.take(handle(context, start, happening))
+    record.take(made.transition(decision))
+    if context.options.progress is not None:
+        context.options.progress(record.moment.t)
+    if made.stretch.status == INTERRUPTED and not made.unsound:
+        return record.end(_interrupted(record))
+    if not isinstance(happening, Reached):
+        pay(context, made.stretch)
+    elif happening.status is MotionStatus.REACHED:
+        with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
+            pay(context, made.stretch)
+    following = handle(context, record.moment, happening)
+    if isinstance(happening, (Paused, Reached)):
+        return record.take(following)
+    return _go_on(record, following, made)
+
+
+def _go_on(record: Record, following: Transition, made: Made) -> None:
+    """Record what follows from an event, and pay for it."""
+    record.take(following)
+    if isinstance(following.decision, Stop):
+        return None
+    if made.stretch.status == INTERRUPTED:
+        return record.end(_interrupted(record))
+    return spend(EVENT)
+
+
+def _happening(context: Context, decision: Decision, made: Made, past: Sequence[MotionPiece]) -> Happening:
+    """Return what has happened at the end of a stretch."""
+    status = made.stretch.status
+    if decision.mode.undetermined and status != INTERRUPTED:
+        parted = parted_ways(context, made.moment, decision)
+        slipping = None if parted or made.unsound else slips_apart(context, made.moment, decision)
+        if slipping is not None:
+            return Slipped(slipping)
+        if parted is not None and not made.unsound:
+            return Reached(MotionStatus.SINGULAR, parted)
+    if made.unsound:
+        return Reached(MotionStatus.UNFINISHED, made.unsound)
+    if status == REACHED:
+        return Reached(MotionStatus.REACHED)
+    if status == PAUSED:
+        return Paused(decision)
+    if status == FIRED:
+        watches = tuple(made.moving.watch_names[k] for k in made.stretch.fired)
+        return Fired(decision, watches, made.moving, past)
+    return Broken(decision, made.stretch, made.moving, past)
+
+
+def handle(context: Context, moment: Moment, happening: Happening) -> Transition:
+    """Return what follows from what happened at a moment: the same for the same, and nothing else changes."""
+    match happening:
+        case Start():
+            begun = begin(context, moment)
+            if isinstance(begun.decision, Stop):
+                return begun
+            return begun.then(leave_singular(context, begun.moment, begun.decision))
+        case Fired():
+            return _still(context, _fired(context, moment, happening), happening)
+        case Broken():
+            return _broken(context, moment, happening)
+        case Paused(decision):
+            words = wedges(context, moment, decision)
+            return Transition(moment, decision) if not words else stopped_at(moment, MotionStatus.SINGULAR, words)
+        case Slipped(words):
+            return Transition(moment, Stop(MotionStatus.UNFINISHED, words, passable=True))
+        case Reached(status, reason):
+            return stopped_at(moment, status, reason)
+
+
+def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
+    """Return what follows from watches that fired."""
+    decision, watches = happening.decision, happening.watches
+    if any(kind == "normal" for kind, _ in watches):
+        if words := wedges(context, moment, decision):
+            return stopped_at(moment, MotionStatus.SINGULAR, words)
+        # The rows may be so nearly dependent that the sign of a multiplier is rounding, not physics.
+        if moment.memory.nearness.fallen > BLURRED:
+            return pass_singular(context, moment, decision)
+    return happen(context, moment, decision, watches, happening.moving, happening.acceleration)
+
+
+def _still(context: Context, following: Transition, happening: Fired) -> Transition:
+    """Return what follows, or that the motion chatters: too many events between which no time passes."""
+    decision, moment = following.decision, following.moment
+    if isinstance(decision, Stop) or all(kind == "extra" for kind, _ in happening.watches):
+        return following
+    memory = moment.memory
+    last, count = memory.still
+    passed = not moment.t - last <= 1e-13 * max(abs(moment.t), context.span(moment))
+    still = (moment.t, 0) if passed else (last, count + 1)
+    happened = (*(() if passed else memory.happened), *(said(context.table, watch) for watch in happening.watches))
+    moment = moment.recalling(still=still, happened=happened)
+    if still[1] < STANDSTILL:
+        return replace(following, moment=moment)
+    return following.stopping(_standstill(context, moment, decision, (*happening.past, *following.pieces)), moment)
+
+
+def _standstill(context: Context, moment: Moment, decision: Decision, past: Sequence[MotionPiece]) -> Stop:
+    """Return why a motion ends whose events don't let time pass."""
+    free = spatial_stress(context, decision)
+    if free:
+        names = ", ".join(f"'{context.table.places[number].name}'" for number in sorted(free))
+        reason = (
+            f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
+            "moves or depends on time: this method cannot tell when they slip. Use method='auto' or "
+            "'timestepping'."
+        )
+        return Stop(MotionStatus.UNFINISHED, reason, passable=True)
+    return chattering(context, moment, past)
+
+
+def _broken(context: Context, moment: Moment, happening: Broken) -> Transition:
+    """Return what follows where the steps could not go on: a singular point, or a motion that blows up."""
+    decision, status = happening.decision, happening.stretch.status
+    words = wedges(context, moment, decision)
+    if words is not None:
+        return stopped_at(moment, MotionStatus.SINGULAR, words)
+    if status == NOT_FINITE:
+        _refuse_nan_events(context, moment, happening)
+    if status == IRREGULAR:
+        other = held_again(context, moment, decision)
+        if other is not None:
+            return Transition(moment, other)
+        passed = pass_singular(context, moment, decision)
+        stop = passed.decision
+        if isinstance(stop, Stop) and (growing := growing_reaction(context, decision, happening.past)):
+            return replace(passed, decision=replace(stop, reason=f"{stop.reason} Before it {growing}."))
+        return passed
+    fading = fading_inertia(context.model, context.inputs(moment.t, moment.q, moment.v))
+    if fading:
+        reason = (
+            f"By t = {moment.t:.12g} the inertia of the motion {fading} vanishes: massless parts come to where "
+            "neither the masses nor the constraints determine how they move on."
+        )
+        return stopped_at(moment, MotionStatus.SINGULAR, reason)
+    words = "not finite" if status == NOT_FINITE else "beyond what steps of any size can follow"
+    return broken(context, moment, decision, happening.past, words)
+
+
+def _refuse_nan_events(context: Context, moment: Moment, happening: Broken) -> None:
+    """Raise a StateError that names the user's event whose expression is not a number."""
+    for kind, k in (happening.moving.watch_names[k] for k in happening.stretch.fired):
+        if kind == "extra":
+            raise StateError(
+                f"{context.name}: the expression of event '{context.options.events[k].name}' is not a finite "
+                f"number at t = {moment.t:.6g} or within the next step. Give one that is finite along the motion."
+            )

@@ -1,0 +1,391 @@
+"""Modes: labels of constraints (open, closed, stick, slip+, slip-, slip), the rows that they hold, and their equations.
+
+M a = Q + sum lam_j w_j + sum T_f u_f with the held rows w_j a = gamma_j and the sticking slips u a = bias. A slip that
+slides has T = -bound |N| direction (Coulomb) or -bound direction (a given bound), so that its row joins the column of
+its normal, and the system is not symmetric. This is what the compiled steps compute; here, in plain NumPy for many
+states at once, it fills the rows of a motion, decides ties, and checks the other.
+
+Held rows must be independent. Where they are not, forces are not unique, and the rows are chosen so that the forces
+that carry the motion are basic: a vertex of the set of admissible forces. As long as no force of the vertex leaves its
+bounds the motion is admissible; when one does, another vertex is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._derive.modes import ActiveSet
+from zwang._kernels import Terms
+from zwang._numerics.contact.modes import Level, Mode, Side
+from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
+from zwang._results.motion_parts import MotionPiece
+
+Array = NDArray[np.float64]
+OPENED = {Level.POSITION: ("contact", "lift-off"), Level.VELOCITY: ("capture", "release")}
+"""What closing and opening are called."""
+SPENT = 1e-9
+"""Forces of a vertex below this, relative to its largest, are zero."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A mode of motion, and the constraints whose reactions its equations leave free."""
+
+    mode: ActiveSet
+    undetermined: tuple[str, ...] = ()
+
+
+def change_of(place: Place, before: Mode, after: Mode) -> str | None:
+    """Return the kind of event that a change of mode is, None where nothing is logged of it."""
+    first, second = before.plain, after.plain
+    if first is second:
+        return None
+    if Mode.OPEN in (first, second):
+        return OPENED[place.level][second is Mode.OPEN]
+    if Mode.STICK in (first, second):
+        return "stick" if second is Mode.STICK else "slip"
+    return "reversal"
+
+
+def mode_of_piece(piece: MotionPiece) -> ActiveSet:
+    """Return the mode that a piece moves in."""
+    return ActiveSet(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
+
+
+def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
+    """Return the mode that holds every row which the labels name, dependent or not."""
+    held, sticking, sliding, pulling = [], [], [], []
+    for place, label in zip(table.places, labels, strict=True):
+        if label is Mode.OPEN:
+            continue
+        if place.normal >= 0:
+            held.append(place.normal)
+            if label.pulls:
+                pulling.append(place.normal)
+        if label.plain is Mode.STICK:
+            sticking += list(place.slips)
+        elif label.slips:
+            sliding.append((place.law, label.sign))
+    return ActiveSet(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
+
+
+def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> Held:
+    """Return the mode of the labels with independent rows."""
+    full = full_mode(table, labels)
+    rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
+    if len(rows) == 0:
+        return Held(full)
+    mass = terms.mass[:, :, 0]
+    found = rank_of(rows, mass)
+    if found.full:
+        return Held(full)
+    free = _undetermined(table, full, found)
+    forces, weights = basic_forces(table, terms, full) or (np.zeros(len(rows)), np.zeros(len(rows)))
+    bilateral = np.array(
+        [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
+    )
+    order = sorted(range(len(rows)), key=lambda i: (not bilateral[i], -weights[i], i))
+    kept = set(_independent(found, order))
+    held = tuple(j for i, j in enumerate(full.held) if i in kept)
+    sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
+    spent = _spent(table, full, held, kept, forces)
+    mode = ActiveSet(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
+    return Held(mode, free)
+
+
+def _spent(
+    table: ContactTable, full: ActiveSet, held: tuple[int, ...], kept: set[int], forces: Array
+) -> list[tuple[int, int]]:
+    """Return the frictions that stick, but at their bound and without a row of their own: they go with their normal."""
+    found = []
+    size = float(np.abs(forces).max(initial=0.0))
+    for i, slip in enumerate(full.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        force = forces[i + len(full.held)]
+        loaded = place.side is Side.BOUND or place.normal in held
+        if i + len(full.held) not in kept and loaded and abs(force) > SPENT * size:
+            found.append((place.law, -1 if force > 0 else 1))
+    return found
+
+
+def _independent(found: Rank, order: list[int]) -> list[int]:
+    """Return the first rows, in that order, that do not depend on those before them."""
+    unit = found.left[:, : found.rank] * found.values[: found.rank]
+    basis = np.zeros((0, found.rank))
+    kept: list[int] = []
+    for i in order:
+        across = unit[i] - basis.T @ (basis @ unit[i])
+        across -= basis.T @ (basis @ across)
+        length = float(np.linalg.norm(across))
+        if length > np.sqrt(DEPENDENT):
+            basis = np.vstack([basis, across / length])
+            kept.append(i)
+        if len(kept) == found.rank:
+            break
+    return kept
+
+
+def _undetermined(table: ContactTable, mode: ActiveSet, found: Rank) -> tuple[str, ...]:
+    """Return the forces that have a share in a self-stress: names of constraints, and of their friction."""
+    of_slip = {slip: place.name for place in table.places for slip in place.slips}
+    names = [table.places[table.of_normal(j)].name for j in mode.held]
+    names += [friction_of(of_slip[j]) for j in mode.sticking]
+    taking = np.abs(found.left[:, found.rank :]).max(axis=1) > DEPENDENT
+    return tuple(dict.fromkeys(names[i] for i in np.flatnonzero(taking)))
+
+
+def friction_of(name: str) -> str:
+    """Return what the friction force of a constraint is called among the undetermined forces."""
+    return f"friction of {name}"
+
+
+# The equations of a mode.
+@dataclass(frozen=True)
+class ModeSolution:
+    """Accelerations (n, B), multipliers of all normals (m, B), tangential forces of all slips (s, B)."""
+
+    acceleration: Array
+    normal: Array
+    tangential: Array
+
+
+def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
+    """Return the direction (p, B) of a slip: its sign along a line, the unit vector in a plane."""
+    if len(slips) == 1:
+        return np.full((1, terms.force.shape[1]), float(sign))
+    slip = terms.slip[list(slips)]
+    size = np.sqrt((slip**2).sum(axis=0))
+    return np.asarray(slip / np.where(size > 0, size, 1.0))
+
+
+def solve_mode(
+    table: ContactTable, terms: Terms, mode: ActiveSet, directions: Mapping[int, Array] | None = None
+) -> ModeSolution:
+    """Return accelerations and reactions of a mode at states.
+
+    `directions` gives the directions (2,) of slips in planes that have just started, by the number of their law: they
+    keep their line, so that the slip across it is held.
+    """
+    states = terms.force.shape[1]
+    held, sticking = list(mode.held), list(mode.sticking)
+    across = _across(table, mode, directions or {})
+    rows = np.concatenate(
+        [terms.rows[held], terms.slip_rows[sticking]]
+        + [np.einsum("s,sib->ib", side, terms.slip_rows[list(slips)])[None] for slips, side in across]
+    )
+    columns = rows.copy()
+    force = terms.force.copy()
+    given: dict[int, tuple[Array, int]] = {}  # slip -> (force, or force per |N|; place of that N among the held)
+    for law, sign in mode.sliding:
+        place = table.places[table.of_law(law)]
+        along = slip_direction(terms, place.slips, sign)
+        if directions and law in directions:
+            along = np.asarray(directions[law])[:, None] * np.ones((1, states))
+        pull = -terms.bounds[law] * along
+        for component, slip in enumerate(place.slips):
+            if place.side is Side.BOUND:
+                force += pull[component] * terms.slip_rows[slip]
+                given[slip] = (pull[component], -1)
+            elif place.normal in held:
+                size = pull[component] * (-1.0 if place.normal in mode.pulling else 1.0)
+                columns[held.index(place.normal)] += size * terms.slip_rows[slip]
+                given[slip] = (size, held.index(place.normal))
+    mass = np.moveaxis(terms.mass, -1, 0)
+    right = np.concatenate([force[:, None], np.moveaxis(columns, 0, 1)], axis=1)  # (n, 1 + k, B)
+    carried = np.linalg.solve(mass, np.moveaxis(right, -1, 0))  # (B, n, 1 + k)
+    free, spread = carried[:, :, 0], carried[:, :, 1:]
+    jacobian = np.moveaxis(rows, -1, 0)
+    biases = [(side @ terms.slip_bias[list(slips)])[None] for slips, side in across]
+    target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking], *biases]).T
+    gap = target - np.einsum("bki,bi->bk", jacobian, free)
+    multipliers = _solve_each(jacobian @ spread, gap)
+    acceleration = free + np.einsum("bik,bk->bi", spread, multipliers)
+    normal, tangential = np.zeros((len(terms.value), states)), np.zeros((len(terms.slip), states))
+    normal[held] = multipliers[:, : len(held)].T
+    tangential[sticking] = multipliers[:, len(held) : len(held) + len(sticking)].T
+    for slip, (size, where) in given.items():
+        tangential[slip] = size if where < 0 else size * multipliers[:, where]
+    for k, (slips, side) in enumerate(across):
+        tangential[list(slips)] += side[:, None] * multipliers[:, len(held) + len(sticking) + k]
+    return ModeSolution(acceleration.T, normal, tangential)
+
+
+def _across(
+    table: ContactTable, mode: ActiveSet, directions: Mapping[int, Array]
+) -> list[tuple[tuple[int, ...], Array]]:
+    """Return the slips of the laws that keep their lines, each with the unit vector (2,) across its line."""
+    return [
+        (table.places[table.of_law(law)].slips, np.array([-directions[law][1], directions[law][0]]))
+        for law, _ in mode.sliding
+        if law in directions
+    ]
+
+
+def _solve_each(matrices: Array, right: Array) -> Array:
+    if matrices.shape[1] == 0:
+        return right
+    try:
+        return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        return np.stack([np.linalg.lstsq(m, r, rcond=None)[0] for m, r in zip(matrices, right, strict=True)])
+
+
+def denominator(table: ContactTable, terms: Terms, mode: ActiveSet) -> float:
+    """Return det(J M^-1 C) over det(J M^-1 J^T) at one state: 1 without friction, 0 where it wedges."""
+    rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    columns, _ = _columns(table, terms, mode)
+    spread = np.linalg.solve(terms.mass[:, :, 0], np.stack([rows, columns]).transpose(0, 2, 1))
+    without, with_friction = (float(np.linalg.det(rows @ part)) for part in spread)
+    return with_friction / without if without else 0.0
+
+
+# Forces where rows depend on each other.
+def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array] | None:
+    """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
+
+    The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
+    """
+    if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
+        return None
+    rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    gamma = np.concatenate([terms.gamma[list(mode.held), 0], terms.slip_bias[list(mode.sticking), 0]])
+    columns, given = _columns(table, terms, mode)
+    mass, force = terms.mass[:, :, 0], terms.force[:, 0] + given
+    carried = np.linalg.solve(mass, np.column_stack([force, columns.T]))
+    free, spread = carried[:, 0], carried[:, 1:]
+    least = np.linalg.lstsq(rows @ spread, gamma - rows @ free, rcond=1e-10)[0]
+    needed = columns.T @ least
+    rows = columns
+    low, high = _bounds(table, terms, mode)
+    above, limit = _cones(table, terms, mode, len(rows))
+    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
+    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
+    kept = values > 1e-10 * values[0]
+    equal = values[kept, None] * right[kept]
+    bounds = list(zip(low / scale, high / scale, strict=True))
+    x = _with_little_friction(equal, (left.T @ needed)[kept] / scale, above, limit / scale, bounds, len(mode.held))
+    if x is None:
+        return None
+    x = x * scale
+    slack = np.minimum(np.where(np.isfinite(low), x - low, np.inf), np.where(np.isfinite(high), high - x, np.inf))
+    for row, rest in zip(above, limit - above @ x, strict=True):
+        last = int(np.flatnonzero(row)[-1])  # the tangential force of the pair
+        slack[last] = min(slack[last], rest)
+    slack = np.where(np.isinf(slack), np.abs(x), slack)
+    rubbing = slice(len(mode.held), None)
+    slack[rubbing] = np.minimum(slack[rubbing], np.abs(x[rubbing]))  # friction that is not needed needs no row
+    return x, slack
+
+
+def _with_little_friction(
+    equal: Array, given: Array, above: Array, limit: Array, bounds: list[tuple[float, float]], normals: int
+) -> Array | None:
+    """Return a vertex with the least sum of friction forces, which come after the normals; None where there is none.
+
+    Friction forces against each other, all at their bounds, make a vertex too, but one that lets go by rounding.
+    """
+    from scipy.optimize import linprog
+
+    count = len(bounds) - normals
+    each = np.repeat(np.eye(count), 2, axis=0)
+    signed = np.tile([1.0, -1.0], count)[:, None] * each
+    sizes = np.hstack([np.zeros((2 * count, normals)), signed, -each])  # |T| <= its size
+    cones = np.hstack([above, np.zeros((len(above), count))])
+    answer = linprog(
+        np.concatenate([np.zeros(len(bounds)), np.ones(count)]),
+        A_ub=np.concatenate([cones, sizes]),
+        b_ub=np.concatenate([limit, np.zeros(2 * count)]),
+        A_eq=np.hstack([equal, np.zeros((len(equal), count))]),
+        b_eq=given,
+        bounds=[*bounds, *([(0.0, np.inf)] * count)],
+        method="highs-ds",
+    )
+    return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
+
+
+def _columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+    """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
+    columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
+    given = np.zeros(columns.shape[1])
+    for law, sign in mode.sliding:
+        place = table.places[table.of_law(law)]
+        pull = -float(terms.bounds[law, 0]) * slip_direction(terms, place.slips, sign)[:, 0]
+        push = pull @ terms.slip_rows[list(place.slips), :, 0]
+        if place.normal in mode.held:
+            columns[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
+        elif place.side is Side.BOUND:
+            given = given + push
+    return columns, given
+
+
+def _bounds(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+    low, high = [], []
+    for j in mode.held:
+        one_sided = table.places[table.of_normal(j)].one_sided
+        pulls = j in mode.pulling
+        rubs = table.places[table.of_normal(j)].law >= 0
+        low.append(0.0 if one_sided or (rubs and not pulls) else -np.inf)
+        high.append(0.0 if pulls else np.inf)
+    for slip in mode.sticking:
+        place = next(place for place in table.places if slip in place.slips)
+        bound = float(terms.bounds[place.law, 0]) if place.side is Side.BOUND else np.inf
+        low.append(-bound)
+        high.append(bound)
+    return np.array(low), np.array(high)
+
+
+def _cones(table: ContactTable, terms: Terms, mode: ActiveSet, size: int) -> tuple[Array, Array]:
+    """Return |T| <= bound |N| of the sticking Coulomb contacts as rows of A x <= b."""
+    rows = []
+    for i, slip in enumerate(mode.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        if place.normal not in mode.held:
+            continue
+        bound = float(terms.bounds[place.law, 0]) * (-1.0 if place.normal in mode.pulling else 1.0)
+        for sign in (1.0, -1.0):
+            row = np.zeros(size)
+            row[mode.held.index(place.normal)] = -bound
+            row[len(mode.held) + i] = sign
+            rows.append(row)
+    return np.array(rows).reshape(-1, size), np.zeros(len(rows))
+
+
+def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleration: Array) -> Array:
+    """Return the least and greatest normal force (held, 2) with which a mode has an acceleration; nan if unknown.
+
+    All rows that the labels hold stand in `mode`, dependent or not.
+    """
+    from scipy.optimize import linprog
+
+    count = len(mode.held)
+    if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
+        return np.full((count, 2), np.nan)
+    rows, given = _columns(table, terms, mode)
+    needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0] - given
+    low, high = _bounds(table, terms, mode)
+    above, limit = _cones(table, terms, mode, len(rows))
+    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
+    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
+    kept = values > 1e-10 * values[0]
+    found = np.empty((count, 2))
+    for j in range(count):
+        for side, least in enumerate((1.0, -1.0)):
+            cost = np.zeros(len(rows))
+            cost[j] = least
+            answer = linprog(
+                cost,
+                A_ub=above if len(above) else None,
+                b_ub=limit / scale if len(above) else None,
+                A_eq=values[kept, None] * right[kept],
+                b_eq=(left.T @ needed)[kept] / scale,
+                bounds=list(zip(low / scale, high / scale, strict=True)),
+                method="highs",
+            )
+            bound = {0: float(answer.x[j]) * scale if answer.x is not None else np.nan, 3: -least * np.inf}
+            found[j, side] = bound.get(answer.status, np.nan)
+    return found
