@@ -11,6 +11,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
+from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pacing import Pace
@@ -176,6 +177,12 @@ class Solver:
         self.periods = np.where(e.angles, TURN / place.scale, 0.0)
         self.work = place.workspace(e.plain, "plain")
 
+    @property
+    def given(self) -> ScaledSet:
+        """The equations as the compiled loops take them."""
+        place = self.place
+        return ScaledSet(place.t, self.sizes, place.scale, self.mix, place.params, self.work)
+
     def randomized(self, rank: int, source: np.random.Generator) -> None:
         """Solve as many combinations of the equations as there are independent ones on the set."""
         self.rank = rank
@@ -188,11 +195,11 @@ class Solver:
         x = np.ascontiguousarray(x, dtype=float).copy()
         mix = self.every if every else self.mix
         values, report = np.zeros((len(x), len(mix))), np.empty((len(x), 2))
-        arguments = (self.sizes, self.place.scale, mix, self.place.params, self.work, most)
+        given = self.given._replace(mix=np.ascontiguousarray(mix))
         loop = with_functions(project_many, *self.equations.plain.calls)
 
         def work(rows: slice) -> None:
-            loop(self.place.t, x[rows], *arguments, values[rows], report[rows])
+            loop(given, x[rows], most, values[rows], report[rows])
 
         _in_portions(len(x), work)
         found = (report[:, 1] <= ON) & np.isfinite(x).all(axis=1)
@@ -203,12 +210,11 @@ class Solver:
         curved = self.equations.curved
         x = np.ascontiguousarray(x, dtype=float).copy()
         u, report = np.zeros((len(x), len(self.mix))), np.empty((len(x), 2))
-        work = self.place.workspace(curved, "curved")
-        arguments = (self.curved_sizes, self.place.scale, self.mix, self.place.params, work, most)
+        given = self.given._replace(sizes=self.curved_sizes, work=self.place.workspace(curved, "curved"))
         loop = with_functions(singular_many, *curved.calls)
 
         def solve(rows: slice) -> None:
-            loop(self.place.t, x[rows], u[rows], *arguments, report[rows])
+            loop(given, x[rows], u[rows], most, report[rows])
 
         _in_portions(len(x), solve)
         return x, report[:, 0], report[:, 1]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.curves.rows import load, rotate_rows, row_sizes, shortest_step
+from zwang._numerics.curves.rows import ScaledSet, Slate, load, rotate_rows, row_sizes, shortest_step
 from zwang._numerics.jit import njit
 
 DEGREE = 20
@@ -37,31 +37,13 @@ def _transform() -> Any:
 TRANSFORM = _transform()
 
 
-@njit
-def on_plane(
-    evaluate: Any,
-    t: float,
-    x: Any,
-    x0: Any,
-    t0: Any,
-    u: float,
-    rank: int,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    q: Any,
-    out: Any,
-    W: Any,
-    step: Any,
-) -> bool:
+@njit(_nrt=False)
+def on_plane(evaluate: Any, given: ScaledSet, slate: Slate, x: Any, x0: Any, t0: Any, u: float, rank: int) -> bool:
     """Move x to the point of the curve with t0 . (x - x0) = u; return whether it was reached."""
-    n = sizes[0]
-    rows = mix.shape[0]
+    n, rows, W, step = given.sizes[0], given.mix.shape[0], slate.W, slate.step
     before = math.inf
     for turn in range(12):
-        if not load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W):
+        if not load(evaluate, given, slate, x):
             return False
         along = -u
         for j in range(n):
@@ -84,28 +66,11 @@ def on_plane(
     return length <= 1e-13 * size
 
 
-@njit
-def tangent_at(
-    evaluate: Any,
-    t: float,
-    x: Any,
-    forward: Any,
-    rank: int,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    q: Any,
-    out: Any,
-    W: Any,
-    values: Any,
-    found: Any,
-) -> float:
+@njit(_nrt=False)
+def tangent_at(evaluate: Any, given: ScaledSet, slate: Slate, x: Any, forward: Any, rank: int, found: Any) -> float:
     """Write the unit tangent nearest to `forward`; return the least singular value that counts for the rank."""
-    n = sizes[0]
-    rows = mix.shape[0]
-    load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
+    n, rows, W, values = given.sizes[0], given.mix.shape[0], slate.W, slate.values
+    load(evaluate, given, slate, x)
     rotate_rows(W, rows, n)
     row_sizes(W, rows, n, values)
     weakest = values[rank - 1] if rank > 0 else 1.0

@@ -3,37 +3,88 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import (
     ARRIVED,
     CLOSED,
-    CUBE,
     DEGREE,
     FULL,
     LEFT,
-    MATRIX,
     NODES,
     SMALLEST,
     STUCK,
     TOUCHED,
-    VECTOR,
     on_plane,
     shifted_distance,
     tail,
     tangent_at,
 )
-from zwang._numerics.curves.rows import load
+from zwang._numerics.curves.rows import ScaledSet, Slate, load
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 EXACT = 4e-14
 BLURRED = 1e-2
 """Least singular value of the rows below which points of the curve are known less well: to rounding over it."""
 
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Cube = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-@njit
+
+class Bounds(NamedTuple):
+    """Where an arc ends.
+
+    Attributes
+    ----------
+    centres, radii : arrays (p, n), (p,)
+        Singular points: the arc has arrived when it is inside one of these balls (in the largest coordinate).
+    periods : (n,) array
+        Of angles in x; 0 for the others.
+    limits : (2, n) array
+        The box, in x.
+    """
+
+    centres: Matrix
+    radii: Floats
+    periods: Floats
+    limits: Matrix
+
+
+class Made(NamedTuple):
+    """What is made of an arc.
+
+    Attributes
+    ----------
+    pieces : (most, d + 1, n) array
+        Gets the nodes of the charts.
+    weakest : (most, d + 1) array
+        Gets the least singular value that counts for the rank, at the nodes.
+    report : (2,) array
+        Gets why it ended and where: the number of the singular point, of the bound.
+    """
+
+    pieces: Cube
+    weakest: Matrix
+    report: Ints
+
+
+class Chart(NamedTuple):
+    """The chart at hand: its start and unit tangent, a point, the next tangent, the nodes, an image of the start."""
+
+    x0: Any
+    x: Any
+    t0: Any
+    t1: Any
+    nodes: Any
+    image: Any
+
+
+@njit(_nrt=False)
 def _bound(x: Any, out: Any, limits: Any, sizes: Any) -> tuple[float, int]:
     """Return the least margin to the box (in x) and to one-sided constraints (values in `out`), and its number."""
     n, m, g = sizes[0], sizes[1], sizes[2]
@@ -49,32 +100,15 @@ def _bound(x: Any, out: Any, limits: Any, sizes: Any) -> tuple[float, int]:
     return least, which
 
 
-@njit
+@njit(_nrt=False)
 def _fill(
-    evaluate: Any,
-    t: float,
-    x0: Any,
-    t0: Any,
-    h: float,
-    rank: int,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    limits: Any,
-    nodes: Any,
-    x: Any,
-    q: Any,
-    out: Any,
-    W: Any,
-    step: Any,
+    evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, h: float, rank: int, limits: Any
 ) -> tuple[bool, int]:
     """Write the nodes of a chart of width h, each predicted from those before.
 
     Return whether all were reached, and the first one that is beyond a bound, -1 for none.
     """
-    n = sizes[0]
+    n, nodes, x, x0, t0 = given.sizes[0], chart.nodes, chart.x, chart.x0, chart.t0
     stop = -1
     for j in range(n):
         nodes[0, j] = x0[j]
@@ -86,50 +120,33 @@ def _fill(
                 slope = (nodes[i - 1, j] - nodes[i - 2, j]) / ((NODES[i - 1] - NODES[i - 2]) * h)
             x[j] = nodes[i - 1, j] + gap * slope
         u = NODES[i] * h
-        if not on_plane(evaluate, t, x, x0, t0, u, rank, sizes, scale, mix, params, work, q, out, W, step):
+        if not on_plane(evaluate, given, slate, x, x0, t0, u, rank):
             return False, -1
         for j in range(n):
             nodes[i, j] = x[j]
         if stop < 0:
-            load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
-            if _bound(x, out, limits, sizes)[0] < 0.0:
+            load(evaluate, given, slate, x)
+            if _bound(x, slate.out, limits, given.sizes)[0] < 0.0:
                 stop = i
     return True, stop
 
 
-@njit
+@njit(_nrt=False)
 def _cut(
-    evaluate: Any,
-    t: float,
-    x0: Any,
-    t0: Any,
-    h: float,
-    stop: int,
-    rank: int,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    limits: Any,
-    nodes: Any,
-    x: Any,
-    q: Any,
-    out: Any,
-    W: Any,
-    step: Any,
+    evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, h: float, stop: int, rank: int, limits: Any
 ) -> tuple[float, int]:
     """Return where on the chart a bound is met before the node `stop`, by bisection, and the number of the bound."""
+    nodes, x = chart.nodes, chart.x
     low, high = NODES[stop - 1] * h, NODES[stop] * h
     which = -1
     for _ in range(60):
         middle = 0.5 * (low + high)
         part = (middle - NODES[stop] * h) / ((NODES[stop] - NODES[stop - 1]) * h)
-        for j in range(sizes[0]):
+        for j in range(given.sizes[0]):
             x[j] = nodes[stop, j] + part * (nodes[stop, j] - nodes[stop - 1, j])
-        on_plane(evaluate, t, x, x0, t0, middle, rank, sizes, scale, mix, params, work, q, out, W, step)
-        load(evaluate, t, x, sizes, scale, mix, params, work, q, out, W)
-        margin, number = _bound(x, out, limits, sizes)
+        on_plane(evaluate, given, slate, x, chart.x0, chart.t0, middle, rank)
+        load(evaluate, given, slate, x)
+        margin, number = _bound(x, slate.out, limits, given.sizes)
         if margin < 0.0:
             high, which = middle, number
         else:
@@ -137,7 +154,7 @@ def _cut(
     return low, which
 
 
-@njit
+@njit(_nrt=False)
 def _passes(start: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, image: Any) -> float:
     """Return where on the chart the start of the arc is met again (modulo full turns), 0 if it is not.
 
@@ -158,7 +175,7 @@ def _passes(start: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, im
     return u if away <= 1e-9 else 0.0
 
 
-@njit
+@njit(_nrt=False)
 def _room(x0: Any, centres: Any, periods: Any) -> float:
     """Return the distance to the nearest singular point."""
     near = math.inf
@@ -167,7 +184,7 @@ def _room(x0: Any, centres: Any, periods: Any) -> float:
     return near
 
 
-@njit
+@njit(_nrt=False)
 def _inside(x0: Any, centres: Any, radii: Any, periods: Any) -> int:
     """Return the number of the ball that a point is in, -1 for none."""
     for k in range(radii.size):
@@ -176,73 +193,56 @@ def _inside(x0: Any, centres: Any, radii: Any, periods: Any) -> int:
     return -1
 
 
-@njit(
-    f"int64({EVAL_TYPE}, float64, {VECTOR}, {VECTOR}, int64, int64[::1], {VECTOR}, {MATRIX}, {VECTOR}, {VECTOR}, "
-    f"{MATRIX}, {VECTOR}, {VECTOR}, {MATRIX}, float64[::1], int64, {CUBE}, {MATRIX}, int64[::1])"
-)
+@njit(_nrt=False)
+def _size(chart: Chart, sigma: float) -> float:
+    """Return what the last coefficients of a chart are compared with: points are less certain where rows are weak."""
+    size = 1.0
+    for j in range(chart.x0.size):
+        size = max(size, abs(chart.x0[j]))
+    return size * max(1.0, BLURRED / max(sigma, 1e-9))
+
+
+@njit(_nrt=False)
+def _keep(evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, rank: int, made: Made, count: int) -> None:
+    """Store a chart with the strength of the rows at its nodes, and take its end for the next start."""
+    n = given.sizes[0]
+    for i in range(DEGREE + 1):
+        for j in range(n):
+            made.pieces[count, i, j] = chart.nodes[i, j]
+        made.weakest[count, i] = tangent_at(evaluate, given, slate, chart.nodes[i], chart.t0, rank, chart.t1)
+
+
+@njit(f"int64({EVAL_TYPE}, ScaledSet, float64[::1], float64[::1], int64, Bounds, float64[::1], int64, Made)")
 def follow(
-    evaluate: Any,
-    t: float,
-    start: Any,
-    forward: Any,
-    rank: int,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    centres: Any,
-    radii: Any,
-    periods: Any,
-    limits: Any,
-    steps: Any,
-    closing: int,
-    pieces: Any,
-    weakest: Any,
-    report: Any,
-) -> int:
+    evaluate: Any, given: ScaledSet, start: Any, forward: Any, rank: int, bounds: Bounds, steps: Any, closing: int,
+    made: Made,
+) -> int:  # fmt: skip
     """Follow the arc through `start` in the direction `forward`; return the number of charts.
 
     Parameters
     ----------
-    centres, radii : arrays (p, n), (p,)
-        Singular points: the arc has arrived when it is inside one of these balls (in the largest coordinate).
-    limits : (2, n) array
-        The box, in x.
     steps : (2,) array
         The first step and the largest.
     closing : int
         Whether to stop when the arc comes back to its start.
-    pieces : (most, d + 1, n) array
-        Gets the nodes of the charts.
-    weakest : (most, d + 1) array
-        Gets the least singular value that counts for the rank, at the nodes.
-    report : (2,) array
-        Gets why it ended and where: the number of the singular point, of the bound.
     """
-    n, m, g = sizes[0], sizes[1], sizes[2]
-    rows = mix.shape[0]
-    q, out, step = np.empty(n), np.empty((m + g) * (n + 1)), np.empty(n)
-    W, values = np.empty((rows + 1, n + 1)), np.empty(rows + 1)
-    x0, x, t0, t1 = start.copy(), start.copy(), forward.copy(), np.empty(n)
-    nodes, image = np.empty((DEGREE + 1, n)), np.empty(n)
-    sigma = tangent_at(evaluate, t, x0, forward, rank, sizes, scale, mix, params, work, q, out, W, values, t0)
-    count, h, end = 0, steps[0], 0
+    n, m, g, rows = given.sizes[0], given.sizes[1], given.sizes[2], given.mix.shape[0]
+    slate = Slate(
+        np.empty(n), np.empty((m + g) * (n + 1)), np.empty((rows + 1, n + 1)), np.empty(n), np.empty(rows + 1)
+    )
+    chart = Chart(start.copy(), start.copy(), forward.copy(), np.empty(n), np.empty((DEGREE + 1, n)), np.empty(n))
+    sigma = tangent_at(evaluate, given, slate, chart.x0, forward, rank, chart.t0)
+    count, h, end, report = 0, steps[0], 0, made.report
     report[0], report[1] = FULL, -1
-    while count < pieces.shape[0]:
+    while count < made.pieces.shape[0]:
         if end == 0:
-            h = min(h, steps[1], 0.6 * _room(x0, centres, periods))
+            h = min(h, steps[1], 0.6 * _room(chart.x0, bounds.centres, bounds.periods))
             if h < SMALLEST:
                 report[0] = STUCK
                 return count
-        fine, stop = _fill(
-            evaluate, t, x0, t0, h, rank, sizes, scale, mix, params, work, limits, nodes, x, q, out, W, step
-        )
-        size = 1.0
-        for j in range(n):
-            size = max(size, abs(x0[j]))
-        size *= max(1.0, BLURRED / max(sigma, 1e-9))
-        rest = tail(nodes, n) if fine else math.inf
+        fine, stop = _fill(evaluate, given, slate, chart, h, rank, bounds.limits)
+        size = _size(chart, sigma)
+        rest = tail(chart.nodes, n) if fine else math.inf
         if rest > EXACT * size:
             if end != 0:  # a part of a chart that was fine
                 report[0] = STUCK
@@ -250,9 +250,7 @@ def follow(
             h *= 0.5 if rest > 1e3 * EXACT * size else 0.75
             continue
         if end == 0 and stop >= 0:
-            h, which = _cut(
-                evaluate, t, x0, t0, h, stop, rank, sizes, scale, mix, params, work, limits, nodes, x, q, out, W, step
-            )
+            h, which = _cut(evaluate, given, slate, chart, h, stop, rank, bounds.limits)
             end = TOUCHED if which >= 2 * n else LEFT
             report[1] = which
             if h > 1e-12:
@@ -260,24 +258,19 @@ def follow(
             report[0] = end
             return count
         if end == 0 and closing == 1 and count > 0:
-            met = _passes(start, x0, t0, h, periods, nodes, image)
+            met = _passes(start, chart.x0, chart.t0, h, bounds.periods, chart.nodes, chart.image)
             if met > 0.0:
                 end, h = CLOSED, met
                 continue
-        for i in range(DEGREE + 1):
-            for j in range(n):
-                pieces[count, i, j] = nodes[i, j]
-            weakest[count, i] = tangent_at(
-                evaluate, t, nodes[i], t0, rank, sizes, scale, mix, params, work, q, out, W, values, t1
-            )
+        _keep(evaluate, given, slate, chart, rank, made, count)
         count += 1
         if end != 0:
             report[0] = end
             return count
         for j in range(n):
-            x0[j], t0[j] = nodes[DEGREE, j], t1[j]
-        sigma = weakest[count - 1, DEGREE]
-        ball = _inside(x0, centres, radii, periods)
+            chart.x0[j], chart.t0[j] = chart.nodes[DEGREE, j], chart.t1[j]
+        sigma = made.weakest[count - 1, DEGREE]
+        ball = _inside(chart.x0, bounds.centres, bounds.radii, bounds.periods)
         if ball >= 0:
             report[0], report[1] = ARRIVED, ball
             return count
@@ -285,7 +278,7 @@ def follow(
     return count
 
 
-@njit
+@njit(_nrt=False)
 def _interpolate(nodes: Any, j: int, at: float) -> float:
     """Return the polynomial of coordinate j at a fraction of the chart (barycentric formula)."""
     above, below = 0.0, 0.0

@@ -9,16 +9,58 @@ and more equations than unknowns, need nothing special.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
 from zwang._numerics.linear.dense import backward, cholesky, forward
 
 SWEEPS = 40
 TURNED = 1e-30
+"""Rows are orthogonal where the square of their product is below this part of that of their lengths: rounding."""
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-@njit
+class ScaledSet(NamedTuple):
+    """Equations f(q) = 0 as compiled code takes them.
+
+    Attributes
+    ----------
+    t : float
+    sizes : (3,) int array
+        n, m and the number of one-sided constraints.
+    scale : (n,) array
+        Positions are x = q/scale.
+    mix : (rows, m) array
+        The equations are mix @ f.
+    params, work : arrays
+        As the model's kernel takes them.
+    """
+
+    t: float
+    sizes: Ints
+    scale: Floats
+    mix: Matrix
+    params: Floats
+    work: Floats
+
+
+class Slate(NamedTuple):
+    """Room for the equations at one point: q, what the model writes, rows with their values, a step, sizes of rows."""
+
+    q: Any
+    out: Any
+    W: Any
+    step: Any
+    values: Any
+
+
+@njit(_nrt=False)
 def rotate_rows(W: Any, rows: int, width: int) -> None:
     """Make the first `width` columns of the rows orthogonal to each other; the other columns go along."""
     columns = W.shape[1]
@@ -46,7 +88,7 @@ def rotate_rows(W: Any, rows: int, width: int) -> None:
             return
 
 
-@njit
+@njit(_nrt=False)
 def shortest_step(W: Any, rows: int, width: int, cut: float, step: Any) -> int:
     """Write the least-squares step of rotated rows with values in column `width`; return the rank."""
     for j in range(width):
@@ -70,7 +112,7 @@ def shortest_step(W: Any, rows: int, width: int, cut: float, step: Any) -> int:
     return rank
 
 
-@njit
+@njit(_nrt=False)
 def damped_step(W: Any, rows: int, width: int, damping: float, N: Any, step: Any) -> bool:
     """Write -(A^T A + damping)^-1 A^T b for rows (A, b) of W; return whether the factorization went through."""
     for i in range(width):
@@ -89,7 +131,7 @@ def damped_step(W: Any, rows: int, width: int, damping: float, N: Any, step: Any
     return True
 
 
-@njit
+@njit(_nrt=False)
 def row_sizes(W: Any, rows: int, width: int, sizes: Any) -> None:
     """Write the lengths of rotated rows, the longest first: the singular values."""
     for p in range(rows):
@@ -106,18 +148,17 @@ def row_sizes(W: Any, rows: int, width: int, sizes: Any) -> None:
         sizes[k + 1] = value
 
 
-@njit
-def load(
-    evaluate: Any, t: float, x: Any, sizes: Any, scale: Any, mix: Any, params: Any, work: Any, q: Any, out: Any, W: Any
-) -> bool:
+@njit(_nrt=False)
+def load(evaluate: Any, given: ScaledSet, slate: Slate, x: Any) -> bool:
     """Write gradients and values of the equations mix @ f, in units x = q/scale, to the first rows of W.
 
-    `sizes` are n, m and the number of one-sided constraints; the values go to column n. Return whether all is finite.
+    The values go to column n. Return whether all is finite.
     """
-    n, m, g = sizes[0], sizes[1], sizes[2]
+    scale, mix, q, out, W = given.scale, given.mix, slate.q, slate.out, slate.W
+    n, m, g = given.sizes[0], given.sizes[1], given.sizes[2]
     for j in range(n):
         q[j] = x[j] * scale[j]
-    evaluate(t, q, q[:0], params, sizes, work, out)
+    evaluate(given.t, q, q[:0], given.params, given.sizes, given.work, out)
     rows = mix.shape[0]
     start = m + g
     fine = True

@@ -7,37 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.curves.rows import damped_step, load, rotate_rows, row_sizes
+from zwang._numerics.curves.rows import ScaledSet, Slate, damped_step, load, rotate_rows, row_sizes
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 LONGEST = 0.5
 VECTOR, MATRIX = "float64[::1]", "float64[:, ::1]"
-NUMBERS = f"int64[::1], {VECTOR}, {MATRIX}, {VECTOR}, {VECTOR}, int64"
 
 
-@njit(f"void({EVAL_TYPE}, float64, {MATRIX}, {NUMBERS}, {MATRIX}, {MATRIX})")
-def project_many(
-    evaluate: Any,
-    t: float,
-    x: Any,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    most: int,
-    values: Any,
-    report: Any,
-) -> None:
+@njit(f"void({EVAL_TYPE}, ScaledSet, {MATRIX}, int64, {MATRIX}, {MATRIX})")
+def project_many(evaluate: Any, given: ScaledSet, x: Any, most: int, values: Any, report: Any) -> None:
     """Move every row of x to f = 0; `values` gets its singular values, `report` the last step and the residual."""
-    n, m, g = sizes[0], sizes[1], sizes[2]
-    rows = mix.shape[0]
-    q, out, step = np.empty(n), np.empty((m + g) * (n + 1)), np.empty(n)
-    W, N = np.empty((rows, n + 1)), np.empty((n, n))
+    n, m, g, rows = given.sizes[0], given.sizes[1], given.sizes[2], given.mix.shape[0]
+    slate = Slate(np.empty(n), np.empty((m + g) * (n + 1)), np.empty((rows, n + 1)), np.empty(n), np.empty(0))
+    W, N, step = slate.W, np.empty((n, n)), slate.step
     for s in range(x.shape[0]):
         length = math.inf
         for turn in range(most):
-            if not load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, W):
+            if not load(evaluate, given, slate, x[s]):
                 length = math.inf
                 break
             # Damped by the square of the residual: quadratic also where dependent equations leave a curve of solutions,
@@ -60,7 +46,7 @@ def project_many(
             if turn == 40 and length > 0.05:
                 break  # not on the way to a root
         residual = math.inf
-        if load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, W):
+        if load(evaluate, given, slate, x[s]):
             residual = 0.0
             for i in range(rows):
                 residual = max(residual, abs(W[i, n]))
@@ -69,40 +55,27 @@ def project_many(
         report[s, 0], report[s, 1] = length, residual
 
 
-@njit(f"void({EVAL_TYPE}, float64, {MATRIX}, {MATRIX}, {NUMBERS}, {MATRIX})")
-def singular_many(
-    evaluate: Any,
-    t: float,
-    x: Any,
-    u: Any,
-    sizes: Any,
-    scale: Any,
-    mix: Any,
-    params: Any,
-    work: Any,
-    most: int,
-    report: Any,
-) -> None:
+@njit(f"void({EVAL_TYPE}, ScaledSet, {MATRIX}, {MATRIX}, int64, {MATRIX})")
+def singular_many(evaluate: Any, given: ScaledSet, x: Any, u: Any, most: int, report: Any) -> None:
     """Move every row of x to a point with f = 0 and f'^T u = 0, |u| = 1, in the least-squares sense.
 
     `evaluate` gives f, its rows and its second derivatives. `u` gets the null vector; `report` the last step and the
     residual of the whole system.
     """
-    n, m = sizes[0], sizes[1]
-    r = mix.shape[0]
+    n, m, r, scale, mix = given.sizes[0], given.sizes[1], given.mix.shape[0], given.scale, given.mix
     unknowns, equations = n + r, n + r + 1
-    q, out, step = np.empty(n), np.empty(m * (1 + n + n * n)), np.empty(unknowns)
-    F = np.empty((r, n + 1 + r))
+    slate = Slate(np.empty(n), np.empty(m * (1 + n + n * n)), np.empty((r, n + 1 + r)), np.empty(unknowns), np.empty(0))
+    F, out, step = slate.W, slate.out, slate.step
     W, N = np.empty((equations, unknowns + 1)), np.empty((unknowns, unknowns))
     for s in range(x.shape[0]):
         length, residual = math.inf, math.inf
         for turn in range(most + 1):
-            if not load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F):
+            if not load(evaluate, given, slate, x[s]):
                 length = math.inf
                 break
             if turn == 0:
                 _weakest(F, r, n, u[s])
-                load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F)
+                load(evaluate, given, slate, x[s])
             residual = _singular_rows(F, out, u[s], n, m, r, scale, mix, W)
             if turn == most:
                 break
@@ -125,7 +98,7 @@ def singular_many(
             if length <= 1e-12 * size or (turn == 25 and residual > 1e-2) or (turn == 40 and residual > 1e-5):
                 residual = -1.0
                 break
-        if residual < 0.0 and load(evaluate, t, x[s], sizes, scale, mix, params, work, q, out, F):
+        if residual < 0.0 and load(evaluate, given, slate, x[s]):
             residual = _singular_rows(F, out, u[s], n, m, r, scale, mix, W)
         report[s, 0], report[s, 1] = length, residual
 
