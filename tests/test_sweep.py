@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -221,6 +224,31 @@ def test_a_dask_cluster_computes_the_same() -> None:
         there = rod(over={"mu": MU}, keep=("status", "accelerations"), workers=client.get_executor())
     here = rod(over={"mu": MU}, keep=("status", "accelerations"))
     assert (here["status"] == there["status"]).all()
+
+
+BY_MPI = """
+import numpy as np, zwang as zw
+from mpi4py.futures import MPIPoolExecutor
+if __name__ == "__main__":
+    rod = zw.gallery.get("painleve_rod")
+    with MPIPoolExecutor() as executor:
+        study = zw.sweep("reactions", rod.system, rod.state, rod.params, over={"mu": np.linspace(0, 2, 9)},
+                         keep=("status", "accelerations"), workers=executor)
+    print(*study.values["status"], study.status.name)
+"""
+
+
+def test_mpi_computes_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    mpiexec = shutil.which("mpiexec")
+    if mpiexec is None:
+        pytest.skip("no mpiexec")
+    script = tmp_path / "by_mpi.py"
+    script.write_text(BY_MPI)
+    asked = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
+    found = subprocess.run(asked, capture_output=True, text=True, timeout=300, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == [*rod(over={"mu": MU})["status"], "COMPLETE"]
 
 
 # Tables and files
