@@ -116,16 +116,10 @@ def test_no_module_below_the_verbs_goes_around_the_layers_through_the_root(path:
     assert not through_root, "import from the module that defines it"
 
 
-# The one place still to come: a compiled right side that a reader's own integrator calls.
-SPEAKS_PRIVATELY = {"papers/paper_004/table.py"}
-
-
 @pytest.mark.parametrize("path", [path for path in MODULES if layer_of(path) == "papers"], ids=str)
 def test_the_papers_speak_the_public_language_alone(path: Path) -> None:
     private = {name for name in imported_by(path) if name.startswith("zwang._") and name != "zwang.__version__"}
-    assert not private or path.relative_to(SOURCE).as_posix() in SPEAKS_PRIVATELY, (
-        f"{path.name} imports {sorted(private)}: what a claim needs is public, or belongs to the claim"
-    )
+    assert not private, f"{path.name} imports {sorted(private)}: what a claim needs is public, or belongs to the claim"
 
 
 # Rooms in which modules still import each other in circles. The list shrinks.

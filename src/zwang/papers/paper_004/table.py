@@ -36,18 +36,14 @@ ONE_DIGIT = 0.012
 def _right(system: System, strong: float, weak: float, m: float, J: float) -> Callable[[Array], Array]:
     """Return the right side in the frame of the blade: velocity across, along, spin, angle, place of the centre."""
     model = compile(realize(system, "blade", by=Viscosity(strong, other_side=weak)))
-    params = np.array([{"m": m, "J": J}[item.name] for item in model.system.parameters])
-    solver = model.kernels.solver(())
-    space, q, v, a = solver.workspace(params), np.zeros(3), np.zeros(3), np.zeros(4)
+    rates = model.right_side({"m": m, "J": J})
 
     def right(y: Array) -> Array:
         u, along, spin, angle = y[:4]
         c, s = math.cos(angle), math.sin(angle)
-        q[:] = y[4], y[5], angle
-        v[:] = along * c - u * s, along * s + u * c, spin
-        solver.calls[0](0.0, q, v, params, solver.table, space, a)
-        turning = (-a[0] * s + a[1] * c - spin * along, a[0] * c + a[1] * s + spin * u)
-        return np.array([*turning, a[2], spin, v[0], v[1]])
+        vx, vy = along * c - u * s, along * s + u * c
+        ax, ay, turn = rates(0.0, np.array([y[4], y[5], angle, vx, vy, spin]))[3:]
+        return np.array([-ax * s + ay * c - spin * along, ax * c + ay * s + spin * u, turn, spin, vx, vy])
 
     return right
 
