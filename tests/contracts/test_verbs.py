@@ -1,6 +1,7 @@
 """Every verb on every backend: equal statuses, modes and kinds of events, instants to 100 times the tolerance.
 
-One of the backends is written here, as docs/extend.md says; the reference runs no code that was generated for a model.
+One of the backends is written here, as docs/extend.md says, and one compiles C with the system's compiler. None but
+`batch` runs machine code that was generated for a model by Numba.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from c_backend import COMPILER, CBackend
 from zwang import _kernels
 from zwang._derive.program import Program
 from zwang._graph.evaluate import evaluate
@@ -19,7 +21,7 @@ from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import NO_TABLE, Functions, Outputs
 
 TOL = 1e-9
-BACKENDS = ["reference", "batch", "long"]
+BACKENDS = ["reference", "batch", "long", "c"]
 
 
 class LongDialect:
@@ -52,6 +54,8 @@ class LongBackend:
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    if request.param == "c" and COMPILER is None:
+        pytest.skip("no C compiler 'cc'")
     if request.param == "batch":
         pytest.importorskip("jax")
     else:
@@ -60,9 +64,11 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
             raise AssertionError("a function of a model was compiled")
 
         monkeypatch.setattr(NumbaDialect, "build", refuse)
-    _kernels.register(LongBackend())
+    for own in (LongBackend(), CBackend()):
+        _kernels.register(own)
     yield request.param
-    _kernels._REGISTERED.pop("long")
+    for own in ("long", "c"):
+        _kernels._REGISTERED.pop(own)
 
 
 def both(name: str, backend: str) -> tuple[zw.gallery.Entry, zw.Model, zw.Model]:

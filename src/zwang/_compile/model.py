@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -289,6 +290,44 @@ class Model:
         inputs = resolve(self.system, state, params)
         tol = real(tol, "tol", above=0, where=self.system.name)
         return self._ask(inputs, lambda: project(self.system, self.kernels, inputs, tol))
+
+    def to_c(
+        self,
+        folder: str | Path,
+        *,
+        name: str | None = None,
+        active: Iterable[str] | None = None,
+        events: Iterable[Any] = (),
+    ) -> tuple[Path, Path]:
+        """Write the model as C of 1999, ``<name>.h`` and ``<name>.c``, and return their paths.
+
+        ``int <name>_accelerations(double t, const double q[], const double v[], const double params[], double a[],
+        double lam[])`` returns 0 where all pivots are sound, with the parameters in the order of `system.parameters`;
+        ``<name>_terms`` writes the terms of the equations and ``<name>_events`` what changes its sign at an event: the
+        values of one-sided constraints, the multipliers of those that are held, slips, switching surfaces of forces,
+        and what was given. The header has the orders and sizes.
+
+        Parameters
+        ----------
+        folder : path
+        name : str, optional
+            By default made from the system's.
+        active : names, optional
+            The constraints that hold as equalities, without friction; by default all bilateral ones.
+        events : expressions or Events, optional
+            Watched beside the system's own.
+
+        Examples
+        --------
+        >>> import tempfile, zwang as zw
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     header, source = zw.compile(zw.gallery.get("kozlov_neishtadt").system).to_c(folder)
+        ...     print([line for line in header.read_text().splitlines() if "accelerations" in line][0][:48])
+        int kozlov_neishtadt_accelerations(double t, con
+        """
+        from zwang._compile.export import write_c
+
+        return write_c(self.system, self.kernels.program.copy(), self._places(active), folder, name, tuple(events))
 
     def _places(self, active: Iterable[str] | None) -> list[int]:
         names = [str(item.name) for item in self._normals]

@@ -1,4 +1,4 @@
-"""Straight-line source from a graph, in the dialect of a backend."""
+"""Straight-line source from a graph, in Python for Numba or in C."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from zwang._graph.graph import Graph, Node
+from zwang._graph.graph import CONDITIONS, Graph, Node
 
 Text = str
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How a backend writes functions, choices and truths."""
+class Language:
+    """How assignments, functions, choices and truths are written."""
 
+    assign: Callable[[str, Text, bool], Text]
     function: Callable[[str, Text], Text]
     where: Callable[[Text, Text, Text], Text]
     least: Callable[[Text, Text], Text]
     greatest: Callable[[Text, Text], Text]
     negation: Callable[[Text], Text]
+    power: Callable[[Text, Text], Text]
+    angle: Callable[[Text, Text], Text]
     nan: Text
     inf: Text
     special: Mapping[str, Callable[[Text], Text]] = field(default_factory=dict)
 
 
-SCALAR = Dialect(
+SCALAR = Language(
+    assign=lambda name, text, truth: f"{name} = {text}",
     function=lambda name, x: f"{'abs' if name == 'abs' else 'math.' + name}({x})",
     where=lambda c, a, b: f"({a} if {c} else {b})",
     least=lambda a, b: f"({a} if {a} <= {b} else {b})",
     greatest=lambda a, b: f"({a} if {a} >= {b} else {b})",
     negation=lambda c: f"(not {c})",
+    power=lambda a, b: f"{a} ** {b}",
+    angle=lambda y, x: f"math.atan2({y}, {x})",
     nan="math.nan",
     inf="math.inf",
     special={
@@ -40,19 +46,38 @@ SCALAR = Dialect(
 )
 
 
+C99 = Language(
+    assign=lambda name, text, truth: f"const {'int' if truth else 'double'} {name} = {text};",
+    function=lambda name, x: f"{'fabs' if name == 'abs' else name}({x})",
+    where=lambda c, a, b: f"({c} ? {a} : {b})",
+    least=lambda a, b: f"({a} <= {b} ? {a} : {b})",
+    greatest=lambda a, b: f"({a} >= {b} ? {a} : {b})",
+    negation=lambda c: f"(!{c})",
+    power=lambda a, b: f"pow({a}, {b})",
+    angle=lambda y, x: f"atan2({y}, {x})",
+    nan="NAN",
+    inf="INFINITY",
+    special={
+        "sign": lambda x: f"({x} > 0.0 ? 1.0 : ({x} < 0.0 ? -1.0 : 0.0))",
+        "step": lambda x: f"({x} > 0.0 ? 1.0 : ({x} < 0.0 ? 0.0 : 0.5))",
+    },
+)
+"""C of 1999, with <math.h>."""
+
+
 class Emitter:
     """Writes the lines that compute nodes; each node once, in topological order.
 
     Parameters
     ----------
     graph : Graph
-    dialect : Dialect
+    language : Language
     inputs : mapping
         Input node -> the text that stands for it.
     """
 
-    def __init__(self, graph: Graph, dialect: Dialect, inputs: Mapping[Node, Text]) -> None:
-        self.graph, self.dialect = graph, dialect
+    def __init__(self, graph: Graph, language: Language, inputs: Mapping[Node, Text]) -> None:
+        self.graph, self.language = graph, language
         self.names: dict[Node, Text] = dict(inputs)
 
     def lines(self, outputs: Iterable[Node]) -> list[str]:
@@ -63,7 +88,7 @@ class Emitter:
                 continue
             text = self._expression(node)
             self.names[node] = f"x{node}"
-            written.append(f"x{node} = {text}")
+            written.append(self.language.assign(f"x{node}", text, self.graph.ops[node] in CONDITIONS))
         return written
 
     def __getitem__(self, node: Node) -> Text:
@@ -73,9 +98,9 @@ class Emitter:
     def number(self, value: float) -> Text:
         """Return the text of a number, any number: those that are none or infinite have names in each dialect."""
         if math.isnan(value):
-            return self.dialect.nan
+            return self.language.nan
         if math.isinf(value):
-            return self.dialect.inf if value > 0 else f"(-{self.dialect.inf})"
+            return self.language.inf if value > 0 else f"(-{self.language.inf})"
         return repr(value) if value >= 0 else f"({value!r})"
 
     def _expression(self, node: Node) -> Text:
@@ -86,22 +111,22 @@ class Emitter:
         if op in ("mul", "div"):
             return f"{texts[0]} {'*' if op == 'mul' else '/'} {texts[1]}"
         if op == "pow":
-            return f"{texts[0]} ** {texts[1]}"
+            return self.language.power(*texts)
         if op in ("lt", "le", "eq"):
             sign = {"lt": "<", "le": "<=", "eq": "=="}[op]
             return f"{texts[0]} {sign} {texts[1]}"
         if op in ("and", "or"):
             return f"{texts[0]} {'&' if op == 'and' else '|'} {texts[1]}"
         if op == "not":
-            return self.dialect.negation(texts[0])
+            return self.language.negation(texts[0])
         if op == "where":
-            return self.dialect.where(*texts)
+            return self.language.where(*texts)
         if op in ("min", "max"):
-            return (self.dialect.least if op == "min" else self.dialect.greatest)(*texts)
+            return (self.language.least if op == "min" else self.language.greatest)(*texts)
         if op == "atan2":
-            return f"math.atan2({texts[0]}, {texts[1]})"
-        special = self.dialect.special.get(op)
-        return special(texts[0]) if special else self.dialect.function(op, texts[0])
+            return self.language.angle(*texts)
+        special = self.language.special.get(op)
+        return special(texts[0]) if special else self.language.function(op, texts[0])
 
     def _sum(self, constant: float, parts: tuple[tuple[float, Node], ...]) -> Text:
         text = ""

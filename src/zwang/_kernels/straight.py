@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from zwang._derive.program import Program
-from zwang._graph.emit import SCALAR, Emitter
+from zwang._graph.emit import SCALAR, Emitter, Language
 from zwang._graph.graph import CONDITIONS, Node
 from zwang._kernels.outputs import Outputs
 
@@ -74,12 +74,14 @@ def input_names(program: Program) -> dict[Node, str]:
     return names | {node: f"p{i}" for i, node in enumerate(program.params)}
 
 
-def body(program: Program, names: Mapping[Node, str], wanted: Sequence[Node]) -> tuple[list[str], list[str], Emitter]:
+def body(
+    program: Program, names: Mapping[Node, str], wanted: Sequence[Node], language: Language = SCALAR
+) -> tuple[list[str], list[str], Emitter]:
     """Return the names that are read on the way to the wanted nodes, the lines that compute them, and their texts."""
     g = program.graph
     computed = g.reachable(wanted, names)
     needed = {item for node in computed for item in g.arguments(node)} | set(wanted)
-    emitter = Emitter(g, SCALAR, names)
+    emitter = Emitter(g, language, names)
     return [name for node, name in names.items() if node in needed], emitter.lines(wanted), emitter
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
+    "export": ("exporting", "export", "Write a model as C: one header, one source file."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
     "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),

@@ -1,0 +1,75 @@
+"""A backend whose functions are written in C, compiled by the system's compiler and called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+import zwang as zw
+from zwang._derive.program import Program
+from zwang._kernels import Service
+from zwang._kernels.c import function_source
+from zwang._kernels.outputs import NO_TABLE, Functions, Outputs
+
+COMPILER = shutil.which("cc")
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-ffp-contract=off", "-fPIC", "-shared"]
+NUMBERS = ctypes.POINTER(ctypes.c_double)
+_FOLDER = tempfile.TemporaryDirectory()
+
+
+def library(source: str, folder: str | None = None, *flags: str) -> ctypes.CDLL:
+    """Compile C to a library and load it."""
+    stem = Path(folder or _FOLDER.name) / f"c_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
+    if not stem.with_suffix(".so").exists():
+        stem.with_suffix(".c").write_text(source)
+        command = [str(COMPILER), *FLAGS, *flags, "-o", f"{stem}.so", f"{stem}.c", "-lm"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(f"{stem}.so")
+
+
+def pointer(array: np.ndarray) -> ctypes._Pointer:
+    return array.ctypes.data_as(NUMBERS)
+
+
+class CDialect:
+    def build(self, program: Program, outputs: Mapping[str, Outputs], name: str, *, quick: bool = False) -> Functions:
+        text = "#include <math.h>\n\n" + "\n".join(
+            f"int {key}();\n".replace("()", _DECLARED) + function_source(program, item, key)
+            for key, item in outputs.items()
+        )
+        made = library(text)
+        calls = tuple(_caller(getattr(made, key)) for key in outputs)
+        return Functions(calls, tuple(len(item.nodes) for item in outputs.values()), NO_TABLE, lambda _: np.zeros(1))
+
+
+_DECLARED = (
+    "(double t, const double q[], const double v[], const double params[], const long long int_table[], "
+    "double workspace[], double out[])"
+)
+
+
+def _caller(function):
+    function.argtypes = [ctypes.c_double] + [ctypes.c_void_p] * 6
+    function.restype = ctypes.c_int
+
+    def call(t, q, v, params, int_table, workspace, out) -> int:
+        arrays = [np.ascontiguousarray(array) for array in (q, v, params, int_table, workspace)]
+        assert out.flags.c_contiguous and arrays[3].dtype == np.int64
+        return int(function(float(t), *(array.ctypes.data for array in arrays), out.ctypes.data))
+
+    return call
+
+
+class CBackend:
+    name = "c"
+
+    def build(self, system: zw.System) -> Service:
+        return Service(system, CDialect())
