@@ -216,6 +216,6 @@ def _rough(terms: CurveTerms, law: SlidingLaw, direction: Sequence[Any], *, give
     """Return what a contact says of its friction; `given`: the bound is a force and no coefficient."""
     return {
         "tangent": np.array([[float(x) for x in terms.slip_rows[j]] for j in law.slips]),
-        "normal_force" if given else "friction": float(terms.bounds[law.place]),
+        "normal_force" if given else "friction": float(law.size(terms, direction)),
         "slip": np.array([float(x) for x in direction]),
     }

@@ -16,8 +16,10 @@ from flint import arb
 
 from zwang._asymptotics.point import ExactSystem, Number
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.friction_forms import law_rows
 from zwang._graph.evaluate import Evaluation
 from zwang._graph.graph import Node
+from zwang._numerics.contact.law import LawRows
 from zwang._numerics.series.balls import BALLS
 from zwang._numerics.series.field import determinant, dot, null_vector, solve, times
 from zwang._numerics.series.power import Series
@@ -28,13 +30,22 @@ RESTING = 1e-40
 
 @dataclass(frozen=True)
 class SlidingLaw:
-    """A friction law that acts: its name, the row of its normal (None: a bound known in advance), its slip rows."""
+    """A friction law that acts: its name, the row of its normal (None: a bound known in advance), its slip rows.
+
+    `place` is the number of the law, `rows` where its numbers stand among the bounds.
+    """
 
     name: str
     normal: int | None
     slips: tuple[int, ...]
     place: int
     scaled: bool
+    rows: LawRows
+
+    def size(self, terms: CurveTerms, direction: Sequence[Any]) -> Any:
+        """Return the friction force against a direction of slip, for a unit of normal force."""
+        sign = sign_of(direction[0]) if len(direction) == 1 else 0
+        return terms.bounds[self.rows.against(sign)]
 
 
 @dataclass(frozen=True)
@@ -142,12 +153,13 @@ def sign_of(value: Any) -> int:
 
 def _scale(item: Any) -> Any:
     """Return the length of the physical gradient of a constraint with friction."""
-    return sp.Integer(1) if isinstance(item, Friction) else item.friction.scale
+    return sp.Integer(1) if isinstance(item, Friction) else getattr(item.friction, "scale", sp.Integer(1))
 
 
 def _laws(system: Any, held: Sequence[str]) -> list[SlidingLaw]:
     """Return the friction laws of the constraints that are held, and those without a normal."""
     found: list[SlidingLaw] = []
+    numbers = law_rows(system)
     slip = place = 0
     for item in system.constraints:
         if item.slip:
@@ -155,9 +167,10 @@ def _laws(system: Any, held: Sequence[str]) -> list[SlidingLaw]:
             slip += len(item.slip)
             name = str(item.name)
             if isinstance(item, Friction):
-                found.append(SlidingLaw(name, None, slips, place, False))
+                found.append(SlidingLaw(name, None, slips, place, False, numbers[place]))
             elif isinstance(item, Bilateral) and name in held:
-                found.append(SlidingLaw(name, list(held).index(name), slips, place, _scale(item) != 1))
+                scaled = _scale(item) != 1
+                found.append(SlidingLaw(name, list(held).index(name), slips, place, scaled, numbers[place]))
             place += 1
     return found
 
@@ -217,7 +230,7 @@ def matrix_of(
 
 def _push(terms: CurveTerms, law: SlidingLaw, direction: Sequence[Any]) -> list[Any]:
     """Return the generalized friction force for a unit of normal force."""
-    amounts = [part * terms.bounds[law.place] for part in direction]
+    amounts = [part * law.size(terms, direction) for part in direction]
     rows = [terms.slip_rows[k] for k in law.slips]
     return [-dot(column, amounts) for column in zip(*rows, strict=True)]
 
@@ -232,7 +245,10 @@ def forces(
     given = list(signs)
     for law, direction in zip(laws, along, strict=True):
         size: Any = arb(1) if law.normal is None else lam[law.normal] * given.pop(0)
-        amount = size * terms.bounds[law.place]
+        amount = size * law.size(terms, direction)
+        if law.rows.axes:  # directions are those of slips times the axes
+            parts = [part * terms.bounds[row] for part, row in zip(direction, law.rows.axes, strict=True)]
+            amount = amount * root(dot(parts, parts))
         friction[law.name] = -(amount * direction[0]) if len(direction) == 1 else amount
     return SlidingForces(lam, friction)
 

@@ -15,6 +15,7 @@ from zwang._compile.kept import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
@@ -385,10 +386,10 @@ class Model:
         if not consistent:
             status = EvaluationStatus.INCONSISTENT
         slips, place = {}, 0
-        for item in self.system.constraints:
-            if item.slip:
-                slips[str(item.name)] = inputs.restore(terms.slip[place : place + len(item.slip)])
-                place += len(item.slip)
+        for item, rows in zip([one for one in self.system.constraints if one.slip], law_rows(self.system), strict=True):
+            own = terms.slip[place : place + len(item.slip)]
+            slips[str(item.name)] = inputs.restore(rows.scaled(terms.bounds, own))
+            place += len(item.slip)
         kinetic, potential = inputs.restore(terms.energies)
         return Evaluation(
             status=status,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,26 @@ def from_dict(plain: Mapping[str, Any]) -> System:
     if not isinstance(plain, Mapping):
         raise DeclarationError(f"{where} must be a mapping, as a model file holds it; it was given {plain!r:.60}.")
     return _declared(_modelfile.checked(plain, where))
+
+
+def law_modules(system: System) -> tuple[str, ...]:
+    """Return the names of the modules that register the laws of a system, those of zwang left out."""
+    laws = (item.friction for item in system.constraints if not isinstance(item, Friction))
+    found = {type(law).__module__ for law in laws if law is not None} - {Coulomb.__module__}
+    return tuple(sorted(found))
+
+
+def restored(plain: Mapping[str, Any], modules: tuple[str, ...] = ()) -> System:
+    """Return a system that has travelled to another process: its laws register themselves where they are imported."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise DeclarationError(
+                f"{plain.get('name', 'a system')}: a law of friction is defined in '{module}', which can't be imported "
+                f"here ({error}). Put it into a module that every process finds."
+            ) from None
+    return from_dict(plain)
 
 
 def _declared(plain: Mapping[str, Any]) -> System:

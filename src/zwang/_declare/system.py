@@ -229,9 +229,9 @@ class System:
         return hash(self.digest)
 
     def __reduce__(self) -> Any:
-        from zwang._declare.files import from_dict, to_dict
+        from zwang._declare.files import law_modules, restored, to_dict
 
-        return from_dict, (to_dict(self),)
+        return restored, (to_dict(self), law_modules(self))
 
     def __repr__(self) -> str:
         from zwang._declare.printing import as_text

@@ -14,11 +14,13 @@ from functools import cached_property, reduce
 from typing import Any
 
 from zwang._declare.constraints import Friction, Unilateral
+from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
+from zwang._numerics.contact.law import LawRows
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,11 @@ class ActiveSet:
 
 @dataclass(frozen=True)
 class Law:
-    """Where a friction law stands: the number of its normal (None for `Friction`) and of its slip components."""
+    """Where a friction law stands: its normal (None for `Friction`), its slip components, its numbers among bounds."""
 
     normal: int | None
     slips: tuple[int, ...]
+    rows: LawRows
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,16 @@ class Structure:
         --------
         >>> import zwang as zw
         >>> Structure.of(zw.gallery.get("painleve_rod").system)
-        Structure(positions=(True,), unilateral=(True,), laws=(Law(normal=0, slips=(0,)),))
+        Structure(positions=(True,), unilateral=(True,), laws=(Law(normal=0, slips=(0,), rows=LawRows(sides=(0, 0))),))
         """
         laws, slips = [], 0
+        rows = iter(law_rows(system))
         normals: list[Any] = []
         for item in system.constraints:
             alone = isinstance(item, Friction)
             if item.slip:
-                laws.append(Law(None if alone else len(normals), tuple(range(slips, slips + len(item.slip)))))
+                own = tuple(range(slips, slips + len(item.slip)))
+                laws.append(Law(None if alone else len(normals), own, next(rows)))
             slips += len(item.slip)
             normals += [] if alone else [item]
         positions = tuple(item.level == "position" for item in normals)
@@ -162,7 +167,8 @@ class ModeEquations:
         columns: dict[int, dict[int, Node]] = {}
         acting: dict[int, tuple[Node, list[Node]]] = {}
         for number, sign in self.mode.sliding:
-            law, bound = self.structure.laws[number], program.bounds[number]
+            law = self.structure.laws[number]
+            bound = program.bounds[law.rows.against(sign)]
             directions = self._directions(law, sign)
             acting[number] = bound, directions
             if law.normal is None:

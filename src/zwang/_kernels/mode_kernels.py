@@ -21,7 +21,7 @@ from typing import Any
 
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, ModeEquations, Structure
+from zwang._derive.modes import ActiveSet, Law, ModeEquations, Structure
 from zwang._derive.rewriting import Frozen
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
@@ -56,16 +56,32 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
             node = program.slips[law.slips[0]].value if planar else equations.speed(law)
             found.append(Watch(("slip" if planar else "speed", f), node))
         elif set(law.slips) & set(mode.sticking):
-            square = g.add(*(g.mul(equations.tangential[j], equations.tangential[j]) for j in law.slips))
-            alone = g.call("abs", equations.tangential[law.slips[0]])
-            bound = program.bounds[f]
+            load = None
             if law.normal is not None:
-                normal = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
-                bound = g.mul(bound, normal)
-            reserve = g.sub(bound, alone if len(law.slips) == 1 else g.call("sqrt", square))
-            found.append(Watch(("reserve", f), reserve, g.sub(g.mul(bound, bound), square)))
+                load = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
+            found.append(Watch(("reserve", f), *_reserve(equations, law, load)))
     found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
+
+
+def _reserve(equations: ModeEquations, law: Law, load: Node | None) -> tuple[Node, Node]:
+    """Return what friction has left before it slips, and a smoother node of the same sign; `load` is abs(N)."""
+    g, forces = equations.g, [equations.tangential[j] for j in law.slips]
+    first, second = (equations.program.bounds[row] for row in law.rows.held())
+    if load is not None:
+        first, second = (g.mul(bound, load) for bound in (first, second))
+    if law.rows.held()[0] == law.rows.held()[1]:
+        square = g.add(*(g.mul(force, force) for force in forces))
+        size = g.call("abs", forces[0]) if len(forces) == 1 else g.call("sqrt", square)
+        return g.sub(first, size), g.sub(g.mul(first, first), square)
+    if len(forces) == 1:
+        below, above = g.add(first, forces[0]), g.sub(second, forces[0])
+        # Both are lengths of one interval: one is negative outside, never both.
+        return g.where(g.condition("lt", below, above), below, above), g.mul(below, above)
+    # In an ellipse whose semi-axes go with the load: (F_1 b)^2 + (F_2 a)^2 <= (a b)^2.
+    crossed = g.add(*(g.mul(g.mul(f, axis), g.mul(f, axis)) for f, axis in zip(forces, (second, first), strict=True)))
+    whole = g.mul(first, second)
+    return g.sub(whole, g.call("sqrt", crossed)), g.sub(g.mul(whole, whole), crossed)
 
 
 @dataclass(frozen=True)

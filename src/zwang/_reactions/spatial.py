@@ -8,7 +8,7 @@ start from many places: two accelerations exhibited are several, one is 'found' 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,10 @@ from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
 from zwang._numerics.contact.problem import ContactProblem, is_sparse
 from zwang._numerics.contact.reaction_set import self_stress
+from zwang._numerics.contact.variants import least_held, special_contacts, variants
 from zwang._reactions.candidates import convex_proof, solution_at
 from zwang._reactions.rejections import no_rejections
+from zwang._reactions.standing import standing
 from zwang._reactions.undetermined import spatial_redundancy, undetermined
 from zwang._reactions.verdict import certificate_of
 from zwang._results.base import Provenance
@@ -37,6 +39,9 @@ MANY_STARTS = 200
 STARTS = 60
 INSIDE = 1e-6
 DENSE_ROWS = 2000
+VARIANTS = (
+    "Sections that are no discs were made plain in each of their modes; what solvers did not find is not excluded."
+)
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,11 @@ def reactions_by_solvers(
     ('MULTIPLE', True, [1.0123, 0.9437, 0.7105])
     """
     called = tuple(names)
-    arrays = friction_arrays(problem, slip_tol=slip_tol)
-    proposed = _propose(problem, arrays, seed)
+    special = special_contacts(problem, slip_tol)
+    if special:
+        proposed = _propose_variants(problem, special, seed, slip_tol)
+    else:
+        proposed = _propose(problem, friction_arrays(problem, slip_tol=slip_tol), seed)
     solutions: list[Solution] = []
     misses = []
     for candidate in proposed.candidates:
@@ -101,6 +109,9 @@ def reactions_by_solvers(
             solutions.append(solution)
         else:
             misses.append(solution.residual)
+    if special:
+        solutions = standing(problem, solutions, slip_tol)
+        proposed = replace(proposed, proofs=[_enumerated(len(solutions))] if proposed.complete else [])
     extents = [undetermined(problem, solution, slip_tol) for solution in solutions] if ranges else []
     solutions = [item.solution for item in extents] if ranges else solutions
     words = [text for text in (note, proposed.note) if text]
@@ -158,6 +169,34 @@ def _propose(problem: ContactProblem, arrays: FrictionArrays, seed: int) -> Prop
     return Proposals([solve_one(arrays, seed=seed)], note="One solution was looked for; others are not excluded.")
 
 
+def _propose_variants(problem: ContactProblem, special: Sequence[int], seed: int, slip_tol: float) -> Proposals:
+    """Return what solvers find for the plain problems that a problem with other sections is made of."""
+    plain, whole = variants(problem, special)
+    candidates: list[Candidate] = []
+    complete, marginal = whole, []
+    for one in plain:
+        found = _propose(one.problem, friction_arrays(one.problem, slip_tol=slip_tol), seed)
+        candidates += [replace(item, tangential=item.tangential * one.factors) for item in found.candidates]
+        complete = complete and found.complete
+        marginal += list(found.marginal)
+    return Proposals(candidates, complete, (), tuple(dict.fromkeys(marginal)), VARIANTS)
+
+
+def _enumerated(count: int) -> Proof:
+    words = "one solution and no other" if count == 1 else f"{count or 'no'} solutions and no others"
+    told = f"Open, stick by what holds at rest, and the roots of a quartic give {words}."
+    single = count <= 1
+    return Proof(
+        "one contact, exactly",
+        float(count),
+        THIS_STATE,
+        told,
+        exists=count > 0,
+        unique_motion=single,
+        unique=single,
+    )
+
+
 def _forces(candidate: Candidate) -> tuple[Array, Array, Array]:
     return candidate.acceleration, candidate.normal, candidate.tangential
 
@@ -209,7 +248,7 @@ def _reactions_of_one_motion(problem: ContactProblem, solution: Solution) -> Rea
         if mode.plain is Mode.STICK:
             own = list(tangent[rows.first[j] : rows.first[j + 1]])
             left.extend(own)
-            bound = rows.friction[j] * abs(solution.normal[j])
+            bound = (rows.friction[j] if rows.plain else least_held(problem, j)) * abs(solution.normal[j])
             if np.linalg.norm(np.atleast_1d(solution.tangential[j])) < (1 - INSIDE) * bound:
                 inside.extend(own)
     metric = None if problem.mass is None or is_sparse(problem.mass) else problem.mass

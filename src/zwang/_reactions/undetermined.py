@@ -25,6 +25,7 @@ from zwang._numerics.contact.reaction_set import (
     self_stress,
 )
 from zwang._numerics.contact.residual import residual_of
+from zwang._numerics.contact.variants import least_held, round_at_rest
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat
@@ -65,7 +66,10 @@ def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -
     if size > MOST_ROWS or not size:
         return none
     mass = dense(problem.mass) if problem.mass is not None else None
-    if size > MOST_FORCES:
+    odd = not problem.rows.plain and any(
+        mode.plain is Mode.STICK and not round_at_rest(problem, j) for j, mode in enumerate(solution.modes.codes)
+    )
+    if size > MOST_FORCES or odd:
         columns = np.concatenate([part.columns for part in parts])
         return replace(none, solution=_unknown(solution)) if self_stress(columns, mass).shape[1] else none
     found = reaction_set(parts, mass)
@@ -88,6 +92,8 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
     for j, mode in enumerate(solution.modes.codes):
         own = slice(rows.first[j], rows.first[j + 1])
         p, mu, load = own.stop - own.start, float(rows.friction[j]), float(solution.normal[j])
+        if mode.plain is Mode.STICK and not rows.plain:
+            mu = least_held(problem, j)
         known = not np.isnan(rows.normal_force[j])
         pulls = bool(rows.bilateral[j] and load < 0)
         if mode is Mode.OPEN:

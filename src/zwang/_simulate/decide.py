@@ -92,9 +92,42 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
         for i, number in enumerate(numbers)
         if len(ground.table.places[number].slips) > 1
     }
+    stuck = frozenset(number for number, label in enumerate(labels) if label.plain is Mode.STICK)
     labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls)
+    pulls = _let_go(ground, moment, terms, labels, stuck, pulls)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
     return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
+
+
+def _let_go(
+    ground: Ground,
+    moment: Moment,
+    terms: Terms,
+    labels: tuple[Mode, ...],
+    stuck: frozenset[int],
+    pulls: dict[int, Any],
+) -> dict[int, Any]:
+    """Return the friction forces of laws in planes with those of what lets go: less than what held it, and elsewhere.
+
+    Where rest holds more than slip, the slip starts with an acceleration at once, and its direction is that of the
+    solution in which the contact slips.
+    """
+    places = ground.table.places
+    leaving = [
+        number
+        for number in stuck
+        if labels[number].plain is Mode.SLIP
+        and len(places[number].slips) > 1
+        and places[number].rows.resting is not None
+    ]
+    if not leaving:
+        return pulls
+    problem, numbers = problem_at(ground, moment, terms, leaving)
+    found = reactions_of_problem(problem, certify=False, ranges=False, exact=False)
+    for solution in found.solutions:
+        if labels_of(ground, numbers, solution) == labels:
+            return {**pulls, **{places[n].law: solution.tangential[numbers.index(n)] for n in leaving}}
+    return pulls
 
 
 def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[Mode, ...] | None:

@@ -198,7 +198,7 @@ def impact_problem(
             along = {
                 "tangent": tangent,
                 "slip_rate0": terms.slip[slips, 0] - tangent @ moment.v,
-                "friction": float(terms.bounds[place.law, 0]),
+                "sides": tuple(float(terms.bounds[row, 0]) for row in place.rows.sides),
             }
         kind = HELD if not place.one_sided else CONTACT if place.on_position else ONE_SIDED
         e = restitution_at(context, number, moment) if kind == CONTACT else None
@@ -235,13 +235,13 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
 
 def _details(context: Context, moment: Moment, outcome: ImpactOutcome, numbers: tuple[int, ...]) -> dict[str, Any]:
     """Return what an impact was: impulses by constraint, velocities, energy, law."""
-    places = context.table.places
+    places, bounds = context.table.places, terms_at(context, moment).bounds[:, 0]
     return {
         "impulses": {places[number].name: float(outcome.normal[i]) for i, number in enumerate(numbers)},
         "friction_impulses": {
-            places[number].name: outcome.tangential[i, : len(places[number].slips)].copy()
-            for i, number in enumerate(numbers)
-            if places[number].slips
+            place.name: place.rows.along(bounds, outcome.tangential[i, : len(place.slips)].copy())
+            for i, place in enumerate(places[number] for number in numbers)
+            if place.slips
         },
         "before": moment.v.copy(),
         "after": outcome.velocity.copy(),

@@ -186,7 +186,7 @@ def solve_mode(
         along = slip_direction(terms, place.slips, sign)
         if directions and law in directions:
             along = np.asarray(directions[law])[:, None] * np.ones((1, states))
-        pull = -terms.bounds[law] * along
+        pull = -terms.bounds[place.rows.against(sign)] * along
         for component, slip in enumerate(place.slips):
             if place.side is Side.BOUND:
                 force += pull[component] * terms.slip_rows[slip]
@@ -314,7 +314,7 @@ def _columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array,
     given = np.zeros(columns.shape[1])
     for law, sign in mode.sliding:
         place = table.places[table.of_law(law)]
-        pull = -float(terms.bounds[law, 0]) * slip_direction(terms, place.slips, sign)[:, 0]
+        pull = -float(terms.bounds[place.rows.against(sign), 0]) * slip_direction(terms, place.slips, sign)[:, 0]
         push = pull @ terms.slip_rows[list(place.slips), :, 0]
         if place.normal in mode.held:
             columns[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
@@ -333,9 +333,9 @@ def _bounds(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, 
         high.append(0.0 if pulls else np.inf)
     for slip in mode.sticking:
         place = next(place for place in table.places if slip in place.slips)
-        bound = float(terms.bounds[place.law, 0]) if place.side is Side.BOUND else np.inf
-        low.append(-bound)
-        high.append(bound)
+        plus, minus = (float(terms.bounds[row, 0]) for row in place.rows.held())
+        low.append(-plus if place.side is Side.BOUND else -np.inf)
+        high.append(minus if place.side is Side.BOUND else np.inf)
     return np.array(low), np.array(high)
 
 
@@ -346,10 +346,10 @@ def _cones(table: ContactTable, terms: Terms, mode: ActiveSet, size: int) -> tup
         place = next(place for place in table.places if slip in place.slips)
         if place.normal not in mode.held:
             continue
-        bound = float(terms.bounds[place.law, 0]) * (-1.0 if place.normal in mode.pulling else 1.0)
-        for sign in (1.0, -1.0):
+        plus, minus = (float(terms.bounds[row, 0]) for row in place.rows.held())
+        for sign, bound in ((1.0, minus), (-1.0, plus)):
             row = np.zeros(size)
-            row[mode.held.index(place.normal)] = -bound
+            row[mode.held.index(place.normal)] = bound if place.normal in mode.pulling else -bound
             row[len(mode.held) + i] = sign
             rows.append(row)
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))

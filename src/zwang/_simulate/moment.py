@@ -7,7 +7,7 @@ Nothing is written into anything but the record, and by the loop alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -389,11 +389,20 @@ def acts(ground: Ground, moment: Moment, number: int) -> bool:
     return not ground.table.places[number].one_sided or number in moment.touching
 
 
-def problem_at(ground: Ground, moment: Moment, terms: Terms) -> tuple[ContactProblem, tuple[int, ...]]:
-    """Return the contact problem of a moment, and the numbers of the constraints that are its contacts."""
+def problem_at(
+    ground: Ground, moment: Moment, terms: Terms, moving: Collection[int] = ()
+) -> tuple[ContactProblem, tuple[int, ...]]:
+    """Return the contact problem of a moment, and the numbers of the constraints that are its contacts.
+
+    Those in `moving` have let go: rest has no law of its own there.
+    """
     table = ground.table
     numbers = [number for number in range(len(table.places)) if acts(ground, moment, number)]
     rest = np.zeros(len(table.places), dtype=bool)
     rest[list(moment.resting)] = True
-    chosen = np.array(numbers, dtype=np.int64)
-    return problem_of(table, terms, chosen, rest, declared=False), tuple(numbers)
+    problem = problem_of(table, terms, np.array(numbers, dtype=np.int64), rest, declared=False)
+    held = problem.rows.resting
+    if moving and held is not None:
+        free = np.array([number in moving for number in numbers])
+        problem = problem.with_rows(replace(problem.rows, resting=np.where(free[:, None], np.nan, held)))
+    return problem, tuple(numbers)

@@ -162,7 +162,7 @@ class RowSource:
             for (piece, terms, _), solved in zip(parts, least, strict=True):
                 size = terms.force.shape[1]
                 lam = solved.normal[place.normal] if place.normal >= 0 else np.zeros(size)
-                rub = solved.tangential[list(place.slips)].T
+                rub = place.rows.along(terms.bounds, solved.tangential[list(place.slips)]).T
                 hidden = self.redundant is None or not len(piece.dense)
                 normal.append(np.full(size, np.nan) if hidden and place.name in piece.undetermined else lam)
                 loose = {place.name, friction_of(place.name)} if not len(piece.dense) else {friction_of(place.name)}

@@ -75,9 +75,15 @@ class StepRows:
             a, own = int(self.layout.first[c]), int(place.normal >= 0)
             if place.slips:
                 both = mean[:, a + own : a + own + len(place.slips)]
+                if place.rows.axes:
+                    both = place.rows.along(self._bounds(), both.T).T
                 friction[place.name] = both[:, 0] if len(place.slips) == 1 else both
             reactions[place.name] = mean[:, a] if own else friction[place.name]
         return reactions, friction
+
+    def _bounds(self) -> Array:
+        """The numbers of the laws at the start of every step."""
+        return np.asarray(self._terms(self.steps.t, self.steps.q, self.steps.v).bounds)
 
     def _energies(self) -> tuple[Array, float]:
         """Return kinetic and potential energy (2, rows), and the largest violation of a position."""

@@ -157,15 +157,18 @@ def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bo
     return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
 
 
-def _load(terms: Terms, solved: ModeSolution, place: Place) -> float:
+def _room(terms: Terms, solved: ModeSolution, place: Place) -> tuple[float, float]:
+    """Return how far inside what holds it at rest a friction force is, and the size of what is compared."""
     load = 1.0 if place.side is Side.BOUND else abs(float(solved.normal[place.normal, 0]))
-    return float(terms.bounds[place.law, 0]) * load
+    force = solved.tangential[list(place.slips), 0]
+    room = float(place.rows.room(terms.bounds[:, 0], load, force, rests=True))
+    largest = max(float(terms.bounds[row, 0]) for row in place.rows.held()) * load
+    return room, max(largest, math.hypot(*force))
 
 
 def _at_bound(terms: Terms, solved: ModeSolution, place: Place) -> bool:
-    bound = _load(terms, solved, place)
-    force = math.hypot(*solved.tangential[list(place.slips), 0])
-    return abs(bound - force) <= TIE * max(bound, force)
+    room, size = _room(terms, solved, place)
+    return abs(room) <= TIE * size
 
 
 def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bool:
@@ -247,9 +250,8 @@ def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: Mode, r
         if sign * solved.normal[place.normal, 0] < -NOISE * force_scale(terms, terms.rows[place.normal, :, 0]):
             return False
     if what is Mode.STICK:
-        bound = _load(terms, solved, place)
-        force = math.hypot(*solved.tangential[list(place.slips), 0])
-        return force <= bound + NOISE * max(bound, force)
+        room, size = _room(terms, solved, place)
+        return room >= -NOISE * size
     if resting and label.sign:
         slip = place.slips[0]
         row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])

@@ -26,6 +26,7 @@ from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend, steps_left
+from zwang._numerics.contact.table import Place
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.motion.moreau import (
@@ -115,6 +116,7 @@ class Walk:
             np.array([int(place.normal >= 0 and place.on_position) for place in places], dtype=np.int64),
             np.array([place.law for place in places], dtype=np.int64),
             np.array([place.normal for place in places], dtype=np.int64),
+            _sections(places),
         )
         self.restitution = _Restitution(ground)
 
@@ -247,6 +249,17 @@ class Walk:
         size = float(np.abs(np.concatenate([track.q[k], track.v[k]])).max(initial=0.0))
         more = f"the largest coordinate or velocity is {size:.3g}. Try a shorter step, or look at the forces there"
         return Stop(MotionStatus.UNFINISHED, f"{said}, though no velocity grows like a power of the time left; {more}.")
+
+
+def _sections(places: tuple[Place, ...]) -> NDArray[np.int64]:
+    """Return where the numbers of sections stand, four for each contact; none where one number says all of a law."""
+    if all(place.rows.plain for place in places):
+        return np.zeros(0, dtype=np.int64)
+    found = np.full((len(places), 4), -1, dtype=np.int64)
+    for c, place in enumerate(places):
+        if place.law >= 0 and not place.rows.plain:
+            found[c] = *place.rows.sides, *(place.rows.resting or (-1, -1))
+    return found.ravel()
 
 
 def contact_rows(ground: Ground) -> list[Row]:

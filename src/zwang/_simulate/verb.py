@@ -10,7 +10,6 @@ from zwang._compile import Model, compile
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
-from zwang._declare.friction_forms import law_rows
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
@@ -203,8 +202,6 @@ def simulate(
         raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
     shown = (system.system if isinstance(system, Model) else system).drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
-    if not all(rows.plain and not rows.axes for rows in law_rows(model.system)):
-        raise DeclarationError(f"{model.system.name}: motions know Coulomb's law with one coefficient. Ask reactions.")
     name = model.system.name
     inputs = resolve(model.system, state, params)
     moved: tuple[ProjectedState, ...] = ()

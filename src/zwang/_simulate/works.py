@@ -164,7 +164,7 @@ def _impulse_work(ground: Ground, piece: MotionPiece, names: list[str]) -> Array
         mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
         for place in ground.table.places:
             work = details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)
-            rubbed = details["friction_impulses"].get(place.name, ())
+            rubbed = place.rows.scaled(terms.bounds[:, 0], details["friction_impulses"].get(place.name, ()))
             for slip, impulse in zip(place.slips, rubbed, strict=False):
                 work += float(impulse) * float(terms.slip_rows[slip, :, 0] @ mean)
             found[names.index(place.name)] += work

@@ -33,6 +33,12 @@ class LawRows:
     resting: tuple[int, int] | None = None
     axes: tuple[int, ...] = ()
 
+    def __repr__(self) -> str:
+        parts = [f"sides={self.sides}"]
+        parts += [] if self.resting is None else [f"resting={self.resting}"]
+        parts += [f"axes={self.axes}"] if self.axes else []
+        return f"LawRows({', '.join(parts)})"
+
     @property
     def plain(self) -> bool:
         """Whether one number says all: a symmetric interval or a disc, the same at rest."""
@@ -42,18 +48,23 @@ class LawRows:
         """Return where the size against a slip of this sign stands; 0: in a plane."""
         return self.sides[1] if sign < 0 else self.sides[0]
 
-    def contact(self, bounds: Array, *, alone: bool) -> dict[str, Any]:
-        """Return the law as a `Contact` takes it, from bounds (rows,) at a state; `alone`: without a normal."""
-        plus, minus = (max(float(bounds[row]), 0.0) for row in self.sides)
-        rest = None if self.resting is None else tuple(max(float(bounds[row]), 0.0) for row in self.resting)
-        if plus == minus and rest is None:
-            return {"friction": 1.0, "normal_force": plus} if alone else {"friction": plus}
-        load = {"normal_force": 1.0} if alone else {}
-        if self.sides[0] == self.sides[1] and rest is not None and (rest[0] == rest[1] or self.axes):
-            return {**load, "friction": plus, "static_friction": rest[0] if rest[0] == rest[1] else rest}
-        if rest is None:
-            return {**load, "section": (-plus, minus)}
-        return {**load, "section": (-plus, minus), "static_friction": (-rest[0], rest[1])}
+    def held(self) -> tuple[int, int]:
+        """Return where the sizes stand that hold a contact at rest."""
+        return self.sides if self.resting is None else self.resting
+
+    def along(self, bounds: Array, forces: Array) -> Array:
+        """Return friction forces (p, ...) along the slips of solvers as forces along the declared ones."""
+        return bounds[list(self.axes)] * forces if self.axes else forces
+
+    def scaled(self, bounds: Array, forces: Any) -> Any:
+        """Return friction forces (p, ...) along the declared slips as forces along those of solvers.
+
+        The same factors take slips of solvers to the declared ones.
+        """
+        if not self.axes or not len(forces):
+            return forces
+        axes = bounds[list(self.axes)]
+        return np.divide(forces, axes, out=np.zeros(axes.shape), where=axes > 0)
 
     def room(self, bounds: Array, load: Any, force: Array, *, rests: bool) -> Any:
         """Return how far inside its section a friction force (p, ...) is, negative outside.
@@ -69,13 +80,3 @@ class LawRows:
         a, b = (np.maximum(bounds[row], 1e-300) for row in self.resting)
         short = np.minimum(a, b)
         return short * (load - np.sqrt((force[0] / a) ** 2 + (force[1] / b) ** 2))
-
-
-def physical(rows: tuple[LawRows, ...], bounds: Array, slips: tuple[tuple[int, ...], ...], values: Array) -> Array:
-    """Return forces (slips, ...) along the slips of solvers as forces along the declared ones."""
-    found = values
-    for law, own in zip(rows, slips, strict=True):
-        for slip, axis in zip(own, law.axes, strict=False):
-            found = found.copy() if found is values else found
-            found[slip] = bounds[axis] * values[slip]
-    return found

@@ -105,6 +105,14 @@ class ContactProblem:
         made._complete("mass")
         return made
 
+    def with_rows(self, rows: ContactRows) -> ContactProblem:
+        """Return the problem with other rows, as sound as those it has."""
+        made = object.__new__(type(self))
+        for name in ("mass", "inverse_mass", "force", "given", "contacts"):
+            object.__setattr__(made, name, getattr(self, name))
+        object.__setattr__(made, "rows", rows)
+        return made
+
     def _complete(self, which: str) -> None:
         """Let the bilateral rows W make up for inertia that is missing: M + W^T D W, with W^T D bias as a force.
 

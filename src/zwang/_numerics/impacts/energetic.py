@@ -63,7 +63,8 @@ class _Process:
     def __init__(self, problem: ImpactProblem, j: int, restitution: float) -> None:
         self.problem, self.j, self.e2 = problem, j, restitution**2
         contact = problem.contacts[j]
-        self.mu = contact.friction
+        plus, minus = contact.sides or (0.0, 0.0)
+        self.mu: float | tuple[float, float] = plus if plus == minus else (plus, minus)
         tangent = contact.tangent if contact.rubs else contact.tangent[:0]
         self.p = len(tangent)
         kinds = [one.kind for one in problem.contacts]
@@ -192,6 +193,7 @@ class _Process:
 
     def _turn(self, phase: Phase) -> tuple[bool, str | None]:
         """Follow a slip that turns."""
+        assert not isinstance(self.mu, tuple)  # two slips have one coefficient
         path = turn(self.gram, self.u, self.mu, phase.active, (self.first_sided, self.first_other), self._left())
         self.z = self.z + path.z
         self.u = path.u

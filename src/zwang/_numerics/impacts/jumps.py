@@ -7,6 +7,7 @@ cones (friction in planes) apply.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,9 @@ from zwang._numerics.contact.merging import maximal
 from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
 from zwang._numerics.contact.pieces import Piece, nearness, pieces_of
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
+from zwang._numerics.contact.residual import residual_of, scales_of
+from zwang._numerics.contact.scaled import Reduced, inverse_times, is_planar, reduce
+from zwang._numerics.contact.variants import special_contacts, variants
 
 Array = NDArray[np.float64]
 
@@ -31,6 +34,7 @@ ENUMERATED = 24
 BUDGET = 200_000
 MANY_STARTS = 60
 """Unknown impulses up to which solvers start from many places."""
+STARTS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +71,43 @@ def all_jumps(problem: ContactProblem) -> Jumps:
     if arrays.size == 0 or not arrays.loaded:
         k = problem.rows.count
         return Jumps((Jump(np.zeros(len(problem.force)), np.zeros(k), np.zeros((k, 2)), 0.0),), True)
-    if arrays.convex:
+    special = special_contacts(problem, 0.0)
+    if arrays.convex and not special:
         return Jumps(_accepted([gauss_projection(arrays)]), True)
     if is_planar(problem) and problem.rows.count <= ENUMERATED:
         found = _enumerated(problem, arrays)
         if found is not None:
             return found
+    if special:
+        return Jumps(_of_variants(problem, special), False)
     if one_contact_fits(arrays):
         exact = one_contact_solutions(arrays)
         return Jumps(_accepted([candidate for _, candidate in exact.solutions]), exact.complete)
     if arrays.size <= MANY_STARTS:
-        return Jumps(_accepted(solve_many_starts(arrays, seed=0, starts=40, tol=TOL)), False)
+        return Jumps(_accepted(solve_many_starts(arrays, seed=0, starts=STARTS, tol=TOL)), False)
     return Jumps(_accepted([solve_one(arrays, tol=TOL)]), False)
+
+
+def _of_variants(problem: ContactProblem, special: Sequence[int]) -> tuple[Jump, ...]:
+    """Return what solvers find where sections along lines have two sizes, beside friction in planes."""
+    scales = scales_of(problem, inverse_times(problem))
+    found: list[Jump] = []
+    for one in variants(problem, special)[0]:
+        arrays = friction_arrays(one.problem)
+        if arrays.convex:
+            candidates = [gauss_projection(arrays)]
+        else:
+            candidates = list(solve_many_starts(arrays, seed=0, starts=STARTS, tol=TOL))
+        for item in candidates:
+            forces = (item.acceleration, item.normal, item.tangential * one.factors)
+            residual = residual_of(problem, *forces, scales).largest
+            if residual <= TOL and all(_differ(forces[0], other.w) for other in found):
+                found.append(Jump(*forces, residual))
+    return tuple(found)
+
+
+def _differ(one: Array, other: Array) -> bool:
+    return bool(np.abs(one - other).max(initial=0.0) > 100 * TOL * np.abs(other).max(initial=0.0))
 
 
 def _accepted(candidates: list[Candidate]) -> tuple[Jump, ...]:
@@ -96,7 +125,7 @@ def _enumerated(problem: ContactProblem, arrays: FrictionArrays) -> Jumps | None
     found: list[Jump] = []
     for piece in pieces:
         for z in _points(piece):
-            jump = _jump(reduced, arrays, z)
+            jump = _jump(problem, reduced, arrays, z)
             if all(_apart(reduced, arrays, jump, other) for other in found):
                 found.append(jump)
     return Jumps(tuple(found), True, any(not piece.unique for piece in pieces))
@@ -107,11 +136,16 @@ def _points(piece: Piece) -> Array:
     return body.point[None, :] if piece.unique or not len(body.vertices) else body.vertices
 
 
-def _jump(reduced: Reduced, arrays: FrictionArrays, z: Array) -> Jump:
+def _jump(problem: ContactProblem, reduced: Reduced, arrays: FrictionArrays, z: Array) -> Jump:
     from zwang._numerics.contact.candidate import natural_residual
 
     normal, tangential = reduced.forces(z)
-    return Jump(reduced.acceleration(z), normal, tangential, natural_residual(arrays, arrays.stack(normal, tangential)))
+    if problem.rows.plain:
+        residual = natural_residual(arrays, arrays.stack(normal, tangential))
+    else:
+        forces = (reduced.acceleration(z), normal, tangential)
+        residual = residual_of(problem, *forces, scales_of(problem, inverse_times(problem))).largest
+    return Jump(reduced.acceleration(z), normal, tangential, residual)
 
 
 def _apart(reduced: Reduced, arrays: FrictionArrays, one: Jump, other: Jump) -> bool:

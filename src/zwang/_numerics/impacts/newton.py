@@ -33,7 +33,7 @@ def friction_contact(problem: ImpactProblem, j: int, velocity: Array, *, bias: f
     along = {}
     if contact.rubs:
         slip = contact.tangent @ velocity + contact.slip_rate0
-        along = {"tangent": contact.tangent, "friction": contact.friction, "tangent_bias": -slip}
+        along = {"tangent": contact.tangent, "tangent_bias": -slip, **contact.law}
     return Contact(contact.normal, bias=bias, bilateral=contact.kind == HELD, **along)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Sides = tuple[float, float]
 
 SIGN = 1e-12
 """Relative size below which a derivative counts as zero when active rows are decided."""
@@ -46,7 +47,7 @@ class Phase:
     turning: bool
 
 
-def next_phase(gram: Array, slip: Array, mu: float, closed: tuple[int, ...]) -> Phase | None:
+def next_phase(gram: Array, slip: Array, mu: float | Sides, closed: tuple[int, ...]) -> Phase | None:
     """Return the phase that follows.
 
     Parameters
@@ -55,7 +56,8 @@ def next_phase(gram: Array, slip: Array, mu: float, closed: tuple[int, ...]) -> 
         G of the rows: normal, p slips, one-sided constraints.
     slip : (p,) array
         Exactly zero at rest.
-    mu : float
+    mu : float or (float, float)
+        The coefficient; for one slip also those against a slip > 0 and against a slip < 0.
     closed : tuple of int
         The one-sided rows whose rate is zero.
 
@@ -88,12 +90,14 @@ def eliminate(gram: Array, active: tuple[int, ...]) -> tuple[Array, Array]:
     return gram + gram[:, held] @ share, share
 
 
-def _phase(gram: Array, slip: Array, mu: float, active: tuple[int, ...]) -> Phase:
+def _phase(gram: Array, slip: Array, given: float | Sides, active: tuple[int, ...]) -> Phase:
     p = len(slip)
     reduced, share = eliminate(gram, active)
     speed = math.hypot(*slip)
     own = slice(1, 1 + p)
     sticks = turning = False
+    plus, minus = given if isinstance(given, tuple) else (given, given)
+    mu = minus if p == 1 and slip[0] < 0 else plus
     if speed > 0:
         direction = slip / speed
         force = -mu * direction
@@ -101,6 +105,10 @@ def _phase(gram: Array, slip: Array, mu: float, active: tuple[int, ...]) -> Phas
         turning = p == 2 and abs(direction[0] * change[1] - direction[1] * change[0]) > 1e-15 * float(
             np.abs(reduced).max()
         )
+    elif plus != minus:
+        force = np.array([_between(-plus, minus, float(reduced[1, 1]), float(reduced[1, 0]))])
+        sticks = bool(-plus < force[0] < minus)
+        direction = np.zeros(1) if sticks else np.array([1.0 if force[0] == -plus else -1.0])
     else:
         force = resting_friction(reduced[own, own], reduced[own, 0], mu)
         sticks = p == 0 or math.hypot(*force) < mu
@@ -109,6 +117,13 @@ def _phase(gram: Array, slip: Array, mu: float, active: tuple[int, ...]) -> Phas
     z[0], z[own] = 1.0, force
     z[list(active)] = share @ z
     return Phase(z, active, sticks, direction, turning)
+
+
+def _between(low: float, high: float, tangent: float, coupling: float) -> float:
+    """Return the friction f in [low, high] that minimizes S f^2 / 2 + c f."""
+    if tangent > 1e-14 * abs(coupling):
+        return min(max(-coupling / tangent, low), high)
+    return 0.0
 
 
 def resting_friction(tangent: Array, coupling: Array, mu: float) -> Array:

@@ -81,4 +81,4 @@ def _given(problem: ImpactProblem, j: int, velocity: Array, least: Array) -> Con
     contact = problem.contacts[j]
     slip = contact.tangent @ velocity + contact.slip_rate0
     load = float(least[j])
-    return Contact(None, tangent=contact.tangent, friction=contact.friction, normal_force=load, tangent_bias=-slip)
+    return Contact(None, tangent=contact.tangent, normal_force=load, tangent_bias=-slip, **contact.law)

@@ -50,7 +50,10 @@ class ImpactContact:
     restitution : float, optional
         Of a 'contact': in [0, 1]. None is an impact whose outcome nobody declared.
     friction : float
-        Coulomb's coefficient, times the scale of the expression.
+        Coulomb's coefficient, times the scale of the expression; the larger one of two sides.
+    sides : (float, float), optional
+        In place of `friction`: coefficients against a slip > 0 and against a slip < 0. Rest has no law of its own:
+        impulses know the coefficients of slip alone.
     tangent : (p, n) array, optional
         Rows of the slip, p = 0, 1 or 2.
     slip_rate0 : (p,) array, optional
@@ -68,6 +71,7 @@ class ImpactContact:
     rate0: float = field(default=0.0, kw_only=True)
     restitution: float | None = field(default=None, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
+    sides: tuple[float, float] | None = field(default=None, kw_only=True)
     tangent: Any = field(default=None, kw_only=True)
     slip_rate0: Any = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
@@ -79,7 +83,9 @@ class ImpactContact:
         put(self, "tangent", np.asarray(tangent, dtype=float).reshape(-1, len(self.normal)))
         p = len(self.tangent)
         put(self, "slip_rate0", np.zeros(p) if self.slip_rate0 is None else np.reshape(self.slip_rate0, p) + 0.0)
-        put(self, "friction", float(self.friction))
+        sides = (float(self.friction),) * 2 if self.sides is None else tuple(float(side) for side in self.sides)
+        put(self, "sides", sides)
+        put(self, "friction", max(sides))
         if self.kind not in (CONTACT, ONE_SIDED, HELD):
             raise DeclarationError(
                 f"ImpactContact: kind is {self.kind!r}, needed '{CONTACT}', '{ONE_SIDED}' or '{HELD}'."
@@ -90,6 +96,12 @@ class ImpactContact:
                 f"ImpactContact{f' {self.name!r}' if self.name else ''}: restitution is {e:g}, needed a number between "
                 f"0 (plastic) and 1 (elastic)."
             )
+
+    @property
+    def law(self) -> dict[str, Any]:
+        """The law of friction as a `Contact` takes it."""
+        plus, minus = self.sides or (0.0, 0.0)
+        return {"friction": plus} if plus == minus else {"section": (-plus, minus)}
 
     @property
     def rubs(self) -> bool:

@@ -53,6 +53,11 @@ from zwang._numerics.motion.moreau.kernels import (
 
 OPEN, STICKS, SLIDES = range(3)
 ROUNDS, MEMORY = 40, 8
+TOL = 1e-12
+"""Residual that a step is solved to, relative to the velocities that it would make without impulses."""
+GOOD = 1e-10
+"""Residual beyond which other solvers are asked."""
+GRADIENTS, SWEEPS = 400, 400
 
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)

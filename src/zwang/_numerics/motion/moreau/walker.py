@@ -70,16 +70,27 @@ class Walker:
         Number of each contact's friction law, -1 without one.
     normals : (k,) int array
         Number of each contact's normal, -1 without one.
+    sections : (4 k,) int array, optional
+        For each contact, among the bounds: the two sides of its section and those at rest, -1 where there are none;
+        empty where one number says all of every law.
     """
 
     def __init__(
-        self, layout: StepLayout, terms: Terms, params: Floats, levels: Ints, laws: Ints, normals: Ints
+        self,
+        layout: StepLayout,
+        terms: Terms,
+        params: Floats,
+        levels: Ints,
+        laws: Ints,
+        normals: Ints,
+        sections: Ints | None = None,
     ) -> None:
         self.layout, self.terms, self.params = layout, terms, np.ascontiguousarray(params, dtype=float)
         m, n, k, blocks = len(layout.source), layout.n, len(layout.first), int(layout.block_at[-1])
         own = [np.ascontiguousarray(part, dtype=np.int64) for part in (normals, levels, laws)]
         state = [np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64), np.zeros(k, dtype=np.int64)]
-        self.tables = (*layout.tables, *own, layout.source, *state)
+        self.sections = np.zeros(0, dtype=np.int64) if sections is None else sections
+        self.tables = (*layout.tables, *own, layout.source, *state, self.sections)
         z, w = len(layout.j_column), len(layout.w_column)
         sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
         sizes += [m, 2 * k, k, terms.size, n, n, m, m, n, m]
@@ -105,7 +116,7 @@ class Walker:
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
             if status != walking.UNSOLVED:
                 return status, reached
-            given = self._by_solvers()
+            given = self._by_solvers() if not len(self.sections) else 1.0  # they know symmetric sections alone
             self.asked += 1
             if not given <= SOLVED:
                 self.residual = given

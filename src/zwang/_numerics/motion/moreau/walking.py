@@ -8,7 +8,7 @@ import numpy as np
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.motion.moreau.impulses import shift, solve, velocities
+from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, shift, solve, velocities
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BOUND_PLACE,
@@ -36,6 +36,7 @@ from zwang._numerics.motion.moreau.kernels import (
     POSITION,
     REST,
     RESTITUTION,
+    SECTION,
     SHIFT,
     SIZE,
     TURN,
@@ -50,15 +51,12 @@ from zwang._numerics.motion.moreau.kernels import (
     row_times,
     settle,
 )
+from zwang._numerics.motion.moreau.sections import solve_sections
 
 WENT, NOT_FINITE, UNSOLVED, UNDECLARED, STILL = range(5)
 """How a walk ends: all steps taken; the equations are not finite; the impulses of a step were not found; an impact
 without a coefficient of restitution; nothing moves any more."""
 
-TOL = 1e-12
-"""Residual that a step is solved to, relative to the velocities that it would make without impulses."""
-GOOD = 1e-10
-"""Residual beyond which other solvers are asked."""
 AT_REST = 1e-10
 """Velocities below this part of what they would be without impulses are rest, where rest is allowed."""
 CLOSED = 1e-12
@@ -67,7 +65,6 @@ DRIFT = 1e-13
 """Violations below this, relative to 1 + the size of the coordinates, are left alone."""
 APPROACH = 1e-9
 """Rates below minus this, relative to 1 + the size of the velocities, are impacts."""
-GRADIENTS, SWEEPS = 400, 400
 
 
 @njit
@@ -219,7 +216,11 @@ def walk(
             velocities(t, f, t[ACTIVE])
             residual = given
         else:
-            residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+            if t[SECTION].size == 0:
+                residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+            else:
+                bounds = place[BOUND_PLACE]
+                residual = solve_sections(t, f, terms, bounds, h, speed, k, rates, cause)
             if not residual <= GOOD:
                 return UNSOLVED, k, worst, drift
         worst = max(worst, residual)
