@@ -46,7 +46,7 @@ help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -e 's/:.*## /\t/' | expand -t 12
 
 demo: $(PACKAGE) ## install what the demonstration needs and run it: writes report.html and ledger.json
-	$(call step,demo: every claim of five papers (the first time compiles kernels for some minutes),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
+	$(call step,demo: every claim of five papers (the first time compiles kernels for a minute),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
 	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
 
 # One after the other, whatever -j says: the pages are checked by the tests, and kernels are compiled once before them.
@@ -72,7 +72,7 @@ docs: $(TOOLS) ## build the documentation, warnings are errors: docs/_build/html
 	$(call step,docs: sphinx with warnings as errors; runs the examples,$(BIN)/sphinx-build --quiet -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html)
 
 warm: $(TOOLS) ## compile the kernels once, before tests run in parallel
-	$(call step,warm: compile the kernels of the gallery,$(BIN)/python tests/warm_kernels.py)
+	$(call step,warm: compile the kernels,$(BIN)/zwang warm --jobs $(WORKERS))
 
 # No line after pytest's own: the last thing a reader sees is how many tests passed, and in what time.
 pytest: $(TOOLS) ## tests, doctests of the package, of the README and of the pages

@@ -324,3 +324,25 @@ def test_ctrl_c_while_a_command_is_imported_ends_with_130(monkeypatch: pytest.Mo
     monkeypatch.setattr("zwang.cli.group.importlib.import_module", interrupted)
     result = CliRunner().invoke(main, ["simulate", "bouncing_ball"])
     assert result.exit_code == 130 and "Aborted" not in result.output
+
+
+def test_warm_compiles_the_kernels_of_the_package_and_says_how_many(tmp_path, monkeypatch):
+    from zwang._numerics.jit import inventory
+
+    listed = inventory.package_kernels()
+    assert len(set(listed)) == len(listed) > 30
+    small = [item for item in listed if item[1] in {"_row_counts", "fill_table"}]
+    monkeypatch.setattr(inventory, "package_kernels", lambda: small)
+    monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path))
+    for new in (len(small), 0):
+        done = CliRunner().invoke(main, ["warm", "--jobs", "2"])
+        assert done.exit_code == 0, done.output
+        assert f"{len(small)} kernels are ready, {new} of them new, in {tmp_path}" in done.output
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_warm_without_a_compiler_says_what_to_do(monkeypatch):
+    monkeypatch.setattr("zwang._numerics.jit.only_tier", lambda: "plain")
+    done = CliRunner().invoke(main, ["warm"])
+    assert done.exit_code == 2
+    assert "there is no compiler here. Install numba, and unset ZWANG_NO_JIT" in done.output

@@ -49,7 +49,7 @@ def _one_small_state(given: Mapping[str, Any]) -> bool:
     return single and len(frictional) <= FEW and all(len(item.slip) < 2 for item in frictional)
 
 
-@tiered("reactions", main="count_modes", seconds=15, small=_one_small_state)
+@tiered("reactions", main="count_solutions", seconds=15, small=_one_small_state)
 def reactions(
     system: System | Model | ContactProblem,
     state: Mapping[Any, Any] | None = None,

@@ -27,6 +27,7 @@ COMMANDS = {
     "show": ("commands", "show", "Show a model, and the equations derived from it."),
     "simulate": ("simulating", "simulate_", "How the system moves, with its events."),
     "sweep": ("sweeping", "sweep_", "Any verb over a grid or a sample; resumable."),
+    "warm": ("warming", "warm", "Compile everything ahead, once per installation."),
     "trace": ("tracing", "trace_", "The configuration space: arcs, singular points."),
 }
 """Name -> module of this package, its command there, and what `zwang --help` says of it."""

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,6 +133,21 @@ def write_kernel(name: str, digest: str, payload: bytes) -> None:
     _look_at_size(folder, limit)
 
 
+@contextlib.contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Let one process after the other into the block for this name: what one compiles the next finds on disk."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(ImportError, OSError, RuntimeError):  # not everywhere: then both do the work
+            import fcntl
+
+            path = cache_folder().absolute() / f"{name}.lock"
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            held.callback(os.close, handle)
+            held.callback(path.unlink, missing_ok=True)  # those who wait for it have it open
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
 def cache_summary() -> CacheSummary:
     """Return what is in the folder."""
     folder = cache_folder().absolute()
@@ -142,7 +158,12 @@ def cache_summary() -> CacheSummary:
 def clear_cache() -> int:
     """Remove every kernel from the folder, those of earlier versions included, and return how many files went."""
     folder, gone = cache_folder().absolute(), 0
-    ours = [folder.glob(f"*{ENDING}"), folder.glob("*.tmp"), (folder / "__pycache__").glob("*_*.nb[ic]")]
+    ours = [
+        folder.glob(f"*{ENDING}"),
+        folder.glob("*.tmp"),
+        folder.glob("*.lock"),
+        (folder / "__pycache__").glob("*_*.nb[ic]"),
+    ]
     ours.append(path for path in folder.glob("*_*.py") if re.search(r"_[0-9a-f]{16,32}\.py\Z", path.name))
     for path in (path for found in ours for path in found):
         with contextlib.suppress(FileNotFoundError):  # another process was quicker

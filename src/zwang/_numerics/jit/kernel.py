@@ -32,7 +32,7 @@ import numpy as np
 
 from zwang._interrupts import uninterrupted
 from zwang._numerics.jit import machine_code
-from zwang._numerics.jit.cache import KernelWarning, read_kernel, write_kernel
+from zwang._numerics.jit.cache import KernelWarning, alone, read_kernel, write_kernel
 from zwang._numerics.jit.content import Routine, digest_of, full_name, globals_read
 from zwang._numerics.jit.named import typed
 from zwang._numerics.jit.symbols import linked
@@ -257,17 +257,24 @@ def _build(kernel: Kernel[P, R], digest: str) -> Callable[P, R]:
     engine = None if kernel.generated is None else kernel.generated.engine
     with uninterrupted():
         machine_code.free_engines()
-        kept = read_kernel(name, digest)
-        if kept is not None:
-            with contextlib.suppress(Exception):  # of another make of Numba, say: it is compiled again
-                machine_code.read_back(dispatcher, kept, engine)
-                kernel.restored = True
-        if not dispatcher.overloads:
+        if not _restored(kernel, dispatcher, engine, name, digest):
             if kernel.generated is None and not current().patient:
                 raise NotReady(full_name(kernel))
-            dispatcher = _compiled(kernel, dispatcher, engine, name, digest)
+            with alone(name):
+                if not _restored(kernel, dispatcher, engine, name, digest):  # by another process, meanwhile
+                    dispatcher = _compiled(kernel, dispatcher, engine, name, digest)
         dispatcher.disable_compile()
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _restored(kernel: Kernel[Any, Any], dispatcher: Any, engine: Any, name: str, digest: str) -> bool:
+    """Give a dispatcher its code from the disk, if it is there."""
+    kept = read_kernel(name, digest)
+    if kept is not None:
+        with contextlib.suppress(Exception):  # of another make of Numba, say: it is compiled again
+            machine_code.read_back(dispatcher, kept, engine)
+            kernel.restored = True
+    return bool(dispatcher.overloads)
 
 
 def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, digest: str) -> Any:
