@@ -17,7 +17,7 @@ import sympy as sp
 import zwang as zw
 from zwang._results.configuration import ConfigurationSpace
 from zwang._trace.exhaustive import certify, radical
-from zwang._trace.exhaustive_balls import Balls, Enclosure, corners
+from zwang._trace.exhaustive_balls import Boxes, Enclosure, corners
 from zwang._trace.exhaustive_boxes import Prover
 from zwang._trace.exhaustive_local import exact_type
 from zwang._trace.formulas import Formulas, exact, exact_equations, numeric
@@ -60,7 +60,7 @@ def test_formulas_agree_with_sympy_on_every_kind_of_operation() -> None:
         (1 + X**2) ** Y,
     ]
     point = np.array([0.7, 1.3])
-    found = numeric(Formulas.of(expressions, (X, Y)))(point[:, None])[:, 0]
+    found = numeric(Formulas(expressions, (X, Y)))(point[:, None])[:, 0]
     assert found == pytest.approx([float(item.subs({X: 0.7, Y: 1.3})) for item in expressions], rel=1e-14)
 
 
@@ -70,7 +70,7 @@ def test_balls_contain_every_value_that_a_formula_takes_in_a_box() -> None:
         sp.sqrt(X**2 + Y**2) - sp.Rational(1, 3),
         (X - Y) ** 4 / (2 + sp.cos(Y)),
     ]
-    formulas, balls, source = Formulas.of(expressions, (X, Y)), Balls(), np.random.default_rng(5)
+    formulas, balls, source = Formulas(expressions, (X, Y)), Boxes(), np.random.default_rng(5)
     evaluate = numeric(formulas)
     with balls.working():
         for _ in range(60):
@@ -85,7 +85,7 @@ def test_balls_contain_every_value_that_a_formula_takes_in_a_box() -> None:
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4, 7])
 def test_powers_of_balls_round_zero_are_finite_and_even_ones_not_negative(power: int) -> None:
-    balls = Balls()
+    balls = Boxes()
     with balls.working():
         found = balls.whole(flint.arb(0, 0.5), power)
         assert found.is_finite()
@@ -95,7 +95,7 @@ def test_powers_of_balls_round_zero_are_finite_and_even_ones_not_negative(power:
 
 def test_the_precision_of_the_library_is_put_back() -> None:
     before = flint.ctx.prec
-    balls = Balls()
+    balls = Boxes()
     with pytest.raises(ZeroDivisionError), balls.working():
         raise ZeroDivisionError
     assert flint.ctx.prec == before
@@ -314,7 +314,7 @@ def test_a_coordinate_that_is_no_angle_needs_a_box() -> None:
 
 def test_expressions_without_a_smooth_formula_are_refused() -> None:
     with pytest.raises(zw.DeclarationError, match=r"'Abs\(x\)' is not smooth or not an elementary function"):
-        Formulas.of([sp.Abs(X)], (X, Y))
+        Formulas([sp.Abs(X)], (X, Y))
 
 
 # --- exact types ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from zwang._graph.graph import Graph, Node
-from zwang._numerics.series.arithmetic import PI, Arithmetic
+from zwang._numerics.series.arithmetic import FLOAT_FUNCTIONS, PI, Arithmetic
 from zwang._numerics.series.power import Series
 
 NAMES = {
@@ -160,7 +160,10 @@ class Evaluation:
             if place is not None:
                 values[place] = value
         for op, place, args in self._steps:
-            values[place] = self._value(op, args, values)
+            if op == "mul" and args[0] != args[1]:  # by far the most frequent
+                values[place] = values[args[0]] * values[args[1]]
+            else:
+                values[place] = self._value(op, args, values)
         return [values[place] for place in self._outputs]
 
     def _value(self, op: str, args: Any, values: list[Any]) -> Any:
@@ -171,9 +174,14 @@ class Evaluation:
                 total = part if total is None else total + part
             return total
         if op == "mul":
+            if args[0] == args[1] and not isinstance(values[args[0]], Series):
+                return self.arithmetic.square(values[args[0]])
             return values[args[0]] * values[args[1]]
         if op == "div":
             return values[args[0]] / values[args[1]]
+        if op in FLOAT_FUNCTIONS:
+            x = values[args[0]]
+            return x.apply(op) if isinstance(x, Series) else self.arithmetic.call(op, x)
         if op == "pow":
             return self._power(values[args[0]], values[args[1]], args[2])
         return self._other(op, [values[place] for place in args])
@@ -202,7 +210,7 @@ class Evaluation:
             return not a[0] if op == "not" else all(a) if op == "and" else any(a)
         if op == "where":
             return a[1] if a[0] else a[2]
-        return self._angle(*a) if op == "atan2" else self._call(op, a[0])
+        return self._angle(*a)
 
     def _sign(self, x: Any) -> int:
         return x.sign() if isinstance(x, Series) else self.arithmetic.sign(x)

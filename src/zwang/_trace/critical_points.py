@@ -32,7 +32,7 @@ class Extended:
         second = [sp.diff(equations.jacobian[i, j], q[k]) for i in range(m) for j in range(n) for k in range(n)]
         outputs = [*equations.values, *equations.jacobian, *second]
         outputs += [sp.diff(item, parameter) for item in (*equations.values, *equations.jacobian)]
-        self._evaluate = numeric(Formulas.of(outputs, (*q, parameter), equations.name))
+        self._evaluate = numeric(Formulas(outputs, (*q, parameter), equations.name))
         self.scale, self.unit = scale, unit
         self.weights = np.ones(m)
         self.mix = np.eye(m)

@@ -176,7 +176,7 @@ class _Search:
         if not exact.values:
             return []
         extended = Extended(exact, self.symbol, self.scale, self.unit)
-        self.gaps = numeric(Formulas.of(exact.gaps, (*exact.coordinates, self.symbol), exact.name))
+        self.gaps = numeric(Formulas(exact.gaps, (*exact.coordinates, self.symbol), exact.name))
         x = starts_in(self.region, e.angles, self.count, self.source) / self.scale
         s = self.source.uniform(self.low, self.high, size=len(x)) / self.unit
         extended.prepare(x, s)

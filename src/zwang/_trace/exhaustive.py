@@ -137,7 +137,7 @@ def _alone(prover: Prover, equations: ExactEquations, ball: Ball) -> bool:
     if len(equations.coordinates) != 2 or len(equations.values) != 1:
         return False
     (x, y), (f,) = equations.coordinates, equations.values
-    formulas = Formulas.of([sp.diff(f, x, x), sp.diff(f, x, y), sp.diff(f, y, y)], (x, y), equations.name)
+    formulas = Formulas([sp.diff(f, x, x), sp.diff(f, x, y), sp.diff(f, y, y)], (x, y), equations.name)
     box = prover.balls.box((ball.centre - ball.radius).tolist(), (ball.centre + ball.radius).tolist())
     a, b, c = formulas(box, prover.balls)
     return not (a * c - b * b).contains(0)
@@ -145,7 +145,7 @@ def _alone(prover: Prover, equations: ExactEquations, ball: Ball) -> bool:
 
 def _dependent(equations: ExactEquations, place: Array) -> bool:
     n, m = len(equations.coordinates), len(equations.values)
-    slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
+    slope = numeric(Formulas(list(equations.jacobian), equations.coordinates))
     sizes = np.linalg.svd(slope(place[:, None]).reshape(m, n), compute_uv=False)
     return bool(m < n or sizes[n - 1] <= 1e-6 * max(float(sizes[0]), 1e-300))
 
@@ -218,7 +218,7 @@ def _rows(space: Any, equations: ExactEquations) -> tuple[list[int], bool]:
     wanted = n - max(int(space.dimension), 0) if space.dimension >= 0 else min(m, n)
     if m <= wanted:
         return list(range(m)), False
-    slope = numeric(Formulas.of(list(equations.jacobian), equations.coordinates))
+    slope = numeric(Formulas(list(equations.jacobian), equations.coordinates))
     places = [arc.position(share * arc.length) for arc in space.branches for share in (0.21, 0.57, 0.83)]
     places += [position(state, equations) for state in space.points]
     if not places:

@@ -6,76 +6,50 @@ holds for all its points.
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from fractions import Fraction
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
-from zwang._trace.formulas import Arithmetic, ExactEquations, Formulas
+from zwang._numerics.series.balls import Balls, precision
+from zwang._trace.formulas import ExactEquations, Formulas
 
 Array = NDArray[np.float64]
 BITS = 64
 
 
-class Balls(Arithmetic):
-    """Arb's real balls."""
+class Boxes(Balls):
+    """Arb's real balls as boxes: as narrow as they can be told, and defined wherever some of their points are."""
 
-    def __init__(self) -> None:
-        self.flint = importlib.import_module("flint")  # where it is used: `import zwang` stays quick
-        self.arb = self.flint.arb
+    arb = arb
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self) -> AbstractContextManager[None]:
         """Set the working precision, and put back what it was."""
-        context = self.flint.ctx
-        before = context.prec
-        context.prec = BITS
-        try:
-            yield
-        finally:
-            context.prec = before
+        return precision(BITS)
 
-    def constant(self, value: Fraction) -> Any:
-        """Return the ball of a rational."""
-        return self.arb(self.flint.fmpq(value.numerator, value.denominator))
-
-    def pi(self) -> Any:
-        """Return the ball of pi."""
-        return self.arb.pi()
-
-    def call(self, name: str, x: Any) -> Any:
-        """Return an elementary function of a ball."""
-        return getattr(x, name)()
+    def square(self, x: Any) -> Any:
+        """Return the square, which has no negative numbers."""
+        return self.whole(x, 2)
 
     def whole(self, x: Any, exponent: int) -> Any:
-        """Return a positive whole power; an even one of a ball round zero has no negative numbers."""
-        round_zero = exponent % 2 == 0 and 0 in x
-        base = x.abs_upper() if round_zero else x
-        # By products: the library's own power of a ball round zero is not a number.
-        result = base
-        for _ in range(exponent - 1):
-            result = result * base
-        return self.arb(0).union(result) if round_zero else result
+        """Return a natural power; an even one of a ball round zero has no negative numbers."""
+        round_zero = exponent and exponent % 2 == 0 and 0 in x
+        found = super().whole(x.abs_upper() if round_zero else x, exponent)
+        return arb(0).union(found) if round_zero else found
 
-    def root(self, x: Any) -> Any:
-        """Return the square root of those numbers in a ball that have one."""
-        if x > 0:
-            return x.sqrt()
-        top = x.upper()
-        return self.arb(0).union(top.sqrt()) if top >= 0 else x.sqrt()
-
-    def power(self, x: Any, exponent: Fraction) -> Any:
-        """Return a rational power of a positive ball."""
-        return (x.log() * self.constant(exponent)).exp()
+    def call(self, name: str, x: Any) -> Any:
+        """Return an elementary function; the square root of those numbers in a ball that have one."""
+        if name == "sqrt" and not x > 0 and x.upper() >= 0:
+            return arb(0).union(x.upper().sqrt())
+        return getattr(x, name)()
 
     def box(self, low: Sequence[float], high: Sequence[float]) -> list[Any]:
         """Return balls that contain the intervals."""
-        arb, up = self.arb, math.inf
+        up = math.inf
         found = []
         for a, b in zip(low, high, strict=True):
             middle = 0.5 * (a + b)
@@ -99,14 +73,14 @@ class Enclosure:
     """Values and Jacobian of the constraints over boxes."""
 
     def __init__(self, equations: ExactEquations) -> None:
-        self.balls = Balls()
+        self.balls = Boxes()
         self.equations = equations
         n, m = len(equations.coordinates), len(equations.values)
         self.n, self.m = n, m
         where = equations.name
-        self.value = Formulas.of(equations.values, equations.coordinates, where)
-        self.slope = Formulas.of(list(equations.jacobian), equations.coordinates, where)
-        self.gap = Formulas.of(equations.gaps, equations.coordinates, where)
+        self.value = Formulas(equations.values, equations.coordinates, where)
+        self.slope = Formulas(list(equations.jacobian), equations.coordinates, where)
+        self.gap = Formulas(equations.gaps, equations.coordinates, where)
 
     def values(self, box: Sequence[Any]) -> list[Any]:
         """Return the constraints over balls."""

@@ -90,7 +90,7 @@ class Match:
     def _bare(self, places: Sequence[int]) -> list[Array]:
         """Return points of pieces where all one-sided constraints are open but no arc passes: contacts cut chains."""
         domain = self.search.domain
-        gaps = numeric(Formulas.of(self.equations.gaps, self.equations.coordinates))
+        gaps = numeric(Formulas(self.equations.gaps, self.equations.coordinates))
         bare = []
         for q in (self._middle(number) for number in places):
             inside = bool(((q >= domain.low) & (q <= domain.high) | domain.circles).all())

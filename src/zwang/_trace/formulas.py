@@ -1,14 +1,13 @@
 """Constraints as formulas that can be evaluated over any numbers: floats, arrays, balls, exact power series.
 
-The graph of `_derive` keeps its constants as floats, which is right for kernels and too little for proofs: a third is
-not a float. So proofs start from the declared expressions, with the parameters put in as exact rationals, and each
-arithmetic rounds the constants in its own way.
+Kernels keep their constants as floats, which is right for them and too little for proofs: a third is not a float. So
+proofs start from the declared expressions, with the parameters put in as exact rationals, as an exact graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,15 +17,12 @@ import sympy as sp
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Time
 from zwang._declare.system import System
-from zwang.errors import DeclarationError
-
-FUNCTIONS = {
-    sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.exp: "exp", sp.log: "log", sp.sinh: "sinh", sp.cosh: "cosh",
-    sp.tanh: "tanh", sp.asin: "asin", sp.acos: "acos", sp.atan: "atan", sp.asinh: "asinh", sp.acosh: "acosh",
-    sp.atanh: "atanh",
-}  # fmt: skip
-NUMPY = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
-         "atanh": np.arctanh}  # fmt: skip
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import Evaluation, evaluate_into
+from zwang._graph.graph import Graph, Node
+from zwang._numerics.series.arithmetic import Arithmetic, as_fraction
+from zwang._trace.equations import KINKED
+from zwang.errors import CompileError, DeclarationError
 
 
 def exact(value: Any) -> Fraction:
@@ -37,164 +33,52 @@ def exact(value: Any) -> Fraction:
     >>> exact(0.81), exact(2)
     (Fraction(81, 100), Fraction(2, 1))
     """
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, (sp.Rational, int)) and not isinstance(value, bool):
-        return Fraction(int(sp.Rational(value).p), int(sp.Rational(value).q))
-    return Fraction(repr(float(value)))
+    if isinstance(value, sp.Rational):
+        return Fraction(int(value.p), int(value.q))
+    return as_fraction(value if isinstance(value, (int, Fraction)) else float(value))
 
 
-class Arithmetic:
-    """Numbers of one kind: constants and elementary functions; the operators are the numbers' own."""
-
-    def constant(self, value: Fraction) -> Any:
-        """Return a rational constant."""
-        return value.numerator / value.denominator
-
-    def pi(self) -> Any:
-        """Return the number pi."""
-        return np.pi
-
-    def call(self, name: str, x: Any) -> Any:
-        """Return an elementary function of a number."""
-        return NUMPY.get(name, getattr(np, name, None))(x)  # type: ignore[misc]
-
-    def whole(self, x: Any, exponent: int) -> Any:
-        """Return a positive whole power."""
-        return x**exponent
-
-    def root(self, x: Any) -> Any:
-        """Return the square root."""
-        return np.sqrt(x)
-
-    def power(self, x: Any, exponent: Fraction) -> Any:
-        """Return a rational power that is neither whole nor half."""
-        return x ** (exponent.numerator / exponent.denominator)
-
-
-@dataclass
 class Formulas:
-    """Expressions of some variables as one row of instructions with everything shared.
+    """Smooth expressions of some variables, with everything shared.
 
-    Attributes
+    Parameters
     ----------
-    variables : tuple of symbols
-    code : list of (operation, arguments)
-        Operations on registers; register i < len(variables) holds a variable, then come the results in order.
-    outputs : list of int
+    expressions : sequence of SymPy expressions
+    variables : sequence of symbols
+    where : str
+        What messages say it is about.
     """
 
-    variables: tuple[Any, ...]
-    code: list[tuple[str, Any, Any]] = field(default_factory=list)
-    outputs: list[int] = field(default_factory=list)
-    where: str = "a formula"
-    _known: dict[Any, int] = field(default_factory=dict, repr=False)
-    _constants: dict[int, list[Any]] = field(default_factory=dict, repr=False)
+    def __init__(self, expressions: Sequence[Any], variables: Sequence[Any], where: str = "a formula") -> None:
+        self.expressions, self.variables = list(expressions), tuple(variables)
+        for expr in self.expressions:
+            for part in expr.atoms(*KINKED):
+                raise _not_smooth(where, part)
+        try:
+            self._graph, self._inputs, self._outputs = self.graph(exact=True)
+        except CompileError as error:
+            raise _not_smooth(where, error) from None
+        self._made: dict[Arithmetic, Evaluation] = {}
 
-    def __post_init__(self) -> None:
-        for place, symbol in enumerate(self.variables):
-            self._known[symbol] = place
-
-    @classmethod
-    def of(cls, expressions: Sequence[Any], variables: Sequence[Any], where: str = "a formula") -> Formulas:
-        """Return the formulas of SymPy expressions."""
-        made = cls(tuple(variables), where=where)
-        made.outputs = [made._node(item) for item in expressions]
-        return made
+    def graph(self, *, exact: bool) -> tuple[Graph, list[Node], list[Node]]:
+        """Return a graph of the formulas, its inputs and its outputs."""
+        graph = Graph(exact=exact)
+        inputs = [graph.input(f"x{k}") for k in range(len(self.variables))]
+        convert = Converter(graph, dict(zip(self.variables, inputs, strict=True)))
+        return graph, inputs, [convert(item) for item in self.expressions]
 
     def __call__(self, values: Sequence[Any], arithmetic: Arithmetic) -> list[Any]:
-        """Return the values of all expressions over the numbers of an arithmetic."""
-        registers = list(values)
-        add = registers.append
-        for (op, a, b), constant in zip(self.code, self._prepared(arithmetic), strict=True):
-            if op == "add":
-                add(registers[a] + registers[b])
-            elif op == "mul":
-                add(registers[a] * registers[b])
-            elif op == "const":
-                add(constant)
-            elif op == "pow":
-                add(arithmetic.whole(registers[a], b))
-            elif op == "inverse":
-                add(1 / registers[a])
-            elif op == "root":
-                add(arithmetic.root(registers[a]))
-            elif op == "rational":
-                add(arithmetic.power(registers[a], b))
-            else:
-                add(arithmetic.call(op, registers[a]))
-        return [registers[place] for place in self.outputs]
+        """Return the values of all expressions over the numbers of an arithmetic, or series over them."""
+        if arithmetic not in self._made:
+            self._made[arithmetic] = Evaluation(self._graph, self._outputs, arithmetic)
+        return self._made[arithmetic](dict(zip(self._inputs, values, strict=True)))
 
-    def _prepared(self, arithmetic: Arithmetic) -> list[Any]:
-        # Keyed by the object: an arithmetic rounds its constants once.
-        found = self._constants.get(id(arithmetic))
-        if found is None:
-            found = [self._constant(op, a, arithmetic) for op, a, _ in self.code]
-            self._constants = {id(arithmetic): found, -1: [arithmetic]}
-        return found
 
-    @staticmethod
-    def _constant(op: str, value: Any, arithmetic: Arithmetic) -> Any:
-        if op != "const":
-            return None
-        return arithmetic.pi() if value is None else arithmetic.constant(value)
-
-    def _push(self, op: str, a: Any, b: Any = None) -> int:
-        key = (op, a, b)
-        if key not in self._known:
-            self._known[key] = len(self.variables) + len(self.code)
-            self.code.append((op, a, b))
-        return self._known[key]
-
-    def _node(self, expr: Any) -> int:
-        found = self._known.get(expr)
-        if found is None:
-            found = self._build(expr)
-            self._known[expr] = found
-        return found
-
-    def _build(self, expr: Any) -> int:
-        if expr.is_Rational:
-            return self._push("const", Fraction(int(expr.p), int(expr.q)))
-        if expr.is_Float:
-            return self._push("const", exact(float(expr)))
-        if expr is sp.pi:
-            return self._push("const", None)
-        if expr is sp.E:
-            return self._push("exp", self._push("const", Fraction(1)))
-        if expr.is_Add or expr.is_Mul:
-            op, (first, *rest) = ("add" if expr.is_Add else "mul"), expr.args
-            total = self._node(first)
-            for item in rest:
-                total = self._push(op, *sorted((total, self._node(item))))
-            return total
-        if expr.is_Pow:
-            return self._power(expr.base, expr.exp)
-        if isinstance(expr, sp.atan2):
-            # The angle of (x, y), smooth off the negative x axis: 2 atan(y/(r + x)).
-            y, x = expr.args
-            return self._node(2 * sp.atan(y / (sp.sqrt(x**2 + y**2) + x)))
-        name = FUNCTIONS.get(expr.func)
-        if name is None:
-            raise DeclarationError(
-                f"{self.where}: '{expr!s:.60}' is not smooth or not an elementary function, so nothing can be proved "
-                'about it. Use search="sampled".'
-            )
-        return self._push(name, self._node(expr.args[0]))
-
-    def _power(self, base: Any, exponent: Any) -> int:
-        if not exponent.is_Rational:
-            return self._node(sp.exp(exponent * sp.log(base), evaluate=False))
-        inner = self._node(base)
-        size = Fraction(abs(int(exponent.p)), int(exponent.q))
-        if size.denominator == 1:
-            place = inner if size == 1 else self._push("pow", inner, int(size))
-        elif size.denominator == 2:
-            place = self._push("root", inner)
-            place = place if size.numerator == 1 else self._push("pow", place, size.numerator)
-        else:
-            place = self._push("rational", inner, size)
-        return self._push("inverse", place) if exponent < 0 else place
+def _not_smooth(where: str, what: Any) -> DeclarationError:
+    return DeclarationError(
+        f"{where}: '{what!s:.60}' is not smooth or not an elementary function, so nothing can be proved about it. Use "
+        'search="sampled".'
+    )
 
 
 @dataclass(frozen=True)
@@ -253,16 +137,15 @@ def exact_equations(
 
 def numeric(formulas: Formulas) -> Callable[[Any], Any]:
     """Return a function of float arrays: (variables, ...) to (outputs, ...)."""
-    arithmetic = Arithmetic()
+    graph, inputs, outputs = formulas.graph(exact=False)
+    order = graph.reachable(outputs, set(inputs))
 
     def evaluate(values: Any) -> Any:
         shape = np.shape(values)[1:]
+        found = dict(zip(inputs, np.asarray(values, dtype=float), strict=True))
         with np.errstate(all="ignore"):
-            found = formulas(list(np.asarray(values, dtype=float)), arithmetic)
-        return (
-            np.stack([np.broadcast_to(np.asarray(item, dtype=float), shape) for item in found])
-            if found
-            else (np.zeros((0, *shape)))
-        )
+            evaluate_into(graph, order, found, np)
+        rows = [np.broadcast_to(np.asarray(found[node], dtype=float), shape) for node in outputs]
+        return np.stack(rows) if rows else np.zeros((0, *shape))
 
     return evaluate

@@ -198,10 +198,7 @@ def _start(found: Germ, branch: Branch) -> Start:
 def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str) -> LocalStructure:
     """Return the structure that these half-branches make."""
     place = at.place
-    partners = [_find(partner(branch), branches, place) for place, branch in enumerate(branches)]
-    curves: list[int] = []
-    for k, other in enumerate(partners):
-        curves.append(curves[other] if other < k else (max(curves) + 1 if curves else 0))
+    (partners, curves), kind, order = kind_of(branches)
     halves = []
     for k, (branch, x) in enumerate(zip(branches, series, strict=True)):
         tangent = place.scale * x[branch.root]
@@ -213,11 +210,20 @@ def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str)
         )
     first = [curves.index(c) for c in range(max(curves, default=-1) + 1)]
     tangents = np.array([halves[k].tangent for k in first]).reshape(len(first), len(at.q))
-    kind, order = _kind([branches[k] for k in first], branches, curves)
     return LocalStructure(place, at, kind, tuple(halves), tangents, order, note=note)
 
 
-def _find(wanted: tuple[int, int, tuple[tuple[int, float], ...]], branches: list[Branch], own: int) -> int:
+def kind_of(branches: list[Branch]) -> tuple[tuple[list[int], list[int]], str, Any]:
+    """Return the other half and the curve of each half-branch, and the kind and order that they make."""
+    partners = [_find(partner(branch), branches, place) for place, branch in enumerate(branches)]
+    curves: list[int] = []
+    for k, other in enumerate(partners):
+        curves.append(curves[other] if other < k else (max(curves) + 1 if curves else 0))
+    firsts = [branches[curves.index(c)] for c in range(max(curves, default=-1) + 1)]
+    return (partners, curves), *_kind(firsts, branches, curves)
+
+
+def _find(wanted: tuple[int, int, tuple[tuple[int, Any], ...]], branches: list[Branch], own: int) -> int:
     side, root, terms = wanted
     for k, branch in enumerate(branches):
         if branch.side == side and branch.root == root and alike(branch.terms, terms) and k != own:

@@ -99,6 +99,10 @@ class Arithmetic:
             result = result * x
         return result
 
+    def square(self, x: Any) -> Any:
+        """Return the square."""
+        return x * x
+
     def inverse(self, x: Any) -> Any:
         """Return 1/x."""
         return 1 / x

@@ -280,25 +280,28 @@ def _polygon(h: Terms, known: int, count: int) -> list[tuple[int, int]]:
         corners.append((row, column))
 
 
-def partner(branch: Branch) -> tuple[int, int, tuple[tuple[int, float], ...]]:
+def partner(branch: Branch) -> tuple[int, int, tuple[tuple[int, Any], ...]]:
     """Return side, root and terms of the other half of the same analytic curve: tau replaced by -tau."""
     side = branch.side if branch.root % 2 == 0 else -branch.side
-    return side, branch.root, tuple((e, float(value) * (-1) ** e) for e, value in branch.terms)
+    return side, branch.root, tuple((e, value * (-1) ** e) for e, value in branch.terms)
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Say whether two coefficients are one: floats to the error of a multiple root, exact ones to a float's."""
+    if isinstance(x, float) and isinstance(y, float):
+        return abs(x - y) <= 1e-5 * (1 + abs(x))
+    return abs(float(x) - float(y)) <= 1e-9 * max(abs(float(x)), abs(float(y)))
 
 
 def alike(a: tuple[tuple[int, Any], ...], b: tuple[tuple[int, Any], ...]) -> bool:
     """Say whether two lists of terms are the same up to rounding."""
-    if len(a) != len(b):
-        return False
-    pairs = zip(a, b, strict=True)
-    return all(e == f and abs(float(x) - float(y)) <= 1e-5 * (1 + abs(float(x))) for (e, x), (f, y) in pairs)
+    return len(a) == len(b) and all(e == f and _same(x, y) for (e, x), (f, y) in zip(a, b, strict=True))
 
 
 def separation(a: Branch, b: Branch) -> int:
     """Return the first power of x in which two smooth half-branches on one side differ."""
     first, second = dict(a.terms), dict(b.terms)
     for e in sorted({*first, *second}):
-        x, y = float(first.get(e, 0.0)), float(second.get(e, 0.0))
-        if abs(x - y) > 1e-5 * (1 + abs(x)):
+        if not _same(first.get(e, 0.0), second.get(e, 0.0)):
             return e
     return 1 + max([*first, *second, 0])
