@@ -1,5 +1,6 @@
 """Who takes part: the vectorized rule beside its statement near the tolerances, and the problem that follows."""
 
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from zwang._numerics.contact.modes import Level, Side
 from zwang._numerics.contact.problem import problem_of
 from zwang._numerics.contact.table import ContactTable, Place
 from zwang._numerics.tolerances import Tolerances
+from zwang._results.later import Later
 
 FIELDS = ("normal", "tangent", "first", "friction", "bias", "tangent_bias", "bilateral", "slip", "has_normal")
 
@@ -147,3 +149,17 @@ def test_friction_with_a_bound_has_no_normal_in_the_problem():
     rows = problem_of(table, terms, np.array([0, 1]), np.array([True, False])).rows
     assert rows.has_normal.tolist() == [False, True] and rows.normal.tolist() == [[0.0], [1.0]]
     assert rows.friction.tolist() == [1.0, 0.0] and rows.normal_force[0] == 3.0 and np.isnan(rows.normal_force[1])
+
+
+def test_explanations_are_computed_when_asked_for_and_travel_with_the_result(tmp_path):
+    rod = zw.gallery.get("painleve_rod")
+    found = zw.reactions(rod.system, rod.state, {**rod.params, "mu": 1.4})
+    later = {name for name, value in vars(found).items() if type(value) is Later}
+    assert later == {"rejected", "certificate", "certificates", "redundancy", "graph"}
+    copied = pickle.loads(pickle.dumps(found))
+    loaded = zw.load_result(found.save(tmp_path / "rod.npz"))
+    for one in (copied, loaded):
+        assert not any(type(value) is Later for value in vars(one).values())
+        assert [one.rejected.key(row) for row in range(len(one.rejected))] == [("open",), ("slip-",)]
+        assert one.certificate.kind == "enumeration" and one.graph is not None and one.redundancy is None
+    assert found.but(note="other").note == "other" and found.note != "other"

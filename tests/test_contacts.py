@@ -8,7 +8,6 @@ from scipy import sparse
 
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.contact.residual import residual_of, scales_of
-from zwang._numerics.contact.scaled import inverse_times
 from zwang.errors import DeclarationError
 
 
@@ -151,7 +150,7 @@ def block(push, *, friction=0.5, slip=0.0, bilateral=False):
 
 
 def residual(problem, w, normal, friction):
-    scales = scales_of(problem, inverse_times(problem))
+    scales = scales_of(problem)
     forces = np.array([[friction, 0.0]])
     return residual_of(problem, np.array(w, dtype=float), np.array([float(normal)]), forces, scales)
 

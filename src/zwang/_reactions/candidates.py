@@ -8,10 +8,9 @@ import numpy.typing as npt
 from zwang._numerics.contact.certificates import EVERY_FORCE, Proof
 from zwang._numerics.contact.modes import PULLS, Mode
 from zwang._numerics.contact.problem import ContactProblem, Matrix, is_sparse
-from zwang._numerics.contact.residual import Scales, residual_of, scales_of
-from zwang._numerics.contact.scaled import inverse_times
-from zwang._reactions.solutions import shaped
-from zwang._results.reactions import Modes, Points, Ranges, Solution
+from zwang._numerics.contact.residual import Scales, scales_of
+from zwang._reactions.solutions import one_point, relative
+from zwang._results.reactions import Solution
 
 Array = npt.NDArray[np.float64]
 
@@ -32,7 +31,7 @@ def convex_proof(problem: ContactProblem) -> Proof | None:
         else ""
     )
     zero = independent or not rows.bias[np.isnan(rows.normal_force)].any()
-    tresca = bool((~np.isnan(rows.normal_force)).any())
+    tresca = bool((rows.known).any())
     head = "for every force there is exactly one acceleration" if zero else "there is at most one acceleration"
     return Proof(
         "given normal forces" if tresca else "frictionless",
@@ -48,7 +47,7 @@ def convex_proof(problem: ContactProblem) -> Proof | None:
 def _smallest_pivot(problem: ContactProblem) -> float | None:
     """Smallest pivot of J A^-1 J^T for the unknown forces, rows of unit length; None where that is too much work."""
     rows = problem.rows
-    rubbing = np.repeat((rows.friction > 0) & ~np.isnan(rows.normal_force), rows.components)
+    rubbing = np.repeat((rows.friction > 0) & rows.known, rows.components)
     parts = [rows.normal[np.isnan(rows.normal_force)], rows.tangent[rubbing]]
     if is_sparse(rows.normal) or is_sparse(rows.tangent):
         from scipy.sparse import diags_array, vstack
@@ -67,7 +66,7 @@ def _smallest_pivot(problem: ContactProblem) -> float | None:
     jacobian = np.concatenate(parts)
     if jacobian.size > DENSE or len(jacobian) > 2_000:
         return None
-    gram = jacobian @ inverse_times(problem)(jacobian.T)
+    gram = jacobian @ problem.inverse_times(jacobian.T)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     return float(np.linalg.eigvalsh(scale[:, None] * gram * scale)[0]) if len(gram) else 1.0
 
@@ -76,7 +75,7 @@ def candidate_scales(problem: ContactProblem) -> Scales:
     """Return the scales of a problem of any size; for large ones the diagonal of the mass has to do."""
     rows = problem.rows
     if (rows.normal.shape[0] + rows.tangent.shape[0]) * len(problem.force) <= DENSE:
-        return scales_of(problem, inverse_times(problem))
+        return scales_of(problem)
     diagonal = problem.inverse_mass.diagonal() if problem.mass is None else 1.0 / problem.mass.diagonal()
 
     def length(matrix: Matrix) -> Array:
@@ -84,7 +83,7 @@ def candidate_scales(problem: ContactProblem) -> Scales:
         return np.sqrt(np.where(squares > 0, squares, 1.0))
 
     normal, tangent = length(rows.normal), length(rows.tangent)
-    given = np.nan_to_num(rows.normal_force)
+    given = rows.load
     loads = [np.abs(rows.bias) / normal, np.abs(rows.tangent_bias) / tangent, np.abs(given) * normal]
     weight = float(np.sqrt(np.max(problem.force**2 * diagonal, initial=0.0)))
     coordinate = np.sqrt(diagonal if problem.mass is None else 1.0 / diagonal)
@@ -96,32 +95,10 @@ def solution_at(
     problem: ContactProblem, candidate: tuple[Array, Array, Array], names: tuple[str, ...], slip_tol: float
 ) -> Solution:
     """Return a proposed (w, N, T) as a solution of dimension 0, with its residual recomputed from the laws."""
-    w, normal, tangential = candidate
-    rows, scales = problem.rows, candidate_scales(problem)
-    residual = residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest
-    slip = np.zeros((rows.count, 2))
-    slip[np.arange(2) < rows.components[:, None]] = rows.tangent @ w - rows.tangent_bias
-    gap = np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0))
-    one = Points(w[None, :], normal[None, :], shaped(problem, tangential)[None])
-    nothing = Points(np.zeros((0, len(w))), np.zeros((0, rows.count)), one.tangential[:0])
-    flat = shaped(problem, tangential)
-    return Solution(
-        names=names,
-        modes=Modes.of(_modes(problem, normal, gap, slip, scales, slip_tol), names),
-        acceleration=w,
-        acceleration_unique=True,
-        normal=normal,
-        tangential=flat,
-        gap_acceleration=gap,
-        slip_acceleration=shaped(problem, slip),
-        dimension=0,
-        component=0,
-        vertices=one,
-        rays=nothing,
-        lines=nothing,
-        ranges=Ranges(names, np.stack([normal, normal], axis=-1), np.stack([flat, flat], axis=-1)),
-        residual=residual,
-    )
+    w, normal, _ = candidate
+    scales = candidate_scales(problem)
+    modes = _modes(problem, normal, *relative(problem, w), scales, slip_tol)
+    return one_point(problem, candidate, modes, names, scales, slip_tol)
 
 
 def _modes(
@@ -130,7 +107,7 @@ def _modes(
     """The modes at a point, told by accelerations that differ from zero by more than `zero` of their scale."""
     rows = problem.rows
     sizes = np.zeros((rows.count, 2))
-    mask = np.arange(2) < rows.components[:, None]
+    mask = rows.mask
     sizes[mask] = scales.tangent
     velocity, velocities = np.zeros((2, rows.count, 2))
     velocities[mask] = rows.slip
@@ -140,7 +117,7 @@ def _modes(
     along_line = np.where(velocity[:, 0] > 0, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
     modes = np.where(slides | moving, np.where(rows.components == 2, Mode.SLIP, along_line), Mode.STICK)
     modes = np.where(rows.friction > 0, modes, Mode.CLOSED)
-    known = ~np.isnan(rows.normal_force)
+    known = rows.known
     opened = ~rows.bilateral & ~known & (gap > zero * scales.load * scales.normal)
     modes = np.where(opened, Mode.OPEN, modes)
     pulling = rows.bilateral & (normal * scales.normal < -zero * scales.load)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +18,19 @@ from zwang._numerics.contact.enumeration import Outcome, find_modes, mode_count
 from zwang._numerics.contact.exact.sets import ExactSet, exact_set
 from zwang._numerics.contact.merging import components, maximal
 from zwang._numerics.contact.mode_tables import Law
-from zwang._numerics.contact.pieces import Piece, clearly_points, in_doubt, nearness, pieces_of, still_doubtful
+from zwang._numerics.contact.pieces import (
+    Piece,
+    clearly_points,
+    in_doubt,
+    nearness,
+    pieces_of,
+    points_of,
+    still_doubtful,
+)
 from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.residual import scales_of
 from zwang._numerics.contact.rest import holding, settled
-from zwang._numerics.contact.scaled import Reduced, inverse_times, is_planar, reduce
+from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
@@ -31,7 +41,8 @@ from zwang._reactions.solutions import distinct_accelerations, in_given_units, s
 from zwang._reactions.spatial import reactions_by_solvers
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
-from zwang._results.reactions import Reactions
+from zwang._results.later import Later
+from zwang._results.reactions import Certificate, Reactions
 from zwang.errors import DeclarationError
 
 ENUMERATED = 12
@@ -173,7 +184,7 @@ class Found:
 
     pieces: list[Piece]
     outcome: Outcome | None
-    proofs: list[Proof]
+    proofs: Callable[[], list[Proof]]
     complete: bool
     marginal: tuple[str, ...]
     note: str
@@ -183,13 +194,21 @@ class Found:
 def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: Options) -> Found:
     tol = options.tol
     rounding = _ill_conditioned(reduced, tol)
-    # Proofs for every force are of Coulomb's law; other sections and rest with a law of its own go without.
-    proofs = certificates(reduced) if options.certify and not rounding and not reduced.special else []
     outcome = _enumerate(reduced, total, options)
     finished = outcome is not None and outcome.finished
-    if options.exact and outcome is not None and outcome.finished:
+
+    @cache
+    def proofs() -> list[Proof]:
+        # Proofs for every force are of Coulomb's law; other sections and rest with a law of its own go without.
+        return certificates(reduced) if options.certify and not rounding and not reduced.special else []
+
+    if outcome is not None and outcome.finished and (options.exact or not outcome.doubts):
         starts = _to_decide(reduced, outcome)
-        decided = None if starts is None else exact_set(problem, reduced, outcome, starts, options.slip_tol)
+        if starts is None and not reduced.static and not rounding:
+            return Found(points_of(reduced, outcome.leaves), outcome, proofs, True, (), "")
+        decided = None
+        if starts is not None and options.exact:
+            decided = exact_set(problem, reduced, outcome, starts, options.slip_tol)
         if decided is not None:
             return Found(decided.pieces, outcome, proofs, True, (), "", decided)
     pieces = holding(reduced, pieces_of(reduced, outcome, tol), tol) if outcome is not None else []
@@ -201,7 +220,7 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     marginal = _marginal(doubtful, doubts) + rounding
     pieces = _without_doubtful_twins(pieces, tol)
     complete = finished and not marginal
-    if not complete and pieces and any(p.unique_motion for p in proofs) and not _signed(reduced):
+    if not complete and pieces and any(p.unique_motion for p in proofs()) and not _signed(reduced):
         # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
         pieces, complete = _at_one_motion(reduced, pieces, tol), not marginal
     note = "" if finished or complete else _cost(reduced, total, options, outcome)
@@ -227,22 +246,37 @@ def _planar(
     reduced = reduce(problem, slip_tol=options.slip_tol)
     total = mode_count(reduced)
     found = _solution_set(problem, reduced, total, options)
-    pieces, proofs, nodes = found.pieces, found.proofs, found.outcome.nodes if found.outcome else 0
+    pieces, nodes = found.pieces, found.outcome.nodes if found.outcome else 0
     if found.exact is None:
         accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
         numbers = components(pieces, near=nearness(options.tol))
     else:
         accelerations, continuum, numbers = found.exact.accelerations, found.exact.continuum, found.exact.components
-    status = status_of(pieces, len(accelerations), continuum, found.complete, proofs)
-    if found.complete and found.outcome is not None and found.outcome.finished:
-        proofs = [*proofs, enumeration(status, total, nodes, len(set(numbers)))]
-    scales = scales_of(problem, inverse_times(problem))
+    status = status_of(pieces, len(accelerations), continuum, found.complete, [] if found.complete else found.proofs())
+    enumerated = found.complete and found.outcome is not None and found.outcome.finished
+
+    @cache
+    def proofs() -> list[Proof]:
+        own = [enumeration(status, total, nodes, len(set(numbers)))] if enumerated else []
+        return [*found.proofs(), *own]
+
+    def main() -> Certificate | None:
+        proof = main_certificate(status, proofs())
+        return None if proof is None else certificate_of(proof)
+
+    scales = scales_of(problem)
     checked = max(4, 32 // max(len(pieces), 1))
     solutions = tuple(
         solution_of(problem, reduced, piece, number, names, scales, slip_tol=options.slip_tol, checked_vertices=checked)
         for piece, number in zip(pieces, numbers, strict=True)
     )
-    main = main_certificate(status, proofs)
+    later: dict[str, Any] = {
+        "rejected": Later(lambda: explain(problem, reduced, found.outcome, total, names, options.tol, found.exact)),
+        "certificate": Later(main),
+        "certificates": Later(lambda: tuple(certificate_of(proof) for proof in proofs())),
+        "redundancy": Later(lambda: explain_redundancy(problem, reduced, pieces, solutions, names)),
+        "graph": Later(lambda: contact_graph(problem, reduced)),
+    }
     return Reactions(
         status=status,
         residual=max((solution.residual for solution in solutions), default=float("nan")),
@@ -253,16 +287,12 @@ def _planar(
         solutions=solutions,
         accelerations=accelerations,
         accelerations_continuum=continuum,
-        rejected=explain(problem, reduced, found.outcome, total, names, options.tol, found.exact),
         complete=found.complete,
         marginal=found.marginal,
-        certificate=None if main is None else certificate_of(main),
-        certificates=tuple(certificate_of(proof) for proof in proofs),
-        redundancy=explain_redundancy(problem, reduced, pieces, solutions, names),
         modes_total=total,
         nodes=nodes,
         note=found.note,
-        graph=contact_graph(problem, reduced),
+        **later,
     )
 
 

@@ -12,11 +12,10 @@ from zwang._numerics.contact import search_tree as tree
 from zwang._numerics.contact.enumeration import Outcome, Variable
 from zwang._numerics.contact.exact.sets import ExactSet
 from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES, YIELDS
-from zwang._numerics.contact.pieces import conditions
+from zwang._numerics.contact.pieces import solved
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rest import yielding
 from zwang._numerics.contact.scaled import Reduced
-from zwang._numerics.linear.polyhedra import affine_solution
 from zwang._numerics.linear.programs import deepest
 from zwang._reactions.labels import mode_words
 from zwang._results.reactions import Rejections
@@ -60,22 +59,21 @@ def explain(
 
 def _one_by_one(reduced: Reduced, tol: float) -> Iterable[Row]:
     for modes in itertools.product(*(range(len(table.modes)) for table in reduced.tables)):
-        equations, inequalities, owners = conditions(reduced, modes)
-        point, basis, residual, _ = affine_solution(equations)
-        size = max(1.0, float(np.abs(point).max(initial=0.0)))
-        if residual > tol * size:
-            yield modes, CONTRADICTS, 0, residual * reduced.load, None, None
+        found = solved(reduced, modes)
+        point, inequalities = found.point, found.inequalities
+        if found.residual > tol * found.size:
+            yield modes, CONTRADICTS, 0, found.residual * reduced.load, None, None
             continue
-        if basis.shape[1]:
-            failure = _least_failure(reduced, equations, inequalities, owners, tol)
+        if found.basis.shape[1]:
+            failure = _least_failure(reduced, found.equations, inequalities, found.owners, tol)
             if failure is not None:
                 yield modes, *failure, None, None
             continue
         values = inequalities[:, :-1] @ point + inequalities[:, -1]
-        if not len(values) or values.min() >= -tol * size:
+        if not len(values) or values.min() >= -tol * found.size:
             continue
         worst = int(np.argmin(values))
-        contact, reason = owners[worst]
+        contact, reason = found.owners[worst]
         unit = _unit(reduced, contact, reason)
         gap = reduced.gram @ point + reduced.free
         gaps = np.array([gap[i] * reduced.acceleration_unit[i] if i >= 0 else np.nan for i in reduced.normal])

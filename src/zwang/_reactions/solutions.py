@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.pieces import Piece
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.residual import Scales, residual_of
@@ -23,7 +25,7 @@ MOST_RANGES = 100
 
 def is_flat(problem: ContactProblem) -> bool:
     """Whether friction forces have one component at most, so that arrays of them are (k,) and not (k, 2)."""
-    return bool((problem.rows.components <= 1).all())
+    return problem.rows.flat
 
 
 def shaped(problem: ContactProblem, tangential: Array) -> Array:
@@ -56,7 +58,7 @@ def in_given_units(problem: ContactProblem, result: Reactions) -> Reactions:
         )
         for solution in result.solutions
     )
-    return replace(result, solutions=solutions)
+    return result.but(solutions=solutions)
 
 
 def _scaled_ranges(ranges: Array, axes: Array) -> Array:
@@ -125,35 +127,68 @@ def solution_of(
     checked_vertices: int = 64,
 ) -> Solution:
     """Return a piece as a solution."""
-    rows = problem.rows
-    point = piece.polyhedron.point
-    normal, tangential = reduced.forces(point)
-    w = reduced.acceleration(point)
-    w = _clean(w, float(np.abs(reduced.drift).max(initial=0.0)))
+    body = piece.polyhedron
+    normal, tangential = reduced.forces(body.point)
+    w = _clean(reduced.acceleration(body.point), float(np.abs(reduced.drift).max(initial=0.0)))
+    told = one_point(problem, (w, normal, tangential), piece_modes(problem, reduced, piece), names, scales, slip_tol)
+    if not body.dimension:
+        return replace(told, component=component)
     vertices, rays, lines = _without_lines(piece, reduced)
-    checked = [(w, normal, tangential)]
-    for z in vertices[:checked_vertices] if piece.polyhedron.dimension else ():
-        checked.append((reduced.acceleration(z), *reduced.forces(z)))
-    residual = max(residual_of(problem, *each, scales, slip_tol=slip_tol).largest for each in checked)
-    slip = np.zeros((rows.count, 2))
-    slip[np.arange(2) < rows.components[:, None]] = rows.tangent @ w - rows.tangent_bias
-    return Solution(
-        names=names,
-        modes=Modes.of(piece_modes(problem, reduced, piece), names),
-        acceleration=w,
+    checked = (
+        residual_of(problem, reduced.acceleration(z), *reduced.forces(z), scales, slip_tol=slip_tol).largest
+        for z in vertices[:checked_vertices]
+    )
+    return replace(
+        told,
         acceleration_unique=piece.unique,
-        normal=normal,
-        tangential=shaped(problem, tangential),
-        gap_acceleration=np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0)),
-        slip_acceleration=shaped(problem, slip),
-        dimension=piece.polyhedron.dimension,
+        dimension=body.dimension,
         component=component,
         vertices=_points(problem, reduced, vertices, directions=False),
         rays=_points(problem, reduced, rays, directions=True),
         lines=_points(problem, reduced, lines, directions=True),
         ranges=_ranges(problem, reduced, piece, names),
-        residual=residual,
+        residual=max([told.residual, *checked]),
     )
+
+
+def one_point(
+    problem: ContactProblem,
+    found: tuple[Array, Array, Array],
+    modes: Iterable[Mode],
+    names: tuple[str, ...],
+    scales: Scales,
+    slip_tol: float,
+) -> Solution:
+    """Return accelerations and forces (w, N, T) as a solution of dimension 0, checked against the laws."""
+    w, normal, tangential = found
+    flat = shaped(problem, tangential)
+    gap, slip = relative(problem, w)
+    nothing = Points(w[None][:0], normal[None][:0], flat[None][:0])
+    return Solution(
+        names=names,
+        modes=Modes.of(modes, names),
+        acceleration=w,
+        acceleration_unique=True,
+        normal=normal,
+        tangential=flat,
+        gap_acceleration=gap,
+        slip_acceleration=shaped(problem, slip),
+        dimension=0,
+        component=0,
+        vertices=Points(w[None], normal[None], flat[None]),
+        rays=nothing,
+        lines=nothing,
+        ranges=Ranges(names, np.repeat(normal[:, None], 2, axis=1), np.repeat(flat[..., None], 2, axis=-1)),
+        residual=residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest,
+    )
+
+
+def relative(problem: ContactProblem, w: Array) -> tuple[Array, Array]:
+    """Return the accelerations of gaps (k,) and slips (k, 2), less their biases."""
+    rows = problem.rows
+    slip = np.zeros((rows.count, 2))
+    slip[rows.mask] = rows.tangent @ w - rows.tangent_bias
+    return np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0)), slip
 
 
 def distinct_accelerations(reduced: Reduced, pieces: list[Piece], tol: float) -> tuple[Array, bool]:

@@ -222,8 +222,8 @@ def _of_state(
         notes.append(_redundant_words(report))
     if report.singular:
         notes.append(_singular_words(report))
-        result = replace(result, status=ReactionsStatus.SINGULAR)
-    return replace(result, note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
+        result = result.but(status=ReactionsStatus.SINGULAR)
+    return result.but(note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
 
 
 def _without_inertia(model: Model, inertia: Inertia, options: Mapping[str, Any]) -> Reactions:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.modes import MODES, Mode, words_of
 from zwang._results.base import Result
 from zwang._results.contact_graph import ContactGraph
+from zwang._results.later import WithLater
 from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
 
@@ -338,7 +339,7 @@ class Redundancy:
 
 @storable(shapes={"contacts": "k", "accelerations": "m n"})
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Reactions(Result):
+class Reactions(WithLater, Result):
     """Every acceleration and reaction that the laws allow.
 
     Attributes
@@ -396,6 +397,10 @@ class Reactions(Result):
     rank: int | None = None
     in_tangent_cone: bool | None = None
     graph: ContactGraph | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all of it, computed."""
+        return super(WithLater, self.whole()).__getstate__()
 
     def _numbers(self) -> Mapping[str, Any]:
         parts = {"normal forces": "normal", "friction forces": "tangential", "accelerations": "acceleration"}

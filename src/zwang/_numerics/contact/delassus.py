@@ -197,7 +197,7 @@ class FrictionArrays:
     def split(self, r: Floats) -> tuple[Floats, Floats]:
         """Return normal forces (k,) and friction forces (k, 2), those known in advance included."""
         first, size, kind, p = self.layout.T
-        normal = np.nan_to_num(self.source.normal_force)
+        normal = self.source.load.copy()
         own = (kind != BOUND) & (size > 0)
         normal[own] = r[first[own]]
         tangential = np.zeros((self.count, 2))
@@ -262,11 +262,11 @@ def friction_arrays(
         rows, force, mass, inverse_mass = problem.rows, problem.force, problem.mass, problem.inverse_mass
     if rows is None or force is None:
         raise TypeError("friction_arrays needs a ContactProblem, or rows and force.")
-    known = ~np.isnan(rows.normal_force)
+    known = rows.known
     along = _directions(rows, slip_tol)
     slides = (along != 0).any(axis=1)
     rubs = (rows.friction > 0) & (rows.components > 0)
-    bound = np.where(known, rows.friction * np.abs(np.nan_to_num(rows.normal_force)), -1.0)
+    bound = np.where(known, rows.friction * np.abs(rows.load), -1.0)
     p = np.where(rubs & ~slides & (bound != 0), rows.components, 0)
     kind = np.where(known, BOUND, np.where(rows.bilateral, BILATERAL, UNILATERAL))
     size = p + ~known
@@ -285,7 +285,7 @@ def friction_arrays(
 def _directions(rows: ContactRows, slip_tol: float) -> Floats:
     """(k, 2) unit vectors of the slip, zero at rest."""
     slip = np.zeros((rows.count, 2))
-    slip[np.arange(2) < rows.components[:, None]] = rows.slip
+    slip[rows.mask] = rows.slip
     length = np.linalg.norm(slip, axis=1)
     moving = length > slip_tol
     return np.where(moving[:, None], slip / np.where(moving, length, 1.0)[:, None], 0.0)
@@ -293,7 +293,7 @@ def _directions(rows: ContactRows, slip_tol: float) -> Floats:
 
 def _tangent_rows(rows: ContactRows, weights: Floats) -> Matrix:
     """(k, n): sum over the components of weights[j, i] times the tangents of contact j."""
-    mask = np.arange(2) < rows.components[:, None]
+    mask = rows.mask
     owner = np.repeat(np.arange(rows.count), rows.components)
     if is_sparse(rows.tangent):
         from scipy.sparse import csr_array
@@ -306,7 +306,7 @@ def _tangent_rows(rows: ContactRows, weights: Floats) -> Matrix:
 
 
 def _known_forces(rows: ContactRows, known: NDArray[np.bool_], slides: NDArray[np.bool_], along: Floats) -> Floats:
-    given = np.where(known, np.nan_to_num(rows.normal_force), 0.0)
+    given = np.where(known, rows.load, 0.0)
     load = np.asarray(rows.normal.T @ given)
     if (known & slides).any():
         weights = -np.where(known & slides, rows.friction * np.abs(given), 0.0)[:, None] * along

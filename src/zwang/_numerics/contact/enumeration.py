@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -102,13 +103,17 @@ class Layout:
     tied: Ints
 
 
+def _names(tables: tuple[ModeTable, ...]) -> list[tuple[int, str]]:
+    """Return the variables of the search in their order: all generators, then all rows."""
+    generators = [(c, name) for c, table in enumerate(tables) for name in table.generators]
+    return generators + [(c, name) for c, table in enumerate(tables) for name in table.rows]
+
+
 def layout_of(problem: Reduced) -> Layout:
-    generators: list[tuple[int, str]] = []
-    rows: list[tuple[int, str]] = []
-    for c, table in enumerate(problem.tables):
-        generators += [(c, name) for name in table.generators]
-        rows += [(c, name) for name in table.rows]
-    number = {key: v for v, key in enumerate(generators + rows)}
+    names = _names(problem.tables)
+    count = sum(len(table.generators) for table in problem.tables)
+    generators, rows = names[:count], names[count:]
+    number = {key: v for v, key in enumerate(names)}
     kind = np.zeros(len(number), dtype=np.int64)
     columns = np.zeros((problem.size, len(generators)), dtype=problem.gram.dtype)
     start = np.zeros(problem.size, dtype=problem.gram.dtype)
@@ -138,7 +143,7 @@ def layout_of(problem: Reduced) -> Layout:
                 tab[i] += factor * source[at]
         tab[i, 0] += constant
         kind[number[c, name]] = FREE if name == "slip" or name in problem.tables[c].free else 0
-    variables = [Variable(c, name, _unit(problem, c, name)) for c, name in generators + rows]
+    variables = [Variable(c, name, _unit(problem, c, name)) for c, name in names]
     basic = np.arange(len(generators), len(number))
     tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
     return Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
@@ -152,9 +157,11 @@ def _unit(problem: Reduced, c: int, name: str) -> float:
     return float(problem.unit[problem.normal[c]])
 
 
-def step_arrays(problem: Reduced, layout: Layout) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
-    """The steps of all contacts, one after the other, as arrays for the compiled search."""
-    steps = [(c, step) for c, table in enumerate(problem.tables) for step in table.steps]
+@lru_cache(maxsize=64)
+def step_arrays(tables: tuple[ModeTable, ...]) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+    """The steps of all contacts, one after the other, as arrays for the compiled search, which only reads them."""
+    number = {key: v for v, key in enumerate(_names(tables))}
+    steps = [(c, step) for c, table in enumerate(tables) for step in table.steps]
     count = len(steps)
     most = max((len(step.choices) for _, step in steps), default=1)
     counts = np.array([len(step.choices) for _, step in steps], dtype=np.int64)
@@ -165,11 +172,11 @@ def step_arrays(problem: Reduced, layout: Layout) -> tuple[Ints, Ints, Ints, Int
     for i, (c, step) in enumerate(steps):
         for m, choice in enumerate(step.choices):
             for target, names in ((zero, choice.zero), (strict, choice.strict), (any_strict, choice.any_strict)):
-                target[i, m, : len(names)] = [layout.number[c, name] for name in names]
+                target[i, m, : len(names)] = [number[c, name] for name in names]
             if "slip" in choice.strict:
-                turned[i, m] = (-1 if choice.turned else 1) * (layout.number[c, "slip"] + 2)
+                turned[i, m] = (-1 if choice.turned else 1) * (number[c, "slip"] + 2)
         for p, (first, second, sign) in enumerate(step.pairs):
-            pairs[i, p] = layout.number[c, first], layout.number[c, second], sign
+            pairs[i, p] = number[c, first], number[c, second], sign
     return counts, zero, strict, any_strict, turned, pairs
 
 
@@ -253,7 +260,7 @@ def find_modes(
         doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
     elif not k:
         counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
-    arrays, growth[0] = step_arrays(problem, layout), note[GROWTH]
+    arrays, growth[0] = step_arrays(problem.tables), note[GROWTH]
     modes = np.full(k, -1, dtype=np.int64)
     state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
     pace: Pace[None] = Pace(FIRST)

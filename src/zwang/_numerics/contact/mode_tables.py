@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,7 @@ class Step:
     pairs: tuple[tuple[str, str, int], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModeTable:
     """All modes of a contact, and the variables that its search uses.
 
@@ -130,7 +130,7 @@ class ModeTable:
     tied: tuple[str, ...] = ()
     split: tuple[Step, ...] = ()
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The steps in which the search chooses a mode: one, unless the modes are split."""
         whole = tuple(Choice(m.zero, m.strict, m.any_strict, m.turned) for m in self.modes)

@@ -8,6 +8,7 @@ condition that fails by more than `tol` rejects the mode. One that fails, or hol
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ from zwang._numerics.linear.programs import clearly_empty, deepest
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+KEPT = 64
+"""Modes whose equations are solved once for all who ask: as many as are explained one by one."""
 STILL = 1e-9
 """Directions that change the scaled acceleration by less than this don't change it."""
 
@@ -87,19 +90,57 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
     return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
 
 
+class Solved(NamedTuple):
+    """The conditions of a mode, and what its equations alone leave; see `conditions` and `affine_solution`."""
+
+    equations: Array
+    inequalities: Array
+    owners: list[tuple[int, str]]
+    point: Array
+    basis: Array
+    residual: float
+    gap: float
+
+    @property
+    def size(self) -> float:
+        """What is compared with the tolerance at the point."""
+        return max(1.0, float(np.abs(self.point).max(initial=0.0)))
+
+
+def solved(problem: Reduced, modes: tuple[int, ...]) -> Solved:
+    """Return the conditions of a mode with its equations solved; a few are kept, since several ask for the same."""
+    found: Solved | None = problem.kept.get(modes)
+    if found is None:
+        equations, inequalities, owners = conditions(problem, modes)
+        found = Solved(equations, inequalities, owners, *affine_solution(equations))
+        if len(problem.kept) < KEPT:
+            problem.kept[modes] = found
+    return found
+
+
 def clearly_points(problem: Reduced, leaves: Ints, margin: float) -> bool:
     """Whether each mode found has one solution, with `margin` to spare at every condition, and no two are near."""
     moves: list[Array] = []
     for row in leaves:
-        equations, inequalities, _ = conditions(problem, tuple(int(m) for m in row))
-        point, basis, residual, gap = affine_solution(equations)
-        size = max(1.0, float(np.abs(point).max(initial=0.0)))
-        if basis.shape[1] or gap < 1e-3 or residual > margin or size > 1e3:
+        mode = solved(problem, tuple(row.tolist()))
+        if mode.basis.shape[1] or mode.gap < 1e-3 or mode.residual > margin or mode.size > 1e3:
             return False
-        if (inequalities[:, :-1] @ point + inequalities[:, -1] <= margin).any():
+        if (mode.inequalities[:, :-1] @ mode.point + mode.inequalities[:, -1] <= margin).any():
             return False
-        moves.append(problem.gram @ point)
+        moves.append(problem.gram @ mode.point)
     return all(np.abs(a - b).max(initial=0.0) > margin for i, a in enumerate(moves) for b in moves[:i])
+
+
+def points_of(problem: Reduced, leaves: Ints) -> list[Piece]:
+    """Return the pieces of modes that are `clearly_points`, in the order of modes."""
+    pieces = []
+    for modes in sorted(tuple(row) for row in leaves.tolist()):
+        found = solved(problem, modes)
+        nothing = np.zeros((0, problem.size))
+        point = found.point
+        body = Polyhedron(found.equations, found.inequalities, point[None], nothing, nothing, found.basis, point)
+        pieces.append(Piece(body, modes, "", True, problem.gram @ point + problem.free))
+    return pieces
 
 
 def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
@@ -119,16 +160,15 @@ def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
 
 def piece_of(problem: Reduced, modes: tuple[int, ...], tol: float) -> Piece | None:
     """Return the solutions in one mode, None if there are none."""
-    equations, inequalities, owners = conditions(problem, modes)
-    point, _, residual, gap = affine_solution(equations)
-    scale = max(1.0, float(np.abs(point).max(initial=0.0)))
-    if residual > tol * scale:
+    found = solved(problem, modes)
+    inequalities, owners, scale = found.inequalities, found.owners, found.size
+    if found.residual > tol * scale:
         return None
-    polyhedron = from_conditions(equations, inequalities, tol)
+    polyhedron = from_conditions(found.equations, inequalities, tol, (found.point, found.basis))
     if polyhedron is None:
         return None
-    doubt = "the rank of its equations" if gap < 10.0 * tol else ""
-    doubt = doubt or ("its equations" if residual > 0.01 * tol * scale else "")
+    doubt = "the rank of its equations" if found.gap < 10.0 * tol else ""
+    doubt = doubt or ("its equations" if found.residual > 0.01 * tol * scale else "")
     values = _values(polyhedron, inequalities)
     if len(values):
         size = _size(polyhedron)

@@ -16,8 +16,9 @@ is then a solution only where the same modes with that contact sticking have non
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,12 @@ from zwang._numerics.contact.values import Array, Matrix, completed, definite, d
 from zwang.errors import DeclarationError
 
 __all__ = ["Array", "Contact", "ContactProblem", "ContactRows", "Matrix", "dense", "is_sparse"]
+
+
+FEW = 16
+"""Coordinates up to which NumPy factors a mass matrix."""
+SMALL = 600
+"""Sparse matrices up to this size are treated as dense ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +135,30 @@ class ContactProblem:
             put(self, "given", Given(self.mass, self.force, rows, weights, self.rows.bias[held]))
             put(self, "mass", completed(self.mass, rows, weights))
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "inverse_times"}
+
+    @cached_property
+    def inverse_times(self) -> Callable[[Array], Array]:
+        """What multiplies (n,) or (n, m) arrays by the inverse of the mass matrix."""
+        if self.inverse_mass is not None:
+            inverse = self.inverse_mass
+            return lambda x: np.asarray(inverse @ x)
+        mass = self.mass
+        if is_sparse(mass) and mass.shape[0] > SMALL:
+            from scipy.sparse.linalg import splu
+
+            return splu(mass, permc_spec="MMD_AT_PLUS_A").solve  # type: ignore[no-any-return]
+        if mass.shape[0] <= FEW:  # SciPy takes longer to load than all the rest of one small problem
+            root = np.linalg.inv(np.linalg.cholesky(dense(mass)))
+            return lambda x: np.asarray(root.T @ (root @ x))
+        from scipy.linalg.lapack import dpotrf, dpotrs
+
+        factor, failed = dpotrf(dense(mass), lower=1, clean=0)
+        if failed:
+            raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+        return lambda x: np.asarray(dpotrs(factor, x, lower=1)[0]) if x.size else np.zeros_like(x)
 
     def __repr__(self) -> str:
         k = self.rows.count

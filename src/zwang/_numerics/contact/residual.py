@@ -63,12 +63,12 @@ class Scales:
     coordinate: Array
 
 
-def scales_of(problem: ContactProblem, inverse_times: Callable[[Array], Array]) -> Scales:
-    """Return the scales of a problem; `inverse_times` multiplies by the inverse of the mass matrix."""
-    rows = problem.rows
+def scales_of(problem: ContactProblem) -> Scales:
+    """Return the scales of a problem."""
+    rows, inverse_times = problem.rows, problem.inverse_times
     normal, tangent = _lengths(rows.normal, inverse_times), _lengths(rows.tangent, inverse_times)
     weight = float(np.sqrt(max(0.0, float(problem.force @ inverse_times(problem.force)))))
-    given = np.nan_to_num(rows.normal_force)
+    given = rows.load
     loads = [np.abs(rows.bias) / normal, np.abs(rows.tangent_bias) / tangent, np.abs(given) * normal]
     matrix = problem.mass if problem.mass is not None else problem.inverse_mass
     load = max(weight, float(np.concatenate(loads).max(initial=0.0))) or 1.0
@@ -106,7 +106,7 @@ def residual_of(
         Slip velocities up to this size count as rest.
     """
     rows = problem.rows
-    flat = tangential[_mask(problem)]
+    flat = tangential[problem.rows.mask]
     reaction = rows.normal.T @ normal + rows.tangent.T @ flat
     sizes = [np.abs(normal) * scales.normal, np.abs(flat) * scales.tangent]
     load = max(scales.load, float(np.concatenate(sizes).max(initial=0.0)))
@@ -115,11 +115,6 @@ def residual_of(
         _normal(problem, acceleration, normal, scales.normal, load),
         _friction(problem, acceleration, normal, tangential, scales.tangent, load, slip_tol),
     )
-
-
-def _mask(problem: ContactProblem) -> npt.NDArray[np.bool_]:
-    """Which entries of a (k, 2) array of friction forces exist, in the order of the rows of `tangent`."""
-    return np.arange(2) < problem.rows.components[:, None]
 
 
 def _motion(problem: ContactProblem, acceleration: Array, reaction: Array, size: Array) -> float:
@@ -134,9 +129,9 @@ def _normal(problem: ContactProblem, acceleration: Array, normal: Array, length:
     rows = problem.rows
     gap = (rows.normal @ acceleration - rows.bias) / (length * load)
     force = normal * length / load
-    given = ~np.isnan(rows.normal_force)
+    given = rows.known
     off = np.where(rows.bilateral, np.abs(gap), np.abs(np.minimum(force, gap)))
-    off = np.where(given, np.abs(force - np.nan_to_num(rows.normal_force) * length / load), off)
+    off = np.where(given, np.abs(force - rows.load * length / load), off)
     return float(off.max(initial=0.0))
 
 
@@ -149,7 +144,7 @@ def _friction(
     load: float,
     slip_tol: float,
 ) -> float:
-    rows, mask = problem.rows, _mask(problem)
+    rows, mask = problem.rows, problem.rows.mask
     if not mask.any():
         return 0.0
     slip_acceleration, slip, sizes = np.zeros((3, rows.count, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -151,10 +152,30 @@ class ContactRows:
         """The number of contacts."""
         return len(self.friction)
 
-    @property
+    @cached_property
     def components(self) -> npt.NDArray[np.int64]:
         """The number p of tangential components of each contact."""
-        return np.diff(self.first)
+        return self.first[1:] - self.first[:-1]
+
+    @cached_property
+    def mask(self) -> Bools:
+        """Which entries of a (k, 2) array over contacts exist, in the order of the rows of `tangent`."""
+        return np.arange(2) < self.components[:, None]
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether friction forces have one component at most."""
+        return bool((self.components <= 1).all())
+
+    @cached_property
+    def known(self) -> Bools:
+        """Where the normal force is given."""
+        return ~np.isnan(self.normal_force)
+
+    @cached_property
+    def load(self) -> Array:
+        """The given normal forces, zero where they are unknown."""
+        return np.where(self.known, self.normal_force, 0.0)
 
 
 class StackedContacts(Sequence[Contact]):

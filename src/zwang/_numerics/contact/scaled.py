@@ -9,22 +9,18 @@ matter, and tolerances are compared with numbers of size 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, ModeTable, table
-from zwang._numerics.contact.problem import ContactProblem, dense, is_sparse
+from zwang._numerics.contact.problem import SMALL, ContactProblem, dense, is_sparse
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-FEW = 16
-"""Coordinates up to which NumPy factors a mass matrix."""
-SMALL = 600
-"""Sparse matrices up to this size are treated as dense ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +84,11 @@ class Reduced:
     special: tuple[int, ...] = ()
     static: tuple[int, ...] = ()
 
+    @cached_property
+    def kept(self) -> dict[tuple[int, ...], Any]:
+        """Modes -> their conditions, solved; filled by `pieces`."""
+        return {}
+
     @property
     def count(self) -> int:
         """The number of contacts."""
@@ -124,28 +125,11 @@ class Reduced:
         return result
 
 
-def inverse_times(problem: ContactProblem) -> Callable[[Array], Array]:
-    """Return a function that multiplies (n,) or (n, m) arrays by the inverse of the mass matrix."""
-    if problem.inverse_mass is not None:
-        inverse = problem.inverse_mass
-        return lambda x: np.asarray(inverse @ x)
-    mass = problem.mass
-    if is_sparse(mass) and mass.shape[0] > SMALL:
-        from scipy.sparse.linalg import splu
-
-        return splu(mass, permc_spec="MMD_AT_PLUS_A").solve  # type: ignore[no-any-return]
-    if mass.shape[0] <= FEW:  # SciPy takes longer to load than all the rest of one small problem
-        lower = np.linalg.cholesky(dense(mass))
-        return lambda x: np.linalg.solve(lower.T, np.linalg.solve(lower, x))
-    from scipy.linalg import cho_factor, cho_solve
-
-    factor = cho_factor(dense(mass), lower=True, check_finite=False)
-    return lambda x: cho_solve(factor, x, check_finite=False) if x.size else np.zeros_like(x)
-
-
 def is_planar(problem: ContactProblem, *, slip_tol: float = 0.0) -> bool:
     """Whether every contact has a friction force along a known line (or none)."""
     rows = problem.rows
+    if rows.flat:
+        return True
     for j in np.flatnonzero(rows.components == 2):
         slip = rows.slip[rows.first[j] : rows.first[j + 1]]
         if rows.friction[j] > 0 and np.linalg.norm(slip) <= slip_tol and rows.normal_force[j] != 0:
@@ -263,7 +247,7 @@ def _scale(
     static: tuple[int, ...],
 ) -> Reduced:
     laws, friction, bounds, normal, tangent = parts
-    solve = inverse_times(problem)
+    solve = problem.inverse_times
     response = solve(jacobian.T).T if jacobian.size else np.zeros_like(jacobian)
     drift = solve(force)
     gram = jacobian @ response.T

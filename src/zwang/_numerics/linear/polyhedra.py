@@ -95,10 +95,12 @@ def affine_solution(equations: Array) -> tuple[Array, Array, float, float]:
     return point, right[rank:].T, residual, float(sizes[rank - 1] / sizes[0]) if rank else 1.0
 
 
-def from_conditions(equations: Array, inequalities: Array, tol: float) -> Polyhedron | None:
-    """Return the polyhedron, None if it is empty (by more than tol)."""
+def from_conditions(
+    equations: Array, inequalities: Array, tol: float, known: tuple[Array, Array] | None = None
+) -> Polyhedron | None:
+    """Return the polyhedron, None if it is empty (by more than tol); `known` are point and basis of its equations."""
     given = (equations, inequalities)
-    point, basis, _, _ = affine_solution(equations)
+    point, basis = known or affine_solution(equations)[:2]
     if not basis.shape[1]:
         empty = np.zeros((0, len(point)))
         return Polyhedron(*given, point[None, :], empty, empty, basis, point)

@@ -29,7 +29,7 @@ class ExactSearch:
     def __init__(self, problem: Reduced, budget: int) -> None:
         self.problem, self.budget, self.nodes = problem, budget, 0
         layout = layout_of(problem)
-        self.counts, self.zero, self.strict, self.any_strict, self.turned, self.pairs = step_arrays(problem, layout)
+        self.counts, self.zero, self.strict, self.any_strict, self.turned, self.pairs = step_arrays(problem.tables)
         free = {int(v) for v in np.flatnonzero(layout.kind == FREE)}
         rows = [integer_row(row) for row in layout.tab]
         self.root = Dictionary(rows, [int(v) for v in layout.basic], [int(v) for v in layout.nonbasic], free)
