@@ -23,7 +23,7 @@ from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_so
 from zwang._numerics.contact.pieces import Piece, nearness, pieces_of
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.residual import residual_of, scales_of
-from zwang._numerics.contact.scaled import Reduced, inverse_times, is_planar, reduce
+from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
 from zwang._numerics.contact.variants import special_contacts, variants
 
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def all_jumps(problem: ContactProblem) -> Jumps:
 
 def _of_variants(problem: ContactProblem, special: Sequence[int]) -> tuple[Jump, ...]:
     """Return what solvers find where sections along lines have two sizes, beside friction in planes."""
-    scales = scales_of(problem, inverse_times(problem))
+    scales = scales_of(problem)
     found: list[Jump] = []
     for one in variants(problem, special)[0]:
         arrays = friction_arrays(one.problem)
@@ -144,7 +144,7 @@ def _jump(problem: ContactProblem, reduced: Reduced, arrays: FrictionArrays, z: 
         residual = natural_residual(arrays, arrays.stack(normal, tangential))
     else:
         forces = (reduced.acceleration(z), normal, tangential)
-        residual = residual_of(problem, *forces, scales_of(problem, inverse_times(problem))).largest
+        residual = residual_of(problem, *forces, scales_of(problem)).largest
     return Jump(reduced.acceleration(z), normal, tangential, residual)
 
 
