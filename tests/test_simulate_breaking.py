@@ -184,9 +184,24 @@ def test_auto_refuses_a_stretch_with_a_singular_point(monkeypatch: Any) -> None:
     assert "would pass a singular point near t = 0.13" in motion.reason
 
 
-def test_auto_and_out_do_not_go_together(tmp_path: Any) -> None:
-    with pytest.raises(DeclarationError, match="out= goes with one motion by events"):
-        zw.simulate(*belt(), until=1.0, method="auto", out=tmp_path / "motion.npz")
+def test_auto_writes_its_motion_to_a_file_too(tmp_path: Path) -> None:
+    motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto")
+    shown = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", out=tmp_path / "between.npz")
+    again = zw.load_result(tmp_path / "between.npz")
+    assert repr(motion.events) == repr(shown.events) == repr(again.events) and motion.events.of("method")
+    for found in (shown, again):
+        assert found.t.tolist() == motion.t.tolist() and found.q.tolist() == motion.q.tolist()
+        assert [piece.labels for piece in found.pieces] == [piece.labels for piece in motion.pieces]
+    with pytest.raises(DeclarationError, match="out= goes with one motion, method='events' or 'auto'"):
+        zw.simulate(*belt(), until=1.0, method="timestepping", out=tmp_path / "motion.npz")
+
+
+def test_a_step_that_would_have_no_effect_is_refused() -> None:
+    for method in ("events", "auto"):
+        with pytest.raises(
+            DeclarationError, match="step= 0.01 was given with method='.*', which chooses its own steps"
+        ):
+            zw.simulate(*belt(), until=1.0, method=method, step=0.01)
     with pytest.raises(DeclarationError, match="method= must be one of 'events', 'timestepping', 'auto'"):
         zw.simulate(*belt(), until=1.0, method="both")
 
@@ -231,3 +246,28 @@ def test_no_stretch_is_stepped_over_by_another_law_of_impact(monkeypatch: pytest
     motion = zw.simulate(between(), AT_REST, {}, until=0.4, method="auto", impact="poisson")
     assert motion.status is MotionStatus.UNFINISHED
     assert "would take Newton's restitution for the impacts on its way, not impact='poisson'" in motion.reason
+
+
+@pytest.mark.parametrize(("balls", "impact"), [(3, None), (2, None), (3, "newton")])
+def test_without_a_law_no_impact_is_stepped_over_on_which_laws_differ(
+    balls: int, impact: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Newton's cradle: with two balls all laws of impact agree, with three they don't.
+    q, v = zw.coordinates(" ".join(f"x{i}" for i in range(balls)))
+    gaps = [zw.Unilateral(q[i + 1] - q[i] - 1, restitution=1, name=f"gap{i}") for i in range(balls - 1)]
+    system = zw.System(name="cradle", kinetic=sum(u**2 for u in v) / 2, constraints=gaps)
+    state = {f"v_x{i}": 0.0 for i in range(balls)} | {f"x{i}": float(i) for i in range(balls)}
+    state |= {"x0": -0.4503, "v_x0": 1.0}
+    monkeypatch.setattr(machine, "STANDSTILL", 0)  # every event counts as too many, the user's too
+    monkeypatch.setattr(machine, "all", lambda _: False, raising=False)
+    monkeypatch.setattr(bridge, "bridge_from", lambda *_: bridge.Bridge(0.0045, 5e-5, 1e-6))
+    early = zw.Event("t - 9/20", name="early")
+    motion = zw.simulate(system, state, {}, until=0.46, method="auto", impact=impact, events=[early])
+    assert motion.events.of("user")
+    if balls == 3 and impact is None:
+        assert motion.status is MotionStatus.UNFINISHED and not motion.events.of("method")
+        assert "would decide an impact near t = 0.4503" in motion.reason and "impact=" in motion.reason
+        assert motion.t[-1] == pytest.approx(0.45, abs=1e-12)
+    else:
+        assert [event.kind for event in motion.events][:3] == ["user", "method", "impact"]
+        assert len(motion.events.of("method")) == 2

@@ -13,7 +13,7 @@ second with the step and with the error that halving it shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -23,15 +23,28 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.growth import Growth, growth
+from zwang._numerics.impacts import resolve_impact
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.decide import next_mode
 from zwang._simulate.ground import Ground, measured_in
+from zwang._simulate.impact import impact_problem
 from zwang._simulate.instant import begin
 from zwang._simulate.modes import full_mode, hold, solve_mode
-from zwang._simulate.moment import Context, Decision, Labels, Memory, Moment, Stop, Transition, event_at, stopped_at
+from zwang._simulate.moment import (
+    Context,
+    Decision,
+    Labels,
+    Memory,
+    Moment,
+    Stop,
+    Transition,
+    event_at,
+    stopped_at,
+    terms_at,
+)
 from zwang._simulate.step_motion import step_dense, step_events, step_labels, step_pieces
 from zwang._simulate.step_passages import first_steps, look_over
 from zwang._simulate.timestepping import Steps, Walk
@@ -267,9 +280,7 @@ def step_over(context: Context, moment: Moment, stop: Stop, past: Past) -> Trans
     if looked.stop.status is MotionStatus.SINGULAR:
         words = f"Time stepping would pass a singular point near t = {looked.steps.t[-1]:.6g} without a word."
         return _not_over(moment, stop, words)
-    law = context.options.impact
-    if law not in (None, "newton") and steps.closing.any():
-        words = f"Time stepping would take Newton's restitution for the impacts on its way, not impact='{law}'."
+    if words := _decides_an_impact(context, steps):
         return _not_over(moment, stop, words)
     passed, ended = _passed(context, steps)
     if ended is not None:
@@ -287,6 +298,37 @@ def step_over(context: Context, moment: Moment, stop: Stop, past: Past) -> Trans
     if ended is not None:
         return over.stopping(Stop(MotionStatus.REACHED, ended[1]))
     return over.then(begin(context, over.moment))
+
+
+def _decides_an_impact(context: Context, steps: Steps) -> str:
+    """Return in words that steps decide an impact otherwise than was asked, or where laws differ; empty: they don't.
+
+    Time stepping has Newton's restitution. Without a law an impact goes on only where all of them agree.
+    """
+    law = context.options.impact
+    struck = np.flatnonzero(steps.closing.any(axis=1))
+    if law == "newton" or not len(struck):
+        return ""
+    if law is not None:
+        return f"Time stepping would take Newton's restitution for the impacts on its way, not impact='{law}'."
+    for k in map(int, struck):
+        half, closing = 0.5 * float(steps.t[k + 1] - steps.t[k]), tuple(map(int, np.flatnonzero(steps.closing[k])))
+        t, q, v = float(steps.t[k]) + half, steps.q[k] + half * steps.v[k], steps.v[k].copy()
+        met = Moment(t, q, v, touching=frozenset(_carrying(context, steps, k)))
+        problem, _ = impact_problem(context, met, terms_at(context, met), closing, False)
+        choice = resolve_impact(problem, None).choice
+        if choice is not None:
+            return f"Time stepping would decide an impact near t = {met.t:.6g} by Newton's restitution: {choice}."
+    return ""
+
+
+def _carrying(ground: Ground, steps: Steps, k: int) -> Iterator[int]:
+    """Yield the contacts that have an impulse in a step, without an impact of their own."""
+    first = 0
+    for number, place in enumerate(ground.table.places):
+        if place.one_sided and not steps.closing[k, number] and steps.impulses[k, first] > 0:
+            yield number
+        first += int(place.normal >= 0) + len(place.slips)
 
 
 def _not_over(moment: Moment, stop: Stop, words: str) -> Transition:

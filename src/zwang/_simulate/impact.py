@@ -168,6 +168,10 @@ def _accumulated(context: Context, struck: Transition, ending: dict[int, float])
     return replace(struck, moment=struck.moment.recalling(ending=ending), events=(*struck.events, *events))
 
 
+class UnsoundRestitutionError(StateError):
+    """A restitution that depends on the state has left its range: the motion ends before that impact."""
+
+
 def restitution_at(context: Context, number: int, moment: Moment) -> float | None:
     """Return the coefficient of restitution of a constraint at a moment, None where none was declared."""
     expr = context.model.system.constraints[number].restitution  # type: ignore[union-attr]
@@ -175,7 +179,10 @@ def restitution_at(context: Context, number: int, moment: Moment) -> float | Non
         return None
     measured = measured_in(context.model.system, (expr,))
     e = measured.value(0, moment.t, moment.q, moment.v, context.params)
-    return require_restitution(context.name, context.table.names[number], e)
+    try:
+        return require_restitution(context.name, context.table.names[number], e)
+    except StateError as error:
+        raise UnsoundRestitutionError(str(error)) from None
 
 
 def impact_problem(

@@ -13,7 +13,7 @@ from zwang._results.motion import MotionStatus
 from zwang._simulate.admission import closing_at, known_at, low_at
 from zwang._simulate.decide import next_mode
 from zwang._simulate.ground import measured_in
-from zwang._simulate.impact import close_low, collide
+from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
 from zwang._simulate.modes import change_of
 from zwang._simulate.moment import (
     Context,
@@ -85,6 +85,21 @@ def _decided(
     without_collision: bool = False,
 ) -> Transition:
     """Return what follows from a moment of which it is known what touches: an impact, then the next mode, logged."""
+    try:
+        return _struck(context, moment, terms, labels, watches, without_collision)
+    except UnsoundRestitutionError as error:
+        reason = f"The motion ends before the impact at t = {moment.t:.12g}: {error}"
+        return Transition(moment, Stop(MotionStatus.UNFINISHED, reason))
+
+
+def _struck(
+    context: Context,
+    moment: Moment,
+    terms: Terms,
+    labels: Labels | None,
+    watches: tuple[Watch, ...],
+    without_collision: bool,
+) -> Transition:
     closing = closing_at(context, moment, terms, watches)
     met = Transition(moment, Decision())
     if closing or without_collision:

@@ -43,7 +43,7 @@ from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.ground import Ground, Measured, autonomous, first_unsound
 from zwang._simulate.moment import Moment, Stop
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 
@@ -144,7 +144,9 @@ class Walk:
                 self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
                 before = done
                 status, done = pace.go(partial(self._walk, track, done), k - done)
-                self._require_restitution(track, slice(before, done))
+                if words := self._unsound_restitution(track, slice(before, done)):
+                    done, stop = before, Stop(MotionStatus.UNFINISHED, words)
+                    break
                 if status == STILL:
                     _repeat(track, done)
                     done = k
@@ -174,11 +176,15 @@ class Walk:
         n, m, c = len(self.moment.q), len(self.layout.source), len(self.ground.table.places)
         return 8 * (1 + 2 * n + 2 * m) + 8 * 15 * n + 17 * c
 
-    def _require_restitution(self, track: Track, steps: slice) -> None:
-        """Raise where a contact closed with what is no restitution; constant ones were looked at at the start."""
+    def _unsound_restitution(self, track: Track, steps: slice) -> str:
+        """Return in words that a contact closed with what is no restitution; constant ones were looked at before."""
         for c in np.flatnonzero(track.closing[steps].any(axis=0)) if self.restitution.varies else ():
             if not np.isnan(self.restitution.values[c]):
-                require_restitution(self.ground.name, self.ground.table.names[c], float(self.restitution.values[c]))
+                try:
+                    require_restitution(self.ground.name, self.ground.table.names[c], float(self.restitution.values[c]))
+                except StateError as error:
+                    return f"The motion ends before the impact after t = {float(track.t[steps.start]):.12g}: {error}"
+        return ""
 
     def _walk(self, track: Track, done: int, ahead: int) -> tuple[tuple[int, int], int]:
         """Take some steps; return how they ended and the step reached, and how many were taken."""

@@ -144,7 +144,7 @@ def simulate(
         by time stepping over stretches that events can't follow (UNFINISHED), where it converges as its step is halved;
         both ends are events of the kind 'method'. Never over a choice, a paradox or a singular point.
     step : float, optional
-        Length of the steps of time stepping [s]; a millisecond, or less for short motions, if left out.
+        Length of the steps of ``method='timestepping'`` [s]; a millisecond, or less for short motions, if left out.
     start : {None, 'project'}
         'project' moves the state first onto its bilateral constraints and out of violated one-sided ones, by the least
         change in the kinetic metric (see `Model.project`); how far it went is the event of the kind 'project'. Without
@@ -224,8 +224,16 @@ def simulate(
         drawing={} if shown is None else shown.to_dict(),
         starts=tuple(_moved(each) for each in moved),
     )
-    if out is not None and (inputs.shape or method != "events"):
-        raise DeclarationError(f"{name}: out= goes with one motion by events, not with an ensemble or time stepping.")
+    if out is not None and (inputs.shape or options.method == "timestepping"):
+        raise DeclarationError(
+            f"{name}: out= goes with one motion, method='events' or 'auto', not with an ensemble or "
+            "method='timestepping'. Call save() on what comes back."
+        )
+    if step is not None and options.method != "timestepping":
+        raise DeclarationError(
+            f"{name}: step= {step!r:.20} was given with method='{method}', which chooses its own steps. Leave it out "
+            "(tol= says how sharp they are), or use method='timestepping'."
+        )
     if options.method == "timestepping":
         check_rules(name, options)
     return ensemble(model, inputs, options, _one) if inputs.shape else _one(model, inputs, options)
