@@ -1,4 +1,4 @@
-"""Text -> a checked syntax tree: what a hostile text meets before anything is built from it.
+"""ScannedText -> a checked syntax tree: what a hostile text meets before anything is built from it.
 
 The text is scanned, given to Python's parser, and the tree is held against a list of allowed nodes. Nothing is ever
 evaluated.
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 from zwang.errors import DeclarationError, nearest
 
-from .scanning import Scan, Text
+from .scanning import Scan, ScannedText
 from .vocabulary import CONSTANTS, FUNCTION_NAMES, OPERATORS, function_list
 
 _OPERATORS = frozenset(
@@ -26,7 +26,7 @@ class Source:
     """A text that passed the checks, with its syntax tree, and the maker of messages about it."""
 
     def __init__(self, text: str, where: str) -> None:
-        self._text = Text(text, where)
+        self._text = ScannedText(text, where)
         self._ends: list[int] = []
         self._offsets: list[int] = []
         self.tree = self._parse(self._grouped(Scan(self._text).insertions))

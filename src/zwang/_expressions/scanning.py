@@ -49,7 +49,7 @@ _LONG = 256
 """Operators in one chain above which it is grouped: far below the depth at which Python's parser gives up."""
 
 
-class Text:
+class ScannedText:
     """A text with its place, and the maker of messages about it."""
 
     def __init__(self, text: str, where: str) -> None:
@@ -70,7 +70,7 @@ class Text:
 class Scan:
     """The checks of one text, and the brackets to insert into it, by position."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: ScannedText) -> None:
         self._text = text
         self.insertions: list[tuple[int, str]] = []
         self._chains: list[tuple[list[int], list[int]]] = [([], [])]

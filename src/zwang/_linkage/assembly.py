@@ -18,7 +18,7 @@ from zwang._declare.guides import on_curve
 from zwang._declare.laws import Coulomb
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
-from zwang._linkage.layout import Layout
+from zwang._linkage.layout import JointLayout
 from zwang._linkage.parts import Bar, BarSlider, Guide, Pin, Place, String
 from zwang._linkage.vectors import Vector, moment, quadratic
 from zwang.errors import DeclarationError
@@ -29,12 +29,12 @@ HALF = sp.Rational(1, 2)
 # --- energies --------------------------------------------------------------------------------------------------------
 
 
-def kinetic_energy(parts: Inventory, layout: Layout) -> Any:
+def kinetic_energy(parts: Inventory, layout: JointLayout) -> Any:
     """Return the kinetic energy of all points and bars."""
     return quadratic(_inertias(parts, layout))
 
 
-def _inertias(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector, Vector]]:
+def _inertias(parts: Inventory, layout: JointLayout) -> Iterator[tuple[Any, Vector, Vector]]:
     """Yield factor, vector, vector for each product of velocities in the kinetic energy."""
     for item in parts.points.values():
         if item.mass != 0:
@@ -52,7 +52,7 @@ def _inertias(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector, V
             yield bar.inertia / (2 * bar.length**2), turning, turning
 
 
-def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
+def potential_energy(parts: Inventory, gravity: Place, layout: JointLayout) -> Any:
     """Return the potential energy of gravity and springs."""
     terms: list[Any] = []
     up = [-component for component in gravity]
@@ -69,7 +69,7 @@ def potential_energy(parts: Inventory, gravity: Place, layout: Layout) -> Any:
     return sp.Add(*terms)
 
 
-def _weights(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector]]:
+def _weights(parts: Inventory, layout: JointLayout) -> Iterator[tuple[Any, Vector]]:
     for item in parts.points.values():
         if item.mass != 0:
             yield item.mass, layout.vectors[item.name]
@@ -78,7 +78,7 @@ def _weights(parts: Inventory, layout: Layout) -> Iterator[tuple[Any, Vector]]:
             yield bar.mass, layout.on_bar(bar, bar.fraction, bar.offset)
 
 
-def _spin(bar: Bar, layout: Layout) -> Any:
+def _spin(bar: Bar, layout: JointLayout) -> Any:
     if bar.ends in layout.spins:
         return layout.spins[bar.ends]
     (dx, dy), (du, dv) = layout.difference(*bar.ends), layout.closing_velocity(*bar.ends)
@@ -118,7 +118,7 @@ def _ties(parts: Inventory, point: str) -> int:
 # --- forces ----------------------------------------------------------------------------------------------------------
 
 
-def applied_forces(parts: Inventory, layout: Layout) -> dict[Coordinate, Any]:
+def applied_forces(parts: Inventory, layout: JointLayout) -> dict[Coordinate, Any]:
     """Return the generalized forces of dampers, forces at points and torques on bars."""
     found: dict[Coordinate, list[Any]] = {}
 
@@ -151,7 +151,7 @@ def applied_forces(parts: Inventory, layout: Layout) -> dict[Coordinate, Any]:
 # --- constraints -----------------------------------------------------------------------------------------------------
 
 
-def constraints(parts: Inventory, distances: str, layout: Layout) -> Iterator[Constraint]:
+def constraints(parts: Inventory, distances: str, layout: JointLayout) -> Iterator[Constraint]:
     """Yield the constraints that the choice of coordinates leaves, in the order of declaration."""
     for relation in parts.relations.values():
         if isinstance(relation, Bar):
@@ -172,7 +172,7 @@ def constraints(parts: Inventory, distances: str, layout: Layout) -> Iterator[Co
         yield Bilateral(gap, name=f"{name} {axis}")
 
 
-def _excess(relation: Bar | String, distances: str, layout: Layout) -> Any:
+def _excess(relation: Bar | String, distances: str, layout: JointLayout) -> Any:
     """Return by how much two points are farther apart than a length, in the form that was asked for."""
     dx, dy = layout.difference(relation.first, relation.second)
     factor, constant = _distance_form(relation.length, distances)
@@ -185,7 +185,7 @@ def _distance_form(length: Any, distances: str) -> tuple[Any, Any]:
     return (HALF, -(length**2) / 2) if distances == "half square" else (1 / (2 * length), -length / 2)
 
 
-def _on_guide(guide: Guide, layout: Layout) -> Constraint:
+def _on_guide(guide: Guide, layout: JointLayout) -> Constraint:
     place = layout.position(guide.point)
     gap, slip = on_curve(place, guide.implicit, variables=guide.variables)
     scale: Any = sp.Integer(1)
@@ -200,7 +200,7 @@ def _on_guide(guide: Guide, layout: Layout) -> Constraint:
     return Bilateral(gap, friction=law, name=guide.name)
 
 
-def _on_bar(parts: Inventory, slider: BarSlider, layout: Layout) -> Bilateral:
+def _on_bar(parts: Inventory, slider: BarSlider, layout: JointLayout) -> Bilateral:
     """Return the constraint of a point on the line of a bar: its distance from that line, positive on the left."""
     bar = parts.bars[slider.bar]
     (dx, dy), (x, y) = layout.difference(*bar.ends), layout.difference(bar.first, slider.point)

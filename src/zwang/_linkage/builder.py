@@ -11,7 +11,7 @@ from zwang._declare.drawing import Drawing
 from zwang._declare.system import System
 from zwang._linkage import assembly, layout
 from zwang._linkage.inventory import Inventory
-from zwang._linkage.parts import Bar, BarSlider, Force, Ground, Guide, Pin, Point, Spring, String, Torque
+from zwang._linkage.parts import Bar, BarSlider, Force, GroundPart, Guide, Pin, PointPart, SpringPart, String, Torque
 from zwang._linkage.values import check_name, curve, pair, split, value
 from zwang.errors import DeclarationError, nearest, printable
 
@@ -70,7 +70,7 @@ class Linkage:
         """Add a point of the ground at (x, y); expressions of time make it move [m]."""
         self._parts.new_point(name)
         where = f"{self._parts.where}: ground '{name}'"
-        self._parts.ground[name] = Ground(name, value(x, where, time=True), value(y, where, time=True))
+        self._parts.ground[name] = GroundPart(name, value(x, where, time=True), value(y, where, time=True))
         return self
 
     def point(
@@ -95,14 +95,14 @@ class Linkage:
         if on is None:
             if fraction is not None or offset is not None:
                 raise DeclarationError(f"{where}: fraction= and offset= need the bar that carries it: on=('A', 'B').")
-            self._parts.points[name] = Point(name, weight)
+            self._parts.points[name] = PointPart(name, weight)
             return self
         bar = self._parts.bar(on, where)
         along = value(0 if fraction is None else fraction, f"{where}: fraction")
         aside = value(0 if offset is None else offset, f"{where}: offset")
         if tuple(on) != bar.ends:  # the caller counts from the end that they name first
             along, aside = 1 - along, -aside
-        self._parts.points[name] = Point(name, weight, bar.ends, along, aside)
+        self._parts.points[name] = PointPart(name, weight, bar.ends, along, aside)
         return self
 
     def points(self, names: str | Sequence[str], *, mass: Any = 0) -> Linkage:
@@ -280,7 +280,7 @@ class Linkage:
         where = f"{self._parts.where}: spring '{first}-{second}'"
         self._parts.two_points(first, second, where)
         values = (value(item, where, least=0) for item in (stiffness, length, damping))
-        self._parts.springs.append(Spring(first, second, *values))
+        self._parts.springs.append(SpringPart(first, second, *values))
         return self
 
     def damper(self, first: str, second: str, damping: Any) -> Linkage:
@@ -334,7 +334,7 @@ class Linkage:
         """Return points, bars, springs and guides as expressions of the same coordinates as in `system`."""
         return self._drawing(self._layout(coordinates))
 
-    def _drawing(self, placed: layout.Layout) -> Drawing:
+    def _drawing(self, placed: layout.JointLayout) -> Drawing:
         parts = self._parts
         relations = parts.relations.values()
         segments = [bar.ends for bar in parts.bars.values()]
@@ -347,7 +347,7 @@ class Linkage:
         springs = [(item.first, item.second) for item in parts.springs]
         return Drawing(positions, bars=segments, springs=springs, ground=tuple(parts.ground), curves=curves)
 
-    def _layout(self, coordinates: str) -> layout.Layout:
+    def _layout(self, coordinates: str) -> layout.JointLayout:
         if coordinates not in LAYOUTS:
             known = nearest(str(coordinates), LAYOUTS)
             raise DeclarationError(f"{self._parts.where}: unknown coordinates='{coordinates}'. {known}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zwang._linkage.parts import Bar, Force, Ground, Pin, Point, Relation, Spring, Torque
+from zwang._linkage.parts import Bar, Force, GroundPart, Pin, PointPart, Relation, SpringPart, Torque
 from zwang._linkage.values import check_name
 from zwang.errors import DeclarationError, nearest
 
@@ -15,11 +15,11 @@ class Inventory:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.ground: dict[str, Ground] = {}
-        self.points: dict[str, Point] = {}
+        self.ground: dict[str, GroundPart] = {}
+        self.points: dict[str, PointPart] = {}
         self.bars: dict[tuple[str, str], Bar] = {}
         self.relations: dict[str, Relation] = {}
-        self.springs: list[Spring] = []
+        self.springs: list[SpringPart] = []
         self.forces: list[Force] = []
         self.torques: list[Torque] = []
 

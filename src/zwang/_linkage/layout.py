@@ -21,7 +21,7 @@ from zwang.errors import DeclarationError
 
 
 @dataclass
-class Layout:
+class JointLayout:
     """Where all points are, and how fast, in the coordinates.
 
     Attributes
@@ -64,7 +64,7 @@ class Layout:
         return start.plus(self.vectors[bar.second].minus(start), fraction, offset / bar.length)
 
 
-def cartesian(parts: Inventory) -> Layout:
+def cartesian(parts: Inventory) -> JointLayout:
     """Return the layout in which every free point has its own x and y."""
     free = [item.name for item in parts.points.values() if item.bar is None]
     if not free:
@@ -80,7 +80,7 @@ def cartesian(parts: Inventory) -> Layout:
     return layout
 
 
-def joint(parts: Inventory) -> Layout:
+def joint(parts: Inventory) -> JointLayout:
     """Return the layout whose coordinates are the absolute angles of the bars of a spanning tree."""
     steps = _span(parts)
     angled = {step.bar: step.base for step in steps if isinstance(step, _Turn)}
@@ -183,9 +183,9 @@ def _far_end(bar: Bar, base: str) -> str:
 # --- positions -------------------------------------------------------------------------------------------------------
 
 
-def _with_ground(parts: Inventory, q: tuple[Coordinate, ...]) -> Layout:
+def _with_ground(parts: Inventory, q: tuple[Coordinate, ...]) -> JointLayout:
     ground = {item.name: Vector((item.x, item.y), (rate(item.x), rate(item.y))) for item in parts.ground.values()}
-    return Layout(q, ground)
+    return JointLayout(q, ground)
 
 
 def _local(parts: Inventory, bar: Bar, name: str) -> Place:
@@ -202,7 +202,7 @@ def _members(parts: Inventory, bar: Bar) -> list[str]:
     return [*bar.ends, *(item.name for item in parts.points.values() if item.bar == bar.ends)]
 
 
-def _turn(layout: Layout, parts: Inventory, step: _Turn, angle: Coordinate) -> None:
+def _turn(layout: JointLayout, parts: Inventory, step: _Turn, angle: Coordinate) -> None:
     """Place the points of a bar that turns about one of them."""
     bar, base = step.bar, layout.vectors[step.base]
     layout.spins[bar.ends] = angle.velocity
@@ -215,14 +215,14 @@ def _turn(layout: Layout, parts: Inventory, step: _Turn, angle: Coordinate) -> N
             _place_or_close(layout, bar, name, base.plus(Vector(zero, zero, {angle: (a - a0, b - b0)})))
 
 
-def _close(layout: Layout, parts: Inventory, bar: Bar) -> None:
+def _close(layout: JointLayout, parts: Inventory, bar: Bar) -> None:
     """Place the carried points of a bar whose ends are both known."""
     for name in _members(parts, bar)[2:]:
         item = parts.points[name]
         _place_or_close(layout, bar, name, layout.on_bar(bar, item.fraction, item.offset))
 
 
-def _place_or_close(layout: Layout, bar: Bar, name: str, vector: Vector) -> None:
+def _place_or_close(layout: JointLayout, bar: Bar, name: str, vector: Vector) -> None:
     if name not in layout.vectors:
         layout.vectors[name] = vector
         return

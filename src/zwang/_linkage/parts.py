@@ -10,7 +10,7 @@ Place: TypeAlias = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Ground:
+class GroundPart:
     """A point that is fixed, or moved in a given way."""
 
     name: str
@@ -19,7 +19,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Point:
+class PointPart:
     """A point of the mechanism, free or carried by a bar at `fraction` of its length and `offset` to its left."""
 
     name: str
@@ -94,7 +94,7 @@ class BarSlider:
 
 
 @dataclass(frozen=True)
-class Spring:
+class SpringPart:
     """A spring and damper between two points."""
 
     first: str

@@ -24,7 +24,7 @@ AGREES = 1e-8
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FactCheck:
     """A fact beside its computed value.
 
     Attributes
@@ -196,7 +196,7 @@ CHECKS: dict[str, dict[str, Check]] = {
 }
 
 
-def compare(asked: Asked) -> tuple[Comparison, ...]:
+def compare(asked: Asked) -> tuple[FactCheck, ...]:
     """Return every fact of an entry, computed where a verb that exists answers the question.
 
     Examples
@@ -219,13 +219,13 @@ def compare(asked: Asked) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
-def _comparison(asked: Asked, name: str, fact: Fact, computed: Any) -> Comparison:
+def _comparison(asked: Asked, name: str, fact: Fact, computed: Any) -> FactCheck:
     if computed is None:
-        return Comparison(name, fact, None, None, math.nan)
+        return FactCheck(name, fact, None, None, math.nan)
     value = fact.value
     if isinstance(value, sp.MatrixBase):
         values = {**asked.entry.state, **asked.entry.params}
         value = np.array(numbers_of(list(value), values), dtype=float).reshape(value.shape)
     expected, got = np.asarray(value, dtype=float), np.asarray(computed, dtype=float)
     size = float(np.abs(expected).max(initial=0.0)) or 1.0
-    return Comparison(name, fact, expected, got, float(np.abs(got - expected).max()) / size)
+    return FactCheck(name, fact, expected, got, float(np.abs(got - expected).max()) / size)

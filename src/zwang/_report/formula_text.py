@@ -77,7 +77,7 @@ def text_formula(text: str) -> str:
     >>> text_formula("mu^2")
     '<msup><mi>μ</mi><mn>2</mn></msup>'
     """
-    reader = _Reader(_tokens(text))
+    reader = _FormulaReader(_tokens(text))
     told = reader.listed()
     if reader.kind():
         raise ValueError(f"'{text}': can't read from '{reader.text()}' on")
@@ -97,7 +97,7 @@ def _tokens(text: str) -> list[tuple[str, str, bool]]:
     return found
 
 
-class _Reader:
+class _FormulaReader:
     """Reads sums of products of powers, in relations and lists."""
 
     def __init__(self, tokens: list[tuple[str, str, bool]]) -> None:

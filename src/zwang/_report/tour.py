@@ -15,7 +15,7 @@ import zwang
 from zwang._plot import draw_contact_graph, draw_forces, draw_mechanism, new_figure
 from zwang._report import mathml
 from zwang._report.drawings import pose_of
-from zwang._report.facts import Comparison
+from zwang._report.facts import FactCheck
 from zwang._report.figures import png, svg
 from zwang._report.page import number, slug, table
 from zwang._report.paradox import SPIN, Paradox, draw_paradox
@@ -269,7 +269,7 @@ def _multipliers(item: Visit) -> str:
     )
 
 
-def _facts(comparisons: Sequence[Comparison]) -> str:
+def _facts(comparisons: Sequence[FactCheck]) -> str:
     rows = []
     for item in comparisons:
         if item.agrees is None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from zwang._declare.constraints import Bilateral
-from zwang._report.facts import Asked, Comparison, compare
+from zwang._report.facts import Asked, FactCheck, compare
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang.gallery.entry import Entry
 
@@ -32,7 +32,7 @@ class Visit:
         How far the entry's state misses its constraints.
     reactions : Reactions or None
         Where a constraint is one-sided or has friction; else the multipliers of the evaluation say it all.
-    comparisons : tuple of Comparison
+    comparisons : tuple of FactCheck
     first_ms, again_ms : float
         Milliseconds of the first evaluation, with compiling or loading, and of the quickest of five after it.
     """
@@ -41,7 +41,7 @@ class Visit:
     evaluation: Evaluation
     violation: float
     reactions: Any
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[FactCheck, ...]
     first_ms: float
     again_ms: float
 

@@ -42,7 +42,7 @@ def is_store(path: Path) -> bool:
     return False
 
 
-class Journal:
+class StoreWriter:
     """A store that is open for writing.
 
     Parameters

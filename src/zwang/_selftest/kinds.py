@@ -12,7 +12,7 @@ Check = Callable[[int, int], Complaint | None]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProblemKind:
     """A kind of problems; `check(seed, index)` makes one, asks, and says what is wrong.
 
     Attributes
@@ -33,14 +33,16 @@ class Kind:
 
 
 KINDS = {
-    "planar": Kind("planar contact problems against brute force over the rationals", planar.check, 3.0, 60.0),
-    "spatial": Kind("spatial contact problems: laws, residuals, other starts", spatial.check, 1.5, 60.0),
-    "mechanism": Kind("mechanisms, every way of computing them against every other", mechanisms.check, 3.0, 240.0),
-    "file": Kind("model files that are damaged or hostile", fuzz.check_file, 1.0, 30.0),
-    "expression": Kind("expressions that are damaged or hostile", fuzz.check_expression, 0.5, 30.0),
-    "number": Kind("numbers and options that make no sense, given to the verbs", fuzz.check_number, 1.0, 60.0),
-    "option": Kind("command lines that make no sense", fuzz.check_option, 1.0, 60.0),
-    "result": Kind("result files that are damaged", fuzz.check_result, 0.5, 30.0),
+    "planar": ProblemKind("planar contact problems against brute force over the rationals", planar.check, 3.0, 60.0),
+    "spatial": ProblemKind("spatial contact problems: laws, residuals, other starts", spatial.check, 1.5, 60.0),
+    "mechanism": ProblemKind(
+        "mechanisms, every way of computing them against every other", mechanisms.check, 3.0, 240.0
+    ),
+    "file": ProblemKind("model files that are damaged or hostile", fuzz.check_file, 1.0, 30.0),
+    "expression": ProblemKind("expressions that are damaged or hostile", fuzz.check_expression, 0.5, 30.0),
+    "number": ProblemKind("numbers and options that make no sense, given to the verbs", fuzz.check_number, 1.0, 60.0),
+    "option": ProblemKind("command lines that make no sense", fuzz.check_option, 1.0, 60.0),
+    "result": ProblemKind("result files that are damaged", fuzz.check_result, 0.5, 30.0),
 }
 HOSTILE = ("file", "expression", "number", "option", "result")
 """Those that are meant to do harm."""

@@ -37,7 +37,7 @@ MOVED = {"impact", "contact", "accumulation", "capture", "release", "stick", "sl
 
 
 @dataclass(frozen=True)
-class Case:
+class MechanismCase:
     """A mechanism and a question.
 
     Attributes
@@ -104,14 +104,14 @@ def model_of(form: str, bars: int, floor: bool, rough: bool, coordinates: str, b
     return compile(system_of(form, bars, floor, rough, coordinates), backend)
 
 
-def draw(rng: np.random.Generator) -> Case:
+def draw(rng: np.random.Generator) -> MechanismCase:
     """Return a case."""
     form = str(rng.choice(["chain", "chain", "loop", "slider"]))
     bars = int(rng.integers(1, 4)) if form == "chain" else 2
     floor = form == "chain" and bool(rng.random() < 0.5)
     places = np.cumsum(rng.uniform(-1, 1, size=(bars, 2)) + np.array([0.4, 0.2]), axis=0)
     unit = [10.0 ** float(rng.integers(-6, 7)) if rng.random() < 0.3 else 1.0 for _ in range(3)]
-    return Case(
+    return MechanismCase(
         form,
         bars,
         floor,
@@ -128,7 +128,7 @@ def draw(rng: np.random.Generator) -> Case:
     )
 
 
-def params_of(case: Case) -> dict[str, float]:
+def params_of(case: MechanismCase) -> dict[str, float]:
     """Return the values of the parameters, lengths from the places."""
     points = np.array([(0.0, 0.0), *case.places]) * case.length
     values = {"g": 9.81 * case.length / case.time**2}
@@ -147,7 +147,7 @@ def params_of(case: Case) -> dict[str, float]:
     return values
 
 
-def cartesian_state(case: Case) -> dict[str, float]:
+def cartesian_state(case: MechanismCase) -> dict[str, float]:
     """Return positions as they are given, and the nearest velocities that the constraints allow."""
     state: dict[str, float] = {}
     for i, ((x, y), (vx, vy)) in enumerate(zip(case.places, case.rates, strict=True), start=1):
@@ -157,7 +157,7 @@ def cartesian_state(case: Case) -> dict[str, float]:
     return model(case, "cartesian").project(state, params_of(case))
 
 
-def joint_state(case: Case, state: Mapping[str, float]) -> dict[str, float]:
+def joint_state(case: MechanismCase, state: Mapping[str, float]) -> dict[str, float]:
     """Return angles and their rates for a Cartesian state."""
     found, before = {}, np.zeros(4)
     for i in range(1, case.bars + 1):
@@ -171,12 +171,12 @@ def joint_state(case: Case, state: Mapping[str, float]) -> dict[str, float]:
     return model(case, "joint").project(found, params_of(case))
 
 
-def model(case: Case, coordinates: str, backend: str = "native") -> Model:
+def model(case: MechanismCase, coordinates: str, backend: str = "native") -> Model:
     """Return the Model of a case."""
     return model_of(case.form, case.bars, case.floor, case.rough, coordinates, backend)
 
 
-def points_of(case: Case, coordinates: str, state: Mapping[str, float]) -> Array:
+def points_of(case: MechanismCase, coordinates: str, state: Mapping[str, float]) -> Array:
     """Return the positions of the points, in units of length."""
     if coordinates == "cartesian":
         return np.array([[state[f"x_P{i}"], state[f"y_P{i}"]] for i in range(1, case.bars + 1)]) / case.length
@@ -190,7 +190,7 @@ def points_of(case: Case, coordinates: str, state: Mapping[str, float]) -> Array
     return np.array(found) / case.length
 
 
-def moved(case: Case, coordinates: str = "cartesian", **options: Any) -> tuple[Any, Array]:
+def moved(case: MechanismCase, coordinates: str = "cartesian", **options: Any) -> tuple[Any, Array]:
     """Return the motion and where its points end."""
     state = cartesian_state(case)
     start = state if coordinates == "cartesian" else joint_state(case, state)
@@ -207,7 +207,7 @@ def _apart(first: Array, second: Array) -> float:
     return float(np.abs(first - second).max())
 
 
-def ask_coordinates(case: Case) -> str:
+def ask_coordinates(case: MechanismCase) -> str:
     """Joint and Cartesian coordinates end at the same place."""
     (one, here), (other, there) = moved(case), moved(case, "joint")
     if wrong := not_finite(one) or not_finite(other):
@@ -217,7 +217,7 @@ def ask_coordinates(case: Case) -> str:
     return ""
 
 
-def ask_units(case: Case) -> str:
+def ask_units(case: MechanismCase) -> str:
     """Units of length, mass and time do not matter."""
     (one, here), (other, there) = moved(case), moved(replace(case, length=1.0, mass=1.0, time=1.0))
     if wrong := not_finite(one) or not_finite(other):
@@ -230,7 +230,7 @@ def ask_units(case: Case) -> str:
     return "" if first == second else f"events depend on units: {sorted(first)} and {sorted(second)}"
 
 
-def ask_backends(case: Case) -> str:
+def ask_backends(case: MechanismCase) -> str:
     """Compiled code and the plain reference give the same accelerations."""
     state, values = cartesian_state(case), params_of(case)
     one, other = (model(case, "cartesian", name).evaluate(state, values) for name in ("native", "reference"))
@@ -241,7 +241,7 @@ def ask_backends(case: Case) -> str:
     return f"native and reference differ: by {gap:.1e}" if gap > 1e-8 else ""
 
 
-def ask_stepping(case: Case) -> str:
+def ask_stepping(case: MechanismCase) -> str:
     """Events and time stepping end at the same place, where halving the step changes little."""
     motion, here = moved(case)
     if wrong := not_finite(motion):
@@ -256,7 +256,7 @@ def ask_stepping(case: Case) -> str:
     return f"events and time stepping end apart: by {gap:.1e}" if gap > 4 * STEPPED else ""
 
 
-def ask_jumps(case: Case) -> str:
+def ask_jumps(case: MechanismCase) -> str:
     """Every jump of a velocity has its event, and every impact its jump."""
     motion, _ = moved(case)
     if wrong := not_finite(motion):
@@ -274,7 +274,7 @@ def ask_jumps(case: Case) -> str:
     return ""
 
 
-def ask_watch(case: Case) -> str:
+def ask_watch(case: MechanismCase) -> str:
     """A parallelogram that is turned flat notices that its branches cross there."""
     (x, y), *_ = case.places
     angle = 0.3 + abs(float(np.arctan2(y, x))) / 6.0
@@ -297,7 +297,7 @@ def ask_watch(case: Case) -> str:
     return ""
 
 
-def ask_redundant(case: Case) -> str:
+def ask_redundant(case: MechanismCase) -> str:
     """A constraint that is said twice changes neither the acceleration nor the status, but for its multipliers."""
     system = system_of(case.form, case.bars, case.floor, case.rough, "cartesian")
     held = [item for item in system.constraints if isinstance(item, Bilateral)]
@@ -322,7 +322,7 @@ def _reactions_at(system: System, state: Mapping[str, float], values: Mapping[st
     return found
 
 
-def ask_digest(case: Case) -> str:
+def ask_digest(case: MechanismCase) -> str:
     """A system that differs in any part has another digest; one that does not has the same."""
     system = system_of(case.form, case.bars, case.floor, case.rough, "joint")
     if _with(system).digest != system.digest:
@@ -350,7 +350,7 @@ def _with(system: System, **parts: Any) -> System:
     return System(**(given | parts))
 
 
-QUESTIONS: dict[str, Callable[[Case], str]] = {
+QUESTIONS: dict[str, Callable[[MechanismCase], str]] = {
     "coordinates": ask_coordinates,
     "units": ask_units,
     "backends": ask_backends,
@@ -362,7 +362,7 @@ QUESTIONS: dict[str, Callable[[Case], str]] = {
 }
 
 
-def complaint_about(case: Case) -> str:
+def complaint_about(case: MechanismCase) -> str:
     """Return what is wrong; a mechanism like these is not to be refused."""
     try:
         return QUESTIONS[case.question](case)
@@ -370,7 +370,7 @@ def complaint_about(case: Case) -> str:
         return f"refused: {error}"
 
 
-def simpler(case: Case) -> Iterator[Case]:
+def simpler(case: MechanismCase) -> Iterator[MechanismCase]:
     """Cases with plain units, fewer bars, no velocities, less time, rounder places."""
     plain = {"length": 1.0, "mass": 1.0, "time": 1.0, "rough": False, "floor": False, "e": 0.0}
     for name, value in plain.items():
@@ -387,11 +387,10 @@ def simpler(case: Case) -> Iterator[Case]:
         yield replace(case, places=rounded)
 
 
-def program(case: Case) -> str:
+def program(case: MechanismCase) -> str:
     """Return a program that asks the question again."""
-    return (
-        f"from zwang._selftest.mechanisms import Case, complaint_about\ncase = {case!r}\nprint(complaint_about(case))"
-    )
+    head = "from zwang._selftest.mechanisms import MechanismCase, complaint_about"
+    return f"{head}\ncase = {case!r}\nprint(complaint_about(case))"
 
 
 def check(seed: int, index: int) -> Complaint | None:

@@ -24,7 +24,7 @@ MOST = 20
 
 
 @dataclass(frozen=True)
-class Finding:
+class Discovery:
     """A complaint about one problem, and the command that makes it again."""
 
     kind: str
@@ -45,7 +45,7 @@ class Summary:
     seed: int
     counts: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Discovery] = field(default_factory=list)
 
 
 @dataclass
@@ -76,11 +76,11 @@ def known_kinds(names: Iterable[str]) -> list[str]:
     return chosen
 
 
-def one(kind: str, seed: int, index: int) -> Finding | None:
+def one(kind: str, seed: int, index: int) -> Discovery | None:
     """Check one problem in this process."""
     known_kinds([kind])
     complaint = checked(kind, seed, index)
-    return None if complaint is None else Finding(kind, seed, index, complaint)
+    return None if complaint is None else Discovery(kind, seed, index, complaint)
 
 
 def run(
@@ -193,7 +193,7 @@ def _take(hand: _Hand, summary: Summary) -> None:
     hand.known.add(kind)
     hand.task = None
     if complaint is not None:
-        summary.findings.append(Finding(kind, summary.seed, index, complaint))
+        summary.findings.append(Discovery(kind, summary.seed, index, complaint))
 
 
 def _give_up(hand: _Hand, summary: Summary) -> None:
@@ -203,7 +203,7 @@ def _give_up(hand: _Hand, summary: Summary) -> None:
     words = f"does not end within {waited:.0f} s" if hand.process.is_alive() else "ends the process that checks it"
     summary.counts[kind] += 1
     summary.seconds[kind] += waited
-    summary.findings.append(Finding(kind, summary.seed, index, Complaint(words, "")))
+    summary.findings.append(Discovery(kind, summary.seed, index, Complaint(words, "")))
     _dismiss(hand)
 
 

@@ -116,7 +116,7 @@ def _unit_points(dimension: int, count: int, how: str, seed: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Axes:
+class SweepAxes:
     """The points of a sweep, numbered in the order of the flattened axes.
 
     Attributes
@@ -145,7 +145,7 @@ class Axes:
         return {name: self.coords[name][where[self.along[name]]] for name in self.coords}
 
 
-def axes_of(system: System, over: Mapping[Any, Any] | None, paired: Mapping[Any, Any] | None) -> Axes:
+def axes_of(system: System, over: Mapping[Any, Any] | None, paired: Mapping[Any, Any] | None) -> SweepAxes:
     """Return the points that ``over=`` and ``paired=`` ask for; what is no symbol of the system is a mistake."""
     for name, given in (("over", over), ("paired", paired)):
         if given is not None and not isinstance(given, Mapping):
@@ -180,7 +180,7 @@ def axes_of(system: System, over: Mapping[Any, Any] | None, paired: Mapping[Any,
             raise DeclarationError(f"sweep: what is paired must have one length; it has {told}.")
         dims.append(axis)
         shape.append(next(iter(lengths.values())))
-    return Axes(tuple(dims), tuple(shape), coords, along)
+    return SweepAxes(tuple(dims), tuple(shape), coords, along)
 
 
 def _known(system: System, key: Any, known: list[str], coords: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zwang._sweep.asking import Answer, Question, ask_block
-from zwang._sweep.axes import Axes
+from zwang._sweep.axes import SweepAxes
 from zwang._workers import Lost, work_through
 from zwang.errors import DeclarationError
 
@@ -20,7 +20,7 @@ WINDOW = 64
 PROBE_SECONDS = 120.0
 
 
-def answers(question: Question, axes: Axes, ranges: Iterable[tuple[int, int]], workers: Any) -> Iterator[Answer]:
+def answers(question: Question, axes: SweepAxes, ranges: Iterable[tuple[int, int]], workers: Any) -> Iterator[Answer]:
     """Yield the answer of every block, as they come; ranges are (first point, number of points).
 
     A process that dies takes its block along: it is cut in halves until the point is found that kills it, which is then

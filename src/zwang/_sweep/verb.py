@@ -21,9 +21,9 @@ from zwang._numerics.budget import ENDLESS, Allowed, Budget
 from zwang._results.base import Provenance
 from zwang._results.study import Study
 from zwang._results.study_columns import Columns, from_bytes
-from zwang._results.study_store import Journal, study_of
+from zwang._results.study_store import StoreWriter, study_of
 from zwang._sweep.asking import BLOCKS, COUNTS, Question, batched, takes, verb_of
-from zwang._sweep.axes import Axes, axes_of
+from zwang._sweep.axes import SweepAxes, axes_of
 from zwang._sweep.keeping import keepers
 from zwang._sweep.running import answers, check_workers, left
 from zwang.errors import DeclarationError
@@ -138,7 +138,7 @@ def sweep(
 
 def _swept(
     question: Question,
-    axes: Axes,
+    axes: SweepAxes,
     system: System,
     staff: Any,
     store: str | Path | None,
@@ -149,7 +149,7 @@ def _swept(
     """Work through all blocks and return the study."""
     provenance = Provenance.now(question.digest, seed=question.seed, backend=question.backend)
     about = _about(question, axes, system, provenance)
-    journal = Journal(store, about) if store is not None else None
+    journal = StoreWriter(store, about) if store is not None else None
     columns, failures, residual = _resumed(journal, axes)
     reason = ""
     report = _reporter(progress, f"{question.verb} of {system.name}")
@@ -187,7 +187,7 @@ def _swept(
     return study_of(about, axes.coords, columns, failures, worst, provenance, f"{reason}{_cure(store)}")
 
 
-def _resumed(journal: Journal | None, axes: Axes) -> tuple[Columns, dict[int, str], float]:
+def _resumed(journal: StoreWriter | None, axes: SweepAxes) -> tuple[Columns, dict[int, str], float]:
     """Return what a store has already."""
     columns, residual = Columns(axes.total), math.nan
     if journal is None:
@@ -206,7 +206,7 @@ def _cure(store: Any) -> str:
     return f" What was computed is in '{store}': the same call goes on there."
 
 
-def _about(question: Question, axes: Axes, system: System, provenance: Provenance) -> dict[str, Any]:
+def _about(question: Question, axes: SweepAxes, system: System, provenance: Provenance) -> dict[str, Any]:
     """Return plain data that says which sweep it is."""
     return {
         "name": system.name,
@@ -250,7 +250,7 @@ def _told(value: Any) -> Any:
     return text
 
 
-def _check_state(system: System, verb: str, state: Any, axes: Axes) -> None:
+def _check_state(system: System, verb: str, state: Any, axes: SweepAxes) -> None:
     params = {item.name for item in system.parameters}
     moved = [name for name in axes.coords if name not in params]
     if takes(verb, "state"):

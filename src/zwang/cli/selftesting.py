@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from zwang._selftest.kinds import KINDS
-from zwang._selftest.run import Finding, Summary, known_kinds, one, run
+from zwang._selftest.run import Discovery, Summary, known_kinds, one, run
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 
@@ -85,7 +85,7 @@ def _print(summary: Summary, json_: bool) -> None:
     tell(f"\nseed {summary.seed}: {sum(summary.counts.values())} problems, {len(summary.findings)} found.")
 
 
-def _as_dict(item: Finding) -> dict[str, object]:
+def _as_dict(item: Discovery) -> dict[str, object]:
     return {
         "kind": item.kind,
         "index": item.index,

@@ -30,7 +30,7 @@ TAIL = 0.1
 
 
 @dataclass(frozen=True)
-class Passage:
+class PassageStudy:
     """One passage of the pendulum on springs.
 
     Attributes
@@ -65,21 +65,21 @@ def angle_cab(state: dict[str, Any]) -> Any:
     return np.arctan2(cross, state["x_C"] * state["x_B"] + state["y_C"] * state["y_B"])
 
 
-def springs(shop: Workshop, strength: float, label: int, **changes: float) -> Passage:
+def springs(shop: Workshop, strength: float, label: int, **changes: float) -> PassageStudy:
     """Return the passage with all three constraints made by springs of weight 2, as the papers' `W = sum c f^2`."""
     system = shop.system(PENDULUM)
     return _passed(system, float(strength), label, tuple(sorted(changes.items())))
 
 
 @lru_cache(maxsize=256)
-def _passed(system: System, strength: float, label: int, changes: tuple[tuple[str, float], ...]) -> Passage:
+def _passed(system: System, strength: float, label: int, changes: tuple[tuple[str, float], ...]) -> PassageStudy:
     # Only figures are kept: a motion of a hundred thousand steps is large.
     motion = passing(system, strength, label, dict(changes))
     params = {name: value for name, value in motion.params.items() if name != STRENGTH.name}
     energies = _softened(system).energies(motion.at(motion.t[[0, -1]]), motion.params)
     total = np.asarray(energies["total"])
     angle = float(angle_cab(motion.end))
-    return Passage(angle, _across(system, motion, params, strength), float(abs(total[1] - total[0])))
+    return PassageStudy(angle, _across(system, motion, params, strength), float(abs(total[1] - total[0])))
 
 
 @lru_cache(maxsize=8)

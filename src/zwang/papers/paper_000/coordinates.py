@@ -14,7 +14,7 @@ from zwang.papers.paper_000.studies import (
     CROSSING,
     EXPONENT,
     ROUGH,
-    Terms,
+    FamilyTerms,
     counts,
     exponents,
     family,
@@ -54,7 +54,7 @@ def _bend(shop: Workshop) -> Change:
     return Change((p1 + p2**2 / 2 + p1 * p2 / 5, sp.pi + p2 - p1 / 3 + sp.sin(p1) ** 2))
 
 
-def _pair(shop: Workshop, name: str, change: Change, p: Any, rates: Any) -> tuple[Terms, Terms, Any, Any]:
+def _pair(shop: Workshop, name: str, change: Change, p: Any, rates: Any) -> tuple[FamilyTerms, FamilyTerms, Any, Any]:
     """Return the quantities in old and new coordinates at the same state, DX and the drift."""
     system, params = shop.system(name), shop.values(name)[1]
     X, DX, drift = change(p, rates)

@@ -14,7 +14,7 @@ from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.studies import (
     CROSSING,
-    Terms,
+    FamilyTerms,
     crossing_at,
     family,
     form,
@@ -27,7 +27,7 @@ from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
 
-def across(q: Terms) -> tuple[float, float, float]:
+def across(q: FamilyTerms) -> tuple[float, float, float]:
     """Return g1, g2, g3 of (11) at a point of the y axis."""
     inverse = np.linalg.inv(q.A)
     return float(inverse[1, 1]), float((inverse @ q.B)[1]), float((inverse @ q.W)[1])

@@ -13,7 +13,7 @@ from zwang import derive, trace
 from zwang.gallery.pendulum_on_ellipse import place
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
-from zwang.papers.paper_000.studies import RODS, ROUGH, SMOOTH, Terms, terms_of
+from zwang.papers.paper_000.studies import RODS, ROUGH, SMOOTH, FamilyTerms, terms_of
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
@@ -253,7 +253,7 @@ def friction_smooth(shop: Workshop) -> Finding:
     )
 
 
-def _beside(shop: Workshop, turn: float, step: float) -> Terms:
+def _beside(shop: Workshop, turn: float, step: float) -> FamilyTerms:
     """Return the quantities on the perturbed curve a little before or after its folded pose."""
     p = shop.values(ROUGH)[1]
     # The curve leaves the folded pose along v_psi = (l1/l2) v_phi, the direction in which C stands still.

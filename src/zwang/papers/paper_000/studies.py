@@ -96,7 +96,7 @@ def form(shop: Workshop, kind: str, *, A: Any = None, B: Any = None, W: Any = No
 
 
 @dataclass(frozen=True)
-class Terms:
+class FamilyTerms:
     """The quantities of A q'' + B = lam grad f + abs(lam) W and a lam + b abs(lam) = c at one state."""
 
     A: Any
@@ -135,17 +135,17 @@ def _formulas(system: System) -> Any:
     return [item.name for item in symbols], sp.lambdify(symbols, pieces, "numpy")
 
 
-def terms(system: System, state: Mapping[str, Any], params: Mapping[str, Any]) -> Terms:
+def terms(system: System, state: Mapping[str, Any], params: Mapping[str, Any]) -> FamilyTerms:
     """Return the quantities of a system with one constraint, from its derived equations."""
     names, compute = _formulas(system)
     values = {**params, **state}
     mass, force, normal, gamma, slip, tangent, bound = compute(*(float(values[name]) for name in names))
     rate = float(slip[0, 0]) if len(slip) else 0.0
     W = -float(bound[0, 0]) * np.sign(rate) * tangent[0] if len(slip) else np.zeros(len(mass))
-    return Terms(np.asarray(mass), -force[:, 0], W, normal[0], -float(gamma[0, 0]), rate)
+    return FamilyTerms(np.asarray(mass), -force[:, 0], W, normal[0], -float(gamma[0, 0]), rate)
 
 
-def terms_of(shop: Workshop, name: str, **changes: Any) -> Terms:
+def terms_of(shop: Workshop, name: str, **changes: Any) -> FamilyTerms:
     """Return the quantities of a gallery system."""
     return terms(shop.system(name), *shop.values(name, **changes))
 
@@ -161,7 +161,7 @@ def frictions(found: Any) -> list[float]:
     return [float(np.ravel(item.tangential[0])[0]) for item in ordered]
 
 
-def formal(equation: Terms) -> list[float]:
+def formal(equation: FamilyTerms) -> list[float]:
     """Return the solutions of a lam + b abs(lam) = c by (7): those of the two quotients that have their sign."""
     a, b, c = equation.a, equation.b, equation.c
     return sorted(value for sign, value in ((1, c / (a + b)), (-1, c / (a - b))) if sign * value > 0)
