@@ -10,7 +10,7 @@ import zwang as zw
 from contracts.random_systems import random_system
 from zwang._derive import derive_program
 from zwang._graph.evaluate import evaluate
-from zwang._kernels.layout import Layout
+from zwang._kernels.layout import TermLayout
 from zwang._kernels.tape import record
 
 
@@ -19,7 +19,7 @@ from zwang._kernels.tape import record
 def test_a_tape_computes_what_the_graph_says(seed: int, states: int) -> None:
     system, params, state = random_system(seed)
     program = derive_program(system)
-    nodes = Layout(program).nodes
+    nodes = TermLayout(program).nodes
     source = np.random.default_rng(seed)
     n = len(system.coordinates)
     t = state["t"] + 0.1 * source.normal(size=states)

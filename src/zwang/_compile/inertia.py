@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,11 @@ from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._derive.supported import Supported, support
-from zwang._kernels import SparseTerms, dense_terms
+from zwang._kernels import Service, SparseTerms, dense_terms
 from zwang._numerics.linear.inertia import Lack, lack_of_inertia, least_inertia, needs_support
 from zwang._numerics.linear.metric import support as weights_for
 from zwang._numerics.linear.rank import proved_independent
 from zwang.errors import DeclarationError, StateError
-
-if TYPE_CHECKING:
-    from zwang._compile.model import Model
 
 Array = NDArray[np.float64]
 
@@ -35,8 +32,24 @@ FADING = 1e-6
 """Part of the inertia left, in a supported mass matrix, below which steps that fail do so because it vanishes."""
 
 
+class Computed(Protocol):
+    """What is asked of a Model here."""
+
+    system: System
+
+    @property
+    def kernels(self) -> Service:
+        """Where its terms are asked."""
+
+    def another(self, system: System) -> Self:
+        """Return the Model of another system in the same backend."""
+
+
+M = TypeVar("M", bound=Computed)
+
+
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(Generic[M]):
     """What the masses of a model are good for at a state.
 
     Attributes
@@ -50,19 +63,17 @@ class Inertia:
         Whether the bilateral rows were seen to be independent beyond any rounding.
     """
 
-    model: Model
+    model: M
     weights: tuple[float, ...] = ()
     lost: str = ""
     independent: bool = False
 
     @property
-    def moving(self) -> Model:
+    def moving(self) -> M:
         """The model to move with: the given one, or one whose rows complete its mass matrix."""
         if not self.weights:
             return self.model
-        from zwang._compile.model import compile
-
-        return compile(support(self.model.system, self.weights), self.model.backend)
+        return self.model.another(support(self.model.system, self.weights))
 
     def completed(self, terms: Any) -> Any:
         """Return the terms of one state with M + W^T D W and Q + W^T D gamma in place of M and Q."""
@@ -89,7 +100,7 @@ def bilateral_places(system: System) -> list[int]:
     return [place for place, item in enumerate(normals) if isinstance(item, Bilateral)]
 
 
-def inertia_of(model: Model, inputs: Inputs, terms: Any = None) -> Inertia:
+def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
     """Return the model to compute with at a state; masses that can't be are a DeclarationError."""
     if isinstance(model.system, Supported):
         return _of_supported(model, inputs)
@@ -116,7 +127,7 @@ def inertia_of(model: Model, inputs: Inputs, terms: Any = None) -> Inertia:
     return Inertia(model, lost=lack.named(names))
 
 
-def _of_supported(model: Model, inputs: Inputs) -> Inertia:
+def _of_supported(model: M, inputs: Inputs) -> Inertia[M]:
     """Return what is left of the inertia of a model whose rows complete its masses."""
     mass, rows, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
     places = bilateral_places(model.system)
@@ -126,7 +137,7 @@ def _of_supported(model: Model, inputs: Inputs) -> Inertia:
     return Inertia(model, lost=lack.named([item.name for item in model.system.coordinates]))
 
 
-def fading_inertia(model: Model, inputs: Inputs) -> str:
+def fading_inertia(model: Computed, inputs: Inputs) -> str:
     """Return the motion whose inertia vanishes next to a state of a model with supported masses, in words, else ''."""
     if not isinstance(model.system, Supported):
         return ""
@@ -137,7 +148,7 @@ def fading_inertia(model: Model, inputs: Inputs) -> str:
     return lack.named([item.name for item in model.system.coordinates]) if lack.energy < FADING else ""
 
 
-def require_inertia(model: Model, inputs: Inputs, places: list[int]) -> None:
+def require_inertia(model: Computed, inputs: Inputs, places: list[int]) -> None:
     """Refuse a mass matrix that is not definite on the kernel of the rows that hold, those of the normals `places`."""
     mass, every, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
     rows = every[places]
@@ -166,7 +177,7 @@ def nowhere(name: str, lack: Lack, names: list[str]) -> str:
     )
 
 
-def _elsewhere(model: Model, inputs: Inputs, places: list[int]) -> bool:
+def _elsewhere(model: Computed, inputs: Inputs, places: list[int]) -> bool:
     """Whether inertia suffices at some configuration next to a state."""
     source = np.random.default_rng(0)
     size = np.maximum(np.abs(inputs.q), np.abs(inputs.q).max(initial=0.0))

@@ -125,6 +125,10 @@ class Model:
             self._made[tier] = self._backend.build(self.system)
         return self._made[tier]
 
+    def another(self, system: System) -> Model:
+        """Return the Model of another system in the same backend and tier."""
+        return compile(system, self.backend, tier=self.tier)
+
     def __repr__(self) -> str:
         n, m = len(self.system.coordinates), len(self.system.constraints)
         name = printable(self.system.name)

@@ -36,7 +36,7 @@ COMPARISONS = ("lt", "le")
 
 
 @dataclass(frozen=True)
-class Flow:
+class FlowKernels:
     """Kernels of the smooth flow of one system; made by `flow`.
 
     Attributes
@@ -99,7 +99,9 @@ def compilable(system: System) -> bool:
     return len(system.coordinates) <= LARGEST and all(isinstance(item, Bilateral) for item in system.constraints)
 
 
-def flow(service: Service, measures: Mapping[str, Any] | Callable[[Program, Converter], Mapping[str, Node]]) -> Flow:
+def flow(
+    service: Service, measures: Mapping[str, Any] | Callable[[Program, Converter], Mapping[str, Node]]
+) -> FlowKernels:
     """Return the kernels of the flow of a system whose constraints, if any, are bilateral.
 
     Parameters
@@ -120,7 +122,7 @@ def flow(service: Service, measures: Mapping[str, Any] | Callable[[Program, Conv
     found = solve(program, held)
     nodes = list(made.values())
     surfaces = _comparisons(program, [*found.accelerations, *nodes])
-    return Flow(service.dialect, program, found.accelerations, found.regular, nodes, tuple(made), surfaces)
+    return FlowKernels(service.dialect, program, found.accelerations, found.regular, nodes, tuple(made), surfaces)
 
 
 def _normals(system: System) -> list[Any]:
@@ -141,7 +143,7 @@ def _comparisons(program: Program, outputs: Sequence[Node]) -> dict[Node, int]:
     return {node: k for k, node in enumerate(node for node in found if node in moving)}
 
 
-def _outputs(made: Flow) -> dict[str, Outputs]:
+def _outputs(made: FlowKernels) -> dict[str, Outputs]:
     """Return what the functions of a flow compute: live, then the surfaces, then with the comparisons held."""
     program, g, n = made.program, made.program.graph, made.n
     rhs = [*made.accelerations, *made.measure_nodes]

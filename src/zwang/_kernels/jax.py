@@ -14,7 +14,7 @@ import numpy as np
 from zwang._declare.system import System
 from zwang._derive.solution import PIVOT, solve
 from zwang._graph.evaluate import evaluate
-from zwang._kernels.layout import Layout
+from zwang._kernels.layout import TermLayout
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
@@ -86,7 +86,7 @@ class BatchKernels(Service):
         return Solved(out[:n], out[n : n + k], out[n + k] > 0.5)
 
 
-def _dense_solution(jnp: Any, layout: Layout, out: Any, chosen: tuple[int, ...]) -> Any:
+def _dense_solution(jnp: Any, layout: TermLayout, out: Any, chosen: tuple[int, ...]) -> Any:
     """Return accelerations, multipliers and a flag by batched dense factorizations; states run along the last axis."""
     n = len(layout.program.q)
     mass = jnp.zeros((out.shape[1], n, n))

@@ -100,7 +100,7 @@ class TableKernels(Service):
 
     def step_terms(self, params: Array) -> tuple[Any, Any, Any]:
         """Return the terms as the steps of `moreau` want them; see `Service`."""
-        from zwang._numerics.motion.moreau import Terms
+        from zwang._numerics.motion.moreau import StepTerms
 
         model, m, s = self.model(()), self.normals, self.slips
         sections = (tables.MASS, tables.JAC, tables.RIGHT, tables.VALUE, tables.RATE, tables.GAMMA)
@@ -108,7 +108,7 @@ class TableKernels(Service):
         head = [1, mass, jac, len(model.jac_places), 0, right]
         place = [*head, value, rate, value + m, value + m + s, m, gamma, gamma + m]
         arrays = model.table, model.workspace.copy(), len(self.system.coordinates), np.array(place, dtype=np.int64)
-        return Terms(model.module.one, *arrays), model.mass_places, model.jac_places
+        return StepTerms(model.module.one, *arrays), model.mass_places, model.jac_places
 
 
 def _states(t: Array, q: Array, v: Array, params: Array) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from zwang._graph.graph import Node
 from zwang._kernels.terms import Array, Terms
 
 
-class Layout:
+class TermLayout:
     """Where each term stands in the flat output of a kernel, and back to arrays with their zeros."""
 
     def __init__(self, program: Program) -> None:

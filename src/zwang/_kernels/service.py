@@ -18,14 +18,14 @@ from zwang._derive.modes import ActiveSet, Structure
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
 from zwang._derive.solution import solve
-from zwang._kernels.layout import Layout
+from zwang._kernels.layout import TermLayout
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
 from zwang._kernels.terms import Solved, SparseTerms, Terms
 
 if TYPE_CHECKING:
     from zwang._kernels.lanes import Lanes
     from zwang._kernels.mode_kernels import ModeKernels
-    from zwang._numerics.motion.moreau import Terms as StepTerms
+    from zwang._numerics.motion.moreau import StepTerms
 
 T = TypeVar("T")
 
@@ -76,9 +76,9 @@ class Service:
         return Structure.of(self.system)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> TermLayout:
         """Where each term stands in the output of the function of terms."""
-        return Layout(self.program)
+        return TermLayout(self.program)
 
     @cached_property
     def term_functions(self) -> Functions:
@@ -127,7 +127,7 @@ class Service:
 
         Rows are those of the normals, then those of the slips.
         """
-        from zwang._numerics.motion.moreau import Terms as StepTerms
+        from zwang._numerics.motion.moreau import StepTerms
 
         layout, m = self.layout, len(self.program.normals)
         start = {name: part.start for name, part in layout.slices.items()}

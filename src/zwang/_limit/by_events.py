@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import compile
-from zwang._kernels.flow import Flow
+from zwang._kernels.flow import FlowKernels
 from zwang._limit.single import one_motion
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.motion.course import Course
@@ -100,7 +100,7 @@ def _unfinished(runner: Runner, motion: Motion, reason: str) -> Course:
     )
 
 
-def _samples(made: Flow, motion: Motion, params: Array) -> tuple[Array, Array, Array, Array]:
+def _samples(made: FlowKernels, motion: Motion, params: Array) -> tuple[Array, Array, Array, Array]:
     """Return times, weights of quadrature, states and measures at the places of Gauss in all steps."""
     x, w = np.polynomial.legendre.leggauss(GAUSS)
     times, widths, states = [], [], []
@@ -116,7 +116,7 @@ def _samples(made: Flow, motion: Motion, params: Array) -> tuple[Array, Array, A
     return t, np.concatenate(widths), y, evaluate(made, t, y, np.ascontiguousarray(params))
 
 
-def evaluate(made: Flow, times: Array, states: Array, params: Array) -> Array:
+def evaluate(made: FlowKernels, times: Array, states: Array, params: Array) -> Array:
     """Return the measures (B, k) at states (B, 2 n)."""
     n, workspace = made.n, made.workspace(params)
     out = np.zeros((len(times), n + len(made.measures)))

@@ -29,7 +29,7 @@ from zwang._derive.program import Program, Row
 from zwang._derive.solution import Factor, dot
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
-from zwang._kernels.flow import Flow, flow
+from zwang._kernels.flow import FlowKernels, flow
 from zwang._limit.running import row_of
 from zwang._limit.ways import Softened
 from zwang._realize import amounts
@@ -160,7 +160,7 @@ class _Field:
         inputs = resolve(softened.soft, state, softened.values(params, 1.0))
         self.q, self.v = inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
         self.params = np.ascontiguousarray(inputs.params[:, 0])
-        self.flow: Flow = flow(compile(softened.soft, softened.backend).kernels, _nodes(softened))
+        self.flow: FlowKernels = flow(compile(softened.soft, softened.backend).kernels, _nodes(softened))
         self.workspace = self.flow.workspace(self.params)
         self.sides = np.zeros(max(self.flow.sides, 1), dtype=np.int64)
         self.out = np.zeros(self.n + len(self.flow.measures))

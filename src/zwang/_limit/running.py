@@ -21,7 +21,7 @@ from zwang._derive.program import Program, Row, position_row, velocity_row
 from zwang._derive.solution import Factor, dot
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
-from zwang._kernels.flow import Flow, compilable, flow
+from zwang._kernels.flow import FlowKernels, compilable, flow
 from zwang._limit.by_events import run_events
 from zwang._limit.ways import Softened
 from zwang._numerics.budget import Budget, spending
@@ -98,7 +98,7 @@ class Runner:
         return "oscillatory" if self.softened.level == "position" and not heavy else "implicit"
 
     @cached_property
-    def flow(self) -> Flow:
+    def flow(self) -> FlowKernels:
         """The kernels, compiled when they are first needed."""
         service = compile(self.bare, self.softened.backend).kernels
         return flow(service, lambda program, convert: _measures(self.softened, program, convert))

@@ -226,7 +226,7 @@ def _of_state(
     return result.but(note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
 
 
-def _without_inertia(model: Model, inertia: Inertia, options: Mapping[str, Any]) -> Reactions:
+def _without_inertia(model: Model, inertia: Inertia[Model], options: Mapping[str, Any]) -> Reactions:
     """Return the answer where a motion has no inertia: no acceleration follows."""
     system = model.system
     names = tuple(str(item.name) for item in system.constraints)

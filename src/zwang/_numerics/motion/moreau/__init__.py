@@ -6,7 +6,7 @@ the parts of a step, `walking` takes many steps in compiled code, `walker` binds
 """
 
 from zwang._numerics.motion.moreau.layout import Row, StepLayout, step_layout
-from zwang._numerics.motion.moreau.walker import Terms, Walker
+from zwang._numerics.motion.moreau.walker import StepTerms, Walker
 from zwang._numerics.motion.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "WENT",
     "Row",
     "StepLayout",
-    "Terms",
+    "StepTerms",
     "Walker",
     "step_layout",
 ]

@@ -22,7 +22,7 @@ SOLVED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class StepTerms:
     """Where the terms of a model come from.
 
     Attributes
@@ -62,7 +62,7 @@ class Walker:
     Parameters
     ----------
     layout : StepLayout
-    terms : Terms
+    terms : StepTerms
     params : (p,) array
     levels : (k,) int array
         1 for constraints on positions, 0 for those on velocities.
@@ -78,7 +78,7 @@ class Walker:
     def __init__(
         self,
         layout: StepLayout,
-        terms: Terms,
+        terms: StepTerms,
         params: Floats,
         levels: Ints,
         laws: Ints,
