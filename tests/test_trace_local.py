@@ -11,7 +11,7 @@ import sympy as sp
 import zwang as zw
 from zwang._trace.equations import Place, equations_of, parameter_vector
 from zwang._trace.local import LocalStructure, analyse
-from zwang._trace.local_cones import real_lines
+from zwang._trace.local_cones import _common_zeros, real_lines
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 
@@ -107,8 +107,30 @@ def test_chain_of_loops_crosses_where_its_bars_align(n: int) -> None:
 
 
 def test_lines_of_quadratic_forms() -> None:
-    lines, simple = real_lines(np.array([np.diag([1.0, 1.0, -1.0]), np.diag([1.0, -1.0, 0.0])]))
+    lines, simple, told = real_lines(np.array([np.diag([1.0, 1.0, -1.0]), np.diag([1.0, -1.0, 0.0])]))
     assert len(lines) == 4 and simple.all()
     assert np.abs(lines) == pytest.approx(np.tile([0.5, 0.5, 0.5**0.5], (4, 1)), abs=1e-9)
-    none, _ = real_lines(np.array([np.diag([1.0, 1.0, 1.0]), np.diag([1.0, -1.0, 0.0])]))
+    assert told
+    none, _, _ = real_lines(np.array([np.diag([1.0, 1.0, 1.0]), np.diag([1.0, -1.0, 0.0])]))
     assert not len(none)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_all_common_lines_of_products_of_planes_are_told(k: int) -> None:
+    # Each form is a product of two random planes: one line for every choice of one plane from each, 2^(k - 1) of them.
+    source = np.random.default_rng(k)
+    for _ in range(3):
+        planes = source.normal(size=(k - 1, 2, k))
+        forms = np.array([(np.outer(a, b) + np.outer(b, a)) / 2 for a, b in planes])
+        alone = _common_zeros(forms, source)
+        assert alone is not None and len(alone) == 2 ** (k - 1)
+        assert np.abs(np.einsum("cij,bi,bj->bc", forms, alone, alone)).max() < 1e-8
+        lines, simple, told = real_lines(forms)
+        assert (len(lines), told) == (2 ** (k - 1), True) and simple.all()
+
+
+def test_forms_with_planes_in_common_or_too_few_are_not_told() -> None:
+    source = np.random.default_rng(1)
+    shared = np.array([np.diag([1.0, -1.0, 0.0]), np.diag([2.0, -2.0, 0.0])])
+    assert _common_zeros(shared, source) is None
+    assert _common_zeros(np.diag([1.0, -1.0, 0.0])[None], source) is None

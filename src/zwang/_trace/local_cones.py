@@ -7,9 +7,12 @@ have no common real zero the point is isolated. Anything else is asked on small 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.series.power import monomials
 from zwang._trace.local import HalfBranch, LocalStructure
 from zwang._trace.local_reduction import Frame, Reduced, reduce
 from zwang._trace.local_series import Start, grow, reach
@@ -17,6 +20,10 @@ from zwang._trace.local_series import Start, grow, reach
 Array = NDArray[np.float64]
 SIMPLE = 1e-4
 SEED = 20
+LARGEST = 6
+"""Unknowns up to which all zeros of the forms are computed: 462 monomials then."""
+NEARLY = 0.3
+"""How far from real a zero may be for its real part to be tried."""
 
 
 def cone_structure(at: Frame) -> LocalStructure:
@@ -31,7 +38,7 @@ def cone_structure(at: Frame) -> LocalStructure:
     forms = _forms(reduced)
     if not len(forms):
         return LocalStructure(at.place, at, "higher", (), none, note="the quadratic part of the equations vanishes")
-    lines, simple = real_lines(forms)
+    lines, simple, all_told = real_lines(forms)
     if len(lines) > 2 * 2 ** len(forms):
         return LocalStructure(at.place, at, "higher", (), none, note="its tangent cone has planes")
     if not len(lines):
@@ -46,7 +53,11 @@ def cone_structure(at: Frame) -> LocalStructure:
         for place, series in enumerate(kept):
             other = len(halves) + (1 - 2 * place if len(kept) == 2 else 0)
             halves.append(_half(at, series, curve, other))
-    return _gathered(at, halves, lost, bool(simple.all()))
+    found = _gathered(at, halves, lost, bool(simple.all()))
+    if all_told:
+        return found
+    sampled = "the lines of its tangent cone were searched from many starts: there may be more"
+    return replace(found, note="; ".join(filter(None, [found.note, sampled])))
 
 
 def _grown(at: Frame, line: Array, sign: float) -> Array | None:
@@ -100,20 +111,23 @@ def _forms(reduced: Reduced) -> Array:
     return np.asarray(right[values > 1e-8 * max(values.max(initial=0.0), 1e-3)].reshape(-1, k, k))
 
 
-def real_lines(forms: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return unit vectors of the common real zeros of quadratic forms (c, k, k), and which of them are simple.
+def real_lines(forms: Array) -> tuple[Array, NDArray[np.bool_], bool]:
+    """Return unit vectors of the common real zeros of quadratic forms (c, k, k), which are simple, and if all are told.
 
-    Newton's method from many starts on the sphere; for c = k - 1 there are at most 2^c lines.
+    All zeros, real or not, are eigenvectors of Macaulay's matrix where they are finitely many; Newton's method on the
+    sphere starts from them, and from many other places.
 
     Examples
     --------
-    >>> lines, simple = real_lines(np.array([np.diag([1.0, -1.0, 0.0]), np.diag([0.0, 1.0, -1.0])]))
-    >>> len(lines), bool(simple.all())
-    (4, True)
+    >>> lines, simple, all_told = real_lines(np.array([np.diag([1.0, -1.0, 0.0]), np.diag([0.0, 1.0, -1.0])]))
+    >>> len(lines), bool(simple.all()), all_told
+    (4, True, True)
     """
     c, k, _ = forms.shape
     source = np.random.default_rng(SEED)
-    z = source.normal(size=(min(4000, 100 * 2**c), k))
+    known = _common_zeros(forms, source)
+    starts = source.normal(size=(min(4000, (100 if known is None else 10) * 2**c), k))
+    z = starts if known is None else np.concatenate([known, starts])
     z /= np.linalg.norm(z, axis=1)[:, None]
     for _ in range(60):
         gradient = 2 * np.einsum("cij,bj->bci", forms, z)
@@ -136,4 +150,57 @@ def real_lines(forms: Array) -> tuple[Array, NDArray[np.bool_]]:
         simple.append(bool(np.linalg.matrix_rank(jacobian, tol=SIMPLE) == k))
     found, flags = np.array(lines).reshape(len(lines), k), np.array(simple, dtype=bool)
     order = np.lexsort(np.round(found, 6).T[::-1])
-    return found[order], flags[order]
+    return found[order], flags[order], known is not None
+
+
+def _common_zeros(forms: Array, source: np.random.Generator) -> Array | None:
+    """Return real parts of the common zeros of quadratic forms that are next to real; None where it can't be told.
+
+    Where k - 1 forms or more have finitely many zeros, the multiples of the forms of degree c + 1 leave as many
+    combinations of monomials as there are zeros; in the basis that these make, multiplying by a linear form over
+    another is a matrix whose eigenvalues and -vectors are the zeros (Macaulay, Stetter).
+    """
+    c, k, _ = forms.shape
+    top = min(c, k - 1) + 1
+    if c < k - 1 or k > LARGEST:
+        return None
+    high, low = (_of_degree(k, degree) for degree in (top, top - 1))
+    places = {row: place for place, row in enumerate(high)}
+    rows = []
+    for form in forms:
+        for factor in _of_degree(k, top - 2):
+            row = np.zeros(len(high))
+            for i in range(k):
+                for j in range(k):
+                    row[places[_times(_times(factor, i), j)]] += form[i, j]
+            rows.append(row)
+    _, values, right = np.linalg.svd(np.array(rows))
+    rank = int(np.count_nonzero(values > 1e-9 * values.max(initial=1e-300)))
+    null = right[rank:].T
+    if null.shape[1] == 0:
+        return np.zeros((0, k))
+    if null.shape[1] > 2 ** min(c, k - 1):
+        return None  # not finitely many
+    weights = source.normal(size=(2, k))
+    above, below = (sum(w[j] * null[[places[_times(row, j)] for row in low]] for j in range(k)) for w in weights)
+    if np.linalg.matrix_rank(below, tol=1e-9) < null.shape[1]:
+        return None
+    _, vectors = np.linalg.eig(np.linalg.lstsq(below, above, rcond=None)[0])
+    # The values of all monomials at a zero; those of one row times each variable are the zero itself.
+    at = null @ vectors
+    best = [low[int(np.argmax([np.abs(at[[places[_times(row, j)] for j in range(k)], s]).max() for row in low]))]
+            for s in range(at.shape[1])]  # fmt: skip
+    zeros = np.array([at[[places[_times(row, j)] for j in range(k)], s] for s, row in enumerate(best)])
+    lead = zeros[np.arange(len(zeros)), np.argmax(np.abs(zeros), axis=1)]
+    zeros = zeros / lead[:, None]
+    # A multiple zero comes as a cluster whose members are not quite real.
+    real: Array = zeros[np.abs(zeros.imag).max(axis=1) < NEARLY].real
+    return real
+
+
+def _of_degree(k: int, degree: int) -> list[tuple[int, ...]]:
+    return [row for row in monomials(k, degree).rows if sum(row) == degree]
+
+
+def _times(row: tuple[int, ...], j: int) -> tuple[int, ...]:
+    return (*row[:j], row[j] + 1, *row[j + 1 :])

@@ -175,9 +175,10 @@ def valley(form: Terms, size: int, order: int, axis: Array) -> tuple[Array, Arra
     slopes = np.array([[comb(j, order - 1) * table[i, j] for i in range(size)] for j in range(order - 1, size)])
     eta = R.constant(0.0, size)
     lead = slopes[1, 0]
-    for _ in range(2 * size):
-        eta = eta - _horner(slopes, eta) * (1 / lead)
-    return np.asarray(eta.c), np.asarray(_horner(table.T, eta).c)
+    with np.errstate(all="ignore"):  # without a valley there is no number, and whoever asks looks
+        for _ in range(2 * size):
+            eta = eta - _horner(slopes, eta) * (1 / lead)
+        return np.asarray(eta.c), np.asarray(_horner(table.T, eta).c)
 
 
 def _horner(rows: Array, eta: Series) -> Series:

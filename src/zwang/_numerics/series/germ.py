@@ -8,13 +8,14 @@ undecided is said, not guessed.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
 from typing import Any
+
+import numpy as np
 
 from zwang._numerics.series.arithmetic import FLOATS, Arithmetic
 from zwang._numerics.series.power import Series
@@ -111,7 +112,7 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
     degree = min(i + j for i, j in terms)
     if degree == 0:
         return Germ(0, ((one, zero), (zero, one)), [], decided=True)
-    axes = _upright({place: item for place, item in terms.items() if sum(place) == degree}, A)
+    axes = _upright(terms, degree, A)
     terms = turned(terms, axes)
     branches: list[Branch] = []
     decided = True
@@ -130,36 +131,38 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
     return Germ(degree, axes, branches, decided)
 
 
-def _upright(form: Terms, A: Arithmetic) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def _upright(form: Terms, degree: int, A: Arithmetic) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return axes in which no branch is tangent to the y axis: the lowest form is large along it.
 
     Of floats the best of many; exact numbers stay exact, and short, with axes that are not turned, or by rational
     points of the circle.
     """
-    plain = {place: float(item) for place, item in form.items()}
-    top = max(map(abs, plain.values()))
-    best: tuple[float, Any, Any] = (0.0, 1, 0)
-    for group in _turns(A):
-        for c, s in group:
-            size = abs(sum(item * float(-s) ** i * float(c) ** j for (i, j), item in plain.items()))
-            if size > best[0] * (1 + 1e-9):
-                best = (size, c, s)
-            if A is not FLOATS and size > top / 3:
+    plain = np.array([float(form.get((degree - j, j), 0.0)) for j in range(degree + 1)])
+    if A is FLOATS:
+        angles = np.linspace(0, np.pi, 2 * DIRECTIONS, endpoint=False)
+        x, y = np.cos(angles), np.sin(angles)
+        best = int(np.argmax(np.abs(_along(plain, x, y))))
+        return (float(y[best]), -float(x[best])), (float(x[best]), float(y[best]))
+    top = np.abs(plain).max()
+    found: tuple[float, Fraction] = (0.0, Fraction(0))
+    for numbers in (FEW, range(1 - DIRECTIONS, DIRECTIONS + 1)):
+        for k in numbers:
+            t = Fraction(k, DIRECTIONS)
+            size = abs(_along(plain, float(-2 * t / (1 + t * t)), float((1 - t * t) / (1 + t * t))))
+            if size > found[0]:
+                found = (size, t)
+            if size > top / 3:
                 break
-        if best[0] > top / 50:
+        if found[0] > top / 50:
             break
-    c, s = A.number(best[1]), A.number(best[2])
+    t = found[1]
+    c, s = A.number((1 - t * t) / (1 + t * t)), A.number(2 * t / (1 + t * t))
     return (c, s), (-s, c)
 
 
-def _turns(A: Arithmetic) -> Iterator[list[tuple[Any, Any]]]:
-    """Yield cosines and sines of angles by which axes may be turned, those that are tried first in a list first."""
-    if A is FLOATS:
-        angles = [k * math.pi / (2 * DIRECTIONS) for k in range(2 * DIRECTIONS)]
-        yield [(math.sin(angle), -math.cos(angle)) for angle in angles]
-    for numbers in (FEW, range(1 - DIRECTIONS, DIRECTIONS + 1)):
-        halves = [Fraction(k, DIRECTIONS) for k in numbers]
-        yield [((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for t in halves]
+def _along(form: Any, x: Any, y: Any) -> Any:
+    d = len(form) - 1
+    return sum(form[j] * x ** (d - j) * y**j for j in range(d + 1))
 
 
 def turned(terms: Terms, axes: tuple[tuple[Any, Any], tuple[Any, Any]]) -> Terms:
