@@ -55,6 +55,7 @@ _PLACES = {
     "sweep": "zwang._sweep",
     "t": "zwang._declare",
     "trace": "zwang._trace",
+    "view": "zwang.lab.notebook",
 }
 _MODULES = {
     "errors": "zwang.errors",
@@ -115,6 +116,7 @@ __all__ = [
     "sweep",
     "t",
     "trace",
+    "view",
 ]
 
 if TYPE_CHECKING:
@@ -152,6 +154,9 @@ if TYPE_CHECKING:
     from zwang._sweep import sampled, sweep
     from zwang._trace import critical, trace
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError
+
+    def view(shown: Any, state: Any = None, params: Any = None, **options: Any) -> Any:
+        """Return what a notebook shows; it lives above the papers, which import this module."""
 
 
 def __getattr__(name: str) -> Any:

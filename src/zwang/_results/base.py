@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,10 @@ class Result:
         """Return what a pickle holds: the data, and what computes the rest of it when it is asked for."""
         kept = {item.name for item in fields(self)} | {"_computed_by"}
         return {name: value for name, value in self.__dict__.items() if name in kept}
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary."""
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def save(self, path: str | Path) -> Path:
         """Write the result to ``.npz``, or to netCDF (``.nc``, extra ``io``); `load_result` reads it back.

@@ -283,6 +283,11 @@ class Motion(Result):
 
         return shown(film, path, frames=frames, fps=fps, progress=progress)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary, and the motion played where its system has a drawing."""
+        film = self.animate()._repr_html_() if self.drawing else ""
+        return super()._repr_html_() + film
+
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""
         return motion_pictures.dataset(self)

@@ -20,13 +20,19 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; by default a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--export", "folder", type=click.Path(path_type=Path), help="Write a page that plays without Python.")
 @tell_mistakes
-def lab(model: str | None, port: int, host: str, no_browser: bool) -> None:
+def lab(model: str | None, port: int, host: str, no_browser: bool, folder: Path | None) -> None:
     """Open the lab in a browser: see a mechanism, drag it, ask it.
 
     The address is printed when the server answers; it holds a token that only you know. Ctrl-C ends the lab.
     """
     start = _start(model)
+    if folder is not None:
+        from zwang.lab.exporting import export
+
+        click.echo(f"{export(folder, start)}: opens in any browser, without Python", err=True)
+        return
     try:
         from zwang.lab.server import serve
     except ImportError as error:

@@ -30,6 +30,10 @@ PRACTICE: tuple[dict[str, Any], ...] = (
 """Requests that load what every later one needs; the first view's system comes before them."""
 
 
+LOADED = ("sympy", "zwang._simulate", "zwang._trace", "zwang._reactions")
+"""What must be there before workers are forked, else each of them would load it anew."""
+
+
 def practice(first: dict[str, Any]) -> Iterator[str]:
     """Answer one request after the other; yields the kind of each, and raises where one could not be answered."""
     from zwang.lab.answers import answer
@@ -67,7 +71,7 @@ class Host:
                 self.ready = next(self.steps, None) is None
                 self.done += 1
                 if self.ready:
-                    self._say({"ready": True, "loaded": [name for name in ("sympy", "numba") if name in sys.modules]})
+                    self._say({"ready": True, "loaded": [name for name in LOADED if name in sys.modules]})
 
     def _say(self, told: dict[str, Any]) -> None:
         self.channel.sendall(json.dumps(told).encode("ascii") + b"\n")

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from zwang.lab.host import LOADED
 from zwang.lab.protocol import MOST_SECONDS, QUICK
 from zwang.lab.wire import LENGTH, MOST, pack
 
@@ -186,7 +187,7 @@ class Nursery:
         if "process" in told:
             self._born.put_nowait(told["process"])
         elif told.get("ready"):
-            assert set(told["loaded"]) == {"sympy", "numba"}, told  # else every fork would load them anew
+            assert set(told["loaded"]) == set(LOADED), told
             self.ready.set()
 
     async def _alone(self) -> Seat:

@@ -161,6 +161,7 @@ class Mechanism:
         of_v = self._metric(M, np.array([name not in fixed for name in self.speeds], dtype=bool))
         good = np.ones(count, dtype=bool)
         if len(places):
+            start = q.copy()
             for _ in range(STEPS):
                 f, J = self._at(places, q, v, params, t)
                 far = np.abs(f).max(axis=1) > 1e-13
@@ -169,6 +170,8 @@ class Mechanism:
                 q = q - _least(J, f, of_q)
                 good &= np.isfinite(q).all(axis=1)
                 q[~good] = 0.0
+            if count == 1 and good[0]:
+                q = self._nearest(start, q, v, places, params, of_q, t)
             f, _ = self._at(places, q, v, params, t)
             good &= np.abs(f).max(axis=1) < TOLERANCE
         held = np.flatnonzero(closed)
@@ -181,6 +184,32 @@ class Mechanism:
             v = v - _least(J, rest, of_v)
             good &= np.isfinite(v).all(axis=1)
         return Carried(q, v, good)
+
+    def _nearest(
+        self,
+        start: Array,
+        q: Array,
+        v: Array,
+        places: NDArray[Any],
+        params: Mapping[str, Any],
+        inverse: Array,
+        t: float,
+    ) -> Array:
+        """Return the place on the constraints nearest to the start, from one that is on them."""
+        found = q
+        for _ in range(STEPS):
+            f, J = self._at(places, found, v, params, t)
+            moved = start - _least(J, f + np.einsum("nkj,nj->nk", J, start - found), inverse)
+            step = float(np.abs(moved - found).max())
+            found = moved
+            if not step > 1e-13 * (1.0 + float(np.abs(found).max())):
+                break
+        for _ in range(2):
+            f, J = self._at(places, found, v, params, t)
+            found = found - _least(J, f, inverse)
+        f, _ = self._at(places, found, v, params, t)
+        nearer = np.isfinite(found).all() and float(np.abs(f).max()) < TOLERANCE
+        return found if nearer and float(np.abs(found - start).max()) <= 2 * float(np.abs(q - start).max()) else q
 
     def _at(self, places: NDArray[Any], q: Array, v: Array, params: Mapping[str, Any], t: float) -> tuple[Array, Array]:
         values, count = self.values(q, v, params, t), len(q)

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from zwang.lab.bundle import MODULES
 from zwang.lab.lanes import Crew, Job
 from zwang.lab.protocol import MOST_FRAME, Refused, read_request, seq_of
 from zwang.lab.safety import HEADERS, Gate, without_token
@@ -31,11 +32,6 @@ TRY_LATER = 1013
 FIRST = "painleve_rod"
 """The system of the first view."""
 
-MODULES = (
-    "elements", "painter", "state", "transport", "plots", "systems", "parameters", "drawing", "space", "reactions",
-    "map", "motion", "realize", "papers", "take", "keys", "main",
-)  # fmt: skip
-"""The modules of the page, each after those that it imports."""
 ASSETS: dict[str, tuple[str, str]] = {
     "/": ("page/index.html", "text/html; charset=utf-8"),
     "/lab.css": ("page/lab.css", "text/css; charset=utf-8"),

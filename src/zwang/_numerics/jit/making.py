@@ -111,6 +111,13 @@ class _Maker:
             self._changed.notify_all()
         _end(process)
 
+    def forked(self) -> None:
+        """Begin anew in a process that was forked: the thread and the locks of its parent are not its own."""
+        self._changed = threading.Condition()
+        self._known = {key: kernel for key, kernel in self._known.items() if key in self._done}
+        self._waiting.clear()
+        self._busy = self._process = None
+
     def end(self) -> None:
         """End the process, whatever it does."""
         process, self._failed = self._process, True
@@ -121,6 +128,8 @@ class _Maker:
 
 MAKER = _Maker()
 atexit.register(MAKER.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=MAKER.forked)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -22,6 +22,8 @@ SECONDS = 8.0
 RATE = 120
 """Rows for a second that is shown."""
 LEAST_ROWS = 600
+RUNS_OFF = 1e4
+"""A force so many times the usual one is not drawn."""
 MOST_EVENTS = 400
 KEPT = 6
 BETWEEN_STEPS = 1e-7
@@ -158,7 +160,22 @@ def offers(motion: Any) -> list[str]:
     """Return the ways in which a motion that stopped can go on, in words."""
     if motion.status.name == "PARADOX":
         return [words for _, words in PARADOX]
+    if motion.status.name == "SINGULAR":
+        return [_leads(way, motion) for way in motion.continuations]
     return [way.sentence for way in motion.continuations]
+
+
+def _leads(way: Any, motion: Any) -> str:
+    """Return where a half-branch leads: which coordinates grow, fall and stay."""
+    speeds = [float(way.state.get(name, 0.0)) for name in motion.velocities]
+    most = max(map(abs, speeds), default=0.0)
+    if not most:
+        return str(way.sentence)
+    told = [
+        f"{name} {'stays' if abs(speed) < 1e-6 * most else 'grows' if speed > 0 else 'falls'}"
+        for name, speed in zip(motion.coordinates, speeds, strict=True)
+    ]
+    return f"{', '.join(told)} ({way.sentence})"
 
 
 def answer_motion(request: dict[str, Any]) -> Answers:
@@ -240,16 +257,30 @@ def _between(times: Array, t: Array, values: Array) -> Array:
     """Return values between the rows of a motion: smooth inside stretches, after the jump where there is one."""
     from scipy.interpolate import PchipInterpolator
 
-    found = np.empty(len(times))
+    found = np.full(len(times), np.nan)
+    values = _in_reach(values)
     cuts = [0, *(np.flatnonzero(np.diff(t) <= 0) + 1), len(t)]
     for low, high in pairwise(cuts):
         part, known = t[low:high], values[low:high]
         here = (times >= part[0]) & (times <= part[-1])
         if not here.any():
             continue
-        smooth = high - low > 3 and np.isfinite(known).all()
+        sound = np.isfinite(known)
+        if not sound.all():  # up to the last row that has a value
+            part, known = part[sound], known[sound]
+            here &= (times >= part[0]) & (times <= part[-1]) if len(part) else False
+        if not here.any():
+            continue
+        smooth = len(part) > 3
         found[here] = PchipInterpolator(part, known)(times[here]) if smooth else np.interp(times[here], part, known)
     return found
+
+
+def _in_reach(values: Array) -> Array:
+    """Return values without those that run off at a singular point: a picture of them would show nothing else."""
+    sizes = np.abs(values[np.isfinite(values)])
+    usual = float(np.median(sizes)) if len(sizes) else 0.0
+    return np.where(np.abs(values) > RUNS_OFF * max(usual, 1e-12), np.nan, values) if usual else values
 
 
 def _drawn(scene: Any, rows: int) -> Array:

@@ -40,9 +40,10 @@ export class FrameStats {
 }
 
 // first: {systems, categories}; start: {system} or {text}; query: what an address restores.
-export const mount = (root, wire, first, start, { query = new URLSearchParams(), address = null, tour = false } = {}) => {
+export const mount = (root, wire, first, start, { query = new URLSearchParams(), address = null, tour = false, alone = false } = {}) => {
   const view = new View(first.systems, first.categories), transport = new Transport(wire), stats = new FrameStats();
   root.classList.add("lab");
+  root.classList.toggle("alone", alone); // one system, in the column of a notebook
   const choose = (name) => {
     const model = view.systems.get(name);
     if (model) { view.show(model); opened(); }
@@ -130,7 +131,10 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
 
   // --- the first view ---
   const name = query.get("system");
-  if (start.text !== undefined && !name) {
+  if (start.text !== undefined && first.systems.length === 1) {
+    view.show(first.systems[0], start.text);
+    opened();
+  } else if (start.text !== undefined && !name) {
     view.show(view.systems.get(first.systems.some((item) => item.name === "painleve_rod") ? "painleve_rod" : first.systems[0].name));
     model.open(start.text);
   } else {
@@ -145,7 +149,7 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   systems.paint();
   const recolour = () => { systems.paint(); for (const item of [drawing, space, map, motion.motion]) item.recolour(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  setTimeout(papers.ask, 1500);
+  if (!alone) setTimeout(papers.ask, 1500);
   return { view, transport, stats, sheet, recolour };
 };
 
@@ -197,10 +201,7 @@ export const film = (recorded) => {
 export const widget = ({ model, el }) => {
   const root = document.createElement("div");
   el.append(root);
-  const recorded = model.get("recorded"), wire = widgetWire(model);
-  const first = model.get("first");
-  const lab = mount(root, wire, first, model.get("start"), {});
-  void recorded;
+  const lab = mount(root, widgetWire(model), model.get("first"), model.get("start"), { alone: true });
   return () => { lab.transport.closed("The view was closed."); };
 };
 

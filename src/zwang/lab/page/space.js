@@ -31,6 +31,7 @@ export const spacePart = (view, transport) => {
     });
     told = null;
     arcs = [];
+    stage.hidden = choice[0].parentNode.hidden = false;
     points.replaceChildren();
     detail.replaceChildren();
     paint();
@@ -133,6 +134,7 @@ export const spacePart = (view, transport) => {
       table("Singular points", ["point", "kind", ...view.model.coordinates], answer.singular.map((item, i) =>
         [String(i), item.kind, ...view.model.coordinates.map((name) => full(item.state[name]))])));
     canvas.setAttribute("aria-label", `the configuration space: ${answer.sentence}`);
+    stage.hidden = choice[0].parentNode.hidden = !frames.length && !answer.points.length;
     paint();
     own.shown(answer.sentence);
   };

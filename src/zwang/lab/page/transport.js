@@ -104,10 +104,14 @@ export const recordedWire = (recorded) => {
   const wire = {};
   const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
   wire.send = (request) => {
-    const keys = ["system", "text", "vary", "what", "handle", "constraint", "id", "run", "continue", "by"];
+    if (request.time !== undefined || request.kind === "critical") { // only the start was recorded; the drawing plays on
+      setTimeout(() => wire.received({ seq: request.seq, kind: request.kind, status: "cancelled", frames: 0 }, []), 0);
+      return;
+    }
+    const keys = ["system", "text", "vary", "what", "handle", "constraint", "id", "run", "by"];
     const found = recorded.find((item) => item.request.kind === request.kind &&
       keys.every((key) => !(key in item.request) || same(item.request[key], request[key])) &&
-      close(item.request.params, request.params) && (request.kind !== "drag"));
+      close(item.request.params, request.params) && !(request.continue && request.continue.length));
     setTimeout(() => {
       if (!found) {
         wire.received({ seq: request.seq, kind: request.kind, status: "error", frames: 0,
