@@ -1,4 +1,4 @@
-"""Every registered law of friction through every verb: stick inside its section, slip on its edge, power never positive.
+"""Every registered law of friction through every verb: stick inside its section, slip on its edge, no power won.
 
 A law of one's own is put into LAWS with numbers for its fields; nothing here knows more of it than its sections.
 """
@@ -74,9 +74,7 @@ def system_of(law, bilateral=False):
     extra = {} if bilateral else {"restitution": 0}
     if len(law.slip) == 1:
         floor = kind(y, friction=law, name="floor", **extra)
-        return zw.System(
-            name="law", kinetic=(vx**2 + vy**2) / 2, forces={x: F, y: -WEIGHT + 0 * G}, constraints=[floor]
-        )
+        return zw.System(name="law", kinetic=(vx**2 + vy**2) / 2, forces={x: F, y: -WEIGHT}, constraints=[floor])
     floor = kind(Z, friction=law, name="floor", **extra)
     kinetic = (VX**2 + VY**2 + VZ**2) / 2
     return zw.System(name="law", kinetic=kinetic, forces={X: F, Y: G, Z: -WEIGHT}, constraints=[floor])
