@@ -8,13 +8,13 @@ from scipy import sparse
 
 from zwang._numerics.contact.candidate import contact_errors, natural_residual
 from zwang._numerics.contact.choose import prepare, solve_many_starts, solve_one
+from zwang._numerics.contact.complementarity import pivoting
 from zwang._numerics.contact.cone_program import ConeProgram, cone_fixed_point
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.interior_point import fits, interior_point
 from zwang._numerics.contact.local_repair import alternate
 from zwang._numerics.contact.newton import newton
 from zwang._numerics.contact.problem import Contact, ContactProblem, ContactRows
-from zwang._numerics.contact.spatial_lemke import pivoting
 from zwang._numerics.contact.sweeps import gauss_seidel, sweep_tables, sweeper
 
 SOLVERS = [solve_one, gauss_seidel, newton, interior_point, cone_fixed_point]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.complementarity import complementarity, lemke
+from zwang._numerics.contact.complementarity import pivoting
+from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.mode_newton import newton
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.pieces import Piece, piece_of
+from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.scaled import Reduced
 
 Array = npt.NDArray[np.float64]
@@ -17,15 +19,17 @@ LARGEST = 1_500
 """Complementary pairs beyond which a dense tableau is not made."""
 
 
-def one_piece(reduced: Reduced, tol: float) -> Piece | None:
+def one_piece(problem: ContactProblem, reduced: Reduced, tol: float, slip_tol: float = 0.0) -> Piece | None:
     """Return the solutions in one mode, found by Lemke's method or else by Newton's; None if neither finds any."""
-    problem = complementarity(reduced) if reduced.size <= LARGEST else None
-    if problem is not None and len(problem.constant) <= LARGEST:
-        x = lemke(problem.matrix, problem.constant)
-        piece = None if x is None else piece_at(reduced, problem.shift + problem.spread @ x, tol)
-        if piece is not None:
-            return piece
-    z = newton(reduced) if reduced.size <= LARGEST else None
+    if reduced.size > LARGEST:
+        return None
+    if 4 * reduced.count <= LARGEST and not reduced.special:
+        proposed = pivoting(friction_arrays(problem, slip_tol=slip_tol))
+        if np.isfinite(proposed.residual):
+            piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
+            if piece is not None:
+                return piece
+    z = newton(reduced)
     return None if z is None else piece_at(reduced, z, tol)
 
 

@@ -215,7 +215,7 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     doubtful = [piece.marginal for piece in pieces if piece.marginal]
     pieces = maximal(reduced, pieces, tol)
     if not finished and not pieces:
-        pieces = _one(problem, reduced, tol)
+        pieces = _one(problem, reduced, options)
     doubts = still_doubtful(reduced, outcome, tol) if outcome is not None and finished else 0
     marginal = _marginal(doubtful, doubts) + rounding
     pieces = _without_doubtful_twins(pieces, tol)
@@ -319,10 +319,11 @@ def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | N
     )
 
 
-def _one(problem: ContactProblem, reduced: Reduced, tol: float) -> list[Piece]:
-    piece = one_piece(reduced, tol)
+def _one(problem: ContactProblem, reduced: Reduced, options: Options) -> list[Piece]:
+    tol = options.tol
+    piece = one_piece(problem, reduced, tol, options.slip_tol)
     if piece is None and not reduced.special:
-        proposed = solve_one(friction_arrays(problem))
+        proposed = solve_one(friction_arrays(problem, slip_tol=options.slip_tol))
         piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
     return [settled(reduced, piece, tol)] if piece is not None else []
 

@@ -252,7 +252,7 @@ def _reactions_of_one_motion(problem: ContactProblem, solution: Solution) -> Rea
             if np.linalg.norm(np.atleast_1d(solution.tangential[j])) < (1 - INSIDE) * bound:
                 inside.extend(own)
     metric = None if problem.mass is None or is_sparse(problem.mass) else problem.mass
-    if not left or not self_stress(np.array(left), metric).shape[1]:
+    if not left or problem.proves_independent(np.array(left)) or not self_stress(np.array(left), metric).shape[1]:
         return ReactionsStatus.UNIQUE
     free = inside and self_stress(np.array(inside), metric).shape[1]
     return ReactionsStatus.UNIQUE_MOTION if free else ReactionsStatus.FOUND

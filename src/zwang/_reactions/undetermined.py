@@ -63,7 +63,7 @@ def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -
     none = Undetermined(solution, np.zeros((0, k)), np.zeros((0, k, 2)))
     parts, forces = _parts(problem, solution, slip_tol)
     size = sum(len(part.value) for part in parts)
-    if size > MOST_ROWS or not size:
+    if size > MOST_ROWS or not size or problem.proves_independent(np.concatenate([part.columns for part in parts])):
         return none
     mass = dense(problem.mass) if problem.mass is not None else None
     odd = not problem.rows.plain and any(

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact import interior_point as ip
 from zwang._numerics.contact.candidate import Candidate, candidate_of
+from zwang._numerics.contact.complementarity import pivoting
 from zwang._numerics.contact.cone_program import cone_fixed_point
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.local_repair import alternate
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.contact.newton import newton
-from zwang._numerics.contact.spatial_lemke import pivoting
 from zwang._numerics.contact.sticking import stick_planned
 from zwang._numerics.contact.sweeps import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.linear.quasidefinite import FillError

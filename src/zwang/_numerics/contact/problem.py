@@ -28,6 +28,7 @@ from zwang._numerics.contact.numbers import ContactLaw
 from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
 from zwang._numerics.contact.table import ContactTable, Place
 from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, vector
+from zwang._numerics.linear.rank import proved_by_gram
 from zwang.errors import DeclarationError
 
 __all__ = ["Array", "Contact", "ContactProblem", "ContactRows", "Matrix", "dense", "is_sparse"]
@@ -151,14 +152,25 @@ class ContactProblem:
 
             return splu(mass, permc_spec="MMD_AT_PLUS_A").solve  # type: ignore[no-any-return]
         if mass.shape[0] <= FEW:  # SciPy takes longer to load than all the rest of one small problem
-            root = np.linalg.inv(np.linalg.cholesky(dense(mass)))
-            return lambda x: np.asarray(root.T @ (root @ x))
+            full = dense(mass)
+            root = np.linalg.inv(np.linalg.cholesky(full))
+            inverse = root.T @ root
+
+            def refined(x: Array) -> Array:
+                y = inverse @ x
+                return np.asarray(y + inverse @ (x - full @ y))
+
+            return refined
         from scipy.linalg.lapack import dpotrf, dpotrs
 
         factor, failed = dpotrf(dense(mass), lower=1, clean=0)
         if failed:
             raise np.linalg.LinAlgError("the mass matrix is not positive definite")
         return lambda x: np.asarray(dpotrs(factor, x, lower=1)[0]) if x.size else np.zeros_like(x)
+
+    def proves_independent(self, rows: Array) -> bool:
+        """Whether rows (m, n) are independent beyond any rounding, told by the factors that are there already."""
+        return len(rows) <= rows.shape[1] and proved_by_gram(rows @ self.inverse_times(rows.T))
 
     def __repr__(self) -> str:
         k = self.rows.count

@@ -83,13 +83,17 @@ def proved_independent(rows: Array, mass: Array) -> bool:
     if root is None:
         return False
     metric = np.linalg.solve(root, rows.T)
-    gram = metric.T @ metric
+    return proved_by_gram(metric.T @ metric)
+
+
+def proved_by_gram(gram: Array) -> bool:
+    """Whether rows with this Gram matrix are independent beyond any rounding: see `proved_independent`."""
     squares = np.diag(gram)
     if not (squares > 0).all():
         return False
     size = np.sqrt(squares)
     try:
-        np.linalg.cholesky(gram / np.outer(size, size) - CLEAR**2 * np.eye(len(rows)))
+        np.linalg.cholesky(gram / np.outer(size, size) - CLEAR**2 * np.eye(len(gram)))
     except np.linalg.LinAlgError:
         return False
     return True
