@@ -225,3 +225,26 @@ def test_every_motion_of_the_gallery_agrees_in_both_tiers(name: str) -> None:
         assert_motions_agree(name, 0.5)
     except zw.StateError as error:
         pytest.skip(f"no motion from the state of the entry: {error}")
+
+
+def test_kernels_that_will_be_needed_are_compiled_in_two_processes(tmp_path: Path) -> None:
+    (tmp_path / "pair.py").write_text(
+        "from zwang._numerics.jit import njit\n"
+        "@njit('float64(float64)')\ndef first(x):\n    return 2.0 * x\n"
+        "@njit('float64(float64)')\ndef last(x):\n    return x + 1.0\n"
+    )
+    script = """
+        from pair import first, last
+        from zwang._numerics.jit import answer, tier
+        print(*answer(lambda: (first(1.0), last(1.0), tier()), "both", needs=[first, last]))
+        print(int(first.restored), int(last.restored))
+    """
+    # The other process takes the first one, this process the last one.
+    assert python(script, tmp_path, ZWANG_WAIT="0") == ["2.0", "2.0", "compiled", "1", "0"]
+
+
+def test_studies_name_the_loops_that_they_need() -> None:
+    from zwang._limit.verb import large_kernels
+
+    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Stiffness})] == ["advance", "oscillate"]
+    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Viscosity})] == ["advance", "radau"]

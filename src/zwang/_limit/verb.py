@@ -18,7 +18,7 @@ from zwang._limit.ways import Softened, default_strengths, read_strengths, softe
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import function, real, whole
-from zwang._realize import Realization
+from zwang._realize import Realization, Viscosity
 from zwang._results.limit import LimitStudy
 from zwang._results.motion import Motion, MotionStatus
 from zwang.errors import DeclarationError
@@ -27,7 +27,17 @@ IDEAL_TOL = 1e-14
 CELLS = 400
 
 
-@tiered("limit", seconds=20)
+def large_kernels(given: Mapping[str, Any]) -> Iterable[Any]:
+    """Return the loops that a study needs: of the ideal motion, and of the realized ones."""
+    from zwang._numerics.motion.loop import advance
+    from zwang._numerics.motion.oscillatory import oscillate
+    from zwang._numerics.motion.stiff import radau
+
+    by = given.get("by")
+    return advance, radau if isinstance(by, Viscosity) or by is Viscosity else oscillate
+
+
+@tiered("limit", seconds=20, needs=large_kernels)
 def limit(
     system: System | Model,
     constraint: str | Iterable[str],

@@ -12,7 +12,7 @@ import contextlib
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from zwang._numerics.jit import making
@@ -41,6 +41,7 @@ def answer(
     once: bool = False,
     main: str = "",
     seconds: int = 20,
+    needs: Iterable[Kernel[Any, Any]] = (),
 ) -> T:
     """Return what `ask` returns, run in one tier from its beginning to its end.
 
@@ -59,6 +60,8 @@ def answer(
         The name of a kernel of the package without which nothing is ready; empty: compiled code is waited for.
     seconds : int
         What compiling takes, roughly, for the message.
+    needs : kernels
+        Large ones that will be needed: those that are not on disk are compiled first, in two processes.
     """
     before = asked()
     bound = pinned or (None if before is None else before.tier) or only_tier() or (PLAIN if small else None)
@@ -81,7 +84,12 @@ def answer(
         ):
             return ask()
     with running(Run(COMPILED, words=words)):
-        making.MAKER.finish(list(met.values()))
+        if not _waits():
+            large = [kernel for kernel in needs if not holds(kernel.py_func.__name__)]
+            if len(large) > 1:
+                for kernel in large:
+                    _meeting(met)(kernel)
+            making.MAKER.finish(list(met.values()))
         return ask()
 
 
@@ -106,10 +114,11 @@ def tiered(
     seconds: int = 20,
     small: Callable[[Mapping[str, Any]], bool] | None = None,
     once: Callable[[Mapping[str, Any]], bool] | None = None,
+    needs: Callable[[Mapping[str, Any]], Iterable[Kernel[Any, Any]]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a verb, whose first argument is a system or a model, answer in one tier; see `answer`.
 
-    `small` and `once` are asked with the arguments by name.
+    `small`, `once` and `needs` are asked with the arguments by name.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -130,6 +139,7 @@ def tiered(
                 once=once is not None and once(given),
                 main=main,
                 seconds=seconds,
+                needs=() if needs is None else needs(given),
             )
 
         return call
