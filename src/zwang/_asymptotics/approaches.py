@@ -36,7 +36,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Approach:
+class WayIn:
     """A way into the point.
 
     Attributes

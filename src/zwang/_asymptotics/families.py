@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from zwang._asymptotics.approaches import Approach, limit_direction
+from zwang._asymptotics.approaches import WayIn, limit_direction
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_signs
 from zwang._asymptotics.point import Number, Spot
@@ -58,7 +58,7 @@ def _on_all(spot: Spot, half: HalfCurve) -> bool:
     return bool(largest(spot.equations.value(half.at(1e-4))) <= max(arb("1e-40"), 1000 * spot.defect))
 
 
-def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfCurve], distance: Any) -> list[Approach]:
+def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfCurve], distance: Any) -> list[WayIn]:
     """Return the ways into the point along the half-branches of the space."""
     symbols, centre = spot.centre()
     graph = mechanics.exact.program.graph
@@ -68,7 +68,7 @@ def along_branches(spot: Spot, mechanics: Mechanics, halves: Sequence[HalfCurve]
     found = []
     for k, half in enumerate(halves):
         away = _leading([item - start for item, start in zip(half.shortest(), spot.point, strict=True)])
-        found.append(Approach(f"branch {k}", half, mechanics, small, distance is None, False, 0, away))
+        found.append(WayIn(f"branch {k}", half, mechanics, small, distance is None, False, 0, away))
     return found
 
 
@@ -78,7 +78,7 @@ def _leading(values: Sequence[Series]) -> list[Number]:
     return [item.coefficient(lowest).mid() for item in values]
 
 
-def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mapping[int, Any]) -> list[Approach]:
+def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mapping[int, Any]) -> list[WayIn]:
     """Return the ways into the point through the points s_eps of expr_name = eps, for each sign of eps.
 
     `sections` has, for the sign 1 and -1 (or 0: both), the expression whose zero picks the point; None: the nearest.
@@ -90,7 +90,7 @@ def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mappin
     level = graph.input("level")
     offset = spot.equations.value(spot.point)[place]
     small = mechanics.formula(graph.sub(spot.equations.nodes[place], level), {level: offset})
-    found: list[Approach] = []
+    found: list[WayIn] = []
     for wanted, section in sections.items():
         node = _nearest_condition(spot, symbols) if section is None else mechanics.exact.convert(section)
         for half in curve_at(others.joined(node, centre), spot.middle, spot.noise, spot.rank_tol):
@@ -102,7 +102,7 @@ def through_family(spot: Spot, mechanics: Mechanics, name: str, sections: Mappin
     return sorted(found, key=lambda item: -item.sign)
 
 
-def _is_nearest_on_its_curve(spot: Spot, way: Approach, others: Sequence[Approach]) -> bool:
+def _is_nearest_on_its_curve(spot: Spot, way: WayIn, others: Sequence[WayIn]) -> bool:
     """Return whether no other point of the same perturbed curve is nearer than the points of this way.
 
     That can only be where another way, of the same sign, has nearer points for the same eps.
@@ -125,7 +125,7 @@ def _is_nearest_on_its_curve(spot: Spot, way: Approach, others: Sequence[Approac
     return True
 
 
-def _approach(spot: Spot, mechanics: Mechanics, half: HalfCurve, small: Evaluation, nearest: bool) -> Approach | None:
+def _approach(spot: Spot, mechanics: Mechanics, half: HalfCurve, small: Evaluation, nearest: bool) -> WayIn | None:
     """Return the way along a half-branch of the points s_eps; None where eps stays zero or they are not nearest."""
 
     def seen(terms: int) -> tuple[int, list[Number]]:
@@ -140,7 +140,7 @@ def _approach(spot: Spot, mechanics: Mechanics, half: HalfCurve, small: Evaluati
     except (Undecided, ZeroDivisionError):
         return None
     label = "eps > 0" if sign > 0 else "eps < 0"
-    made = Approach(label, half, mechanics, small, False, True, sign, reference)
+    made = WayIn(label, half, mechanics, small, False, True, sign, reference)
     here = half.at(1e-6 if spot.exact else 1e-3)
     if nearest and not is_nearest(made, spot.equations, here):
         return None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from zwang._asymptotics.approaches import Approach, Case, counts, is_consistent, sides, signs_on
+from zwang._asymptotics.approaches import Case, WayIn, counts, is_consistent, sides, signs_on
 from zwang._asymptotics.mechanics import CurveTerms, SlidingLaw, directions
 from zwang._asymptotics.neighbours import neighbour, reach_of
 from zwang._asymptotics.point import ConstraintSet, Number
@@ -54,12 +54,12 @@ class Measurement:
     unsettled: frozenset[tuple[Case, str]] = frozenset()
 
 
-def evaluate(approach: Approach, q: Sequence[Number]) -> Values:
+def evaluate(approach: WayIn, q: Sequence[Number]) -> Values:
     """Return every multiplier and reaction at one point, with eighty digits."""
     return approach.values(q)
 
 
-def measure(approach: Approach, tau: float) -> Measurement:
+def measure(approach: WayIn, tau: float) -> Measurement:
     """Return the leading behaviour of every quantity as tau is halved again and again."""
     x, samples = [], []
     for k in range(HALVINGS + 1):
@@ -82,7 +82,7 @@ def _settled(power: Power) -> bool:
     return bool(finite and power.error <= SETTLED)
 
 
-def _outer(approach: Approach, tau: float) -> list[tuple[Number, Values]]:
+def _outer(approach: WayIn, tau: float) -> list[tuple[Number, Values]]:
     """Return values further out, for pictures: from a tenth of the local length down to where measuring starts."""
     found: list[tuple[Number, Values]] = []
     here = 0.1
@@ -95,7 +95,7 @@ def _outer(approach: Approach, tau: float) -> list[tuple[Number, Values]]:
     return found
 
 
-def persistence(approach: Approach, equations: ConstraintSet, measured: Measurement, tau: float) -> dict[Case, bool]:
+def persistence(approach: WayIn, equations: ConstraintSet, measured: Measurement, tau: float) -> dict[Case, bool]:
     """Return for each case whether exponents and numbers of solutions are the same at neighbouring points.
 
     The neighbours are as far along the perturbed curve as a twentieth of its radius of curvature, or of the distance to
@@ -185,7 +185,7 @@ def _limit(values: Sequence[Number]) -> tuple[Number, Number]:
     return best, error
 
 
-def enumerated(approach: Approach, q: Sequence[Number]) -> dict[tuple[int, str], int]:
+def enumerated(approach: WayIn, q: Sequence[Number]) -> dict[tuple[int, str], int]:
     """Return the number of solutions for each direction of motion and each side of a turning point."""
     mechanics = approach.mechanics
     found: dict[tuple[int, str], int] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from zwang._asymptotics.approaches import Approach
+from zwang._asymptotics.approaches import WayIn
 from zwang._asymptotics.mechanics import Mechanics, sign_of, vanishes
 from zwang._asymptotics.point import ConstraintSet, Number
 from zwang._numerics.series.balls import BALLS, largest, rounding
@@ -46,7 +46,7 @@ def neighbour(
     raise ZeroDivisionError("the curve has no point at that distance")
 
 
-def turning_signs(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> dict[str, int]:
+def turning_signs(approach: WayIn, equations: ConstraintSet, q: Sequence[Number]) -> dict[str, int]:
     """Return, for each law whose slip vanishes at q while the mechanism moves, its sign just after q."""
     mechanics = approach.mechanics
     terms = mechanics.terms(q, approach.velocity(q))
@@ -60,7 +60,7 @@ def turning_signs(approach: Approach, equations: ConstraintSet, q: Sequence[Numb
     return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}
 
 
-def reach_of(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> Number:
+def reach_of(approach: WayIn, equations: ConstraintSet, q: Sequence[Number]) -> Number:
     """Return the radius of curvature of the perturbed curve at q, or the distance to the point where that is less."""
     away = largest([a - b for a, b in zip(q, approach.half.axes.point, strict=True)])
     step = away / 100
@@ -73,7 +73,7 @@ def reach_of(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) 
     return step
 
 
-def _turn(approach: Approach, equations: ConstraintSet, q: Sequence[Number], step: Number) -> Number:
+def _turn(approach: WayIn, equations: ConstraintSet, q: Sequence[Number], step: Number) -> Number:
     """Return by how much the tangent turns over a step along the perturbed curve to either side."""
     ends = []
     for way in (1, -1):
@@ -86,7 +86,7 @@ def _turn(approach: Approach, equations: ConstraintSet, q: Sequence[Number], ste
     return largest([a - b for a, b in zip(*ends, strict=True)]) / 2
 
 
-def is_nearest(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> bool:
+def is_nearest(approach: WayIn, equations: ConstraintSet, q: Sequence[Number]) -> bool:
     """Return whether q is nearer to the singular point than its neighbours on the perturbed curve."""
     point = approach.half.axes.point
     step = reach_of(approach, equations, q) * 0.01
@@ -98,7 +98,7 @@ def is_nearest(approach: Approach, equations: ConstraintSet, q: Sequence[Number]
     return all(distance(item) >= distance(q) for item in near)
 
 
-def meets_nearer(approach: Approach, equations: ConstraintSet, q: Sequence[Number]) -> bool:
+def meets_nearer(approach: WayIn, equations: ConstraintSet, q: Sequence[Number]) -> bool:
     """Return whether the perturbed curve through q comes nearer to the singular point elsewhere.
 
     It is followed to both sides until it has gone far away, in steps over which its tangent turns little.
@@ -124,7 +124,7 @@ def _squared(place: Sequence[Number], point: Sequence[Number]) -> Number:
 
 
 def _onward(
-    approach: Approach, equations: ConstraintSet, q: list[Number], ahead: Sequence[Number], step: Number
+    approach: WayIn, equations: ConstraintSet, q: list[Number], ahead: Sequence[Number], step: Number
 ) -> tuple[list[Number], list[Number], Number]:
     """Return the next point, the direction there, and the length of the next step."""
     for _ in range(60):

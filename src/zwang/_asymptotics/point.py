@@ -261,7 +261,7 @@ def _least_squares(matrix: list[list[Number]], right: Sequence[Number], small: N
 
 
 @dataclass(frozen=True)
-class LocalType:
+class PointType:
     """Kind of a point in words, points of its half-branches at a small distance, and their tangents, as in `trace`."""
 
     words: str
@@ -269,17 +269,17 @@ class LocalType:
     tangents: tuple[Array, ...] = ()
 
 
-def local_type(model: Model, params: Array, q: Array) -> LocalType:
+def local_type(model: Model, params: Array, q: Array) -> PointType:
     """Return the local type at a point; where `trace` can't tell it, a word that says no more than that."""
     equations = equations_of(model)
     _, scale = region_of(equations, params, None)
     place = Place(equations, params, 0.0, scale, np.ones(equations.m))
     found = analyse(place, q)
     if found is None:
-        return LocalType("singular point", [])
+        return PointType("singular point", [])
     halves = found.half_branches
     away = min((half.length for half in halves), default=0.0) / 4
-    return LocalType(_words(found), [half.point(away) for half in halves], tuple(half.tangent for half in halves))
+    return PointType(_words(found), [half.point(away) for half in halves], tuple(half.tangent for half in halves))
 
 
 def _words(found: Any) -> str:
@@ -292,7 +292,7 @@ def _words(found: Any) -> str:
     return {"isolated": "isolated point", "higher": "higher singular point"}.get(found.kind, str(found.kind))
 
 
-def in_order(halves: Sequence[HalfCurve], local: LocalType, point: Sequence[Number]) -> list[HalfCurve]:
+def in_order(halves: Sequence[HalfCurve], local: PointType, point: Sequence[Number]) -> list[HalfCurve]:
     """Return half-branches in the order in which `trace` lists them; those that it does not list come last."""
     centre = np.array([float(item) for item in point])
     left = list(halves)

@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import arb
 
-from zwang._asymptotics.approaches import Approach, Case, quantities, require_known
+from zwang._asymptotics.approaches import Case, WayIn, quantities, require_known
 from zwang._asymptotics.measure import Power
 from zwang._asymptotics.mechanics import CurveTerms
 from zwang._numerics.series.arithmetic import Undecided, decided
@@ -50,7 +50,7 @@ def power_of_series(y: Any, x: Series) -> Power:
     return Power(exponent, y.leading / BALLS.power(x.leading, exponent))
 
 
-def predict(approach: Approach) -> tuple[Powers, dict[tuple[Case, str], Any]]:
+def predict(approach: WayIn) -> tuple[Powers, dict[tuple[Case, str], Any]]:
     """Return the leading behaviour of every quantity, and the series it was read off; nothing where it can't be had."""
     best: list[Any] = []
 
@@ -68,7 +68,7 @@ def predict(approach: Approach) -> tuple[Powers, dict[tuple[Case, str], Any]]:
     return {key: power_of_series(value, size) for key, value in found.items()}, found
 
 
-def predict_generic(approach: Approach, seed: int = 0) -> Powers:
+def predict_generic(approach: WayIn, seed: int = 0) -> Powers:
     """Return the leading behaviour that the local type alone gives, with everything else in general position."""
     source = random.Random(seed)
 

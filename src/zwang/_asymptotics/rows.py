@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._asymptotics.approaches import WITHOUT, Approach, Case
+from zwang._asymptotics.approaches import WITHOUT, Case, WayIn
 from zwang._asymptotics.measure import Measurement, Power
 from zwang._asymptotics.predict import Powers
 from zwang._asymptotics.thresholds import Crossover
@@ -20,7 +20,7 @@ class RowMaker:
 
     def __init__(
         self,
-        way: Approach,
+        way: WayIn,
         branch: int,
         perturbed: bool,
         predicted: Powers,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from zwang._asymptotics.approaches import Approach, Case, counts
+from zwang._asymptotics.approaches import Case, WayIn, counts
 from zwang._asymptotics.families import LOOSENED, along_branches, branches_of_space, through_family
 from zwang._asymptotics.inputs import set_aside
 from zwang._asymptotics.measure import HALVINGS, Measurement, enumerated, measure, persistence
 from zwang._asymptotics.mechanics import Mechanics
-from zwang._asymptotics.point import BITS, LocalType, Number, Spot, in_order
+from zwang._asymptotics.point import BITS, Number, PointType, Spot, in_order
 from zwang._asymptotics.predict import predict, predict_generic, scale_of
 from zwang._asymptotics.rows import RowMaker
 from zwang._asymptotics.thresholds import Crossover, find_threshold
@@ -33,7 +33,7 @@ DIGITS = 25
 """To which the rows are known at the nearest point of a measurement."""
 
 
-class Study:
+class PointStudy:
     """One question about one point.
 
     Parameters
@@ -41,13 +41,13 @@ class Study:
     system : System
     spot : Spot
         The point.
-    local : LocalType
+    local : PointType
         What it is, and the order of its half-branches.
     speed, speed_of
         As `Mechanics` takes them.
     """
 
-    def __init__(self, system: System, spot: Spot, local: LocalType, speed: Number, speed_of: Any) -> None:
+    def __init__(self, system: System, spot: Spot, local: PointType, speed: Number, speed_of: Any) -> None:
         self.system = system
         self.speed, self.speed_of = speed, speed_of
         self.notes: list[str] = []
@@ -134,20 +134,20 @@ class Study:
                 self.notes.append(f"{text}: no point s_eps tends to the singular point.")
         return self._result(rows, tuple(thresholds), name, where)
 
-    def _crossover(self, way: Approach) -> tuple[Crossover | None, Any]:
+    def _crossover(self, way: WayIn) -> tuple[Crossover | None, Any]:
         """Return where the number of solutions changes on a way, and what is predicted there."""
         predicted = predict(way)
         start = way.half.at(min(scale_of(predicted[1]), 0.1) / 20)
         return find_threshold(way, start, 10 * (1 + largest(self.spot.middle))), predicted
 
-    def _ways(self, name: str, sections: dict[int, Any]) -> list[Approach]:
+    def _ways(self, name: str, sections: dict[int, Any]) -> list[WayIn]:
         try:
             return through_family(self.spot, self.mechanics(), name, sections)
         except NearlyCritical:
             self.spot = replace(self.spot, error=max(self.spot.error, LOOSENED))
             return through_family(self.spot, self.mechanics(), name, sections)
 
-    def _rows(self, way: Approach, branch: int, crossover: Crossover | None, prediction: Any) -> list[Growth]:
+    def _rows(self, way: WayIn, branch: int, crossover: Crossover | None, prediction: Any) -> list[Growth]:
         predicted, series = prediction
         generic = predict_generic(way)
         measured = None
@@ -170,7 +170,7 @@ class Study:
         make = RowMaker(way, branch, way.perturbed, predicted, generic, measured, persists, crossover, velocity)
         return make.rows()
 
-    def _persistence(self, way: Approach, measured: Measurement, tau: float) -> dict[Case, bool]:
+    def _persistence(self, way: WayIn, measured: Measurement, tau: float) -> dict[Case, bool]:
         if not way.perturbed:
             return {}
         try:
@@ -179,13 +179,13 @@ class Study:
             self.notes.append(f"{way.label}: neighbouring points were not reached ({error}).")
             return {}
 
-    def _tau(self, way: Approach, series: Mapping[Any, Any]) -> float:
+    def _tau(self, way: WayIn, series: Mapping[Any, Any]) -> float:
         if not self.spot.exact:
             return TAU_INEXACT
         tau = min(TAU, scale_of(dict(series)) * 1e-3) if series else TAU
         return float(max(tau, way.half.nearest(DIGITS, BITS) * 2**HALVINGS))
 
-    def _check_counts(self, way: Approach, crossover: Crossover | None) -> None:
+    def _check_counts(self, way: WayIn, crossover: Crossover | None) -> None:
         """Compare the signs with the enumeration of `reactions` at a moderate distance, and say where they differ."""
         if not any(law.normal is not None for law in way.mechanics.laws):
             return

@@ -13,7 +13,7 @@ from itertools import product
 
 from flint import arb
 
-from zwang._asymptotics.approaches import Approach, sides, signs_on
+from zwang._asymptotics.approaches import WayIn, sides, signs_on
 from zwang._asymptotics.mechanics import directions, stiffening
 from zwang._asymptotics.neighbours import unit
 from zwang._asymptotics.point import Number
@@ -36,11 +36,11 @@ class Crossover:
     point: list[Number]
 
 
-def find_threshold(approach: Approach, start: Sequence[Number], farthest: Number) -> Crossover | None:
+def find_threshold(approach: WayIn, start: Sequence[Number], farthest: Number) -> Crossover | None:
     """Return the first point outwards from `start` at which the number of solutions changes, None without one."""
     if not any(law.normal is not None for law in approach.mechanics.laws):
         return None
-    walk = _Walk(approach, list(start))
+    walk = _OutwardWalk(approach, list(start))
     before = _stiffness(approach, walk.q)
     for _ in range(STEPS):
         old, eps = walk.q, approach.size(walk.q)
@@ -58,7 +58,7 @@ def find_threshold(approach: Approach, start: Sequence[Number], farthest: Number
     return None
 
 
-def _stiffness(approach: Approach, q: Sequence[Number]) -> list[Number]:
+def _stiffness(approach: WayIn, q: Sequence[Number]) -> list[Number]:
     """Return 1 +- b/a, in general the determinants of all patterns; nothing where a slip vanishes."""
     mechanics = approach.mechanics
     forward = approach.velocity(q)
@@ -75,10 +75,10 @@ def _stiffness(approach: Approach, q: Sequence[Number]) -> list[Number]:
     return found
 
 
-class _Walk:
+class _OutwardWalk:
     """Steps along a curve, each a part of the distance to the singular point."""
 
-    def __init__(self, approach: Approach, q: list[Number]) -> None:
+    def __init__(self, approach: WayIn, q: list[Number]) -> None:
         self.approach, self.q = approach, q
         self.point = [item.mid() for item in approach.half.axes.point]
         self.equations: CurveEquations = approach.half.equations

@@ -10,7 +10,7 @@ import numpy as np
 
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
 from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
-from zwang._asymptotics.study import Study
+from zwang._asymptotics.study import PointStudy
 from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
@@ -103,7 +103,7 @@ def asymptotics(
         numbers = np.array([float(values[item]) for item in declared.parameters])
         local = local_type(compile(system), numbers, np.array([float(item) for item in spot.middle]))
         rate = number(speed, "asymptotics: speed")
-        study = Study(declared, replace(spot, tangents=local.tangents), local, rate, pace)
+        study = PointStudy(declared, replace(spot, tangents=local.tangents), local, rate, pace)
         if perturb is None:
             if section is not None:
                 raise DeclarationError("asymptotics: section= goes with perturb=, which names a perturbed constraint.")

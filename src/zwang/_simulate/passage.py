@@ -22,7 +22,7 @@ from zwang._simulate.instant import user_events
 from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, Turn, Watch, event_at, keeping
 from zwang._simulate.reduced import Curve, Passage, move_along
 from zwang._simulate.stretch import pieces_in
-from zwang._trace.local import HalfBranch, LocalStructure
+from zwang._trace.local import LocalBranch, LocalStructure
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -43,13 +43,13 @@ class Way:
     Attributes
     ----------
     number : int
-    half : HalfBranch
+    half : LocalBranch
     curve : Curve
         From the point, u = 0, outwards.
     """
 
     number: int
-    half: HalfBranch
+    half: LocalBranch
     curve: Curve
 
     def place_of(self, q: Array) -> tuple[float, float]:
@@ -272,7 +272,7 @@ def turned_into(before: Array, after: Array) -> dict[str, Any]:
     return {**nothing, "before": before.copy(), "after": after, "energy_change": 0.0}
 
 
-def _curve_of(half: HalfBranch) -> Curve:
+def _curve_of(half: LocalBranch) -> Curve:
     """Return a half-branch as a curve, in the declared coordinates."""
     series = half.series * half.scale
     series[0] += half.q

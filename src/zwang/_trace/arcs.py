@@ -13,7 +13,7 @@ from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, S
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.follow import Bounds, Made, follow
 from zwang._numerics.jit import with_functions
-from zwang._trace.local import HalfBranch
+from zwang._trace.local import LocalBranch
 from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.sampling import TURN, Solver
 from zwang._trace.searching import SingularPoints
@@ -113,7 +113,7 @@ class Follower:
         pieces = np.concatenate([first, self._coefficients(nodes), tail])
         return RawArc(pieces, start, end, self._dips(nodes, sigma))
 
-    def _allowed(self, branch: HalfBranch) -> tuple[float, tuple[str, int, int] | None]:
+    def _allowed(self, branch: LocalBranch) -> tuple[float, tuple[str, int, int] | None]:
         """Return up to which tau a half-branch stays in the box, and the bound that it meets, if any."""
         for tau in np.linspace(0, branch.reach, 33)[1:]:
             if self._margin(branch.at(tau))[0] < -1e-13:
@@ -197,7 +197,7 @@ def _reversed(pieces: Array) -> Array:
     return np.asarray(pieces[::-1] * signs[:, None])
 
 
-def _nearest(half: HalfBranch, q: Array, scale: Array) -> tuple[float, float]:
+def _nearest(half: LocalBranch, q: Array, scale: Array) -> tuple[float, float]:
     """Return the parameter at which a half-branch is nearest to q, and how far it is, in x."""
     target = (q - half.q) / scale
     grid = np.linspace(0, half.reach, 201)

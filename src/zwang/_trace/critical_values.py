@@ -88,7 +88,7 @@ def critical(
     ('crossing', 1, 2)
     """
     flag(compare, "compare", where="critical")
-    search = _Search(system, params, vary, within, box, t, seed, starts)
+    search = _CriticalSearch(system, params, vary, within, box, t, seed, starts)
     found = CriticalValues()
     with spending(BUDGET.but(search.system.name, budget)):
         try:
@@ -111,7 +111,7 @@ class _Solution:
     persists: bool
 
 
-class _Search:
+class _CriticalSearch:
     """Everything that belongs to one question."""
 
     def __init__(

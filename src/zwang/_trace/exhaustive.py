@@ -23,7 +23,7 @@ from zwang._trace.exhaustive_balls import Enclosure
 from zwang._trace.exhaustive_boxes import Prover
 from zwang._trace.exhaustive_local import ExactType, exact_type
 from zwang._trace.exhaustive_matching import Match, contacts, position
-from zwang._trace.exhaustive_search import TURN, Ball, Domain, Search, link, subdivide
+from zwang._trace.exhaustive_search import TURN, Ball, BoxSearch, Domain, link, subdivide
 from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, numeric
 from zwang.errors import DeclarationError
 
@@ -35,7 +35,7 @@ HEAP = 1e-4
 
 
 @dataclass(frozen=True)
-class Certificate:
+class SpaceCertificate:
     """What the exhaustive search says about a traced space.
 
     Attributes
@@ -60,7 +60,7 @@ class Certificate:
 
 def certify(
     space: Any, system: System, params: Mapping[str, Any], *, t: float = 0.0, most: int = MOST_BOXES
-) -> Certificate:
+) -> SpaceCertificate:
     """Return whether a traced space is all there is in its box, with what is missing if not.
 
     Parameters
@@ -82,7 +82,7 @@ def certify(
     rows, redundant = _rows(space, equations)
     if n - len(rows) > 1:
         note = f"Exhaustive search covers curves and points; here {len(rows)} constraints hold {n} coordinates."
-        return Certificate(False, (note,), [], [], 0)
+        return SpaceCertificate(False, (note,), [], [], 0)
     prover = Prover(enclosure, rows)
     widths = np.where(np.array(equations.angles, dtype=bool), 1.0, (domain.high - domain.low) / TURN)
     with prover.balls.working():
@@ -251,12 +251,12 @@ def _balls(special: Sequence[_Special], domain: Domain, equations: ExactEquation
 
 def _verdict(
     equations: ExactEquations,
-    search: Search,
+    search: BoxSearch,
     match: Match,
     special: Sequence[_Special],
     redundant: bool,
     filled: bool,
-) -> Certificate:
+) -> SpaceCertificate:
     """Return the certificate: every condition that fails is said in a note."""
     against = []
     suspects = [0.5 * (low + high) for low, high in search.unresolved]
@@ -279,11 +279,11 @@ def _verdict(
     if redundant:
         against.append("Some constraints repeat others on the set; that they do is known to tolerance only.")
     if against:
-        return Certificate(False, tuple(against), missing, suspects, search.boxes)
-    return Certificate(True, (_proof(search, special, bool(equations.gaps), filled),), [], [], search.boxes)
+        return SpaceCertificate(False, tuple(against), missing, suspects, search.boxes)
+    return SpaceCertificate(True, (_proof(search, special, bool(equations.gaps), filled),), [], [], search.boxes)
 
 
-def _counted(search: Search, special: Sequence[_Special]) -> list[str]:
+def _counted(search: BoxSearch, special: Sequence[_Special]) -> list[str]:
     """Compare the half-branches of each singular point with the chains that end at its ball."""
     against = []
     for number, item in enumerate(special):
@@ -298,7 +298,7 @@ def _counted(search: Search, special: Sequence[_Special]) -> list[str]:
     return against
 
 
-def _proof(search: Search, special: Sequence[_Special], cut: bool, filled: bool) -> str:
+def _proof(search: BoxSearch, special: Sequence[_Special], cut: bool, filled: bool) -> str:
     if not search.chains and not special:
         return f"Proved empty in the box, by {search.boxes} boxes of interval arithmetic."
     text = f"Complete in the box, by {search.boxes} boxes of interval arithmetic"

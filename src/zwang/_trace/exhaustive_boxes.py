@@ -31,7 +31,7 @@ TIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class BoxPiece:
     """A box in which the curve is proved to be one graph over the coordinate `along` (None: one point)."""
 
     low: Array
@@ -40,11 +40,11 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class BoxVerdict:
     """What was found of a box: 'empty', 'piece', 'smaller' (go on with `low`, `high`), or 'split' at `where`."""
 
     kind: str
-    piece: Piece | None = None
+    piece: BoxPiece | None = None
     low: Array | None = None
     high: Array | None = None
     where: int = 0
@@ -73,35 +73,35 @@ class Prover:
         self.n, self.m = enclosure.n, len(self.rows)
         self.evaluated = 0
 
-    def examine(self, low: Array, high: Array) -> Verdict:
+    def examine(self, low: Array, high: Array) -> BoxVerdict:
         """Return what can be proved of a box."""
         self.evaluated += 1
         X = self.balls.box(low.tolist(), high.tolist())
         if any(not value.contains(0) for value in self.enclosure.values(X)):
-            return Verdict("empty")
+            return BoxVerdict("empty")
         if any(gap < 0 for gap in self.enclosure.gaps(X)):
-            return Verdict("empty")
+            return BoxVerdict("empty")
         J = self.enclosure.jacobian(X)
         if not all(item.is_finite() for row in J for item in row):
-            return Verdict("split", where=int(np.argmax(high - low)))
+            return BoxVerdict("split", where=int(np.argmax(high - low)))
         middle = 0.5 * (low + high)
         value = self.enclosure.values([self.balls.arb(item) for item in middle.tolist()])
         shifts = [x - c for x, c in zip(X, middle.tolist(), strict=True)]
         narrowed = self._sweep(value, J, shifts, middle, low, high)
         if narrowed is None:
-            return Verdict("empty")
+            return BoxVerdict("empty")
         value, J = [value[i] for i in self.rows], [J[i] for i in self.rows]
         centre = np.array([[float(item.mid()) for item in row] for row in J]).reshape(self.m, self.n)
         proof = self._newton(value, J, shifts, centre, middle, low, high)
-        if isinstance(proof, Verdict):
+        if isinstance(proof, BoxVerdict):
             return proof
         a, b = narrowed if proof is None else (np.maximum(narrowed[0], proof[0]), np.minimum(narrowed[1], proof[1]))
         if (a > b).any():
-            return Verdict("empty")
+            return BoxVerdict("empty")
         if np.prod((b - a) / (high - low)) < GAIN:
-            return Verdict("smaller", low=a, high=b)
+            return BoxVerdict("smaller", low=a, high=b)
         size = np.array([[float(item.abs_upper()) for item in row] for row in J]).reshape(self.m, self.n)
-        return Verdict("split", where=self._worst(size, high - low), low=a, high=b)
+        return BoxVerdict("split", where=self._worst(size, high - low), low=a, high=b)
 
     def _worst(self, size: Array, width: Array) -> int:
         """Return the coordinate whose width makes the equations vary most, never one that is much the thinner."""
@@ -137,7 +137,7 @@ class Prover:
 
     def _newton(
         self, value: Any, J: Any, shifts: Any, centre: Array, middle: Array, low: Array, high: Array
-    ) -> Verdict | tuple[Array, Array] | None:
+    ) -> BoxVerdict | tuple[Array, Array] | None:
         """Return a verdict, or a smaller box, or None where the operator says nothing."""
         chosen = self._parameter(centre)
         if chosen is None:
@@ -150,13 +150,13 @@ class Prover:
         rest = [j for j in range(self.n) if j != along]
         a, b = np.maximum(low[rest], least), np.minimum(high[rest], most)
         if (a > b).any():
-            return Verdict("empty")
+            return BoxVerdict("empty")
         if strength < CONTRACTS:
             piece = self._widened(low, high, least, most, rest, along)
             if piece is None and (least > low[rest]).all() and (most < high[rest]).all():
-                piece = Piece(low, high, along)
+                piece = BoxPiece(low, high, along)
             if piece is not None:
-                return Verdict("piece", piece)
+                return BoxVerdict("piece", piece)
         smaller = low.copy(), high.copy()
         smaller[0][rest], smaller[1][rest] = a, b
         return smaller
@@ -206,7 +206,7 @@ class Prover:
 
     def _widened(
         self, low: Array, high: Array, least: Array, most: Array, rest: list[int], along: int | None
-    ) -> Piece | None:
+    ) -> BoxPiece | None:
         """Return a somewhat larger box that holds the given one and is proved to hold one graph."""
         a, b = low.copy(), high.copy()
         if along is not None:
@@ -216,7 +216,7 @@ class Prover:
         bottom, top = np.minimum(low[rest], least), np.maximum(high[rest], most)
         pad = WIDEN_ACROSS * (top - bottom) + 1e-12
         a[rest], b[rest] = bottom - pad, top + pad
-        return Piece(a, b, along) if self.proves(a, b, along) else None
+        return BoxPiece(a, b, along) if self.proves(a, b, along) else None
 
     def proves(self, low: Array, high: Array, along: int | None) -> bool:
         """Whether a box is proved to hold exactly one graph over a coordinate."""
@@ -244,11 +244,11 @@ class Prover:
         shifts = [x - c for x, c in zip(X, middle.tolist(), strict=True)]
         return self._krawczyk(value, J, shifts, middle, along, Y)
 
-    def point(self, piece: Piece, at: float | None) -> tuple[Array, Array]:
+    def point(self, piece: BoxPiece, at: float | None) -> tuple[Array, Array]:
         """Return a tight box around the curve's point in a piece, at a value of its coordinate `along`."""
         return self.stretch(piece, 0.0 if at is None else at, 0.0 if at is None else at)
 
-    def stretch(self, piece: Piece, start: float, end: float) -> tuple[Array, Array]:
+    def stretch(self, piece: BoxPiece, start: float, end: float) -> tuple[Array, Array]:
         """Return a box around the curve in a piece, between two values of its coordinate `along`."""
         low, high = piece.low.copy(), piece.high.copy()
         if piece.along is not None:

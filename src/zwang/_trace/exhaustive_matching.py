@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._trace.exhaustive_boxes import Piece, Prover
-from zwang._trace.exhaustive_search import TURN, Search
+from zwang._trace.exhaustive_boxes import BoxPiece, Prover
+from zwang._trace.exhaustive_search import TURN, BoxSearch
 from zwang._trace.formulas import ExactEquations, Formulas, numeric
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ def position(state: Mapping[str, float], equations: ExactEquations) -> Array:
 class Match:
     """Which arcs and isolated configurations lie on which chains."""
 
-    def __init__(self, space: Any, equations: ExactEquations, prover: Prover, search: Search) -> None:
+    def __init__(self, space: Any, equations: ExactEquations, prover: Prover, search: BoxSearch) -> None:
         self.search, self.prover, self.equations = search, prover, equations
         self.chain_of = {piece: k for k, chain in enumerate(search.chains) for piece in chain.pieces}
         self.samples = [arc.sampled(2000) for arc in space.branches] if equations.gaps else []
@@ -109,7 +109,7 @@ class Match:
         return False
 
 
-def contacts(prover: Prover, search: Search) -> list[Array]:
+def contacts(prover: Prover, search: BoxSearch) -> list[Array]:
     """Return the points of the proved curve, in the box, at which a one-sided constraint closes or opens."""
     found: list[Array] = []
     domain = search.domain
@@ -123,7 +123,7 @@ def contacts(prover: Prover, search: Search) -> list[Array]:
     return found
 
 
-def _edges(prover: Prover, piece: Piece) -> list[Array]:
+def _edges(prover: Prover, piece: BoxPiece) -> list[Array]:
     """Return where on a piece it can't be decided whether all one-sided constraints are open, to a fine width."""
     k = piece.along
     if k is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
-from zwang._trace.exhaustive_boxes import Piece, Prover
+from zwang._trace.exhaustive_boxes import BoxPiece, Prover
 
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
@@ -77,11 +77,11 @@ class Chain:
 
 
 @dataclass(eq=False)
-class Search:
+class BoxSearch:
     """Everything that was proved in a box."""
 
     domain: Domain
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[BoxPiece] = field(default_factory=list)
     chains: list[Chain] = field(default_factory=list)
     balls: list[Ball] = field(default_factory=list)
     unresolved: list[tuple[Array, Array]] = field(default_factory=list)
@@ -119,9 +119,9 @@ class Search:
         return found
 
 
-def subdivide(prover: Prover, domain: Domain, balls: Sequence[Ball], most: int) -> Search:
+def subdivide(prover: Prover, domain: Domain, balls: Sequence[Ball], most: int) -> BoxSearch:
     """Return the search of a box: pieces that cover the curve in it, outside the balls."""
-    search = Search(domain, balls=list(balls))
+    search = BoxSearch(domain, balls=list(balls))
     smallest = SMALLEST * (domain.high - domain.low)
     stack = [(domain.low, domain.high)]
     start = prover.evaluated
@@ -152,7 +152,7 @@ def subdivide(prover: Prover, domain: Domain, balls: Sequence[Ball], most: int) 
     return search
 
 
-def _covered(pieces: list[Piece], low: Array, high: Array) -> bool:
+def _covered(pieces: list[BoxPiece], low: Array, high: Array) -> bool:
     return any((piece.low <= low).all() and (piece.high >= high).all() for piece in pieces[-8:])
 
 
@@ -182,7 +182,7 @@ class _Links:
         self.parents[self.root(other)] = self.root(one)
 
 
-def link(prover: Prover, search: Search) -> None:
+def link(prover: Prover, search: BoxSearch) -> None:
     """Join the pieces of a search to chains."""
     search.gather()
     links = _Links(len(search.pieces))
@@ -206,7 +206,7 @@ def link(prover: Prover, search: Search) -> None:
     search.chains = list(groups.values())
 
 
-def _ends_of(prover: Prover, piece: Piece) -> list[tuple[Array, Array]]:
+def _ends_of(prover: Prover, piece: BoxPiece) -> list[tuple[Array, Array]]:
     """Return small boxes round the points where the curve leaves a piece; of a single point, that one."""
     if piece.along is None:
         return [prover.point(piece, None)]
@@ -217,7 +217,7 @@ def _middle(box: tuple[Array, Array]) -> Array:
     return 0.5 * (box[0] + box[1])
 
 
-def _goes_on(piece: Piece, ends: Sequence[tuple[Array, Array]], q: Array, out: Array) -> bool:
+def _goes_on(piece: BoxPiece, ends: Sequence[tuple[Array, Array]], q: Array, out: Array) -> bool:
     """Whether a piece that holds the point q carries the curve on from there in the direction `out`."""
     if piece.along is None:
         return True
@@ -230,7 +230,7 @@ def _goes_on(piece: Piece, ends: Sequence[tuple[Array, Array]], q: Array, out: A
     return bool((far - q) @ out > 0)
 
 
-def _add_ends(search: Search, links: _Links, groups: dict[int, Chain], free: Sequence[tuple[int, Array]]) -> None:
+def _add_ends(search: BoxSearch, links: _Links, groups: dict[int, Chain], free: Sequence[tuple[int, Array]]) -> None:
     """Count each free end once: pieces side by side may hold the same stretch and end together."""
     kept: list[tuple[int, Array]] = []
     for number, q in free:
@@ -243,7 +243,7 @@ def _add_ends(search: Search, links: _Links, groups: dict[int, Chain], free: Seq
             groups[chain].ends.append(_end(search, q))
 
 
-def _end(search: Search, q: Array) -> tuple[str, int]:
+def _end(search: BoxSearch, q: Array) -> tuple[str, int]:
     """Return what lies at the free end of a chain."""
     domain = search.domain
     for ball in search.balls:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.series.germ import Branch, Germ, alike, floor, germ, partner, separation
+from zwang._numerics.series.germ import Germ, GermBranch, alike, floor, germ, partner, separation
 from zwang._trace.equations import Place
-from zwang._trace.local_reduction import Frame, Reduced, reduce
+from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_refining import refine
-from zwang._trace.local_series import Piece, Start, grow, piece_of, reach
+from zwang._trace.local_series import BranchStart, SeriesPiece, grow, piece_of, reach
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
@@ -23,7 +23,7 @@ VANISHING = 10
 
 
 @dataclass(frozen=True, eq=False)
-class HalfBranch:
+class LocalBranch:
     """One way out of a singular point, parametrized by tau >= 0: q + scale * sum x[i] tau^i.
 
     Attributes
@@ -56,7 +56,7 @@ class HalfBranch:
         return np.asarray(self.q + self.scale * np.polynomial.polynomial.polyval(tau, self.series))
 
     @cached_property
-    def piece(self) -> Piece:
+    def piece(self) -> SeriesPiece:
         """The half-branch from the point to the end of its reach, by length."""
         return piece_of(self.q, self.scale, self.series, 0.0, self.reach)
 
@@ -69,7 +69,7 @@ class HalfBranch:
         """Return the coordinates at the distance s along the half-branch, 0 <= s <= length."""
         return self.piece.point(s)
 
-    def through(self) -> Piece:
+    def through(self) -> SeriesPiece:
         """Return the smooth curve through the point, from the reach on the other half to the reach on this one."""
         return piece_of(self.q, self.scale, self.series, -self.reach, self.reach)
 
@@ -89,7 +89,7 @@ class LocalStructure:
     kind : str
         'crossing', 'tangency', 'cusp', 'isolated', 'higher', or 'regular' where the reduced equations vanish, or
         'multiple' where they are squares: those are no singular points.
-    half_branches : tuple of HalfBranch
+    half_branches : tuple of LocalBranch
     tangents : (c, n) array
         One unit tangent for each analytic curve.
     order : int, matrix or None
@@ -102,7 +102,7 @@ class LocalStructure:
     place: Place
     frame: Frame
     kind: str
-    half_branches: tuple[HalfBranch, ...] = ()
+    half_branches: tuple[LocalBranch, ...] = ()
     tangents: Array = None  # type: ignore[assignment]
     order: Any = None
     multiplicity: int = 1
@@ -166,14 +166,14 @@ def structure(at: Frame) -> LocalStructure:
     return _from_germ(at, found, reduced)
 
 
-def _from_germ(at: Frame, found: Germ, reduced: Reduced) -> LocalStructure:
+def _from_germ(at: Frame, found: Germ, reduced: ReducedEquations) -> LocalStructure:
     place, none = at.place, np.zeros((0, len(at.q)))
     if not found.decided:
         times = {branch.count for branch in found.branches}
         if len(found.branches) == 2 and len(times) == 1:
             return LocalStructure(place, at, "multiple", (), none, multiplicity=times.pop())
         return LocalStructure(place, at, "higher", (), none, note="its branches are not told apart to degree 16")
-    kept: list[tuple[Branch, Array]] = []
+    kept: list[tuple[GermBranch, Array]] = []
     lost = 0
     for branch in found.branches:
         series = grow(at, _start(found, branch))
@@ -186,16 +186,16 @@ def _from_germ(at: Frame, found: Germ, reduced: Reduced) -> LocalStructure:
     return assembled(at, [branch for branch, _ in kept], [series for _, series in kept], note)
 
 
-def _start(found: Germ, branch: Branch) -> Start:
+def _start(found: Germ, branch: GermBranch) -> BranchStart:
     path = np.zeros((2, branch.last + 1))
     path[0, branch.root] = branch.side
     for e, value in branch.terms:
         path[1, e] += value
     axes = np.array(found.axes, dtype=float)
-    return Start(axes.T @ path, axes[0], branch.root, max(found.degree - 1, 1) * branch.last)
+    return BranchStart(axes.T @ path, axes[0], branch.root, max(found.degree - 1, 1) * branch.last)
 
 
-def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str) -> LocalStructure:
+def assembled(at: Frame, branches: list[GermBranch], series: list[Array], note: str) -> LocalStructure:
     """Return the structure that these half-branches make."""
     place = at.place
     (partners, curves), kind, order = kind_of(branches)
@@ -204,7 +204,7 @@ def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str)
         tangent = place.scale * x[branch.root]
         tangent /= np.linalg.norm(tangent)
         halves.append(
-            HalfBranch(
+            LocalBranch(
                 at.q, place.scale, tangent, x, branch.root, reach(place, at.q, x, branch.root), curves[k], partners[k]
             )
         )
@@ -213,7 +213,7 @@ def assembled(at: Frame, branches: list[Branch], series: list[Array], note: str)
     return LocalStructure(place, at, kind, tuple(halves), tangents, order, note=note)
 
 
-def kind_of(branches: list[Branch]) -> tuple[tuple[list[int], list[int]], str, Any]:
+def kind_of(branches: list[GermBranch]) -> tuple[tuple[list[int], list[int]], str, Any]:
     """Return the other half and the curve of each half-branch, and the kind and order that they make."""
     partners = [_find(partner(branch), branches, place) for place, branch in enumerate(branches)]
     curves: list[int] = []
@@ -223,7 +223,7 @@ def kind_of(branches: list[Branch]) -> tuple[tuple[list[int], list[int]], str, A
     return (partners, curves), *_kind(firsts, branches, curves)
 
 
-def _find(wanted: tuple[int, int, tuple[tuple[int, Any], ...]], branches: list[Branch], own: int) -> int:
+def _find(wanted: tuple[int, int, tuple[tuple[int, Any], ...]], branches: list[GermBranch], own: int) -> int:
     side, root, terms = wanted
     for k, branch in enumerate(branches):
         if branch.side == side and branch.root == root and alike(branch.terms, terms) and k != own:
@@ -231,7 +231,7 @@ def _find(wanted: tuple[int, int, tuple[tuple[int, Any], ...]], branches: list[B
     return own
 
 
-def _kind(firsts: list[Branch], branches: list[Branch], curves: list[int]) -> tuple[str, Any]:
+def _kind(firsts: list[GermBranch], branches: list[GermBranch], curves: list[int]) -> tuple[str, Any]:
     """Return the kind and the order of contact of the curves through a point."""
     if not firsts:
         return "isolated", None

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.power import monomials
-from zwang._trace.local import HalfBranch, LocalStructure
-from zwang._trace.local_reduction import Frame, Reduced, reduce
-from zwang._trace.local_series import Start, grow, reach
+from zwang._trace.local import LocalBranch, LocalStructure
+from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
+from zwang._trace.local_series import BranchStart, grow, reach
 
 Array = NDArray[np.float64]
 SIMPLE = 1e-4
@@ -43,7 +43,7 @@ def cone_structure(at: Frame) -> LocalStructure:
         return LocalStructure(at.place, at, "higher", (), none, note="its tangent cone has planes")
     if not len(lines):
         return LocalStructure(at.place, at, "isolated", (), none)
-    halves: list[HalfBranch] = []
+    halves: list[LocalBranch] = []
     lost = 0
     for line in lines:
         pair = [_grown(at, line, sign) for sign in (1.0, -1.0)]
@@ -63,17 +63,17 @@ def cone_structure(at: Frame) -> LocalStructure:
 def _grown(at: Frame, line: Array, sign: float) -> Array | None:
     """Return the series of the curve along a line of the cone, whose direction is corrected as well if that goes."""
     path = sign * np.outer(line, (0.0, 1.0))
-    found = grow(at, Start(path, line, 1, 1, 1))
-    return grow(at, Start(path, line, 1, 1)) if found is None else found
+    found = grow(at, BranchStart(path, line, 1, 1, 1))
+    return grow(at, BranchStart(path, line, 1, 1)) if found is None else found
 
 
-def _half(at: Frame, series: Array, curve: int, other: int) -> HalfBranch:
+def _half(at: Frame, series: Array, curve: int, other: int) -> LocalBranch:
     tangent = at.place.scale * series[1]
     tangent /= np.linalg.norm(tangent)
-    return HalfBranch(at.q, at.place.scale, tangent, series, 1, reach(at.place, at.q, series), curve, other)
+    return LocalBranch(at.q, at.place.scale, tangent, series, 1, reach(at.place, at.q, series), curve, other)
 
 
-def _gathered(at: Frame, halves: list[HalfBranch], lost: int, simple: bool) -> LocalStructure:
+def _gathered(at: Frame, halves: list[LocalBranch], lost: int, simple: bool) -> LocalStructure:
     curves = halves[-1].curve + 1 if halves else 0
     firsts = [next(half for half in halves if half.curve == c) for c in range(curves)]
     tangents = np.array([half.tangent for half in firsts]).reshape(curves, len(at.q))
@@ -90,12 +90,12 @@ def _gathered(at: Frame, halves: list[HalfBranch], lost: int, simple: bool) -> L
     return LocalStructure(at.place, at, kind, tuple(halves), tangents, order, note="; ".join(notes))
 
 
-def _rank_along(half: HalfBranch, at: Frame) -> int:
+def _rank_along(half: LocalBranch, at: Frame) -> int:
     _, rows = at.place.values(half.at(0.9 * half.reach))
     return int(np.count_nonzero(np.linalg.svd(rows, compute_uv=False) > 1e-9))
 
 
-def _forms(reduced: Reduced) -> Array:
+def _forms(reduced: ReducedEquations) -> Array:
     """Return the quadratic parts of the reduced equations as symmetric matrices (c, k, k), scaled to one."""
     M, k = reduced.monomials, reduced.monomials.variables
     found = []

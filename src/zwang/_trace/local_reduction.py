@@ -71,7 +71,7 @@ def frame(place: Place, q: Array, rank: int) -> Frame:
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedEquations:
     """The reduced equations: rows of coefficients over the monomials in the kernel coordinates."""
 
     frame: Frame
@@ -85,7 +85,7 @@ class Reduced:
         return Series(ring(FLOATS, self.monomials.variables), 0, weights @ self.coefficients, self.monomials.degree + 1)
 
 
-def reduce(at: Frame, degree: int) -> Reduced:
+def reduce(at: Frame, degree: int) -> ReducedEquations:
     """Return the reduced equations at a frame up to a total degree; those that vanish identically are left out."""
     place, k = at.place, at.kernel.shape[1]
     split = Split(
@@ -100,8 +100,8 @@ def reduce(at: Frame, degree: int) -> Reduced:
     try:
         found, _ = reduction.reduce(values, split, degree, FLOATS)
     except (ArithmeticError, StateError):  # a root or a quotient that is not smooth there
-        return Reduced(at, M, np.zeros((0, M.size)))
-    return Reduced(at, M, _independent(np.array([item.c for item in found]).reshape(-1, M.size)))
+        return ReducedEquations(at, M, np.zeros((0, M.size)))
+    return ReducedEquations(at, M, _independent(np.array([item.c for item in found]).reshape(-1, M.size)))
 
 
 def path_values(place: Place, q: Array, x: Array) -> Array:
@@ -138,7 +138,7 @@ def _independent(rows: Array) -> Array:
     return np.asarray(values[:kept, None] * right[:kept])
 
 
-def derivative_system(found: Reduced, order: int) -> tuple[Array, Array]:
+def derivative_system(found: ReducedEquations, order: int) -> tuple[Array, Array]:
     """Return values and slopes at z = 0 of all derivatives of that order of all reduced equations."""
     M = found.monomials
     k = M.variables

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace.equations import Place
-from zwang._trace.local_reduction import Frame, Reduced, derivative_system, frame, reduce, valley
+from zwang._trace.local_reduction import Frame, ReducedEquations, derivative_system, frame, reduce, valley
 
 Array = NDArray[np.float64]
 NEAR = 0.3
@@ -132,7 +132,7 @@ def _by_cluster(start: Frame, degree: int) -> Iterator[Frame]:
                 break
 
 
-def _valley(found: Reduced) -> tuple[Array, tuple[Array, Array]]:
+def _valley(found: ReducedEquations) -> tuple[Array, tuple[Array, Array]]:
     """Return the coefficients of h, and the axis of eta with the coefficients of eta(xi)."""
     g = found.mixed()
     terms = dict(zip(found.monomials.rows, g.coefficients, strict=True))

@@ -27,7 +27,7 @@ def widest(root: int) -> float:
 
 
 @dataclass(frozen=True)
-class Start:
+class BranchStart:
     """The first terms of a half-branch.
 
     Attributes
@@ -50,7 +50,7 @@ class Start:
     exact: int | None = None
 
 
-def grow(at: Frame, start: Start, degree: int = USED) -> Array | None:
+def grow(at: Frame, start: BranchStart, degree: int = USED) -> Array | None:
     """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows."""
     size = degree * start.root + start.vanishing + 2
     width = min(start.z.shape[1], size)
@@ -127,7 +127,7 @@ def reach(place: Place, q: Array, x: Array, root: int = 1) -> float:
 
 
 @dataclass(frozen=True)
-class Piece:
+class SeriesPiece:
     """A curve as Chebyshev series of the coordinates (d + 1, n) and of the length from its start (d + 1,)."""
 
     position: Array
@@ -143,13 +143,13 @@ class Piece:
         return np.asarray(chebyshev(self.position, _invert(self.length, np.array([float(s)])))[0])
 
 
-def piece_of(q: Array, scale: Array, x: Array, low: float, high: float) -> Piece:
+def piece_of(q: Array, scale: Array, x: Array, low: float, high: float) -> SeriesPiece:
     """Return the stretch low <= tau <= high of q + scale * x(tau) as a piece that starts at tau = low."""
     tau = low + NODES * (high - low)
     values = q + scale * np.polynomial.polynomial.polyval(tau, x).T
     position = coefficients_of(values[None])[0]
     slope = scale * np.polynomial.polynomial.polyval(tau, np.polynomial.polynomial.polyder(x)).T * (high - low) / 2
-    return Piece(position, lengths_of(np.linalg.norm(slope, axis=1)))
+    return SeriesPiece(position, lengths_of(np.linalg.norm(slope, axis=1)))
 
 
 def coefficients_of(nodes: Array) -> Array:

@@ -16,7 +16,7 @@ from zwang._trace import gathering
 from zwang._trace.arcs import Follower, RawArc
 
 if TYPE_CHECKING:
-    from zwang._trace.sampled import Search
+    from zwang._trace.sampled import SampledSearch
 
 Array = NDArray[np.float64]
 OFTEN = 4
@@ -37,7 +37,7 @@ def unseen(met: Sequence[int]) -> float:
     return once * (once - 1) / (2.0 * (twice + 1))
 
 
-def met_components(search: Search, arcs: list[RawArc], x: Array) -> list[int]:
+def met_components(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[int]:
     """Return how many of the points (k, n), in x, lie on each component that has an arc."""
     follower = Follower(search.solver, search.points)
     of_arcs, _ = gathering.components_of(len(search.points.found), arcs)

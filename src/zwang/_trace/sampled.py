@@ -26,7 +26,7 @@ SAME = 1e-6
 DOUBLE = 1e-4
 
 
-class Search:
+class SampledSearch:
     """One sampled search with all that it found."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Search:
         return np.array(kept).reshape(len(kept), self.equations.n)
 
 
-def traced(search: Search) -> ConfigurationSpace:
+def traced(search: SampledSearch) -> ConfigurationSpace:
     """Return the configuration space as far as the sampled search finds it."""
     e = search.equations
     x, ranks, settled = search.sample()
@@ -155,7 +155,7 @@ def traced(search: Search) -> ConfigurationSpace:
     return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
 
 
-def unfinished(search: Search, reason: str) -> ConfigurationSpace:
+def unfinished(search: SampledSearch, reason: str) -> ConfigurationSpace:
     """Return what a search has found when its budget was spent."""
     e = search.equations
     rank = min(e.m, e.n - 1)
@@ -163,7 +163,7 @@ def unfinished(search: Search, reason: str) -> ConfigurationSpace:
     return replace(found, reason=reason)
 
 
-def _followed(search: Search, x: Array) -> list[RawArc]:
+def _followed(search: SampledSearch, x: Array) -> list[RawArc]:
     """Return all arcs: out of every singular point, then through every point that is on none."""
     points = search.points
     for _ in range(ROUNDS):
@@ -192,7 +192,7 @@ def _followed(search: Search, x: Array) -> list[RawArc]:
     return arcs
 
 
-def _met_often(search: Search, arcs: list[RawArc], x: Array) -> list[RawArc]:
+def _met_often(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[RawArc]:
     """Return all arcs after as many further starts as it takes to meet each component several times."""
     if not arcs:
         return arcs
@@ -215,7 +215,7 @@ def _met_often(search: Search, arcs: list[RawArc], x: Array) -> list[RawArc]:
     return arcs
 
 
-def _loose(search: Search, follower: Follower, arcs: list[RawArc], x: Array, known: int) -> bool:
+def _loose(search: SampledSearch, follower: Follower, arcs: list[RawArc], x: Array, known: int) -> bool:
     """Add arcs through points that are on none; return whether a new singular point turned up on the way."""
     left = x[~follower.covered(arcs, x)]
     while len(left):
@@ -233,7 +233,7 @@ def _loose(search: Search, follower: Follower, arcs: list[RawArc], x: Array, kno
 
 
 def _space(
-    search: Search,
+    search: SampledSearch,
     arcs: list[RawArc],
     assemblies: Any,
     status: TraceStatus,

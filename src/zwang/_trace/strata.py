@@ -22,7 +22,7 @@ from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._trace.equations import Equations, Place
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
-from zwang._trace.sampled import Search
+from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import RANK
 from zwang.errors import DeclarationError, StateError, nearest
 
@@ -32,7 +32,7 @@ NEAR = 1e-3
 MOST_SAMPLES = 200
 
 
-def with_strata(search: Search, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:
+def with_strata(search: SampledSearch, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:
     """Return a space with the local types at given states, and with its rank strata if its dimension is two or more."""
     if space.status is TraceStatus.UNFINISHED and not space.branches and not space.singular_points:
         space = _lone_points(search, space)
@@ -55,7 +55,7 @@ def with_strata(search: Search, space: ConfigurationSpace, at: Any = None) -> Co
     return replace(space, strata=tuple(strata), notes=tuple(notes))
 
 
-def _lone_points(search: Search, space: ConfigurationSpace) -> ConfigurationSpace:
+def _lone_points(search: SampledSearch, space: ConfigurationSpace) -> ConfigurationSpace:
     """Return a space of isolated points, where fewer constraints hold the mechanism than it has freedoms.
 
     A sum of squares does that: x^2 + y^2 + z^2 = 0 is one equation for one point, and no point near it is regular.
@@ -89,7 +89,7 @@ def _lone_points(search: Search, space: ConfigurationSpace) -> ConfigurationSpac
     )
 
 
-def _strata(search: Search, space: ConfigurationSpace, rank: int) -> list[Stratum]:
+def _strata(search: SampledSearch, space: ConfigurationSpace, rank: int) -> list[Stratum]:
     regular, scale = _regular(search, rank), search.place.scale
     strata = [Stratum(rank, space.dimension, regular)]
     singular = _singular(search, np.concatenate([search.starts, regular]) / scale, rank)
@@ -99,7 +99,7 @@ def _strata(search: Search, space: ConfigurationSpace, rank: int) -> list[Stratu
     return strata
 
 
-def _regular(search: Search, rank: int) -> Array:
+def _regular(search: SampledSearch, rank: int) -> Array:
     x, ranks, settled = search.sample()
     found: Array = (x[settled & (ranks == rank)] * search.place.scale)[:MOST_SAMPLES]
     return found
@@ -111,7 +111,7 @@ def _rank(place: Place, q: Array) -> int:
     return int((sizes > RANK * max(1.0, float(sizes.max(initial=0.0)))).sum())
 
 
-def _singular(search: Search, starts: Array, rank: int, near: float = 1e-6) -> list[Array]:
+def _singular(search: SampledSearch, starts: Array, rank: int, near: float = 1e-6) -> list[Array]:
     """Return singular configurations in the box, from starts in x."""
     place, e = search.place, search.equations
     if rank == 0:
@@ -132,7 +132,7 @@ def _singular(search: Search, starts: Array, rank: int, near: float = 1e-6) -> l
     return kept
 
 
-def _dimension(search: Search, q: Array, rank: int, lower: int) -> int:
+def _dimension(search: SampledSearch, q: Array, rank: int, lower: int) -> int:
     """Return the dimension of the set of configurations of a lower rank through q, from solutions close to it."""
     scale = search.place.scale
     source = np.random.default_rng(1)
@@ -149,7 +149,7 @@ def _dimension(search: Search, q: Array, rank: int, lower: int) -> int:
     return int((sizes > 0.05 * np.sqrt(len(offsets))).sum())
 
 
-def local_types(search: Search, rank: int, at: Any) -> list[LocalType]:
+def local_types(search: SampledSearch, rank: int, at: Any) -> list[LocalType]:
     """Return the local types at one state or a list of states."""
     states = [at] if isinstance(at, Mapping) else list(at)
     return [_local_type(search, rank, _place(search.equations, state)) for state in states]
@@ -170,7 +170,7 @@ def _place(equations: Equations, state: Any) -> Array:
     return np.array([float(given[name]) for name in equations.names])
 
 
-def _local_type(search: Search, rank: int, q: Array) -> LocalType:
+def _local_type(search: SampledSearch, rank: int, q: Array) -> LocalType:
     place, e = search.place, search.equations
     values, rows = place.values(q)
     if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > 1e-8:

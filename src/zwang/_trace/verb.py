@@ -19,7 +19,7 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import Equations, equations_of, parameter_vector
 from zwang._trace.local import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
-from zwang._trace.sampled import Search, traced, unfinished
+from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
 from zwang._trace.strata import with_strata
 from zwang.errors import DeclarationError, nearest
@@ -103,7 +103,7 @@ def trace(
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
-        searches: list[Search] = []
+        searches: list[SampledSearch] = []
         try:
             return _sampled(equations, values, box, instant, seed, starts, searches, extra, at)
         except Spent as spent:
@@ -129,13 +129,13 @@ def _sampled(
     t: float,
     seed: int,
     starts: int | None,
-    searches: list[Search],
+    searches: list[SampledSearch],
     extra: Array | None = None,
     at: Any = None,
 ) -> ConfigurationSpace:
     """Return the space by a sampled search; the last of `searches` is the one that was at work if `Spent` is raised."""
     region, scale = region_of(equations, values, box)
-    search = Search(equations, values, t, region, scale, seed, starts, extra)
+    search = SampledSearch(equations, values, t, region, scale, seed, starts, extra)
     searches.append(search)
     first = search, region, scale
     for _ in range(WIDENINGS):
@@ -143,7 +143,7 @@ def _sampled(
         if len(search.sample()[0]) or (region.boxed | equations.angles).all():
             break
         region, scale = region.wider(TIMES, equations.angles), np.where(equations.angles, scale, TIMES * scale)
-        search = Search(equations, values, t, region, scale, seed, starts, extra)
+        search = SampledSearch(equations, values, t, region, scale, seed, starts, extra)
         searches.append(search)
     if not len(search.sample()[0]):
         search, region, scale = first
@@ -153,7 +153,7 @@ def _sampled(
     else:
         plain, table = simpler
         places = [equations.system.parameters.index(item) for item in plain.parameters]
-        search = Search(
+        search = SampledSearch(
             equations_of(compile(plain, equations.backend)), values[places], t, region, scale, seed, starts, extra
         )
         searches.append(search)

@@ -18,7 +18,7 @@ from flint import arb
 from zwang._numerics.series.arithmetic import EXACT, NEGLIGIBLE, NearlyCritical, Undecided, decided
 from zwang._numerics.series.balls import BALLS, ball, largest, rounding
 from zwang._numerics.series.field import dot, eliminate, orthonormal, orthonormal_rest, solve
-from zwang._numerics.series.germ import Branch, Terms, germ, turned
+from zwang._numerics.series.germ import GermBranch, Terms, germ, turned
 from zwang._numerics.series.power import Series, monomials, ring
 from zwang._numerics.series.reduction import Split, reduce
 
@@ -354,7 +354,7 @@ def _certain_terms(terms: Terms, bound: Any) -> Terms:
 
 
 def _half_curve(
-    equations: CurveEquations, axes: Axes, branch: Branch, z: list[Any], degree: int, noise: Any
+    equations: CurveEquations, axes: Axes, branch: GermBranch, z: list[Any], degree: int, noise: Any
 ) -> HalfCurve:
     """Return a half-branch of the plane with the coordinates z across the plane as series."""
     e, end = branch.root, branch.last + 1

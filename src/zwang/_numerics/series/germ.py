@@ -32,7 +32,7 @@ FEW = (0, 8, 20, 3, 13, 27, 5)
 
 
 @dataclass(frozen=True)
-class Branch:
+class GermBranch:
     """A half-branch: x = side * tau^root, y = sum of coefficient * tau^exponent over `terms`, tau > 0.
 
     `terms` are those that tell it from all other half-branches; further ones are left out. `count` is more than one
@@ -60,14 +60,14 @@ class Germ:
         Of the lowest form.
     axes : pair of pairs
         The axes x and y of the half-branches in the coordinates of F.
-    branches : list of Branch
+    branches : list of GermBranch
     decided : bool
         Whether the degree of F sufficed.
     """
 
     degree: int
     axes: tuple[tuple[Any, Any], tuple[Any, Any]]
-    branches: list[Branch]
+    branches: list[GermBranch]
     decided: bool
 
 
@@ -114,7 +114,7 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
         return Germ(0, ((one, zero), (zero, one)), [], decided=True)
     axes = _upright(terms, degree, A)
     terms = turned(terms, axes)
-    branches: list[Branch] = []
+    branches: list[GermBranch] = []
     decided = True
     solver = _Solver(A, judge)
     for side in (1, -1):
@@ -127,7 +127,7 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
             decided = decided and sure
             for root, more, count in found:
                 shifted = tuple((root + e, value) for e, value in more)
-                branches.append(Branch(side, root, ((root, slope), *shifted), count))
+                branches.append(GermBranch(side, root, ((root, slope), *shifted), count))
     return Germ(degree, axes, branches, decided)
 
 
@@ -283,7 +283,7 @@ def _polygon(h: Terms, known: int, count: int) -> list[tuple[int, int]]:
         corners.append((row, column))
 
 
-def partner(branch: Branch) -> tuple[int, int, tuple[tuple[int, Any], ...]]:
+def partner(branch: GermBranch) -> tuple[int, int, tuple[tuple[int, Any], ...]]:
     """Return side, root and terms of the other half of the same analytic curve: tau replaced by -tau."""
     side = branch.side if branch.root % 2 == 0 else -branch.side
     return side, branch.root, tuple((e, value * (-1) ** e) for e, value in branch.terms)
@@ -301,7 +301,7 @@ def alike(a: tuple[tuple[int, Any], ...], b: tuple[tuple[int, Any], ...]) -> boo
     return len(a) == len(b) and all(e == f and _same(x, y) for (e, x), (f, y) in zip(a, b, strict=True))
 
 
-def separation(a: Branch, b: Branch) -> int:
+def separation(a: GermBranch, b: GermBranch) -> int:
     """Return the first power of x in which two smooth half-branches on one side differ."""
     first, second = dict(a.terms), dict(b.terms)
     for e in sorted({*first, *second}):
