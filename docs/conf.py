@@ -10,11 +10,13 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import paper_pages  # noqa: E402
 import public_names  # noqa: E402
+import rooms  # noqa: E402
 
 import zwang  # noqa: E402
 
 public_names.write(zwang, HERE / "reference" / "generated" / "index.rst")
 paper_pages.write(HERE / "papers", HERE.parent / "ledger.json")
+rooms.write(HERE.parent / "src" / "zwang", HERE.parent / "pyproject.toml", HERE / "generated" / "rooms.svg")
 
 project = "zwang"
 author = "the zwang developers"

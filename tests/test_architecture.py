@@ -299,3 +299,27 @@ def test_changelog_fragments_have_the_right_form(path: Path) -> None:
     text = path.read_text(encoding="utf-8").strip()
     assert text.endswith(".")
     assert not text.startswith("#")
+
+
+# The page on architecture
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`((?:_\w+|cli|zwang)(?:/\w+)+(?:\.py)?|_\w+(?:/\w+)*)`", PAGE)))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_page_on_architecture_names_files_that_are_there(name: str) -> None:
+    assert (SOURCE / name.removeprefix("zwang/")).exists()
+
+
+def test_the_page_on_architecture_names_every_room() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        import rooms
+    finally:
+        sys.path.pop(0)
+    drawn = rooms.svg(SOURCE, ROOT / "pyproject.toml")
+    homes = {layer_of(path) for path in MODULES} - {"__init__"}
+    assert all(f">{home}<" in drawn for home in homes)
+    said = homes - set(rooms.SAYS) - {"__main__", "_interrupts", "_outputs", "_workers"}
+    assert not said, f"docs/_ext/rooms.py doesn't say what {sorted(said)} is for"

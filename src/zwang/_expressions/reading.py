@@ -1,4 +1,4 @@
-"""ScannedText -> a checked syntax tree: what a hostile text meets before anything is built from it.
+"""Text -> a checked syntax tree: what a hostile text meets before anything is built from it.
 
 The text is scanned, given to Python's parser, and the tree is held against a list of allowed nodes. Nothing is ever
 evaluated.
