@@ -386,3 +386,39 @@ def test_an_axis_of_no_length_is_a_law_of_the_other_slip_alone():
     one = zw.reactions(literal, at(literal), values)
     two = zw.reactions(given, at(given), {**values, "mu_s": 0})
     assert np.allclose(one.accelerations, [[2, 0, 0]]) and np.allclose(two.accelerations, [[2, 0, 0]])
+
+
+def test_builders_take_a_function_of_the_slip_that_returns_a_law():
+    def slider(friction, **more):
+        frame = zw.Linkage("slider", gravity=(0, "-g"))
+        frame.point("B", mass=1)
+        frame.guide("B", lambda x, y: 2 * y, name="rail", friction=friction, **more)
+        return frame
+
+    static = slider(lambda slip: zw.Coulomb(0.2, slip=slip, static=0.3)).system()
+    assert static.constraints["rail"].friction.static == sp.Float(0.3)
+    assert slider(0.2).system().constraints["rail"].friction.static is None
+    with pytest.raises(zw.DeclarationError, match="guide 'rail': friction= is a function and returned 3"):
+        slider(lambda slip: 3).system()
+    with pytest.raises(zw.DeclarationError, match="needs a multiplier that is a force"):
+        slider(lambda slip: zw.Coulomb(0.2, slip=slip), normalized=False).system()
+
+
+def test_a_picture_of_another_law_is_not_that_of_a_cone_it_has_not():
+    def ask(**law):
+        return zw.reactions(zw.ContactProblem(np.eye(2), [3, -10], [zw.Contact([0, 1], tangent=[1, 0], **law)]))
+
+    assert ask(friction=0.5).graph is not None
+    assert ask(section=(-0.1, 0.5)).graph is None and ask(friction=0.5, static_friction=0.6).graph is None
+
+
+def test_velocity_dependent_ellipses_are_refused_by_the_tables_of_large_systems():
+    from zwang._derive.kinds import sort_into_kinds
+
+    law = zw.Coulomb((0.1 + 0.1 * sp.exp(-(VX**2)), 0.3), slip=(VX, VY))
+    with pytest.raises(zw.CompileError, match="two coefficients of an elliptic cone depend on velocities"):
+        sort_into_kinds(puck(law), ())
+    state = at(puck(law), v_X=1.0, v_Y=0.5)
+    force = zw.reactions(puck(law), state, {"m": 1, "g": 10}).solutions[0].tangential[0]
+    pair, slip = np.array([0.1 + 0.1 * math.exp(-1), 0.3]), np.array([1.0, 0.5])
+    assert np.allclose(force, -10 * pair**2 * slip / math.hypot(*(pair * slip)), rtol=1e-12)

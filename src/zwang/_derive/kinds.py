@@ -17,6 +17,7 @@ from zwang._declare.constraints import Friction
 from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
+from zwang.errors import CompileError
 
 LARGEST_INTEGER = 12
 DISTRIBUTED = 8
@@ -68,7 +69,13 @@ def sort_into_kinds(system: System, active: Collection[int]) -> list[Kind]:
     for place, item in enumerate(normals):
         sorter.add(item.level, place in held, item.expr, place)
     slips = [slip for item in system.constraints for slip in item.slip]
-    slips = [axis * slip for axis, slip in zip(slip_axes(system), slips, strict=True)]
+    axes = slip_axes(system)
+    if any(axis.has(Velocity) for axis in axes):
+        raise CompileError(
+            f"{system.name}: the two coefficients of an elliptic cone depend on velocities, which the tables of a "
+            "large system don't know. Give coefficients of coordinates and parameters, or one coefficient."
+        )
+    slips = [axis * slip for axis, slip in zip(axes, slips, strict=True)]
     for place, slip in enumerate(slips):
         sorter.add("velocity", False, slip, len(normals) + place)
     for place, bound in enumerate(friction_bounds(system)):

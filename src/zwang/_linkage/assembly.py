@@ -15,7 +15,7 @@ import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Unilateral
 from zwang._declare.guides import on_curve
-from zwang._declare.laws import Coulomb
+from zwang._declare.laws import Coulomb, is_law
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.layout import JointLayout
@@ -185,6 +185,23 @@ def _distance_form(length: Any, distances: str) -> tuple[Any, Any]:
     return (HALF, -(length**2) / 2) if distances == "half square" else (1 / (2 * length), -length / 2)
 
 
+def _law(friction: Any, slip: Any, scale: Any, where: str) -> Any:
+    """Return Coulomb's law with a coefficient, or what a function of the slip makes."""
+    if not callable(friction):
+        return Coulomb(friction, slip=slip, scale=scale)
+    law = friction(slip)
+    if not is_law(law):
+        raise DeclarationError(
+            f"Linkage: {where}: friction= is a function and returned {law!r:.60}, needed a law of friction, such as "
+            "lambda slip: Coulomb(0.2, slip=slip, static=0.3)."
+        )
+    if scale != 1:
+        raise DeclarationError(
+            f"Linkage: {where}: a law of one's own needs a multiplier that is a force. Leave out normalized=False."
+        )
+    return law
+
+
 def _on_guide(guide: Guide, layout: JointLayout) -> Constraint:
     place = layout.position(guide.point)
     gap, slip = on_curve(place, guide.implicit, variables=guide.variables)
@@ -194,7 +211,7 @@ def _on_guide(guide: Guide, layout: JointLayout) -> Constraint:
         gap = guide.implicit.xreplace(at_point)
         gradient = [sp.diff(guide.implicit, symbol).xreplace(at_point) for symbol in guide.variables]
         scale = sp.sqrt(gradient[0] ** 2 + gradient[1] ** 2)
-    law = None if guide.friction is None else Coulomb(guide.friction, slip=slip, scale=scale)
+    law = None if guide.friction is None else _law(guide.friction, slip, scale, f"guide '{guide.name}'")
     if guide.unilateral:
         return Unilateral(gap, friction=law, restitution=guide.restitution, name=guide.name)
     return Bilateral(gap, friction=law, name=guide.name)
@@ -208,5 +225,6 @@ def _on_bar(parts: Inventory, slider: BarSlider, layout: JointLayout) -> Bilater
     if slider.friction is not None:
         # The rate of the distance along the bar is the velocity past the bar's own material.
         (du, dv), (u, v) = layout.closing_velocity(*bar.ends), layout.closing_velocity(bar.first, slider.point)
-        law = Coulomb(slider.friction, slip=(dx * u + dy * v + x * du + y * dv) / bar.length)
+        slip = (dx * u + dy * v + x * du + y * dv) / bar.length
+        law = _law(slider.friction, slip, sp.Integer(1), f"slider '{slider.name}'")
     return Bilateral((dx * y - dy * x) / bar.length, friction=law, name=slider.name)

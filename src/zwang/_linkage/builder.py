@@ -225,8 +225,9 @@ class Linkage:
             The constraint is ``F/|grad F|``, whose multiplier is a force [N]; otherwise F as it stands.
         unilateral : bool
             Keep the point where F >= 0 instead.
-        friction : expression, optional
-            Coefficient of Coulomb friction; the slip is the velocity along ``(F_y, -F_x)/|grad F|``.
+        friction : expression or callable, optional
+            Coefficient of Coulomb friction, or a function of the slip that returns a law; the slip is the velocity
+            along ``(F_y, -F_x)/|grad F|``.
         restitution : expression, optional
             Of impacts at a unilateral guide.
         name : str, optional
@@ -237,7 +238,7 @@ class Linkage:
         self._parts.known_point(point, where)
         if restitution is not None and not unilateral:
             raise DeclarationError(f"{where}: restitution= goes with unilateral=True; other guides have no impacts.")
-        law = None if friction is None else value(friction, f"{where}: friction", least=0)
+        law = friction if friction is None or callable(friction) else value(friction, f"{where}: friction", least=0)
         back = None if restitution is None else value(restitution, f"{where}: restitution", least=0)
         expression, variables = curve(implicit, where)
         self._parts.relate(Guide(point, expression, variables, normalized, unilateral, law, back, label))
@@ -262,7 +263,7 @@ class Linkage:
         self._parts.known_point(point, where)
         if (direction is None) == (along is None):
             raise DeclarationError(f"{where}: give the line by direction=(dx, dy) or by along=('A', 'B').")
-        law = None if friction is None else value(friction, f"{where}: friction", least=0)
+        law = friction if friction is None or callable(friction) else value(friction, f"{where}: friction", least=0)
         if along is not None:
             self._parts.relate(BarSlider(point, self._parts.bar(along, where).ends, law, label))
             return self

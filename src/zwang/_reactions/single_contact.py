@@ -11,8 +11,11 @@ from zwang._results.contact_graph import ContactGraph
 
 
 def contact_graph(problem: ContactProblem, reduced: Reduced) -> ContactGraph | None:
-    """Return the graph of the only contact; None where there are several, or its normal force is given."""
-    if reduced.count != 1 or reduced.laws[0] in {Law.KNOWN, Law.TRESCA_REST}:
+    """Return the graph of the only contact.
+
+    None where there are several, its normal force is given, or it is at rest under another law than Coulomb's.
+    """
+    if reduced.count != 1 or reduced.laws[0] in {Law.KNOWN, Law.TRESCA_REST} or reduced.special:
         return None
     rows = problem.rows
     n, t = int(reduced.normal[0]), int(reduced.tangent[0])
