@@ -46,7 +46,7 @@ class CDialect:
             for key, item in outputs.items()
         )
         made = library(text)
-        calls = tuple(_caller(getattr(made, key)) for key in outputs)
+        calls = tuple(caller(getattr(made, key)) for key in outputs)
         return Functions(calls, tuple(len(item.nodes) for item in outputs.values()), NO_TABLE, lambda _: np.zeros(1))
 
 
@@ -56,7 +56,7 @@ _DECLARED = (
 )
 
 
-def _caller(function):
+def caller(function):
     function.argtypes = [ctypes.c_double] + [ctypes.c_void_p] * 6
     function.restype = ctypes.c_int
 

@@ -10,11 +10,18 @@ import numpy as np
 import pytest
 
 import zwang as zw
+from c_backend import COMPILER, caller, library
+from zwang._derive.modes import ActiveSet, Structure
 from zwang._derive.program import Program
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
+from zwang._kernels import numba
+from zwang._kernels.c import function_source
+from zwang._kernels.native import StraightKernels
+from zwang._kernels.outputs import Outputs
 from zwang._kernels.tape import record
+from zwang._numerics.jit import load_generated
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.5, 1e308, -1e308, 1e-308, 5e-324, -5e-324, math.inf, -math.inf, math.nan)
 
@@ -127,3 +134,47 @@ def test_a_singular_mass_of_numbers_is_told_and_not_compiled_into_nothing() -> N
         zw.compile(system).evaluate(REST)
     with pytest.raises(zw.DeclarationError, match="mass matrix is not positive definite"):
         zw.reactions(system, REST)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler 'cc'")
+def test_c_computes_what_the_graph_does_with_numbers_of_every_kind() -> None:
+    source = random.Random(5)
+    cases = [random_graph(source) for _ in range(40)]
+    items = [(program, Outputs(tuple(outputs))) for program, outputs in cases]
+    texts = [function_source(program, item, f"case{k}") for k, (program, item) in enumerate(items)]
+    made = library("#include <math.h>\n" + "\n".join(texts), None, "-Wno-error", "-w")
+    numbers = np.random.default_rng(2)
+    for k, (program, item) in enumerate(items):
+        call, q = caller(getattr(made, f"case{k}")), numbers.normal(size=3)
+        out = np.empty(len(item.nodes))
+        none = np.zeros(0)
+        assert call(0.0, q, none, none, np.zeros(1, dtype=np.int64), none, out) == 0
+        with np.errstate(all="ignore"):
+            inputs = {program.t: np.float64(0.0), **dict(zip(program.q, q, strict=True))}
+            expected = [float(value) for value in evaluate(program.graph, item.nodes, inputs, np)]
+        np.testing.assert_allclose(out, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["belt_block", "ellipse_pendulum_friction"])
+def test_generated_code_does_not_depend_on_what_was_asked_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = zw.gallery.get(name).system
+    structure = Structure.of(system)
+    held = tuple(j for j, one_sided in enumerate(structure.unilateral) if not one_sided)
+    modes = [ActiveSet(()), ActiveSet(held), ActiveSet(tuple(range(len(structure.unilateral))))]
+    written: list[tuple[str, str]] = []
+
+    def load(text: str, kind: str) -> Any:
+        written.append((kind, text))
+        return load_generated(text, kind)
+
+    monkeypatch.setattr(numba, "load_generated", load)
+    found = []
+    for order in (modes, modes[::-1]):
+        service = StraightKernels(system)
+        written.clear()
+        for mode in order:
+            service.solver(mode.held)
+            service.mode(mode, quick=False)
+        assert service.term_functions is not None
+        found.append(sorted(written))
+    assert found[0] == found[1] and len(found[0]) >= 4
