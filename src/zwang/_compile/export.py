@@ -15,7 +15,6 @@ from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import forms_of
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
-from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._derive.solution import solve
@@ -133,12 +132,8 @@ class _Export:
         return found + [(f"event {k}", node) for k, node in enumerate(self._given(events))]
 
     def _given(self, events: Sequence[Any]) -> list[Node]:
-        system, program = self.system, self.program
-        symbols: dict[Any, Node] = dict(zip(system.coordinates, program.q, strict=True))
-        symbols |= dict(zip(system.velocities, program.v, strict=True))
-        symbols |= dict(zip(system.parameters, program.params, strict=True))
-        symbols[time] = program.t
-        convert = Converter(program.graph, symbols)
+        system, symbols = self.system, self.program.symbols(self.system)
+        convert = Converter(self.program.graph, symbols)
         reader = Reader(system.name, system.coordinates, system.expressions().values())
         found = []
         for item in events:

@@ -69,6 +69,11 @@ class Program:
         """t, q, v and the parameters, in this order."""
         return [self.t, *self.q, *self.v, *self.params]
 
+    def symbols(self, system: System) -> dict[Any, Node]:
+        """Return the symbols of its system -> their nodes, for a `Converter`."""
+        named = [time, *system.coordinates, *system.velocities, *system.parameters]
+        return dict(zip(named, self.inputs, strict=False))  # a frozen program has sides behind its parameters
+
     def copy(self) -> Program:
         """Return the program with a graph of its own.
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from zwang._declare.constraints import Bilateral, Friction
-from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._derive.rewriting import rebuilt
@@ -112,11 +111,7 @@ def flow(
         What to compute beside the accelerations.
     """
     system, program = service.system, service.program.copy()
-    symbols: dict[Any, Node] = {time: program.t}
-    symbols |= dict(zip(system.coordinates, program.q, strict=True))
-    symbols |= dict(zip(system.velocities, program.v, strict=True))
-    symbols |= dict(zip(system.parameters, program.params, strict=True))
-    convert = Converter(program.graph, symbols)
+    convert = Converter(program.graph, program.symbols(system))
     made = measures(program, convert) if callable(measures) else {name: convert(e) for name, e in measures.items()}
     held = [k for k, item in enumerate(_normals(system)) if isinstance(item, Bilateral)]
     found = solve(program, held)

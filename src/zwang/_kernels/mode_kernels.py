@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet, Law, ModeEquations, Structure
 from zwang._derive.rewriting import Frozen
@@ -153,10 +152,5 @@ def mode_kernels(
 
 def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[Node]:
     """Return the nodes of user expressions, with their choices left as they are."""
-    program = frozen.program
-    symbols: dict[Any, int] = {time: program.t}
-    symbols |= dict(zip(system.coordinates, program.q, strict=True))
-    symbols |= dict(zip(system.velocities, program.v, strict=True))
-    symbols |= dict(zip(system.parameters, program.params[: len(system.parameters)], strict=True))
-    convert = Converter(program.graph, symbols)
+    convert = Converter(frozen.program.graph, frozen.program.symbols(system))
     return [convert(item) for item in extra]
