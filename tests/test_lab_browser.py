@@ -15,7 +15,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("websockets")
 sync_api = pytest.importorskip("playwright.sync_api")
 
+import zwang as zw  # noqa: E402
 from lab_pages import HANG, Lab  # noqa: E402
+from zwang.lab.exporting import export  # noqa: E402
 
 pytestmark = pytest.mark.browser
 PICTURES = ["drawing", "space", "reactions", "map", "motion", "events", "realize", "papers"]
@@ -363,6 +365,45 @@ def test_the_page_plays_while_python_computes(browser: Any, lab: Lab) -> None:
     assert found["frames"] > 10, found
     print(json.dumps(found))
     watched.end()
+
+
+def test_an_exported_page_plays_from_disk(browser: Any, tmp_path: Path) -> None:
+    path = export(tmp_path / "view", {"system": "belt_block"})
+    context = browser.new_context()
+    page = context.new_page()
+    troubles: list[str] = []
+    addresses: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda request: addresses.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-ready=true]")
+    page.wait_for_function("() => Number(document.querySelector('section[data-part=motion]').dataset.shown) > 0")
+    page.click("[data-action=play]")
+    page.wait_for_function("() => zwang.view().t > 0.05")
+    assert page.evaluate("() => zwang.stats().frames") > 1
+    assert page.locator("section[data-part=reactions]").get_attribute("data-count") == "1"
+    page.fill("section[data-part=parameters] input[type=number][name=mu]", "0.7")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('section[data-part=reactions]').dataset.status === 'error'")
+    assert "has no Python behind it" in page.locator("section[data-part=reactions]").inner_text()
+    context.close()
+    assert troubles == []
+    assert addresses == [path.as_uri()]
+
+
+def test_a_film_says_how_evenly_it_plays(browser: Any, tmp_path: Path) -> None:
+    entry = zw.gallery.get("belt_block")
+    path = tmp_path / "film.html"
+    zw.simulate(entry.system, entry.state, entry.params, until=2.0).animate(path)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.click("figure button")
+    page.wait_for_timeout(400)
+    found = page.evaluate("() => zwang.stats()")
+    assert set(found) == {"frames", "longest_gap_ms", "pending", "superseded"} and found["frames"] > 0
+    context.close()
 
 
 @pytest.mark.parametrize("width", [1280, 800, 390])

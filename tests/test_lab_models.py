@@ -99,3 +99,11 @@ def test_a_model_without_values_says_what_stands_in() -> None:
     text = 'schema = 1\nname = "free"\ncoordinates = ["x"]\nkinetic = "m*v_x**2/2"\n'
     told = json.loads(next(iter(answer({"seq": 1, "kind": "open", "text": text})))[0])
     assert told["model"]["params"] == {"m": 1.0} and told["model"]["missing"] == ["m"]
+
+
+def test_a_map_is_only_made_finer_where_that_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zwang.lab.answers.forces.FINER", 0.0)
+    request = {"seq": 1, "kind": "map", "system": "painleve_rod", "x": ["mu", 0.0, 2.0], "y": ["theta", 0.2, 1.4]}
+    ((text, frames),) = answer({**request, "n": 256})
+    told = json.loads(text)
+    assert (told["status"], told["n"], len(frames)) == ("done", 24, 1)

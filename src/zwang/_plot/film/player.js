@@ -1,4 +1,13 @@
 (() => {
+  // How evenly it plays, since the last question: for whoever wants to measure it.
+  const paced = { frames: 0, longest: 0 };
+  window.zwang = window.zwang || {
+    stats: () => {
+      const found = { frames: paced.frames, longest_gap_ms: paced.longest, pending: 0, superseded: 0 };
+      paced.frames = paced.longest = 0;
+      return found;
+    },
+  };
   const floats = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   for (const figure of document.querySelectorAll("figure.zwang-film:not([data-ready])")) {
@@ -94,6 +103,7 @@
     };
     const tick = (stamp) => {
       if (!playing) return;
+      paced.frames += 1; paced.longest = Math.max(paced.longest, stamp - before);
       now += Math.min(stamp - before, 100) / 1000 * pace * Number(speed.value); before = stamp;
       if (now >= length) { now = length; play(false); }
       draw();

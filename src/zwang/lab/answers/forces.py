@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ SHOWN = 40
 SECONDS = 8.0
 COUNTED = {"UNIQUE": "1", "UNIQUE_MOTION": "1", "FOUND": "1", "NONE": "0", "INADMISSIBLE": "0", "UNDECIDED": "0"}
 WORDS = ("No motion is possible here", "One motion is possible here", "Two motions are possible here")
+FINER = 5.0
+"""Seconds that a map may take in all, as far as they can be foreseen."""
 STEPS = (24, 64, 256, 1000)
 """Points on a side of a map, coarse to fine."""
 OFF = -1.0
@@ -162,14 +165,19 @@ def answer_map(request: dict[str, Any]) -> Answers:
         raise zw.DeclarationError(f"A map needs two quantities; '{axes[0][0]}' was given twice.")
     most = int(request.get("n", 256))
     sizes = [size for size in STEPS if size < most] + [most]
-    for size in sizes:
+    begun = time.monotonic()
+    for size, finer in zip(sizes, [*sizes[1:], 0], strict=True):
+        before = time.monotonic()
         counts = _counted(opened, params, state, axes, size)
-        words = _shares(counts)
-        last = size == sizes[-1]
+        now = time.monotonic()
+        # Finer only where that ends in time: an answer that is cut off would be none.
+        last = not finer or (now - begun) + (now - before) * (finer / size) ** 2 > FINER
         yield (
-            {"status": "done" if last else "part", "x": axes[0], "y": axes[1], "n": size, "shares": words},
+            {"status": "done" if last else "part", "x": axes[0], "y": axes[1], "n": size, "shares": _shares(counts)},
             [counts],
         )
+        if last:
+            return
 
 
 def _counted(opened: Opened, params: Any, state: Any, axes: Any, size: int) -> Any:
