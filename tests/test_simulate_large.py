@@ -32,7 +32,7 @@ def falling() -> zw.Motion:
 
 
 def test_rows_of_a_long_chain_are_those_of_dense_matrices(falling: zw.Motion, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = falling._source
+    source = falling.source
     assert source.sparse(falling)
     sparse = source.rows(falling)
     monkeypatch.setattr(rows, "stays_sparse", lambda _: False)
@@ -49,7 +49,7 @@ def test_rows_of_a_long_chain_make_no_dense_matrix(falling: zw.Motion, monkeypat
         raise AssertionError("a dense matrix was made")
 
     monkeypatch.setattr(ground, "dense_terms", refuse)
-    assert np.ptp(falling._source.rows(falling).energy["total"]) < 1e-9
+    assert np.ptp(falling.source.rows(falling).energy["total"]) < 1e-9
     assert falling.status.name == "REACHED"
     assert falling.drift < 1e-12
     # A straight chain let go: only gravity acts at the start, and the links pull nothing.

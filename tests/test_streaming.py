@@ -88,7 +88,9 @@ def streamed(motion: zw.Motion, path: Path, seed: int, *, close: bool = True) ->
     stream = MotionStream(path)
     first = motion.pieces[0]
     start = replace(first, t=first.t[:1], q=first.q[:1], v=first.v[:1], a=first.a[:1], dense=first.dense[:0])
-    stream.begin(replace(motion, pieces=(start,), events=(), residual=None, rows=None, drift_per_step=0.0))
+    stream.begin(
+        replace(motion, pieces=(start,), events=(), residual=None, computed=None, source=None, drift_per_step=0.0)
+    )
     for piece in motion.pieces:
         for part in cut(piece, rng):
             events = [event for event in motion.events if event.time <= part.t[-1]]
@@ -202,7 +204,7 @@ def test_a_finished_file_stays_beside_a_draft_which_is_read_where_it_is_named(tm
 def test_a_draft_that_is_being_written_is_not_taken_over(tmp_path: Path) -> None:
     motion = bouncing()
     stream = MotionStream(tmp_path / "ball.npz")
-    stream.begin(replace(motion, residual=None, rows=None))
+    stream.begin(replace(motion, residual=None, computed=None, source=None))
     with pytest.raises(zw.DeclarationError, match="is being written by another computation. Give out= another name"):
         MotionStream(tmp_path / "ball.npz")
     stream.abandon()

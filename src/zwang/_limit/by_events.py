@@ -6,14 +6,17 @@ from the dense output: at five places of Gauss in each step.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import compile
+from zwang._compile.values import Inputs
 from zwang._kernels.flow import FlowKernels
 from zwang._limit.single import one_motion
+from zwang._limit.ways import Softened
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.motion.course import Course
 from zwang._numerics.motion.reference import DISTANCES, Reference
@@ -21,16 +24,29 @@ from zwang._numerics.motion.run_state import DONE, PAUSED
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_in_piece
 
-if TYPE_CHECKING:
-    from zwang._limit.running import Runner
-
 Array = NDArray[np.float64]
 GAUSS = 5
 OFTEN = 4096
 """Evaluations after which the budget, and whether the caller has given up, is looked at."""
 
 
-def run_events(runner: Runner, strength: float, edges: Array, reference: Reference | None, tol: float) -> Course:
+class Realized(Protocol):
+    """A softened system with its start, as `running` has it."""
+
+    @property
+    def state(self) -> Mapping[Any, Any]: ...
+    @property
+    def params(self) -> Mapping[Any, Any]: ...
+    @property
+    def options(self) -> Mapping[str, Any]: ...
+    @property
+    def softened(self) -> Softened: ...
+    @property
+    def flow(self) -> FlowKernels: ...
+    def inputs(self, strength: float) -> Inputs: ...
+
+
+def run_events(runner: Realized, strength: float, edges: Array, reference: Reference | None, tol: float) -> Course:
     """Return the motion at one strength, run by `simulate`."""
     softened = runner.softened
     params = softened.values(runner.params, strength)
@@ -79,7 +95,7 @@ def run_events(runner: Runner, strength: float, edges: Array, reference: Referen
     )
 
 
-def _unfinished(runner: Runner, motion: Motion, reason: str) -> Course:
+def _unfinished(runner: Realized, motion: Motion, reason: str) -> Course:
     """Return the course of a motion that is not compared with anything: what is known of its end."""
     measures, ranged = len(runner.flow.measures), len(runner.softened.names)
     return Course(

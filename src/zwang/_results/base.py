@@ -107,8 +107,8 @@ class Result:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the data, and what computes the rest of it when it is asked for."""
-        kept = {item.name for item in fields(self)} | {"_computed_by"}
+        """Return what a pickle holds: the data, and not what was made of it when that was asked for."""
+        kept = {item.name for item in fields(self)}
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from zwang._results.archives import opened
 from zwang._results.field_types import fits, hints
 from zwang._results.shapes import mismatch
-from zwang._results.storage import FORMAT, SHAPES, known_class
+from zwang._results.storage import FORMAT, SHAPES, known_class, stored_fields
 from zwang.errors import DeclarationError
 
 
@@ -85,14 +85,15 @@ class _Decoder:
         parts = plain.get("fields")
         if not dataclasses.is_dataclass(kind) or not isinstance(parts, dict):
             raise DeclarationError(f"'{name}' has no fields")
-        declared = {item.name: item for item in dataclasses.fields(kind)}
+        declared = stored_fields(kind)
         values = {}
         for field, part in parts.items():
             if field not in declared:
                 raise DeclarationError(f"{name} has the field '{field[:60]}', which this version doesn't know")
-            values[field] = self._decode(part)
-            if not fits(values[field], hints(kind)[field]):
-                shown = type(values[field]).__name__
+            own = declared[field].name
+            values[own] = self._decode(part)
+            if not fits(values[own], hints(kind)[own]):
+                shown = type(values[own]).__name__
                 raise DeclarationError(f"{name}: '{field}' should be {declared[field].type}; it holds a {shown}")
         return self._made(kind, values)
 

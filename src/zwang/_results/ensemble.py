@@ -170,9 +170,8 @@ class Ensemble(Result):
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
         check_path(path)
-        for motion in self.motions:
-            motion.complete()
-        return Result.save(replace(self, residual=None, motions=tuple(self.motions)), path)
+        motions = tuple(motion.complete() for motion in self.motions)
+        return Result.save(replace(self, residual=None, motions=motions), path)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in Counter(self.statuses.flat).most_common())

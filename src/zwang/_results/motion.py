@@ -65,8 +65,10 @@ class Motion(Result):
         The end that was asked for.
     drift_per_step : float
         The largest violation of a held constraint that a step made before it was projected back.
-    rows : MotionRows or None
-        What follows from the states; computed when it is first asked for, and kept in files.
+    computed : MotionRows or None
+        What follows from the states, where it was read from a file; else `rows` builds it.
+    source : object or None
+        What builds it: the model and its parameters, given by the verb. Files don't hold it.
     drawing : mapping
         What films show, as plain texts: the drawing of the system that was handed in; empty where it has none.
     """
@@ -83,7 +85,8 @@ class Motion(Result):
     reason: str = ""
     until: float = float("nan")
     drift_per_step: float = 0.0
-    rows: MotionRows | None = None
+    computed: MotionRows | None = field(default=None, metadata={"stored": "rows"})
+    source: Any = field(default=None, metadata={"stored": None})
     drawing: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,7 +108,7 @@ class Motion(Result):
                 return "a piece has other coordinates or constraints"
         if any(after.t[0] < before.t[-1] for before, after in pairwise(self.pieces)):
             return "its pieces don't follow each other"
-        rows = self.rows
+        rows = self.computed
         groups = () if rows is None else (rows.reactions, rows.friction, rows.energy, rows.work, rows.reaction_range)
         wrong = [name for group in groups for name, values in group.items() if len(values) != len(self.t)]
         return f"the rows of '{wrong[0]}' are not as many as its times" if wrong else ""
@@ -185,58 +188,54 @@ class Motion(Result):
         values = np.concatenate([self.q[-1], self.v[-1]])
         return {**{name: float(value) for name, value in zip(names, values, strict=True)}, "t": float(self.t[-1])}
 
-    @property
-    def _all(self) -> MotionRows:
-        """Return what follows from the states, computed once."""
-        if self.rows is None:
-            with running(Run(self.provenance.tier)):
-                object.__setattr__(self, "rows", self._source.rows(self))
-        rows = self.rows
-        assert rows is not None  # the line above has set it
-        return rows
-
-    @property
-    def _source(self) -> Any:
-        """What computes the rows: the model and its parameters, set by the verb; not part of the result's data."""
-        if "_computed_by" not in self.__dict__:
+    @cached_property
+    def rows(self) -> MotionRows:
+        """What follows from the states: reactions, energies, works, residual. Built when it is first asked for."""
+        if self.computed is not None:
+            return self.computed
+        if self.source is None:
             raise DeclarationError(
                 f"{self.name}: this motion was written while it was computed, without its reactions, energies and "
                 "works. Ask compile(system).evaluate for them at the states of at(time)."
             )
-        return self.__dict__["_computed_by"]
+        with running(Run(self.provenance.tier)):
+            made: MotionRows = self.source.rows(self)
+        return made
 
     @property
     def reactions(self) -> Mapping[str, Array]:
         """Name of a constraint -> its multiplier (rows,), zero while it is open, nan where it is undetermined."""
-        return self._all.reactions
+        return self.rows.reactions
 
     @property
     def friction(self) -> Mapping[str, Array]:
         """Name of a constraint with friction -> the friction force (rows,), or (rows, 2) in a plane."""
-        return self._all.friction
+        return self.rows.friction
 
-    @property
+    @cached_property
     def reaction_range(self) -> Mapping[str, Array]:
         """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
-        if not self._all.reaction_range and "_computed_by" in self.__dict__:
-            with running(Run(self.provenance.tier)):
-                object.__setattr__(self, "rows", replace(self._all, reaction_range=self._source.ranges(self)))
-        return self._all.reaction_range
+        known = self.rows.reaction_range
+        if known or self.source is None:
+            return known
+        with running(Run(self.provenance.tier)):
+            made: Mapping[str, Array] = self.source.ranges(self)
+        return made
 
     @property
     def energy(self) -> Mapping[str, Array]:
         """The 'kinetic', 'potential' and 'total' energy (rows,) [J]."""
-        return self._all.energy
+        return self.rows.energy
 
     @property
     def work(self) -> Mapping[str, Array]:
         """Cumulative work (rows,) [J] of each force (by its coordinate) and each constraint; 'time' where T, V vary."""
-        return self._all.work
+        return self.rows.work
 
     @property
     def drift(self) -> float:
         """The largest violation of a constraint in any row, recomputed from the states."""
-        return np.float64(self._all.drift)
+        return np.float64(self.rows.drift)
 
     def plot(self, *what: str, against: str | None = None, ax: Any = None) -> Any:
         """Draw quantities over time with the events, or against another one; return the Axes (extra ``plot``).
@@ -292,11 +291,23 @@ class Motion(Result):
         """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""
         return motion_pictures.dataset(self)
 
-    def complete(self) -> None:
-        """Compute all that follows from the states, so that it goes into a file."""
-        _ = self._all
-        if sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES:
-            _ = self.reaction_range
+    def complete(self) -> Motion:
+        """Return the motion as files hold it: with all that follows from its states."""
+        few = sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES
+        ranges = self.reaction_range if few else self.rows.reaction_range
+        return replace(self, residual=None, computed=replace(self.rows, reaction_range=ranges))
+
+    # In place of the field of `Result`: computed before it is asked for it would cost more than a short motion itself.
+    @property  # type: ignore[misc]
+    def residual(self) -> float:
+        """How far the accelerations miss the equations of motion, relative to their terms: the worst of all rows."""
+        if self.computed is None and self.source is None:
+            return float("nan")  # read from a file that was written while the motion was computed
+        return self.rows.residual
+
+    @residual.setter
+    def residual(self, value: Any) -> None:
+        """Take what a file brings: it is recomputed from the rows, and not before it is asked for."""
 
     def save(self, path: str | Path) -> Path:
         """Write the motion with its dense output and all that follows from it; `load_result` reads it back.
@@ -307,25 +318,9 @@ class Motion(Result):
             ``.npz``, or ``.nc`` with the extra ``io``.
         """
         storage.check_path(path)
-        self.complete()
-        return storage.save(self, Path(path))
+        return storage.save(self.complete(), Path(path))
 
     def __repr__(self) -> str:
         from zwang._results.motion_text import motion_text
 
         return motion_text(self)
-
-
-def _residual(self: Motion) -> float:
-    """How far the accelerations miss the equations of motion, relative to their terms: the worst of all rows."""
-    if self.rows is None and "_computed_by" not in self.__dict__:
-        return float("nan")  # read from a file that was written while the motion was computed
-    return self._all.residual
-
-
-def _ignore(self: Motion, value: Any) -> None:
-    """Take what the constructor brings: the residual is recomputed from the rows whenever it is asked for."""
-
-
-# A property in place of the field of `Result`: recomputing it eagerly would cost more than a short motion itself.
-Motion.residual = property(_residual, _ignore)

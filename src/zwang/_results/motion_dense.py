@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,8 @@ from zwang._results.motion_parts import MotionPiece
 Array = NDArray[np.float64]
 
 
-def states_in_piece(piece: MotionPiece, times: Array) -> Array:
-    """Return the positions and velocities (B, 2 n) at times inside a piece."""
+def states_in_piece(piece: Any, times: Array) -> Array:
+    """Return the positions and velocities (B, 2 n) at times inside a piece, or other steps with t, q, v and dense."""
     start = np.concatenate([piece.q, piece.v], axis=1)
     if len(piece.t) == 1:
         return np.repeat(start, len(times), axis=0)

@@ -113,8 +113,8 @@ def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
         return {"enum": type(value).__name__, "name": value.name}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {
-            item.name: _encode(getattr(value, item.name), arrays, f"{place}.{item.name}")
-            for item in dataclasses.fields(value)
+            name: _encode(getattr(value, item.name), arrays, f"{place}.{name}")
+            for name, item in stored_fields(type(value)).items()
         }
         return {"data": type(value).__name__, "fields": parts}
     if isinstance(value, Mapping):
@@ -124,6 +124,22 @@ def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [_encode(item, arrays, f"{place}.{i}") for i, item in enumerate(value)]}
     raise DeclarationError(f"A {type(value).__name__} can't be saved ({place}).")
+
+
+def stored_fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
+    """Return the fields of a class that files hold, by their names there: ``stored`` in a field's metadata says both.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass
+    ... class Found:
+    ...     values: list[int]
+    ...     source: object = dataclasses.field(default=None, metadata={"stored": None})
+    >>> list(stored_fields(Found))
+    ['values']
+    """
+    named = ((item.metadata.get("stored", item.name), item) for item in dataclasses.fields(cls))
+    return {name: item for name, item in named if name is not None}
 
 
 def known_class(name: Any) -> type:

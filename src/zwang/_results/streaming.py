@@ -62,7 +62,7 @@ class MotionStream:
         """Make the draft of a motion that has its first state only; all that can be checked has been checked."""
         try:
             self._draft = Draft(self.part)
-            self._draft.add(replace(motion, residual=None, status=MotionStatus.INTERRUPTED))
+            self._draft.add(replace(motion, residual=None, source=None, status=MotionStatus.INTERRUPTED))
         except OSError as error:
             self.abandon()
             raise not_written(self.part, error, kept="Nothing was computed yet.") from None
@@ -79,7 +79,7 @@ class MotionStream:
         self._flush(motion.events, motion.drift_per_step)
         draft = self._opened
         try:
-            draft.add({"end": replace(motion, pieces=(), residual=None, rows=None)})
+            draft.add({"end": replace(motion, pieces=(), residual=None, computed=None, source=None)})
             _write_file(self.path, draft, motion)
         except OSError as error:
             raise self._not_written(error) from None
@@ -273,7 +273,7 @@ def _write_file(path: Path, draft: Draft, motion: Motion) -> None:
                 else:
                     storage.write_array(file, name, array)
         arrays = {}
-        rest = storage._encode(replace(motion, pieces=(), residual=None, rows=None), arrays, "value")
+        rest = storage._encode(replace(motion, pieces=(), residual=None, computed=None, source=None), arrays, "value")
         rest["fields"]["pieces"] = {"tuple": plain}
         for name, array in arrays.items():
             storage.write_array(file, name, array)

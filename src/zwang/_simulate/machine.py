@@ -112,9 +112,7 @@ def _noted(ground: Ground, stream: MotionStream, motion: Motion) -> Motion:
         states = np.array(t), np.stack(q, axis=1), np.stack(v, axis=1), ground.params[:, None]
         energies = ground.model.kernels.terms(*states).energies.sum(axis=0)
         note += f" T + V was between {min(energies):.15g} and {max(energies):.15g} at {len(energies)} instants."
-    shown = replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
-    shown.__dict__["_computed_by"] = motion.__dict__["_computed_by"]
-    return shown
+    return replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
 
 
 def run(context: Context, moment: Moment, record: Record | None = None, *, lost: str = "") -> Record:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.motion import MotionStatus
+from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import Continuation
 from zwang._simulate.ground import measured_in
 from zwang._simulate.instant import user_events
@@ -140,7 +141,7 @@ class Crossing:
         for k in range(len(events)):
 
             def value(time: float, k: int = k) -> float:
-                q, v = _state_in(passage, time)
+                q, v = np.split(states_in_piece(passage, np.array([time]))[0], 2)
                 return float(measured.value(k, time, q, v, params))
 
             found = _first_zero(value, np.linspace(passage.t[0], passage.t[-1], SAMPLES * (len(passage.t) - 1) + 1))
@@ -292,17 +293,6 @@ def _index(answer: Any, ways: tuple[Continuation, ...], name: str) -> int | None
         f"{name}: the rule in at_singular= returned {answer!r:.60}; it gets {len(ways)} continuations and returns one "
         "of them, its number, or None to stop."
     )
-
-
-def _state_in(passage: Passage, time: float) -> tuple[Array, Array]:
-    from zwang._numerics.motion.dense import interpolated
-
-    n = passage.q.shape[1]
-    step = int(np.clip(np.searchsorted(passage.t, time, side="right") - 1, 0, len(passage.dense) - 1))
-    x = (time - passage.t[step]) / (passage.t[step + 1] - passage.t[step])
-    start = np.concatenate([passage.q[step], passage.v[step]])
-    y = interpolated(start[None], passage.dense[step : step + 1], np.array([x]))[0]
-    return y[:n], y[n:]
 
 
 def _first_zero(value: Callable[[float], float], times: Array) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zwang._derive.supported import declared_digest
 from zwang._kernels import Solved, SparseTerms, Terms
 from zwang._numerics.contact.modes import Mode
+from zwang._numerics.motion.moreau import StepLayout
 from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
@@ -19,11 +20,14 @@ from zwang._simulate.ground import Ground
 from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
 from zwang._simulate.options import Options
-from zwang._simulate.works import solved_states, stays_sparse, works
+from zwang._simulate.timestepping import Steps
+from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
 
 Array = NDArray[np.float64]
 NEGLIGIBLE = 1e-3
 """Part of the largest forces of a piece below which forces are measured beside those."""
+ENTRIES = 2_000_000
+"""Entries of the rows of time stepping that are evaluated at once."""
 SINGULAR = 1e-5
 """Smallest singular value of the held rows below which a row of a motion stands at a singular point."""
 
@@ -40,7 +44,7 @@ def motion_of(
     """Return a motion that was made, by whichever method; `source` computes its rows when they are asked for."""
     ground = source.ground
     system = ground.model.system
-    motion = Motion(
+    return Motion(
         status=stop.status,
         residual=None,
         provenance=Provenance.now(declared_digest(system), tolerances=tolerances, backend=ground.model.backend),
@@ -56,9 +60,31 @@ def motion_of(
         until=options.until,
         drift_per_step=drift,
         drawing=options.drawing,
+        source=source,
     )
-    motion.__dict__["_computed_by"] = source
-    return motion
+
+
+def _assembled(
+    ground: Ground,
+    forces: tuple[Mapping[str, Array], Mapping[str, Array]],
+    energy: Array,
+    work: Mapping[str, Array],
+    drift: float,
+    residual: float,
+) -> MotionRows:
+    """Return rows from reactions and friction, kinetic and potential energy (2, rows), works, drift and residual."""
+    from zwang._declare.files import to_dict
+
+    reactions, friction = forces
+    return MotionRows(
+        reactions=reactions,
+        friction=friction,
+        energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
+        work=work,
+        drift=drift,
+        residual=residual,
+        declaration=to_dict(ground.model.system),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +96,6 @@ class RowSource:
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
-        from zwang._declare.files import to_dict
-
         if self.sparse(motion):
             return self._sparse_rows(motion)
         table = self.ground.table
@@ -84,16 +108,7 @@ class RowSource:
             drift = max(drift, self._drift(piece, terms))
             residual = max(residual, self._residual(piece, piece.a[kept], terms))
         energy = np.concatenate(energies, axis=1)
-        reactions, friction = self._forces(parts)
-        return MotionRows(
-            reactions=reactions,
-            friction=friction,
-            energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
-            work=works(self.ground, motion.pieces),
-            drift=drift,
-            residual=residual,
-            declaration=to_dict(self.ground.model.system),
-        )
+        return _assembled(self.ground, self._forces(parts), energy, works(self.ground, motion.pieces), drift, residual)
 
     def sparse(self, motion: Motion) -> bool:
         """Say whether matrices stay sparse, a few states at a time; undetermined forces of least norm need others."""
@@ -102,8 +117,6 @@ class RowSource:
 
     def _sparse_rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion of a large system without friction."""
-        from zwang._declare.files import to_dict
-
         table = self.ground.table
         energies, forces, drift, residual = [], [], 0.0, 0.0
         for piece, kept in _kept_rows(motion.pieces):
@@ -119,15 +132,8 @@ class RowSource:
             lam[[place.normal for place in table.places if place.name in piece.undetermined]] = np.nan
             forces.append(lam)
         energy, every = np.concatenate(energies, axis=1), np.concatenate(forces, axis=1)
-        return MotionRows(
-            reactions={place.name: every[place.normal] for place in table.places},
-            friction={},
-            energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
-            work=works(self.ground, motion.pieces),
-            drift=drift,
-            residual=residual,
-            declaration=to_dict(self.ground.model.system),
-        )
+        reactions = {place.name: every[place.normal] for place in table.places}
+        return _assembled(self.ground, (reactions, {}), energy, works(self.ground, motion.pieces), drift, residual)
 
     def ranges(self, motion: Motion) -> dict[str, Array]:
         """Return name -> (rows, 2) the least and greatest value of each multiplier."""
@@ -258,3 +264,117 @@ def _times(piece: MotionPiece, kept: slice) -> Array:
     if kept == slice(None) and len(times) > 1:
         times[-1] = np.nextafter(times[-1], times[0])
     return times
+
+
+# By time stepping.
+@dataclass(frozen=True, eq=False)
+class StepRows:
+    """Computes the rows of one motion: reactions are impulses divided by the step, works those of the impulses."""
+
+    ground: Ground
+    layout: StepLayout
+    steps: Steps
+
+    def rows(self, motion: Motion) -> MotionRows:
+        """Return everything that follows from the steps."""
+        reactions, friction = self._forces()
+        energy, drift = self._energies()
+        work, residual = self._works()
+        residual = max(residual, self.steps.residual)
+        made = _assembled(self.ground, (reactions, friction), energy, work, drift, residual)
+        return replace(made, reaction_range=_as_ranges(reactions))
+
+    def ranges(self, motion: Motion) -> dict[str, Array]:
+        """Return name -> (rows, 2): impulses are one number each."""
+        return _as_ranges(self._forces()[0])
+
+    def _chunks(self, count: int) -> list[slice]:
+        n, m = self.layout.n, max(len(self.layout.source), 1)
+        size = max(ENTRIES // (n * (m + n)), 1)
+        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+    def _forces(self) -> tuple[dict[str, Array], dict[str, Array]]:
+        """The force in a row is the mean of the step that starts there; the last row repeats the last step."""
+        steps, rows = self.steps, len(self.steps.t)
+        mean = np.zeros((rows, len(self.layout.source)))
+        if rows > 1:
+            mean[:-1] = steps.impulses / np.diff(steps.t)[:, None]
+            mean[-1] = mean[-2]
+        reactions: dict[str, Array] = {}
+        friction: dict[str, Array] = {}
+        for c, place in enumerate(self.ground.table.places):
+            a, own = int(self.layout.first[c]), int(place.normal >= 0)
+            if place.slips:
+                both = mean[:, a + own : a + own + len(place.slips)]
+                if place.rows.axes:
+                    both = place.rows.along(self._bounds(), both.T).T
+                friction[place.name] = both[:, 0] if len(place.slips) == 1 else both
+            reactions[place.name] = mean[:, a] if own else friction[place.name]
+        return reactions, friction
+
+    def _bounds(self) -> Array:
+        """The numbers of the laws at the start of every step."""
+        return np.asarray(self.ground.many(self.steps.t, self.steps.q, self.steps.v).bounds)
+
+    def _energies(self) -> tuple[Array, float]:
+        """Return kinetic and potential energy (2, rows), and the largest violation of a position."""
+        steps, table = self.steps, self.ground.table
+        energy, drift = np.empty((2, len(steps.t))), 0.0
+        for part in self._chunks(len(steps.t)):
+            terms = self.ground.many(steps.t[part], steps.q[part], steps.v[part])
+            energy[:, part] = terms.energies
+            for place in table.places:
+                if place.normal >= 0 and place.on_position:
+                    value = terms.value[place.normal]
+                    off = np.maximum(-value, 0.0) if place.one_sided else np.abs(value)
+                    drift = max(drift, float(off.max(initial=0.0)))
+        return energy, drift
+
+    def _works(self) -> tuple[dict[str, Array], float]:
+        """Return the cumulative works, and how far impulses miss the change of momentum, relative to its terms."""
+        steps, places = self.steps, self.ground.table.places
+        powers = powers_of(self.ground.model.system)
+        h = np.diff(steps.t)
+        t, mean = steps.t[:-1] + 0.5 * h, 0.5 * (steps.v[1:] + steps.v[:-1])
+        q = steps.q[:-1] + 0.5 * h[:, None] * steps.v[:-1]
+        guess = self._guess()
+        names = [*powers.names, *(place.name for place in places), "time"]
+        table, worst = np.zeros((len(steps.t), len(names))), 0.0
+        *applied, explicit, _ = powers(t, q, mean, self.ground.params)
+        for i, power in enumerate(applied):
+            table[1:, i] = np.cumsum(h * power)
+        for part in self._chunks(len(h)):
+            terms = self.ground.many(t[part], q[part], guess[part])
+            rows = np.concatenate([terms.rows, terms.slip_rows])[self.layout.source]
+            worst = max(worst, self._miss(part, terms, rows))
+            done = steps.impulses[part] * np.einsum("aib,bi->ba", rows, mean[part])
+            for c in range(len(places)):
+                a, s = int(self.layout.first[c]), int(self.layout.size[c])
+                table[1:, len(applied) + c][part] = done[:, a : a + s].sum(axis=1)
+        own = slice(len(applied), len(applied) + len(places))
+        table[:, own] = np.cumsum(table[:, own], axis=0)
+        bare = powers(steps.t, steps.q, steps.v, self.ground.params)[-1]
+        table[1:, -1] = np.cumsum(h * explicit)
+        table[:, -1] += bare - bare[0]
+        return {name: table[:, i] for i, name in enumerate(names)}, worst
+
+    def _guess(self) -> Array:
+        """The velocities at which the forces of the steps were evaluated."""
+        v, guess = self.steps.v, self.steps.v[:-1].copy()
+        smooth = np.flatnonzero(~self.steps.closing[:-1].any(axis=1)) + 1
+        guess[smooth] = 1.5 * v[smooth] - 0.5 * v[smooth - 1]
+        return guess
+
+    def _miss(self, part: slice, terms: Terms, rows: Array) -> float:
+        """How far impulses are from M (v+ - v) - h Q, relative to the terms: the equation of a step."""
+        steps = self.steps
+        change = np.einsum("ijb,bj->ib", terms.mass, np.diff(steps.v, axis=0)[part])
+        push = np.einsum("aib,ba->ib", rows, steps.impulses[part])
+        load = terms.force * np.diff(steps.t)[part]
+        miss = np.abs(change - push - load).max(axis=0, initial=0.0)
+        size = np.abs(change).max(axis=0) + np.abs(push).max(axis=0, initial=0.0) + np.abs(load).max(axis=0)
+        return float((miss / np.where(size > 0, size, 1.0)).max(initial=0.0))
+
+
+def _as_ranges(reactions: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: np.stack([force, force], axis=-1) for name, force in reactions.items()}

@@ -18,9 +18,8 @@ from zwang._simulate.admission import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import change_of, full_mode
 from zwang._simulate.options import Options
-from zwang._simulate.rows import motion_of
+from zwang._simulate.rows import StepRows, motion_of
 from zwang._simulate.step_passages import look_over
-from zwang._simulate.step_rows import StepRows
 from zwang._simulate.timestepping import Steps, Walk
 from zwang.errors import DeclarationError
 

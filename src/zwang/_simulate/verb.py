@@ -275,12 +275,11 @@ def _carried_on(
     """Return the system, the end and the parameters of a motion that is to go on."""
     if state is not None or params is not None:
         raise DeclarationError(f"{motion.name}: a Motion goes on from its own end; give neither state nor params.")
-    source = motion.__dict__.get("_computed_by")
-    if source is not None:
-        return source.ground.model, motion.end, motion.params
+    if motion.source is not None:
+        return motion.source.ground.model, motion.end, motion.params
     from zwang._declare.files import from_dict
 
-    rows = motion.rows
+    rows = motion.computed
     if rows is None or not rows.declaration:
         raise DeclarationError(
             f"{motion.name}: this Motion has lost its system; give simulate(system, motion.end, ...)."
