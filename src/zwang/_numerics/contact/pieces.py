@@ -61,6 +61,10 @@ class Piece:
     sharp: bool = False
 
 
+EXPANDED = 200
+"""Combinations of modes that are looked at before a rejection is decided exactly: a fifth of a second."""
+
+
 def form_row(problem: Reduced, contact: int, form: tuple[float, ...]) -> Array:
     """Return a form in (N, T, a_n, a_t, 1) of a contact as a row over (z, 1)."""
     row = np.zeros(problem.size + 1, dtype=problem.gram.dtype)
@@ -209,10 +213,26 @@ def in_doubt(problem: Reduced, outcome: Outcome, margin: float) -> Ints:
     """Look again, from the problem itself, at rejections that rest on little; return the places of those that do."""
     kept = []
     for place, row in enumerate(outcome.doubtful):
-        equations, inequalities, _ = _shared_conditions(problem, row)
-        if not clearly_empty(equations, inequalities, margin):
+        # Where rest has a law of its own, what all modes of a contact share says little: they are looked at one by one.
+        room = [EXPANDED] if problem.static else [0]
+        if not _clearly_empty(problem, row, margin, room):
             kept.append(place)
     return np.array(kept, dtype=np.int64)
+
+
+def _clearly_empty(problem: Reduced, row: Ints, margin: float, room: list[int]) -> bool:
+    """Whether modes have clearly no solution; contacts without a mode may be given each of theirs, `room` times."""
+    equations, inequalities, _ = _shared_conditions(problem, row)
+    if clearly_empty(equations, inequalities, margin):
+        return True
+    free = np.flatnonzero(row < 0)
+    for mode in range(len(problem.tables[free[0]].modes)) if len(free) else ():
+        room[0] -= 1
+        below = row.copy()
+        below[free[0]] = mode
+        if room[0] < 0 or not _clearly_empty(problem, below, margin, room):
+            return False
+    return bool(len(free))
 
 
 def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
@@ -226,6 +246,8 @@ def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
         room = deepest(equations, inequalities, strict) if strict.any() else None
         if room is not None and abs(room[1]) <= 0.01 * tol:
             continue  # exactly a boundary of other modes
+        if problem.static and _clearly_empty(problem, row, tol, [EXPANDED]):
+            continue  # every one of its modes is rejected beyond doubt
         count += 1
     return count
 

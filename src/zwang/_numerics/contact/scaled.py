@@ -189,11 +189,13 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
             picks.append(direction[j, :p] @ tangents[part])
             biases.append(float(direction[j, :p] @ rows.tangent_bias[part]))
     jacobian = np.array(picks).reshape(len(picks), len(force))
-    resting = [j for j, law in enumerate(laws) if law in AT_REST]
-    for j in range(k):
-        if j not in resting:
-            sizes[j] = rows.friction[j]  # what slides has one coefficient, against its slip
-    special = tuple(j for j in resting if len(set(sizes[j])) > 1 or has_rest(problem, j))
+    still = np.array([law in AT_REST for law in laws], dtype=bool)
+    sizes[~still] = rows.friction[~still, None]  # what slides has one coefficient, against its slip
+    special: tuple[int, ...] = ()
+    if not rows.plain:
+        special = tuple(
+            int(j) for j in np.flatnonzero(still) if len(set(sizes[j].tolist())) > 1 or has_rest(problem, int(j))
+        )
     parts = (laws, sizes, bounds, normal, tangent)
     forces = (direction, known_normal, known_tangential)
     static = tuple(j for j in special if has_rest(problem, j))
