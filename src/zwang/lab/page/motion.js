@@ -145,11 +145,13 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const groups = [["Coordinates", "", view.model.coordinates], ["Energy", "J", ["kinetic energy", "potential energy", "energy"]],
       ["Forces", "N", told.columns.filter((name) => /^(reaction|friction) of /.test(name))]];
     for (const [title, unit, names] of groups) {
-      if (!names.length) continue;
+      // Forces that the laws leave open have no values to draw; the cards show their ranges.
+      const known = names.filter((name) => column(mine, name).some((value) => value !== null));
+      if (!known.length) continue;
       const holder = make("div", { class: "plot" });
       plots.append(holder);
-      const lines = like(mine, names);
-      if (other) for (const line of lines) { const k = names[lines.indexOf(line)]; line.other = resampled(other, k, x); }
+      const lines = like(mine, known);
+      if (other) lines.forEach((line, k) => { line.other = resampled(other, known[k], x); });
       charts.push(plot(holder, { title, unit, x, lines, seek: (t) => seek(t - told.t0) }));
     }
   };
