@@ -38,7 +38,7 @@ from zwang._numerics.motion.moreau import (
     Walker,
     step_layout,
 )
-from zwang._numerics.motion.moreau.walker import Track
+from zwang._numerics.motion.moreau.walking import Track
 from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.ground import Ground, Measured, autonomous, first_unsound

@@ -70,8 +70,13 @@ def typed(signature: str, classes: dict[str, Any]) -> Any:
             return BaseTuple.from_types([one(_kind(kind, field)) for field in kind._fields], kind)
         return normalize_signature(f"void({text})")[0][0]
 
-    result, _, rest = signature.partition("(")
-    return one(result.strip())(*(one(text.strip()) for text in split(rest.rpartition(")")[0])))
+    at = depth = 0
+    for at in range(len(signature) - 1, -1, -1):  # the arguments stand in the last brackets
+        depth += (signature[at] == ")") - (signature[at] == "(")
+        if depth == 0 and signature[at] == "(":
+            break
+    inside = signature[at + 1 : signature.rindex(")")]
+    return one(signature[:at].strip())(*(one(text.strip()) for text in split(inside)))
 
 
 def split(text: str) -> list[str]:

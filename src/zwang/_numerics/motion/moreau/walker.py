@@ -13,6 +13,7 @@ from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.jit import with_functions
 from zwang._numerics.motion.moreau import kernels, walking
 from zwang._numerics.motion.moreau.layout import StepLayout
+from zwang._numerics.motion.moreau.walking import Track
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,18 +43,6 @@ class StepTerms:
     workspace: Floats
     size: int
     place: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """Room for the steps: t (k + 1,), q and v (k + 1, n), impulses and rates (k, m), closing (k, c)."""
-
-    t: Floats
-    q: Floats
-    v: Floats
-    impulses: Floats
-    rates: Floats
-    closing: NDArray[np.bool_]
 
 
 class Walker:
@@ -107,12 +96,12 @@ class Walker:
     def walk(self, track: Track, h: float, start: int, stop: int, *, autonomous: bool) -> tuple[int, int]:
         """Take steps of length h; return how it ended (`walking.WENT` and the names after it) and the step reached."""
         given, walk = -1.0, with_functions(walking.walk, self.terms.kernel)
+        called = walking.Called(self.params, self.terms.table, self.terms.workspace, self.terms.place)
         while True:
             status, reached, residual, drift = walk(
-                self.params, self.terms.table, self.terms.workspace, self.terms.place, self.tables,
-                self.work, h, track.t, track.q, track.v, track.impulses, track.rates, track.closing, start, stop,
-                autonomous, given,
-            )  # fmt: skip
+                called, self.tables, self.work, h, track, start, stop, autonomous, given
+            )
+
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
             if status != walking.UNSOLVED:
                 return status, reached

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
@@ -67,6 +68,32 @@ APPROACH = 1e-9
 """Rates below minus this, relative to 1 + the size of the velocities, are impacts."""
 
 
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Called(NamedTuple):
+    """What the kernel of a model takes beside the state, and where each of its terms stands: see `kernels`."""
+
+    params: Floats
+    table: Ints
+    workspace: Floats
+    place: Ints
+
+
+class Track(NamedTuple):
+    """Room for the steps: t (k + 1,), q and v (k + 1, n), impulses and rates (k, m), closing (k, c)."""
+
+    t: Floats
+    q: Matrix
+    v: Matrix
+    impulses: Matrix
+    rates: Matrix
+    closing: Flags
+
+
 @njit
 def _size(x: Any) -> float:
     worst = 0.0
@@ -121,13 +148,12 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
 
 
 @njit
-def _move_back(
-    eval_terms: Any, time: float, q: Any, v: Any, params: Any, table: Any, workspace: Any, place: Any, t: Any, f: Any
-) -> float:
+def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: Any, f: Any) -> float:
     """Move q onto the constraints that hold both ways and out of contacts that stay closed; return how far it was.
 
     Impulses and velocities are left as they are.
     """
+    params, table, workspace, place = called
     k, m, worst = t[FIRST].size, f[R].size, 0.0
     slow = APPROACH * (1.0 + _size(v))
     chosen, contacts = np.zeros(m, np.int64), np.zeros(k, np.int64)
@@ -171,18 +197,19 @@ def _move_back(
 
 
 @njit(
-    f"Tuple((int64, int64, float64, float64))({EVAL_TYPE}, float64[::1], int64[::1], float64[::1], int64[::1], {INTS}, "
-    f"{FLOATS}, float64, float64[::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], boolean[:,::1], "
-    "int64, int64, boolean, float64)"
+    f"Tuple((int64, int64, float64, float64))({EVAL_TYPE}, Called, {INTS}, {FLOATS}, float64, Track, int64, int64, "
+    "boolean, float64)"
 )
 def walk(
-    eval_terms: Any, params: Any, table: Any, workspace: Any, place: Any, t: Any, f: Any, h: float, time: Any, q: Any,
-    v: Any, impulses: Any, rates: Any, closing: Any, start: int, stop: int, autonomous: bool, given: float,
+    eval_terms: Any, called: Called, t: Any, f: Any, h: float, track: Track, start: int, stop: int, autonomous: bool,
+    given: float,
 ) -> Any:  # fmt: skip
     """Take the steps from `start` to `stop`; return how it ended, the step reached, worst residual and worst drift.
 
     With `given` >= 0 the impulses of the first step stand in R already, found by another solver to that residual.
     """
+    params, table, workspace, place = called
+    time, q, v, impulses, rates, closing = track
     n, worst, drift = q.shape[1], 0.0, 0.0
     for k in range(start, stop):
         now, speed = q[k], v[k]
@@ -241,7 +268,7 @@ def walk(
         for c in range(t[FIRST].size):
             t[CARRIED][c] = 1 if t[ACTIVE][c] and t[SIZE][c] and f[R][t[FIRST][c]] > 0.0 else 0
         if moved > 0.0:
-            back = _move_back(eval_terms, time[k + 1], q[k + 1], v[k + 1], params, table, workspace, place, t, f)
+            back = _move_back(eval_terms, called, time[k + 1], q[k + 1], v[k + 1], t, f)
             drift = max(drift, back)
         elif still and autonomous:
             return STILL, k + 1, worst, drift
