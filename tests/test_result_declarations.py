@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._declare.files import from_dict, to_dict
+from zwang._declare.files import from_dict
+from zwang._declare.plain import to_dict
 
 
 @pytest.fixture(scope="module")

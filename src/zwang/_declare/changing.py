@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
@@ -20,15 +20,12 @@ from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.symbols import t as time
 from zwang.errors import DeclarationError
 
-if TYPE_CHECKING:
-    from zwang._declare.system import System
-
 TRIALS = 12
 
 
 def transformed(
-    system: System, change: Mapping[Any, Any], coordinates: Sequence[Coordinate] | None, name: str | None
-) -> System:
+    system: Any, change: Mapping[Any, Any], coordinates: Sequence[Coordinate] | None, name: str | None
+) -> Any:
     """Return the system in the coordinates in which `change` expresses the old ones."""
     old = _old_coordinates(system, change)
     new = _new_coordinates(system, old, coordinates)
@@ -68,7 +65,7 @@ def _rate(expr: Any, new: Sequence[Any], velocities: Sequence[Any]) -> Any:
     return sp.Add(*(sp.diff(expr, p) * v for p, v in zip(new, velocities, strict=True)), sp.diff(expr, time))
 
 
-def _old_coordinates(system: System, change: Mapping[Any, Any]) -> dict[Coordinate, Any]:
+def _old_coordinates(system: Any, change: Mapping[Any, Any]) -> dict[Coordinate, Any]:
     """Return every old coordinate with its expression; coordinates that are not mentioned stay as they are."""
     if not isinstance(change, Mapping) or not change:
         raise DeclarationError(
@@ -91,7 +88,7 @@ def _old_coordinates(system: System, change: Mapping[Any, Any]) -> dict[Coordina
     return found
 
 
-def _new_coordinates(system: System, old: Mapping[Any, Any], given: Sequence[Coordinate] | None) -> tuple[Any, ...]:
+def _new_coordinates(system: Any, old: Mapping[Any, Any], given: Sequence[Coordinate] | None) -> tuple[Any, ...]:
     new = coordinate_order(system.name, given, list(old.values()))
     if len(new) != len(system.coordinates):
         raise DeclarationError(
@@ -101,7 +98,7 @@ def _new_coordinates(system: System, old: Mapping[Any, Any], given: Sequence[Coo
     return new
 
 
-def _require_invertible(system: System, slopes: Any) -> None:
+def _require_invertible(system: Any, slopes: Any) -> None:
     """Refuse a change whose derivative is singular wherever it is looked at."""
     value = Evaluator(slopes.det(method="berkowitz"))
     source = random.Random(0)

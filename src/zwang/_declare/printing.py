@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.laws import Coulomb, Interval, Section
 
-if TYPE_CHECKING:
-    from zwang._declare.system import System
-
 LONGEST = 12
 WIDEST = 100
 
 
-def as_text(system: System) -> str:
+def as_text(system: Any) -> str:
     """Return the declaration as lines of text; what is long is shortened."""
     rows = [("coordinates", ", ".join(f"{q} (angle)" if q.angle else f"{q}" for q in system.coordinates))]
     if system.parameters:
@@ -39,7 +36,7 @@ def as_text(system: System) -> str:
     return "\n".join([f"System '{system.name}'", *lines])
 
 
-def as_latex(system: System) -> str:
+def as_latex(system: Any) -> str:
     """Return the declaration as an aligned block of LaTeX, without dollar signs."""
     if system.mass is not None:
         lines = [rf"{sp.latex(system.mass)}\,\ddot q &= {sp.latex(system.force)} + \text{{reactions}}"]

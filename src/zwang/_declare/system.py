@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare import reading, validity
+from zwang._declare import changing, plain, printing, reading, validity
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
@@ -173,9 +173,8 @@ class System:
         >>> plane.transformed({x: r * sp.cos(phi), y: r * sp.sin(phi)}).constraints["curve"].expr
         -r**2*cos(phi)**2 + r*sin(phi)
         """
-        from zwang._declare.changing import transformed
-
-        return transformed(self, change, coordinates, name)
+        found: System = changing.transformed(self, change, coordinates, name)
+        return found
 
     @cached_property
     def parameters(self) -> tuple[sp.Symbol, ...]:
@@ -207,20 +206,16 @@ class System:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the declaration's content; the name of the system is not part of it."""
-        from zwang._declare.files import to_dict
-
         # What a picture shows is not part of the system; without it the declaration is that of schema 1.
         left = ("name", "drawing", "parameters")
-        plain = {key: value for key, value in to_dict(self).items() if key not in left} | {"schema": 1}
-        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+        kept = {key: value for key, value in plain.to_dict(self).items() if key not in left} | {"schema": 1}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
     def save(
         self, path: Any, *, params: Mapping[Any, float] | None = None, state: Mapping[Any, float] | None = None
     ) -> None:
         """Write the declaration, and values that go with it, to a model file (TOML)."""
-        from zwang._declare.files import save
-
-        save(self, path, params=params, state=state)
+        plain.save(self, path, params=params, state=state)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, System) and self.digest == other.digest and self.name == other.name
@@ -229,16 +224,10 @@ class System:
         return hash(self.digest)
 
     def __reduce__(self) -> Any:
-        from zwang._declare.files import law_modules, restored, to_dict
-
-        return restored, (to_dict(self), law_modules(self))
+        return plain.restored, (type(self), plain.to_dict(self), plain.law_modules(self))
 
     def __repr__(self) -> str:
-        from zwang._declare.printing import as_text
-
-        return printable(as_text(self))
+        return printable(printing.as_text(self))
 
     def _repr_latex_(self) -> str:
-        from zwang._declare.printing import as_latex
-
-        return f"$$\n{as_latex(self)}\n$$"
+        return f"$$\n{printing.as_latex(self)}\n$$"

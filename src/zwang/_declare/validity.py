@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zwang._declare import checks
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang.errors import DeclarationError
-
-if TYPE_CHECKING:
-    from zwang._declare.system import System
 
 AFFINE = (
     "each term has one velocity at most, to the first power, times anything of coordinates and time). Affine would be "
@@ -20,7 +17,7 @@ AFFINE = (
 )
 
 
-def check(system: System, known: Mapping[str, Any], relations: Sequence[Constraint]) -> None:
+def check(system: Any, known: Mapping[str, Any], relations: Sequence[Constraint]) -> None:
     """Raise a DeclarationError unless the declaration makes sense."""
     name = system.name
     everything = {**known}
@@ -32,7 +29,7 @@ def check(system: System, known: Mapping[str, Any], relations: Sequence[Constrai
         _check_constraint(name, item)
 
 
-def _check_equations(system: System, known: Mapping[str, Any]) -> None:
+def _check_equations(system: Any, known: Mapping[str, Any]) -> None:
     name = system.name
     if system.mass is not None:
         n = len(system.coordinates)
@@ -68,7 +65,7 @@ def _check_equations(system: System, known: Mapping[str, Any]) -> None:
             checks.require_no_jump_in_velocity(expr, where, name)
 
 
-def _held(system: System, coordinate: Coordinate) -> bool:
+def _held(system: Any, coordinate: Coordinate) -> bool:
     """Whether a bilateral constraint may determine a coordinate that has no inertia."""
     own = {coordinate, coordinate.velocity}
     return any(isinstance(item, Bilateral) and own & item.expr.free_symbols for item in system.constraints)

@@ -73,7 +73,7 @@ def _assembled(
     residual: float,
 ) -> MotionRows:
     """Return rows from reactions and friction, kinetic and potential energy (2, rows), works, drift and residual."""
-    from zwang._declare.files import to_dict
+    from zwang._declare.plain import to_dict
 
     reactions, friction = forces
     return MotionRows(

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from zwang._compile.model import Model, compile
 from zwang._declare.constraints import Friction
-from zwang._declare.files import from_dict
+from zwang._declare.plain import restored
+from zwang._declare.system import System
 from zwang._reactions import contact_problem, hold
 from zwang._results.study_columns import COUNT
 from zwang._sweep.keeping import AttributePath, columns_of, imported, keepers, plain
@@ -49,6 +50,8 @@ class Question:
     ----------
     model : mapping
         The system as a model file holds it.
+    laws : tuple of str
+        Modules that register its laws of friction.
     verb : str
         A verb, or 'module:function'.
     state, params : mappings of str to float
@@ -64,6 +67,7 @@ class Question:
 
     model: Mapping[str, Any]
     digest: str
+    laws: tuple[str, ...]
     verb: str
     state: Mapping[str, float] | None
     params: Mapping[str, float]
@@ -160,7 +164,7 @@ def opened(question: Question) -> Model:
     if key not in _MODELS:
         while len(_MODELS) >= MOST_MODELS:
             del _MODELS[next(iter(_MODELS))]
-        _MODELS[key] = compile(from_dict(question.model), question.backend)
+        _MODELS[key] = compile(restored(System, question.model, question.laws), question.backend)
     return _MODELS[key]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from zwang import _interrupts
 from zwang._compile.model import Model
-from zwang._declare.files import to_dict
+from zwang._declare.plain import law_modules, to_dict
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget
 from zwang._results.base import Provenance
@@ -120,6 +120,7 @@ def sweep(
     question = Question(
         model=to_dict(declared),
         digest=declared.digest,
+        laws=law_modules(declared),
         verb=name,
         state=None if state is None else _numbers("state", state),
         params=_numbers("params", params or {}),

@@ -11,7 +11,7 @@ import sympy as sp
 
 from zwang import gallery
 from zwang._compile import compile
-from zwang._declare.files import to_dict
+from zwang._declare.plain import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
 from zwang._outputs import check_output

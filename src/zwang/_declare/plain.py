@@ -1,0 +1,221 @@
+"""A declaration as plain data, texts and lists as a model file holds them, and back to a system of a given class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from zwang import _expressions, _modelfile
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.drawing import Drawing
+from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
+from zwang._declare.symbols import coordinates, kind_of, parameter, rate, symbol_table
+from zwang.errors import DeclarationError, nearest
+
+
+def save(
+    system: Any,
+    path: str | Path,
+    *,
+    params: Mapping[Any, float] | None = None,
+    state: Mapping[Any, float] | None = None,
+) -> None:
+    """Write a system, and values that go with it, to a model file."""
+    plain = to_dict(system)
+    for key, values in (("params", params), ("state", state)):
+        if values:
+            plain[key] = {str(name): _number(f"{key}: {name}", value) for name, value in values.items()}
+    _modelfile.write(Path(path), plain)
+
+
+def to_dict(system: Any) -> dict[str, Any]:
+    """Return the declaration as plain texts and lists: what a model file holds."""
+    text = _expressions.to_text
+    plain: dict[str, Any] = {
+        "schema": 2,
+        "name": system.name,
+        "coordinates": [item.name for item in system.coordinates],
+    }
+    angles = [item.name for item in system.coordinates if item.angle]
+    if angles:
+        plain["angles"] = angles
+    plain["parameters"] = [item.name for item in system.parameters]
+    kinds = {item.name: kind_of(item) for item in system.parameters if item != parameter(item.name)}
+    if kinds:
+        plain["assumptions"] = kinds
+    if system.mass is not None:
+        n = len(system.coordinates)
+        plain["mass"] = [[text(system.mass[i, j]) for j in range(n)] for i in range(n)]
+        plain["force"] = [text(item) for item in system.force]
+    else:
+        plain["kinetic"] = text(system.kinetic)
+        if system.potential != 0:
+            plain["potential"] = text(system.potential)
+    if system.forces:
+        plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
+    if len(system.constraints):
+        plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+    if system.drawing is not None:
+        plain["drawing"] = system.drawing.to_dict()
+    return plain
+
+
+def made_of(plain: Mapping[str, Any], cls: Any) -> Any:
+    """Return the system, of a class, that a plain dictionary declares.
+
+    Wherever the dictionary comes from, a result's file or a pickle, it is checked as the text of a model file is.
+    """
+    name = plain.get("name") if isinstance(plain, Mapping) else None
+    where = name[:80] if isinstance(name, str) and name.isprintable() else "a declaration"
+    if not isinstance(plain, Mapping):
+        raise DeclarationError(f"{where} must be a mapping, as a model file holds it; it was given {plain!r:.60}.")
+    return declared(_modelfile.checked(plain, where), cls)
+
+
+def law_modules(system: Any) -> tuple[str, ...]:
+    """Return the names of the modules that register the laws of a system, those of zwang left out."""
+    laws = (item.friction for item in system.constraints if not isinstance(item, Friction))
+    found = {type(law).__module__ for law in laws if law is not None} - {Coulomb.__module__}
+    return tuple(sorted(found))
+
+
+def restored(cls: Any, plain: Mapping[str, Any], modules: tuple[str, ...] = ()) -> Any:
+    """Return a system that has travelled to another process: its laws register themselves where they are imported."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise DeclarationError(
+                f"{plain.get('name', 'a system')}: a law of friction is defined in '{module}', which can't be imported "
+                f"here ({error}). Put it into a module that every process finds."
+            ) from None
+    return made_of(plain, cls)
+
+
+def declared(plain: Mapping[str, Any], cls: Any) -> Any:
+    """Return the system, of a class, of a dictionary that has been checked."""
+    name = plain["name"]
+    positions, _ = coordinates(plain["coordinates"], angles=plain.get("angles", ()))
+    table: dict[str, Any] = dict(symbol_table(positions))
+
+    kinds = plain.get("assumptions", {})
+    for label in plain.get("parameters", ()):
+        table[label] = parameter(label, kinds.get(label))
+
+    def new(label: str) -> Any:
+        return table.setdefault(label, parameter(label))
+
+    # A file that lists its parameters knows no other names.
+    known = None if "parameters" in plain else new
+
+    def read(text: str, where: str) -> Any:
+        place = f"{name}: {where}"
+        return _expressions.parse(text, table, where=place, parameters=known, functions={"rate": rate})
+
+    define = plain.get("define", {})
+    for label in _modelfile.definition_order(define, _expressions.names):
+        table[label] = read(define[label], f"definition '{label}'")
+    arguments: dict[str, Any] = {"name": name, "coordinates": positions}
+    for key in ("kinetic", "potential"):
+        if key in plain:
+            arguments[key] = read(plain[key], key)
+    if "mass" in plain:
+        arguments["mass"] = [[read(item, "mass") for item in row] for row in plain["mass"]]
+        arguments["force"] = [read(item, "force") for item in plain.get("force", [])]
+    arguments["forces"] = {key: read(value, f"forces, {key}") for key, value in plain.get("forces", {}).items()}
+    arguments["constraints"] = [_constraint(entry, read) for entry in plain.get("constraint", [])]
+    if "drawing" in plain:
+        arguments["drawing"] = _drawing(plain["drawing"], {label: table[label] for label in define}, name)
+    return cls(**arguments)
+
+
+def _drawing(plain: Mapping[str, Any], definitions: Mapping[str, Any], name: str) -> Drawing:
+    """Return the drawing of a model file, with the definitions of the file put in."""
+    try:
+        made = Drawing.from_dict(plain)
+    except DeclarationError as error:
+        raise DeclarationError(f"{name}: {error}") from None
+    change = {symbol: definitions[symbol.name] for symbol in made.symbols() if symbol.name in definitions}
+    return made.map(lambda expr: expr.xreplace(change)) if change else made
+
+
+def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
+    where = f"constraint '{entry.get('name', '')}'"
+    name = entry.get("name")
+    if entry["kind"] == "friction":
+        slips = [read(item, where) for item in entry["slip"]]
+        section = None
+        if "section" in entry:
+            kind = Interval if len(slips) == 1 else Ellipse
+            section = kind(*(read(item, where) for item in entry["section"]))
+        return Friction(read(entry["bound"], where), slip=slips, section=section, name=name)
+    law = _law(entry["friction"], read, where) if "friction" in entry else None
+    expr = read(entry["expr"], where)
+    if entry["kind"] == "bilateral":
+        return Bilateral(expr, friction=law, name=name)
+    restitution = read(entry["restitution"], where) if "restitution" in entry else None
+    return Unilateral(expr, friction=law, restitution=restitution, name=name)
+
+
+def _law(entry: Mapping[str, Any], read: Any, where: str) -> Any:
+    """Return the law of a table of friction: its fields are the keys of the table."""
+    cls = law_class(entry.get("law", Coulomb.law_key), where)  # type: ignore[attr-defined]
+    given = {key: value for key, value in entry.items() if key != "law"}
+    if cls is Coulomb:
+        given["mu"] = given.pop("coefficient")
+    known = {item.name: item for item in fields(cls) if item.init}
+    for key in given:
+        if key not in known:
+            shown = ["coefficient" if name == "mu" and cls is Coulomb else name for name in known]
+            raise DeclarationError(f"{where}, friction has the unknown key '{key}'. {nearest(key, shown)}")
+    for name, item in known.items():
+        if name not in given and item.default is MISSING and item.default_factory is MISSING:
+            raise DeclarationError(f"{where}, friction lacks the key '{name}' of its law. Add {name} = ...")
+    values = {
+        key: [read(item, where) for item in value] if isinstance(value, list) else read(value, where)
+        for key, value in given.items()
+    }
+    return cls(**values)
+
+
+def _law_dict(law: Any) -> dict[str, Any]:
+    text = _expressions.to_text
+    values = law_fields(law)
+    if isinstance(law, Coulomb):
+        values = {"coefficient": values.pop("mu"), **values}
+        if law.scale == 1:
+            del values["scale"]
+    else:
+        values = {"law": law.law_key, **values}
+    return {
+        key: [text(item) for item in value] if isinstance(value, tuple) else value if key == "law" else text(value)
+        for key, value in values.items()
+        if value is not None
+    }
+
+
+def _constraint_dict(item: Constraint) -> dict[str, Any]:
+    text = _expressions.to_text
+    plain: dict[str, Any] = {"kind": type(item).__name__.lower(), "name": item.name}
+    if isinstance(item, Friction):
+        plain |= {"bound": text(item.bound), "slip": [text(slip) for slip in item.slip]}
+        if item.section is not None:
+            sides = (item.section.low, item.section.high) if isinstance(item.section, Interval) else item.section.sides
+            plain["section"] = [text(side) for side in sides]
+        return plain
+    plain["expr"] = text(item.expr)
+    if isinstance(item, Unilateral) and item.restitution is not None:
+        plain["restitution"] = text(item.restitution)
+    if item.friction is not None:
+        plain["friction"] = _law_dict(item.friction)
+    return plain
+
+
+def _number(where: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{where} must be one number to be saved; it is {value!r}.") from None
