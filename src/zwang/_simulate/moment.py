@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,18 @@ from zwang._simulate.nearness import Dip, Nearness
 from zwang._simulate.options import Options
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 Watch = tuple[str, int]
 """What fired: the kind of a watched quantity, and the number of its normal, law, event or surface."""
 Labels = tuple[Mode, ...]
+
+
+def _changed(value: T, changes: Mapping[str, object]) -> T:
+    """Return a frozen dataclass with some of it changed, as `replace` does; an event takes a dozen of these."""
+    made: T = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(changes)
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +114,11 @@ class Moment:
 
     def but(self, **changes: object) -> Moment:
         """Return the moment with some of it changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return _changed(self, changes)
 
     def recalling(self, **changes: Any) -> Moment:
         """Return the moment with some of its memory changed."""
-        return replace(self, memory=replace(self.memory, **changes))
+        return _changed(self, {"memory": _changed(self.memory, changes)})
 
     def begin(self) -> Moment:
         """Return the moment as the first one of a motion."""
