@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
 
-from zwang._declare.constraints import Friction, Unilateral
-from zwang._declare.friction_forms import law_rows
-from zwang._declare.system import System
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
-from zwang._numerics.contact.law import LawRows
+from zwang._numerics.contact.table import ContactTable, Place
 
 
 @dataclass(frozen=True)
@@ -51,55 +47,6 @@ class ActiveSet:
     pulling: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Law:
-    """Where a friction law stands: its normal (None for `Friction`), its slip components, its numbers among bounds."""
-
-    normal: int | None
-    slips: tuple[int, ...]
-    rows: LawRows
-
-
-@dataclass(frozen=True)
-class Structure:
-    """What the constraints of a system are, by number.
-
-    Attributes
-    ----------
-    positions, unilateral : tuple of bool
-        For each normal: whether it is a constraint on positions, whether it is one-sided.
-    laws : tuple of Law
-        In the order of `Program.bounds`.
-    """
-
-    positions: tuple[bool, ...]
-    unilateral: tuple[bool, ...]
-    laws: tuple[Law, ...]
-
-    @classmethod
-    def of(cls, system: System) -> Structure:
-        """Return the structure of a system.
-
-        Examples
-        --------
-        >>> import zwang as zw
-        >>> Structure.of(zw.gallery.get("painleve_rod").system)
-        Structure(positions=(True,), unilateral=(True,), laws=(Law(normal=0, slips=(0,), rows=LawRows(sides=(0, 0))),))
-        """
-        laws, slips = [], 0
-        rows = iter(law_rows(system))
-        normals: list[Any] = []
-        for item in system.constraints:
-            alone = isinstance(item, Friction)
-            if item.slip:
-                own = tuple(range(slips, slips + len(item.slip)))
-                laws.append(Law(None if alone else len(normals), own, next(rows)))
-            slips += len(item.slip)
-            normals += [] if alone else [item]
-        positions = tuple(item.level == "position" for item in normals)
-        return cls(positions, tuple(isinstance(item, Unilateral) for item in normals), tuple(laws))
-
-
 class ModeEquations:
     """The equations of a mode solved inside the graph; every list holds nodes.
 
@@ -114,7 +61,7 @@ class ModeEquations:
         The truth that every pivot was sound.
     """
 
-    def __init__(self, program: Program, mode: ActiveSet, structure: Structure) -> None:
+    def __init__(self, program: Program, mode: ActiveSet, structure: ContactTable) -> None:
         self.program, self.mode, self.structure = program, mode, structure
         self.g = program.graph
         self.n = len(program.q)
@@ -133,7 +80,7 @@ class ModeEquations:
         return reduce(lambda a, b: g.condition("and", a, b), dict.fromkeys(truths), g.condition("le", g.zero, g.one))
 
     # Friction of what slides.
-    def _directions(self, law: Law, sign: int) -> list[Node]:
+    def _directions(self, law: Place, sign: int) -> list[Node]:
         g = self.g
         if len(law.slips) == 1:
             return [g.const(float(sign))]
@@ -141,7 +88,7 @@ class ModeEquations:
         speed = self.speed(law)
         return [g.div(value, speed) for value in values]
 
-    def speed(self, law: Law) -> Node:
+    def speed(self, law: Place) -> Node:
         """Return the length of the slip of a law."""
         g = self.g
         squares = [g.mul(self.program.slips[j].value, self.program.slips[j].value) for j in law.slips]
@@ -150,7 +97,7 @@ class ModeEquations:
     def _size(self, normal: int) -> float:
         return -1.0 if normal in self.mode.pulling else 1.0
 
-    def _against(self, law: Law, directions: Sequence[Node], bound: Node) -> dict[int, Node]:
+    def _against(self, law: Place, directions: Sequence[Node], bound: Node) -> dict[int, Node]:
         """Return -bound * direction as a generalized force."""
         g = self.g
         force: dict[int, Node] = {}
@@ -171,7 +118,7 @@ class ModeEquations:
             bound = program.bounds[law.rows.against(sign)]
             directions = self._directions(law, sign)
             acting[number] = bound, directions
-            if law.normal is None:
+            if law.normal < 0:
                 for i, part in self._against(law, directions, bound).items():
                     force[i] = g.add(force[i], part)
             elif law.normal in self.mode.held:
@@ -249,7 +196,7 @@ class ModeEquations:
         for number, (bound, directions) in acting.items():
             law = self.structure.laws[number]
             size = bound
-            if law.normal is not None:
+            if law.normal >= 0:
                 held = law.normal in mode.held
                 lam = found[mode.held.index(law.normal)] if held else g.zero
                 size = g.mul(bound, g.scale(self._size(law.normal), lam))
@@ -283,7 +230,7 @@ class ModeEquations:
     @cached_property
     def positions(self) -> list[int]:
         """The places, among the rows held, of constraints on positions."""
-        return [k for k, j in enumerate(self.mode.held) if self.structure.positions[j]]
+        return [k for k, j in enumerate(self.mode.held) if self.structure.normals[j].on_position]
 
     def corrected(self, chosen: Sequence[int], values: Sequence[Node]) -> tuple[list[Node], Node]:
         """Return the shortest change that takes the values of rows to zero, and the truth that it is sound."""

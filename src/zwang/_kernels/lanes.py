@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._derive.modes import ActiveSet, ModeEquations, Structure
+from zwang._derive.modes import ActiveSet, ModeEquations
 from zwang._derive.program import Program
 from zwang._derive.rewriting import Frozen
 from zwang._graph.graph import Node
@@ -17,6 +17,7 @@ from zwang._interrupts import taken
 from zwang._kernels.outputs import Array, Ints, Outputs
 from zwang._kernels.straight import body, input_names, prepared_nodes
 from zwang._numerics.budget import ENDLESS, Spent, spend
+from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.jit import load_generated
 from zwang._numerics.motion.lanes import Layout, lane_source
 from zwang._numerics.pacing import Pace
@@ -114,17 +115,17 @@ class Lanes:
         return replace(found, interrupted=begun)
 
 
-def lanes_for(frozen: Frozen, structure: Structure, mode: ActiveSet) -> Lanes | None:
+def lanes_for(frozen: Frozen, structure: ContactTable, mode: ActiveSet) -> Lanes | None:
     """Return the lanes of a mode; None where they don't suit it.
 
     They suit systems whose constraints hold both ways without friction, and forces without switching surfaces.
     """
-    if structure.laws or any(structure.unilateral) or frozen.surfaces:
+    if structure.laws or any(line.one_sided for line in structure.normals) or frozen.surfaces:
         return None
     return lanes_of(frozen.copy().program, structure, mode)
 
 
-def lanes_of(program: Program, structure: Structure, mode: ActiveSet, lanes: int = LANES) -> Lanes:
+def lanes_of(program: Program, structure: ContactTable, mode: ActiveSet, lanes: int = LANES) -> Lanes:
     """Return the lanes of a mode without friction, one-sided constraints and switching surfaces."""
     equations = ModeEquations(program, mode, structure)
     g = program.graph

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, Law, ModeEquations, Structure
+from zwang._derive.modes import ActiveSet, ModeEquations
 from zwang._derive.rewriting import Frozen
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
+from zwang._numerics.contact.table import ContactTable, Place
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,17 @@ class Watch:
     smooth: Node | None = None
 
 
-def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, extra: Sequence[Node]) -> list[Watch]:
+def watches_of(equations: ModeEquations, frozen: Frozen, structure: ContactTable, extra: Sequence[Node]) -> list[Watch]:
     """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
-    rough = {law.normal for law in structure.laws if law.normal is not None}
+    rough = {law.normal for law in structure.laws if law.normal >= 0}
     found = []
-    for j, one_sided in enumerate(structure.unilateral):
-        if j in lam and (one_sided or j in rough):
+    for j, line in enumerate(structure.normals):
+        if j in lam and (line.one_sided or j in rough):
             found.append(Watch(("normal", j), lam[j]))
-        elif j not in lam and one_sided:
-            kind = "gap" if structure.positions[j] else "value"
+        elif j not in lam and line.one_sided:
+            kind = "gap" if structure.normals[j].on_position else "value"
             found.append(Watch((kind, j), program.normals[j].value))
     sliding = dict(mode.sliding)
     for f, law in enumerate(structure.laws):
@@ -56,14 +57,14 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: Structure, e
             found.append(Watch(("slip" if planar else "speed", f), node))
         elif set(law.slips) & set(mode.sticking):
             load = None
-            if law.normal is not None:
+            if law.normal >= 0:
                 load = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
             found.append(Watch(("reserve", f), *_reserve(equations, law, load)))
     found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
 
 
-def _reserve(equations: ModeEquations, law: Law, load: Node | None) -> tuple[Node, Node]:
+def _reserve(equations: ModeEquations, law: Place, load: Node | None) -> tuple[Node, Node]:
     """Return what friction has left before it slips, and a smoother node of the same sign; `load` is abs(N)."""
     g, forces = equations.g, [equations.tangential[j] for j in law.slips]
     first, second = (equations.program.bounds[row] for row in law.rows.held())
@@ -109,7 +110,7 @@ SOLVED = ("normal", "reserve")
 
 
 def mode_kernels(
-    dialect: Dialect, system: System, frozen: Frozen, structure: Structure, mode: ActiveSet, extra: Sequence[Any],
+    dialect: Dialect, system: System, frozen: Frozen, structure: ContactTable, mode: ActiveSet, extra: Sequence[Any],
     *, quick: bool,
 ) -> ModeKernels:  # fmt: skip
     """Return the functions of a mode, written out; the graph of the frozen program takes up its nodes."""

@@ -17,7 +17,7 @@ import sympy as sp
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.kinds import sort_into_kinds
-from zwang._derive.modes import ActiveSet, Structure
+from zwang._derive.modes import ActiveSet
 from zwang._graph.convert import Converter
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.graph import Graph, Node
@@ -25,6 +25,7 @@ from zwang._kernels.kind_source import kind_loop
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.outputs import Array, Functions
 from zwang._kernels.tables import TableModel, module_source
+from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.jit import load_generated
 
 GAP, NORMAL, EXTRA = 0, 1, 2
@@ -138,7 +139,7 @@ def suits(system: System, mode: ActiveSet) -> bool:
 
 
 def table_kernels(
-    system: System, structure: Structure, slips: int, model: TableModel, mode: ActiveSet, extra: Sequence[Any]
+    system: System, structure: ContactTable, slips: int, model: TableModel, mode: ActiveSet, extra: Sequence[Any]
 ) -> ModeKernels:
     """Return the functions of a mode, from the system laid out for what it holds."""
     loops = [kind_loop(kind, number) for number, kind in enumerate(sort_into_kinds(system, mode.held))]
@@ -151,7 +152,7 @@ def table_kernels(
     def workspace(_: Array) -> Array:
         return np.concatenate([model.workspace, np.zeros(n + m)])
 
-    positions = sum(structure.positions[j] for j in mode.held)
+    positions = sum(structure.normals[j].on_position for j in mode.held)
     calls = (module.motion, module.shift, module.land, module.watch)
     sizes = (n, n + positions, 2 * n + m, len(watches))
     report = Functions((module.report,), (n + m + slips + len(watches),), table, workspace)
@@ -166,20 +167,20 @@ def table_kernels(
     )
 
 
-def _watches(structure: Structure, mode: ActiveSet, extra: int) -> list[tuple[tuple[str, int], int, int]]:
+def _watches(structure: ContactTable, mode: ActiveSet, extra: int) -> list[tuple[tuple[str, int], int, int]]:
     """Return name, kind and number of each watched quantity."""
     found: list[tuple[tuple[str, int], int, int]] = []
     rough = {law.normal for law in structure.laws}
-    for j, one_sided in enumerate(structure.unilateral):
-        if j in mode.held and (one_sided or j in rough):
+    for j, line in enumerate(structure.normals):
+        if j in mode.held and (line.one_sided or j in rough):
             found.append((("normal", j), NORMAL, mode.held.index(j)))
-        elif j not in mode.held and one_sided:
-            found.append((("gap" if structure.positions[j] else "value", j), GAP, j))
+        elif j not in mode.held and line.one_sided:
+            found.append((("gap" if structure.normals[j].on_position else "value", j), GAP, j))
     return found + [(("extra", k), EXTRA, k) for k in range(extra)]
 
 
-def _tail(slips: int, start: int, mode: ActiveSet, structure: Structure, watches: Sequence[Any]) -> Any:
-    held = [number for j in mode.held for number in (j, int(structure.positions[j]))]
+def _tail(slips: int, start: int, mode: ActiveSet, structure: ContactTable, watches: Sequence[Any]) -> Any:
+    held = [number for j in mode.held for number in (j, int(structure.normals[j].on_position))]
     watched = [number for _, kind, place in watches for number in (kind, place)]
     solve = int(any(kind == NORMAL for _, kind, _ in watches))
     count = sum(kind != EXTRA for _, kind, _ in watches)

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, Structure
+from zwang._derive.modes import ActiveSet
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import Frozen, freeze
 from zwang._derive.solution import solve
 from zwang._kernels.layout import TermLayout
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
 from zwang._kernels.terms import Solved, SparseTerms, Terms
+from zwang._numerics.contact.table import ContactTable
 
 if TYPE_CHECKING:
     from zwang._kernels.lanes import Lanes
@@ -71,9 +73,9 @@ class Service:
         return freeze(self.program.copy())
 
     @cached_property
-    def structure(self) -> Structure:
+    def structure(self) -> ContactTable:
         """Which constraints are one-sided, on positions, and have friction."""
-        return Structure.of(self.system)
+        return table_of(self.system)
 
     @cached_property
     def layout(self) -> TermLayout:
