@@ -8,7 +8,7 @@ from scipy import sparse
 
 from planar_examples import ladder, painleve, rod, three_motions
 from zwang._numerics.contact.problem import Contact, ContactProblem
-from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.enumerate import reactions_of_problem
 from zwang._results import load_result
 from zwang._results.reactions import Modes
 from zwang.errors import DeclarationError

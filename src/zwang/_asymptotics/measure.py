@@ -19,7 +19,7 @@ from zwang._asymptotics.neighbours import neighbour, reach_of
 from zwang._asymptotics.point import ConstraintSet, Number
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.series.balls import BALLS
-from zwang._reactions.problem import reactions_of_problem
+from zwang._reactions.enumerate import reactions_of_problem
 
 Values = dict[tuple[Case, str], Any]
 APART = 0.05

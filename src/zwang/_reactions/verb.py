@@ -19,9 +19,8 @@ from zwang._numerics.jit import tiered
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._reactions.admissible import acting
-from zwang._reactions.batch import reactions_of_batch
-from zwang._reactions.map_axes import map_axes
-from zwang._reactions.problem import WIDEST_SIGNS, reactions_of_problem
+from zwang._reactions.enumerate import WIDEST_SIGNS, reactions_of_problem
+from zwang._reactions.maps import map_axes, reactions_of_batch
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
 from zwang._results import Provenance
@@ -33,7 +32,7 @@ from zwang.errors import DeclarationError
 FEW = 4
 """Contacts along lines up to which plain Python is quick enough."""
 BUDGET = Budget(steps=ENDLESS, memory=1_000_000_000)
-"""The steps depend on the number of contacts: see `zwang._reactions.problem`."""
+"""The steps depend on the number of contacts: see `zwang._reactions.enumerate`."""
 
 
 def _one_small_state(given: Mapping[str, Any]) -> bool:
