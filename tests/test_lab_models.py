@@ -107,3 +107,17 @@ def test_a_map_is_only_made_finer_where_that_ends_in_time(monkeypatch: pytest.Mo
     ((text, frames),) = answer({**request, "n": 256})
     told = json.loads(text)
     assert (told["status"], told["n"], len(frames)) == ("done", 24, 1)
+
+
+def test_arcs_that_are_sent_lie_on_the_constraints_from_end_to_end() -> None:
+    ((text, frames),) = answer({"seq": 1, "kind": "space", "system": "four_bar_kite"})
+    told, entry = json.loads(text), zw.gallery.get("four_bar_kite")
+    mechanism = Mechanism(entry.system)
+    space = zw.trace(entry.system, entry.params)
+    for frame, arc, branch in zip(frames, told["arcs"], space.branches, strict=True):
+        q = np.frombuffer(frame, "<f4", offset=20).reshape(-1, 2).astype(float)
+        gaps, _ = mechanism.gaps(q, np.zeros_like(q), entry.params)
+        # Four-byte floats: 4e-7 of an angle of up to a turn, times a gradient of some metres.
+        assert np.abs(gaps).max() < 1e-5
+        assert np.allclose(q[[0, -1]], branch.position([0.0, branch.length]), atol=1e-5)
+        assert np.hypot(*np.diff(q, axis=0).T).sum() == pytest.approx(arc["length"], rel=1e-3)

@@ -10,6 +10,7 @@ import numpy as np
 import zwang as zw
 from zwang.lab.answers.states import settled
 from zwang.lab.models import Opened, open_model
+from zwang.lab.protocol import MOST_ROWS
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 SECONDS = 8.0
@@ -27,7 +28,7 @@ def answer_space(request: dict[str, Any]) -> Answers:
         yield {"dimension": len(opened.state) // 2, "sentence": words, "singular": [], "points": [], "arcs": []}, []
         return
     found: Any = zw.trace(opened.model, params, t=state["t"], budget={"seconds": SECONDS})
-    arcs = [arc.position(np.linspace(0, arc.length, ALONG)) for arc in found.branches]
+    arcs = [_places(arc) for arc in found.branches]
     clouds = [_sampled(stratum, opened) for stratum in found.strata]
     clouds = [cloud for cloud in clouds if len(cloud)]
     yield (
@@ -48,6 +49,14 @@ def answer_space(request: dict[str, Any]) -> Answers:
         },
         [*arcs, *clouds],
     )
+
+
+def _places(arc: Any) -> Any:
+    """Return places along an arc, evenly on each of its pieces: by length they would have to be searched."""
+    pieces = np.asarray(arc.pieces)
+    along = np.linspace(-1.0, 1.0, max(5, ALONG // len(pieces)))
+    found = np.polynomial.chebyshev.chebval(along, np.moveaxis(pieces, 1, 0))  # (pieces, n, along)
+    return np.moveaxis(found, 2, 1).reshape(-1, pieces.shape[2])[:MOST_ROWS]
 
 
 def _sampled(stratum: Any, opened: Opened) -> Any:
