@@ -76,10 +76,11 @@ NARROW = {
     "errors": set(),
     "_interrupts": {"errors"},
     "_outputs": {"errors"},
+    "_progress": {"errors"},
     "_workers": {"errors"},
     "_numerics": {"errors", "_interrupts", "_outputs", "_workers"},
-    "_plot": {"errors", "_outputs"},
-    "_results": {"errors", "_outputs", "_numerics", "_plot"},
+    "_plot": {"errors", "_outputs", "_progress"},
+    "_results": {"errors", "_outputs", "_numerics", "_plot", "_progress"},
 }
 # Layers above every verb may use the package as its users do; below, the root would lead around the layers.
 MAY_USE_THE_ROOT = {"__init__", "__main__", "cli", "lab", "_report", "papers"}
@@ -321,5 +322,5 @@ def test_the_page_on_architecture_names_every_room() -> None:
     drawn = rooms.svg(SOURCE, ROOT / "pyproject.toml")
     homes = {layer_of(path) for path in MODULES} - {"__init__"}
     assert all(f">{home}<" in drawn for home in homes)
-    said = homes - set(rooms.SAYS) - {"__main__", "_interrupts", "_outputs", "_workers"}
+    said = homes - set(rooms.SAYS) - {"__main__", "_interrupts", "_outputs", "_progress", "_workers"}
     assert not said, f"docs/_ext/rooms.py doesn't say what {sorted(said)} is for"

@@ -259,6 +259,7 @@ MAY_ASK_THE_CLOCK = {
     "_numerics/pacing.py": "where loops pause",
     "_results/streaming.py": "when rows are written to a draft",
     "_selftest/run.py": "how long the self-test has run",
+    "_progress.py": "when to show progress",
     "_workers.py": "when processes are looked after",
     "_limit/running.py": "what a run cost, for people",
     "_report/visits.py": "what a visit costs, for people",

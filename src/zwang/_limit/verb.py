@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zwang._compile import Model, compile
@@ -17,7 +17,8 @@ from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import function, real, whole
+from zwang._numerics.tolerances import real, whole
+from zwang._progress import Progress, check_progress, progress_bar
 from zwang._realize import Realization, Viscosity
 from zwang._results.limit import LimitStudy
 from zwang._results.motion import Motion, MotionStatus
@@ -51,7 +52,7 @@ def limit(
     cells: int = CELLS,
     workers: int = 2,
     budget: Allowed = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
     **ideal: Any,
 ) -> LimitStudy:
     """Return whether motions with a constraint made by a force tend to the ideal motion, and with which order.
@@ -84,8 +85,9 @@ def limit(
         Seconds, or a mapping of ``seconds``, ``steps`` (of each motion) and ``memory`` (bytes, for all of them), by
         default an hour, a hundred million and 1 GB. Where one is spent the study is UNDECIDED and holds the strengths
         that reached the end.
-    progress : callable, optional
-        Called with the share that is done.
+    progress : bool or callable, optional
+        True: a bar on stderr, by default after two seconds where somebody sees it; False: none; or called with the
+        share that is done.
     **ideal
         Options of `simulate` for the ideal motion: impact=, at_singular=, at_choice=, at_paradox=.
 
@@ -111,7 +113,7 @@ def limit(
     cells = whole(cells, "cells", least=8, most=10**6, where=name)
     workers = whole(workers, "workers", least=1, most=10**4, where=name)
     until = real(until, "until", where=name)
-    function(progress, "progress", where=name)
+    check_progress(progress, name)
     model = compile(system)
     inputs = resolve(softened.ideal, state, params)
     if inputs.shape:
@@ -130,7 +132,8 @@ def limit(
         runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)
         if chosen is None:
             chosen = default_strengths(softened, runner.mobility(start.mobility), end - begin)
-        gathered = gather(runner, chosen, begin, end, cells, described, workers, progress)
+        with progress_bar(progress, f"limit of {name}") as told:
+            gathered = gather(runner, chosen, begin, end, cells, described, workers, told)
     verdict = judge(softened, gathered, start, described, state, params or {})
     return assemble(softened, gathered, start, motion, described, verdict)
 

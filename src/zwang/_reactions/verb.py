@@ -18,6 +18,7 @@ from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.jit import tiered
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
+from zwang._progress import Progress, check_progress, progress_bar
 from zwang._reactions.admissible import acting
 from zwang._reactions.enumerate import WIDEST_SIGNS, reactions_of_problem
 from zwang._reactions.maps import map_axes, reactions_of_batch
@@ -65,6 +66,7 @@ def reactions(
     backend: str = "native",
     workers: int | None = None,
     report: Callable[[int], None] | None = None,
+    progress: Progress = None,
     exact: bool = True,
 ) -> Reactions | ReactionsMap:
     """Return every acceleration and every reaction that the laws allow at a state.
@@ -97,6 +99,9 @@ def reactions(
         Threads for a batch.
     report : callable, optional
         Called from time to time with the linear programs solved, or with the states of a batch done.
+    progress : bool or callable, optional
+        Of a batch. True: a bar on stderr, by default after two seconds where somebody sees it; or called with the part
+        that is done, from 0 to 1.
     exact : bool
         Of a ContactProblem with friction along lines: its doubles are taken as the fractions that they are, and ties
         between modes are decided in rational arithmetic. False where the arrays were computed and rounded, so that
@@ -130,10 +135,11 @@ def reactions(
     }
     workers = None if workers is None else whole(workers, "workers", least=1, most=10**4, where="reactions")
     flag(exact, "exact", where="reactions")
+    check_progress(progress, "reactions")
     with spending(replace(allowed, steps=ENDLESS)):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
-            {**options, "partial": True},
+            {**options, "partial": True}, progress,
         )  # fmt: skip
 
 
@@ -147,6 +153,7 @@ def _answer(
     workers: int | None,
     exact: bool,
     options: dict[str, Any],
+    progress: Progress,
 ) -> Reactions | ReactionsMap:
     if isinstance(system, ContactProblem):
         if state is not None or params is not None or normal_forces is not None:
@@ -166,9 +173,13 @@ def _answer(
         def singly(single: Inputs) -> Reactions:
             return _of_state(model, single, None, tolerances, {**options, "certify": False, "report": None})
 
-        found = reactions_of_batch(
-            model, inputs, tolerances, options["tol"], singly, workers, options["report"]
-        )  # fmt: skip
+        with progress_bar(progress, f"reactions of {model.system.name}", end=float(inputs.q.shape[1])) as told:
+            report = options["report"] or told
+            if callable(progress):  # it is told the part, as everywhere
+                report = lambda done: progress(done / inputs.q.shape[1])  # noqa: E731
+            found = reactions_of_batch(
+                model, inputs, tolerances, options["tol"], singly, workers, report
+            )  # fmt: skip
         axes, values = map_axes(inputs.shape, state, params)
         return replace(found, axes=axes, values=values)
     return _of_state(model, inputs, normal_forces, tolerances, options)

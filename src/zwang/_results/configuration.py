@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._progress import Progress
 from zwang._results.base import Result, drawing_of
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
@@ -258,7 +259,7 @@ class ConfigurationSpace(Result):
         arc: int = 0,
         frames: int | None = None,
         fps: int = 30,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
     ) -> Any:
         """Write a film of the mechanism that passes along an arc, or return it for a notebook.
 
@@ -276,8 +277,9 @@ class ConfigurationSpace(Result):
             Poses that are shown: 240 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
         fps : int
             Pictures per second of a ``.gif`` or ``.mp4``.
-        progress : callable, optional
-            Called with the part that is written, from 0 to 1.
+        progress : bool or callable, optional
+            True: a bar on stderr, by default after two seconds where somebody sees it; or called with the part that is
+            written, from 0 to 1.
         """
         from zwang._plot.film import shown
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import Run, running
+from zwang._progress import Progress
 from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
 from zwang._results.motion_dense import states_at
@@ -258,7 +259,7 @@ class Motion(Result):
         drawing: Any = None,
         frames: int | None = None,
         fps: int = 30,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
     ) -> Any:
         """Write a film of the motion, or return it for a notebook.
 
@@ -272,8 +273,9 @@ class Motion(Result):
             Instants that are shown: 720 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
         fps : int
             Pictures per second of a ``.gif`` or ``.mp4``.
-        progress : callable, optional
-            Called with the part that is written, from 0 to 1.
+        progress : bool or callable, optional
+            True: a bar on stderr, by default after two seconds where somebody sees it; or called with the part that is
+            written, from 0 to 1.
         """
         from zwang._plot.film import shown
 

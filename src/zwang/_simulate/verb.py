@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,7 +14,8 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import function, real
+from zwang._numerics.tolerances import real
+from zwang._progress import Progress, progress_bar
 from zwang._results.ensemble import Ensemble
 from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion
@@ -68,7 +70,7 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = ...,
     at_singular: Any = ...,
     redundant: str | None = ...,
-    progress: Callable[[float], None] | None = ...,
+    progress: Progress = ...,
     out: str | Path | None = ...,
     budget: Allowed = ...,
     backend: str = ...,
@@ -92,7 +94,7 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = ...,
     at_singular: Any = ...,
     redundant: str | None = ...,
-    progress: Callable[[float], None] | None = ...,
+    progress: Progress = ...,
     out: str | Path | None = ...,
     budget: Allowed = ...,
     backend: str = ...,
@@ -116,7 +118,7 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = "stop",
     at_singular: Any = "stop",
     redundant: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
     out: str | Path | None = None,
     budget: Allowed = None,
     backend: str = "native",
@@ -165,8 +167,9 @@ def simulate(
         continuation that the callable chooses (None: stop).
     redundant : {None, 'minimum norm'}
         Reactions that dependent constraints leave open are nan, or those of least norm.
-    progress : callable, optional
-        Called with the time reached, a few times a second.
+    progress : bool or callable, optional
+        True: a bar on stderr, by default after two seconds where somebody sees it; False: none; or called with the time
+        reached, a few times a second.
     out : path, optional
         A ``.npz`` file for the whole motion, while memory holds the last rows only; `load_result` reads it. Until the
         motion has ended it grows in a draft beside it, ``<out>.part``; a file that was there stays until then. Of a
@@ -216,7 +219,6 @@ def simulate(
         at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),
         at_singular=check_word(name, "at_singular", at_singular, AT_SINGULAR, or_callable=True),
         redundant=None if redundant is None else check_word(name, "redundant", redundant, ("minimum norm",)),
-        progress=function(progress, "progress", where=name),
         stream=None if out is None else MotionStream(out),
         budget=BUDGET.but(name, budget),
         method=check_word(name, "method", method, METHODS),
@@ -236,7 +238,10 @@ def simulate(
         )
     if options.method == "timestepping":
         check_rules(name, options)
-    return ensemble(model, inputs, options, _one) if inputs.shape else _one(model, inputs, options)
+    begin = float(inputs.t.min())
+    with progress_bar(progress, f"simulate {name}", start=begin, end=options.until) as told:
+        options = replace(options, progress=told)
+        return ensemble(model, inputs, options, _one) if inputs.shape else _one(model, inputs, options)
 
 
 @within_doubles()

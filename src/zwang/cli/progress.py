@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from zwang._progress import shown_elsewhere
 from zwang.errors import printable
 
 SECONDS = 5.0
@@ -27,12 +28,14 @@ def progress(words: str, total: int) -> Iterator[Callable[[int, str], None]]:
     words = printable(words)  # names come from files; brackets in them are no markup
     console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:
-        yield _lines(console, words, total)
+        with shown_elsewhere():
+            yield _lines(console, words, total)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[word]}", markup=False), console=console) as bar:
         task = bar.add_task(words, total=total, word="")
-        yield lambda done, word: bar.update(task, completed=done, word=printable(word))
+        with shown_elsewhere():
+            yield lambda done, word: bar.update(task, completed=done, word=printable(word))
 
 
 def _lines(console: Console, words: str, total: int) -> Callable[[int, str], None]:

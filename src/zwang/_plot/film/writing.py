@@ -15,6 +15,7 @@ from zwang._plot.film.frames import Film
 from zwang._plot.film.player import player, player_page
 from zwang._plot.mechanism import draw_mechanism
 from zwang._plot.style import INK, SERIES, look, matplotlib, words
+from zwang._progress import Progress, progress_bar
 from zwang.errors import DeclarationError
 
 ENDINGS = (".html", ".gif", ".mp4")
@@ -54,7 +55,7 @@ def shown(
     *,
     frames: int | None,
     fps: int,
-    progress: Callable[[float], None] | None,
+    progress: Progress,
 ) -> Any:
     """Return a film for a notebook, or write it where there is a path, which is checked before the film is made."""
     for what, value in (("frames", frames), ("fps", fps)):
@@ -63,7 +64,8 @@ def shown(
     if path is None:
         return Shown(player(film()))
     check_film(Path(path))
-    return write_film(film(), Path(path), rate=fps, pictures=frames, progress=progress)
+    with progress_bar(progress, f"film {Path(path).name}") as told:
+        return write_film(film(), Path(path), rate=fps, pictures=frames, progress=told)
 
 
 def write_film(
