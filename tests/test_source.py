@@ -16,9 +16,10 @@ from zwang._derive.program import Program
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
-from zwang._kernels import numba
+from zwang._kernels import numba, straight
 from zwang._kernels.c import function_source
 from zwang._kernels.native import StraightKernels
+from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Outputs
 from zwang._kernels.tape import record
 from zwang._numerics.jit import load_generated
@@ -178,3 +179,17 @@ def test_generated_code_does_not_depend_on_what_was_asked_before(name: str, monk
         assert service.term_functions is not None
         found.append(sorted(written))
     assert found[0] == found[1] and len(found[0]) >= 4
+
+
+def test_very_many_zeros_are_written_at_once_and_nothing_is_left_of_what_stood_there() -> None:
+    g = Graph()
+    q = [g.input(f"q{i}") for i in range(2)]
+    program = Program(g, g.input("t"), q, [], [], {}, [], [], [], [], (g.zero, g.zero))
+    nodes = [g.zero] * 3000
+    nodes[7], nodes[2999] = g.mul(q[0], q[1]), q[1]
+    source = straight.module_source(program, Outputs(tuple(nodes)))
+    assert source.split("def shared")[0].count("out[") == 3  # all of them, and the two that are not zero
+    one: Any = NumbaDialect().build(program, {"one": Outputs(tuple(nodes))}, "sparse").calls[0]
+    out = np.full(3000, 5.0)
+    one.py_func(0.0, np.array([2.0, 3.0]), np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1), out)
+    assert out[7] == 6.0 and out[2999] == 3.0 and np.count_nonzero(out) == 2

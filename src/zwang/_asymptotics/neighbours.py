@@ -17,7 +17,9 @@ STRAIGHT = 0.01
 SETTLED = 1e-12
 """Corrections that no longer shrink are rounding errors if they are this part of the step."""
 WALK = 400
+"""Steps after which a perturbed curve is given up."""
 WIDE = 30
+"""Times the distance of its start at which a perturbed curve has gone away."""
 
 
 def unit(along: Sequence[Number], side: Sequence[Number]) -> list[Number]:

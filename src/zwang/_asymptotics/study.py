@@ -28,7 +28,9 @@ from zwang._results.base import Provenance
 AGREE = 0.01
 """Largest difference between a measured and a predicted exponent that counts as agreement."""
 TAU = 1e-6
+"""Where measuring starts: near enough for leading terms, far enough for eighty digits."""
 TAU_INEXACT = 1e-2
+"""The same where the point is known to fifteen digits alone."""
 DIGITS = 25
 """To which the rows are known at the nearest point of a measurement."""
 

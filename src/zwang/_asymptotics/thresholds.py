@@ -22,6 +22,7 @@ from zwang._numerics.series.branches import CurveEquations
 from zwang._numerics.series.field import dot, null_vector, solve
 
 STEPS = 260
+"""Steps after which no change is expected any more: each is a quarter of the distance, so they span any scale."""
 CONVERGED = 1e-24
 """Corrections below this have found the curve: more digits than the value of eps is told with."""
 NEAR = 1e-17

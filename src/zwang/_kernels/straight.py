@@ -27,6 +27,9 @@ WORKSPACE = {size}
 CONTRACTED, EXACT = 'fastmath={"contract"}', "fastmath=False"
 VECTOR, ARRAY = "float64[::1]", "float64[:, ::1]"
 
+MANY_ZEROS = 1000
+"""Zeros from which on outputs are cleared at once."""
+
 
 def module_source(program: Program, outputs: Outputs) -> str:
     """Return the source of a module with `prepare`, `one` (a state), `shared` and `each` (arrays of states).
@@ -100,12 +103,20 @@ def _with_prepared(program: Program, prepared: Sequence[Node]) -> dict[Node, str
     return input_names(program) | {node: f"w{k}" for k, node in enumerate(prepared)}
 
 
+def _written(program: Program, outputs: Outputs, text: Emitter) -> list[str]:
+    """Return what writes the outputs; very many zeros, as Hessians have them, would each be a statement to compile."""
+    zero, nodes = program.graph.zero, outputs.nodes
+    sparse = nodes.count(zero) >= MANY_ZEROS
+    lines = [f"out[:{len(nodes)}] = 0.0"] if sparse else []
+    return lines + [f"out[{k}] = {text[node]}" for k, node in enumerate(nodes) if not (sparse and node == zero)]
+
+
 def _one_state(name: str, program: Program, outputs: Outputs, prepared: Sequence[Node], options: str) -> str:
     names = _with_prepared(program, prepared) | {node: f"s{k}" for k, node in enumerate(outputs.held)}
     read, computed, text = body(program, names, outputs.wanted)
     places = {"q": "q[{}]", "v": "v[{}]", "p": "params[{}]", "w": "workspace[{}]", "s": "int_table[{}] != 0"}
     lines = [f"{item} = {places[item[0]].format(item[1:])}" for item in read if item != "t"] + computed
-    lines += [f"out[{k}] = {text[node]}" for k, node in enumerate(outputs.nodes)]
+    lines += _written(program, outputs, text)
     lines.append("return 0" if outputs.sound is None else f"return 0 if {text[outputs.sound]} else 1")
     head = f"@njit(EVAL_SIGNATURE, {options})\ndef {name}(t, q, v, params, int_table, workspace, out):\n"
     return _indented(head, lines)

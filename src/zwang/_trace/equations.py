@@ -133,11 +133,9 @@ class Equations:
     @cached_property
     def curved(self) -> Functions:
         """The function of what `plain` computes for f alone, then of the Hessians of f (m, n, n)."""
-        g, q = self.program.graph, self.program.q
-        rows = self.gradients[: self.m]
-        second = [g.forward(row, {q[j]: g.one}) for row in rows for j in range(self.n)]
+        q, rows = self.program.q, self.gradients[: self.m]
         outputs = [*self.nodes[: self.m], *(node for row in rows for node in row)]
-        outputs += [node for column in second for node in column]
+        outputs += [node for row in rows for j in range(self.n) for node in self._bent(row, q[j])]
         return self.dialect.build(self.program, {"one": Outputs(tuple(outputs))}, "curvatures")
 
     @cached_property

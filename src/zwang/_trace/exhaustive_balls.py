@@ -20,6 +20,7 @@ from zwang._trace.formulas import ExactEquations, Formulas
 
 Array = NDArray[np.float64]
 BITS = 64
+"""More than floats have, so that the corners of boxes are exact balls."""
 
 
 class Boxes(Balls):

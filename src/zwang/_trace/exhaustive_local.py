@@ -28,7 +28,9 @@ from zwang._trace.local import kind_of
 
 DEGREES = (4, 8, 12)
 CLOSE = 1e-9
+"""How near a coordinate must be to the simple number that it is taken for; the proof does not rest on it."""
 LARGEST = 1000
+"""Denominators of coordinates that are tried."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from zwang._trace.local_series import BranchStart, SeriesPiece, grow, piece_of, 
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
+"""Coefficients of the reduced equation below this part of the largest are rounding."""
 DEGREES = (4, 6, 10, 16)
 VANISHING = 10
 """Equations without terms up to this degree are taken to vanish: constraints that repeat others."""

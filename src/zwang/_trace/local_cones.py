@@ -19,7 +19,9 @@ from zwang._trace.local_series import BranchStart, grow, reach
 
 Array = NDArray[np.float64]
 SIMPLE = 1e-4
+"""Singular values of the gradients below this say that a line is a multiple one: its place is known to 1e-8 then."""
 SEED = 20
+"""Of the starts on the sphere, so that results repeat."""
 LARGEST = 6
 """Unknowns up to which all zeros of the forms are computed: 462 monomials then."""
 NEARLY = 0.3

@@ -22,6 +22,7 @@ from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 TINY = 1e-10
+"""Reduced equations with all coefficients below this vanish: those of constraints that repeat others."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def reduce(at: Frame, degree: int) -> ReducedEquations:
 
     M = monomials(k, degree)
     try:
-        found, _ = reduction.reduce(values, split, degree, FLOATS)
+        with np.errstate(all="ignore"):  # far from any root numbers may overflow: what comes of it is not finite
+            found, _ = reduction.reduce(values, split, degree, FLOATS)
     except (ArithmeticError, StateError):  # a root or a quotient that is not smooth there
         return ReducedEquations(at, M, np.zeros((0, M.size)))
     return ReducedEquations(at, M, _independent(np.array([item.c for item in found]).reshape(-1, M.size)))

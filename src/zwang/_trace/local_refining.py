@@ -20,11 +20,17 @@ from zwang._trace.local_reduction import Frame, ReducedEquations, derivative_sys
 
 Array = NDArray[np.float64]
 NEAR = 0.3
+"""How far, in units of the scales, a singular point may lie from where it is looked for."""
 REGULAR = 0.03
+"""Ratio of singular values above which the conditions for the point determine it well."""
 ZERO = 1e-9
+"""What counts as zero at the point: rounding of the equations, gathered over their terms."""
 CONVERGED = 3e-14
+"""A step this small, relative to the coordinates, is rounding."""
 DEGREES = (6, 10, 16)
 ORDERS = (2, 3, 4, 5, 6, 7, 8)
+MOST_TERMS = 500
+"""Of a reduced equation that is looked at: with many free directions a product of two series takes their square."""
 
 
 def refine(place: Place, q: Array, tolerance: float = ZERO) -> Frame | None:
@@ -75,7 +81,10 @@ def _candidates(place: Place, q: Array, rank: int) -> Iterator[Frame]:
     first = frame(place, q, rank)
     if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR:
         return
+    k = first.kernel.shape[1]
     for order in ORDERS:
+        if comb(order + k, k) > MOST_TERMS:
+            break
         found = _by_derivatives(first, order)
         if found is not None:
             yield found

@@ -19,6 +19,7 @@ from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
 USED = 16
+"""Degree of the series, in units of the root: rounding is reached within about a quarter of the radius."""
 
 
 def widest(root: int) -> float:

@@ -23,6 +23,7 @@ from zwang._numerics.series.power import Series, monomials, ring
 from zwang._numerics.series.reduction import Split, reduce
 
 NEWTON = 60
+"""Steps after which Newton's method has failed: it doubles the known terms, or digits, each time."""
 TERMS = (8, 14, 24, 40)
 """Numbers of terms of series, in turn, until everything asked is known."""
 STEP = 8

@@ -27,6 +27,7 @@ from zwang._numerics.series.arithmetic import (
 SAME = 1e-5
 """A double root of floats is a pair of roots about so far apart, relative to its size."""
 NEWTON = 80
+"""Steps from a few digits to all of them are a handful; more means a root that is not simple."""
 
 Roots = list[tuple[Any, int]]
 
