@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, overload
 
 from zwang._declare.given import as_expression, as_slip
-from zwang._declare.laws import Ellipse, Interval, Law, Section, is_law, law_expressions, map_law
+from zwang._declare.laws import Ellipse, FrictionLaw, Interval, Section, is_law, law_expressions, map_law
 from zwang._declare.symbols import Velocity
 from zwang.errors import DeclarationError, nearest
 
@@ -43,7 +43,7 @@ class _Relation(_Constraint):
     """A constraint with an expression, and so with a normal: `Bilateral` or `Unilateral`."""
 
     expr: Any
-    friction: Law | None = field(default=None, kw_only=True)
+    friction: FrictionLaw | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         kind = type(self).__name__

@@ -112,7 +112,7 @@ def _shown(expr: Any) -> str:
 Section: TypeAlias = Interval | Ellipse
 
 
-class Law(Protocol):
+class FrictionLaw(Protocol):
     """What every law of friction has, and all that the package asks of one."""
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
-from zwang._declare.laws import Law
+from zwang._declare.laws import FrictionLaw
 from zwang._declare.symbols import Coordinate
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
@@ -64,7 +64,7 @@ def place(
     return system.replace(**changes)
 
 
-def _friction(law: Law, size: Any, name: str | None) -> Friction:
+def _friction(law: FrictionLaw, size: Any, name: str | None) -> Friction:
     """Return a law with a normal force in the place of the multiplier: what it lets slip bounds it at rest too."""
     section = law.section()
     first, second = section.sides
