@@ -25,6 +25,8 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 MOST_RANGES = 2000
 """Rows with undetermined reactions up to which their ranges go into a file; each takes some linear programs."""
+MOST_EVENTS = 20
+"""Events that a summary lists."""
 
 
 @storable
@@ -323,6 +325,22 @@ class Motion(Result):
         return storage.save(self.complete(), Path(path))
 
     def __repr__(self) -> str:
-        from zwang._results.motion_text import motion_text
+        return _text(self)
 
-        return motion_text(self)
+
+def _text(motion: Motion) -> str:
+    """Return the summary a person wants."""
+    start, end = float(motion.t[0]), float(motion.t[-1])
+    lines = [f"Motion of '{motion.name}': {motion.status.name}. {motion.status.value}"]
+    if motion.reason:
+        lines.append(f"  {motion.reason}")
+    steps = sum(len(piece.t) - 1 for piece in motion.pieces)
+    lines.append(f"  from t = {start:.6g} to {end:.10g} in {steps} steps, {len(motion.modes)} spans of one mode")
+    shown = motion.events[:MOST_EVENTS]
+    lines += [f"  {event!r}" for event in shown]
+    if len(motion.events) > len(shown):
+        lines.append(f"  ... and {len(motion.events) - len(shown)} more events")
+    if motion.continuations:
+        lines.append("  it could go on:")
+        lines += [f"    {item.sentence}" for item in motion.continuations]
+    return "\n".join(lines)

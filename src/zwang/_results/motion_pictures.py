@@ -14,7 +14,6 @@ from zwang.errors import DeclarationError, nearest
 if TYPE_CHECKING:
     from zwang._plot.film import Film
     from zwang._plot.scene import Scene
-    from zwang._results.motion import Motion
 
 Array = NDArray[np.float64]
 GROUPS = {
@@ -32,7 +31,7 @@ MOST_ROWS = 20_000
 MARKED = 60
 
 
-def fine(motion: Motion) -> tuple[Array, Array]:
+def fine(motion: Any) -> tuple[Array, Array]:
     """Return times and states (rows, 2 n) with places inside each step from dense output: steps may be long."""
     from zwang._results.motion_dense import states_in_piece
 
@@ -46,7 +45,7 @@ def fine(motion: Motion) -> tuple[Array, Array]:
     return np.concatenate(times), np.concatenate(states)
 
 
-def quantity(motion: Motion, name: str) -> dict[str, Array]:
+def quantity(motion: Any, name: str) -> dict[str, Array]:
     """Return the rows of a group, of a coordinate or velocity, or of a constraint's reaction, by name."""
     columns = {"positions": motion.q, "velocities": motion.v, "accelerations": motion.a}
     if name in columns:
@@ -74,7 +73,7 @@ def _flat(rows: Mapping[str, Array]) -> dict[str, Array]:
     return found
 
 
-def draw_motion(motion: Motion, what: Sequence[str], against: str | None, ax: Any) -> Any:
+def draw_motion(motion: Any, what: Sequence[str], against: str | None, ax: Any) -> Any:
     """Draw quantities over time, or against another one."""
     from zwang._plot.motion import draw_path, draw_series
 
@@ -98,7 +97,7 @@ def draw_motion(motion: Motion, what: Sequence[str], against: str | None, ax: An
     return draw_series(motion.t, series, events=_marks(motion), label=label, heading=heading, ax=ax)
 
 
-def _smooth(motion: Motion, names: Sequence[str], against: str | None) -> tuple[Array, dict[str, Array]] | None:
+def _smooth(motion: Any, names: Sequence[str], against: str | None) -> tuple[Array, dict[str, Array]] | None:
     """Return positions and velocities over fine times; None where something else is asked, or the rows suffice."""
     columns = (*motion.coordinates, *motion.velocities)
     groups = {"positions": motion.coordinates, "velocities": motion.velocities}
@@ -109,7 +108,7 @@ def _smooth(motion: Motion, names: Sequence[str], against: str | None) -> tuple[
     return t, {name: states[:, columns.index(name)] for name in wanted}
 
 
-def _marks(motion: Motion) -> list[tuple[float, str]]:
+def _marks(motion: Any) -> list[tuple[float, str]]:
     marks = []
     for event in motion.events:
         whose = event.name if event.kind == "user" else event.constraint
@@ -117,7 +116,7 @@ def _marks(motion: Motion) -> list[tuple[float, str]]:
     return marks
 
 
-def film_of(motion: Motion, drawing: Any = None, *, frames: int | None = None) -> Film:
+def film_of(motion: Any, drawing: Any = None, *, frames: int | None = None) -> Film:
     """Return the film of a motion: of its drawing, or, without one, of its coordinates as running curves."""
     from zwang._plot.film import Film
 
@@ -131,7 +130,7 @@ def film_of(motion: Motion, drawing: Any = None, *, frames: int | None = None) -
     return Film(times, shown.scene({**motion.params, **states}).repeated(len(times)), marks, motion.name)
 
 
-def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any]) -> Scene:
+def _running_curves(motion: Any, times: Array, states: Mapping[str, Any]) -> Scene:
     """Return coordinates over time, each scaled to its own range and drawn above the last."""
     from zwang._plot.scene import Scene
 
@@ -144,7 +143,7 @@ def _running_curves(motion: Motion, times: Array, states: Mapping[str, Any]) -> 
     return Scene(motion.coordinates, places)
 
 
-def dataset(motion: Motion) -> Any:
+def dataset(motion: Any) -> Any:
     """Return the motion as an xarray.Dataset: rows along 'time', which may come twice where the state jumps."""
     try:
         import xarray
