@@ -167,3 +167,8 @@ def test_a_run_that_is_cut_short_again_and_again_goes_on_where_it_was(number: st
     assert [f"fake {id}" in text for id in IDS] == [True, True, False, True]
     assert "it was ended by SIGKILL (exit code -9)" in text
     assert sorted(item.name for item in tmp_path.iterdir()) == ["ledger.json", "one", "three", "two"]
+
+
+def test_workers_wait_for_machine_code_so_that_tasks_of_one_job_have_one_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ZWANG_WAIT", raising=False)
+    assert list(work_through(os.getenv, [["ZWANG_WAIT"]], workers=1)) == [("ZWANG_WAIT", "1")]

@@ -170,6 +170,8 @@ def serve(function: Callable[[Any], Any], connection: Connection, parent: int) -
     """Do what the parent sends until it closes the pipe; its life, and not Ctrl-C, decides about this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent(parent)
+    # Tasks of one job must not differ by what was on disk when each began: they wait for machine code (`jit.answers`).
+    os.environ.setdefault("ZWANG_WAIT", "1")
     while True:
         try:
             task = connection.recv()
