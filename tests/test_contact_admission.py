@@ -4,6 +4,7 @@ import pickle
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 import zwang as zw
 from zwang._declare.contact_table import table_of
@@ -163,3 +164,9 @@ def test_explanations_are_computed_when_asked_for_and_travel_with_the_result(tmp
         assert [one.rejected.key(row) for row in range(len(one.rejected))] == [("open",), ("slip-",)]
         assert one.certificate.kind == "enumeration" and one.graph is not None and one.redundancy is None
     assert found.but(note="other").note == "other" and found.note != "other"
+
+
+def test_a_ragged_value_of_a_state_is_refused_by_name():
+    ball = zw.gallery.get("bouncing_ball")
+    with pytest.raises(zw.ZwangError, match="v_y"):
+        zw.reactions(ball.system, {**ball.state, "v_y": [[1.0], [1.0, 2.0]]}, ball.params)

@@ -45,7 +45,8 @@ def _one_small_state(given: Mapping[str, Any]) -> bool:
     system = getattr(system, "system", system)
     frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
     values = [*(given.get("state") or {}).values(), *(given.get("params") or {}).values()]
-    single = not any(np.ndim(value) for value in values)
+    # What makes no sense is refused by name later on: here nothing is made an array.
+    single = not any(getattr(value, "ndim", hasattr(value, "__len__")) for value in values)
     return single and len(frictional) <= FEW and all(len(item.slip) < 2 for item in frictional)
 
 
