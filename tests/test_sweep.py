@@ -313,7 +313,7 @@ def test_pictures_of_one_two_and_three_axes() -> None:
         ({"over": {"mu": [1.0]}, "seed": -1}, "not negative"),
         ({"over": {"mu": [1.0]}, "project": "yes"}, "True or False"),
         ({"over": {"mu": [1.0]}, "budget": {"hours": 1}}, "seconds, steps and memory"),
-        ({"over": {"mu": [1.0]}, "progress": 3}, "or a function"),
+        ({"over": {"mu": [1.0]}, "progress": 3}, "must be a function"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_computed(options: dict[str, Any], words: str) -> None:

@@ -50,7 +50,7 @@ def test_a_store_goes_on_where_it_was_stopped_and_is_read_meanwhile(tmp_path: Pa
     assert isinstance(read, zw.results.Study)
     assert (read.done == part.done).all()
     asked: list[int] = []
-    whole = rod(**options, progress=lambda done, total: asked.append(done))
+    whole = rod(**options, progress=lambda done: asked.append(int(done)))
     assert asked[0] == 5
     assert whole.status.name == "COMPLETE"
     alone = rod(over={"mu": MU}, keep=("status", "accelerations"))
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     rod = zw.gallery.get("painleve_rod")
     zw.sweep(sweep_functions.slow, rod.system, None, rod.params, over={{"mu": np.arange(200.0)}},
              keep={{"found": sweep_functions.whole}}, workers=2, store={store!r},
-             progress=lambda done, total: print(done, flush=True))
+             progress=lambda done: print(done, flush=True))
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from typing import Any
 
@@ -136,7 +136,3 @@ def left(done: Any, block: int) -> Iterator[tuple[int, int]]:
     for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         for first in range(start, stop, block):
             yield first, min(block, stop - first)
-
-
-Report = Callable[[int, int], None]
-"""What is told how far a sweep is: points done, and all."""

@@ -18,6 +18,7 @@ from zwang._compile.model import Model
 from zwang._declare.plain import law_modules, to_dict
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget
+from zwang._progress import Progress, check_progress, progress_bar
 from zwang._results.base import Provenance
 from zwang._results.study import Study
 from zwang._results.study_columns import Columns, from_bytes
@@ -47,7 +48,7 @@ def sweep(
     seed: int = 0,
     project: bool = False,
     backend: str = "native",
-    progress: Callable[[int, int], None] | bool | None = None,
+    progress: Progress = None,
     budget: Allowed = None,
     **options: Any,
 ) -> Study:
@@ -83,7 +84,7 @@ def sweep(
         stay closed), what is varied held.
     backend : str
     progress : None, bool or callable
-        A bar on a terminal after two seconds, always, never, or a function of the points done and of all.
+        A bar on a terminal after two seconds, always, never, or a function of the number of points done.
     budget : seconds, or mapping of 'seconds' and 'steps' (points), optional
         After which the sweep ends with the status INTERRUPTED and what it has.
     **options
@@ -133,6 +134,7 @@ def sweep(
     staff = check_workers(workers)
     if staff is not None:
         _check_sendable(question)
+    check_progress(progress, "sweep")
     size = _block(question, block)
     return _swept(question, axes, declared, staff, store, size, UNLIMITED.but("sweep", budget), progress)
 
@@ -153,10 +155,10 @@ def _swept(
     journal = StoreWriter(store, about) if store is not None else None
     columns, failures, residual = _resumed(journal, axes)
     reason = ""
-    report = _reporter(progress, f"{question.verb} of {system.name}")
     deadline, most = monotonic() + allowed.seconds, allowed.steps
+    done = 0
     try:
-        with _interrupts.noticed():
+        with _interrupts.noticed(), progress_bar(progress, f"sweep {system.name}", end=axes.total) as show:
             done = int(np.count_nonzero(columns.done)) + len(failures)
             before = done
             tried = columns.done.copy()
@@ -171,7 +173,8 @@ def _swept(
                         worst = None if math.isnan(answer.residual) else answer.residual
                         journal.write(answer.first, answer.count, worst, answer.columns, answer.failed)
                 done += answer.count
-                report(done, axes.total)
+                if show is not None:
+                    show(done)
                 if done < axes.total and (monotonic() > deadline or done - before >= most):
                     reason = "The budget is spent."
                     break
@@ -180,7 +183,6 @@ def _swept(
         reason = "It was interrupted."
         print(f"sweep: interrupted after {done} of {axes.total} points.{_cure(store)}", file=sys.stderr)
     finally:
-        report(-1, axes.total)
         if journal is not None:
             with _interrupts.uninterrupted():
                 journal.close()
@@ -309,13 +311,3 @@ def _check_sendable(question: Question) -> None:
                 f"sweep: {what} can't be sent to other processes ({type(error).__name__}: {error}). Functions must be "
                 "defined at the top of a module; or leave workers= out."
             ) from None
-
-
-def _reporter(progress: Any, words: str) -> Callable[[int, int], None]:
-    if progress is None or isinstance(progress, bool):
-        return lambda done, total: None
-    if not callable(progress):
-        raise DeclarationError(
-            f"sweep: progress= must be None, True, False or a function; it was given {progress!r:.40}."
-        )
-    return lambda done, total: progress(done, total) if done >= 0 else None

@@ -16,7 +16,6 @@ from zwang._results.study import Study, StudyStatus
 from zwang._sweep import sampled, sweep
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
-from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, budget_from, budget_option, number, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError, nearest
@@ -167,14 +166,7 @@ def _computed(asked: dict[str, Any], given: Mapping[str, Any], budget: tuple[str
         workers = asked.get("workers")
         if given["dask"]:
             workers = stack.enter_context(_dask(given["dask"]))
-        show = None
         options = dict(asked["options"])
-
-        def report(done: int, total: int) -> None:
-            nonlocal show
-            show = show or stack.enter_context(progress(f"{asked['verb']} of {system.name}", total))
-            show(done, "")
-
         return sweep(
             asked["verb"],
             system,
@@ -190,7 +182,6 @@ def _computed(asked: dict[str, Any], given: Mapping[str, Any], budget: tuple[str
             project=asked["project"],
             backend=asked.get("backend", "native"),
             budget=budget_from(budget),
-            progress=report,
             **options,
         )
 
