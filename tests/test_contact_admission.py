@@ -11,7 +11,7 @@ from zwang._declare.contact_table import table_of
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.contact.modes import Level, Side
 from zwang._numerics.contact.problem import problem_of
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.tolerances import Tolerances
 from zwang._results.later import Later
 
@@ -27,7 +27,7 @@ def random_table(rng):
         at = -1 if side is Side.BOUND else normal
         own = law if count else -1
         of = (at,) if at >= 0 and count else ()
-        places.append(Place(f"c{k}", side, level, at, tuple(range(slip, slip + count)), own, of))
+        places.append(ContactPlace(f"c{k}", side, level, at, tuple(range(slip, slip + count)), own, of))
         normal, slip, law = normal + (at >= 0), slip + count, law + bool(count)
     return ContactTable(tuple(places)), normal, slip
 

@@ -11,7 +11,7 @@ import sympy as sp
 from flint import arb, ctx
 
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Graph
 from zwang._numerics.series.arithmetic import FLOATS, PI, Arithmetic, NotRationalError, Undecided, decided
 from zwang._numerics.series.balls import BALLS, precision
@@ -81,7 +81,7 @@ def test_an_expression_of_two_variables_has_its_derivatives(over: Arithmetic) ->
     R = ring(over, 2)
     with precision(128):
         place = {x: R.variable(0, 5, over.number(0.3)), y: R.variable(1, 5, over.number(-0.4))}
-        (found,) = Evaluation(graph, [node], over)(place)
+        (found,) = GraphEvaluation(graph, [node], over)(place)
         values = [float(item) for item in found.coefficients]
     for value, (i, j) in zip(values, monomials(2, 4).rows, strict=True):
         slope = sp.diff(EXPRESSION.subs(sp.Abs(Y - 2), 2 - Y), X, i, Y, j).subs({X: 0.3, Y: -0.4})
@@ -94,7 +94,7 @@ def test_an_exact_graph_keeps_rationals_and_pi_and_a_plain_one_rounds_them() -> 
     x = graph.input("x")
     node = Converter(graph, {X: x})(expr)
     with precision(300):
-        (found,) = Evaluation(graph, [node], BALLS)({x: arb(3)})
+        (found,) = GraphEvaluation(graph, [node], BALLS)({x: arb(3)})
         wanted = arb(str(sp.N(expr.subs(X, 3) + sp.Float(0.1) - sp.Rational(1, 10), 90)))
         assert abs(found - wanted) < 1e-15 and found.rad() < 1e-80
     plain = Graph()

@@ -14,7 +14,7 @@ from zwang._simulate.admission import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.machine import handle, run
 from zwang._simulate.moment import Context, Decision, Moment, Start, Stop, Transition, event_at
-from zwang._simulate.options import Options
+from zwang._simulate.options import MotionOptions
 from zwang._simulate.springs import STOPPING
 
 
@@ -23,7 +23,7 @@ def made(name: str, until: float = 1.0, **options: Any) -> tuple[Context, Moment
     model = zw.compile(entry.system)
     inputs = resolve(model.system, entry.state, entry.params)
     ground = Ground.of(model, inputs)
-    context = Context(**vars(ground), options=Options(until=until, tol=1e-10, **options), policies=STOPPING)
+    context = Context(**vars(ground), options=MotionOptions(until=until, tol=1e-10, **options), policies=STOPPING)
     return context, admit(ground, inputs).begin()
 
 

@@ -9,24 +9,24 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._trace.equations import Place, equations_of, parameter_vector
+from zwang._trace.equations import SpacePlace, equations_of, parameter_vector
 from zwang._trace.local import LocalStructure, analyse
 from zwang._trace.local_cones import _common_zeros, real_lines
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 
 
-def placed(system: zw.System, params: Any = None) -> Place:
+def placed(system: zw.System, params: Any = None) -> SpacePlace:
     equations = equations_of(system)
     values = parameter_vector(system, params)
-    return Place(equations, values, 0.0, np.ones(equations.n), np.ones(equations.m))
+    return SpacePlace(equations, values, 0.0, np.ones(equations.n), np.ones(equations.m))
 
 
-def plane(expr: Any) -> Place:
+def plane(expr: Any) -> SpacePlace:
     return placed(zw.System(kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(expr)]))
 
 
-def found(place: Place, near: Any) -> LocalStructure:
+def found(place: SpacePlace, near: Any) -> LocalStructure:
     local = analyse(place, np.asarray(near, dtype=float))
     assert local is not None
     return local

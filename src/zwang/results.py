@@ -20,10 +20,10 @@ from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.limit import (
     LimitStatus,
     LimitStudy,
+    LimitVerdict,
     Order,
     Recommendation,
     RecommendationStatus,
-    Verdict,
 )
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
@@ -50,6 +50,7 @@ __all__ = [
     "HalfBranch",
     "LimitStatus",
     "LimitStudy",
+    "LimitVerdict",
     "LocalType",
     "Motion",
     "MotionEvent",
@@ -71,5 +72,4 @@ __all__ = [
     "StudyStatus",
     "Threshold",
     "TraceStatus",
-    "Verdict",
 ]

@@ -16,7 +16,7 @@ from flint import arb
 
 from zwang._asymptotics.mechanics import Mechanics, directions, forces, root, sign_of
 from zwang._asymptotics.point import Number
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._numerics.budget import spend
 from zwang._numerics.series.arithmetic import Undecided
 from zwang._numerics.series.branches import HalfCurve
@@ -45,7 +45,7 @@ class WayIn:
     half : HalfCurve
         Of the points looked at.
     mechanics : Mechanics
-    small : Evaluation
+    small : GraphEvaluation
         What goes to zero: the squared distance (`squared`), a distance or eps.
     squared : bool
     perturbed : bool
@@ -59,7 +59,7 @@ class WayIn:
     label: str
     half: HalfCurve
     mechanics: Mechanics
-    small: Evaluation
+    small: GraphEvaluation
     squared: bool
     perturbed: bool
     sign: int

@@ -13,7 +13,7 @@ from zwang._asymptotics.approaches import WayIn, limit_direction
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_signs
 from zwang._asymptotics.point import Number, Spot
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.series.arithmetic import NearlyCritical, Undecided, decided
 from zwang._numerics.series.balls import largest
@@ -125,7 +125,7 @@ def _is_nearest_on_its_curve(spot: Spot, way: WayIn, others: Sequence[WayIn]) ->
     return True
 
 
-def _approach(spot: Spot, mechanics: Mechanics, half: HalfCurve, small: Evaluation, nearest: bool) -> WayIn | None:
+def _approach(spot: Spot, mechanics: Mechanics, half: HalfCurve, small: GraphEvaluation, nearest: bool) -> WayIn | None:
     """Return the way along a half-branch of the points s_eps; None where eps stays zero or they are not nearest."""
 
     def seen(terms: int) -> tuple[int, list[Number]]:

@@ -17,7 +17,7 @@ from flint import arb
 from zwang._asymptotics.point import ExactSystem, Number
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import law_rows
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Node
 from zwang._numerics.contact.law import LawRows
 from zwang._numerics.series.balls import BALLS
@@ -95,11 +95,11 @@ class Mechanics:
         if speed_of is not None and not self._kinetic:
             self._speed_rows = exact.evaluation(graph.gradient(exact.convert(speed_of), program.q))
 
-    def formula(self, node: Node, values: Mapping[Node, Number] | None = None) -> Evaluation:
+    def formula(self, node: Node, values: Mapping[Node, Number] | None = None) -> GraphEvaluation:
         """Return a node as a function of positions, with the values of further inputs."""
         return self.exact.evaluation([node], values)
 
-    def value(self, formula: Evaluation, q: Sequence[Any]) -> Any:
+    def value(self, formula: GraphEvaluation, q: Sequence[Any]) -> Any:
         """Return a formula at a position."""
         return formula(self.exact.at(q))[0]
 

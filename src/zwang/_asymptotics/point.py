@@ -24,14 +24,14 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import derive_program
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Node
 from zwang._numerics.series.arithmetic import EXACT
 from zwang._numerics.series.balls import BALLS, largest, precision, rounding
 from zwang._numerics.series.branches import SAFETY, HalfCurve, split_at
 from zwang._numerics.series.field import dot, eliminate, orthonormal, solve, times
 from zwang._numerics.series.power import Series, ring
-from zwang._trace.equations import Place, equations_of
+from zwang._trace.equations import SpacePlace, equations_of
 from zwang._trace.local import analyse
 from zwang._trace.sampling import region_of
 from zwang.errors import DeclarationError
@@ -90,9 +90,9 @@ class ExactSystem:
         names = [item.name for item in system.constraints if not isinstance(item, Friction)]
         self.normals = dict(zip(map(str, names), program.normals, strict=True))
 
-    def evaluation(self, outputs: Sequence[Node], known: Mapping[Node, Number] | None = None) -> Evaluation:
+    def evaluation(self, outputs: Sequence[Node], known: Mapping[Node, Number] | None = None) -> GraphEvaluation:
         """Return some nodes as functions of the state, with the values of further inputs."""
-        return Evaluation(self.program.graph, outputs, BALLS, {**self.known, **(known or {})})
+        return GraphEvaluation(self.program.graph, outputs, BALLS, {**self.known, **(known or {})})
 
     def at(self, q: Sequence[Any], v: Sequence[Any] = ()) -> dict[Node, Any]:
         """Return a state as an evaluation takes it."""
@@ -107,7 +107,7 @@ class ConstraintSet:
         self.exact, self.nodes, self.known = exact, list(nodes), dict(known or {})
         graph, q = exact.program.graph, exact.program.q
         self.gradients = [graph.gradient(node, q) for node in self.nodes]
-        self._made: dict[tuple[str, int], Evaluation] = {}
+        self._made: dict[tuple[str, int], GraphEvaluation] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -273,7 +273,7 @@ def local_type(model: Model, params: Array, q: Array) -> PointType:
     """Return the local type at a point; where `trace` can't tell it, a word that says no more than that."""
     equations = equations_of(model)
     _, scale = region_of(equations, params, None)
-    place = Place(equations, params, 0.0, scale, np.ones(equations.m))
+    place = SpacePlace(equations, params, 0.0, scale, np.ones(equations.m))
     found = analyse(place, q)
     if found is None:
         return PointType("singular point", [])

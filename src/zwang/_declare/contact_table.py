@@ -9,7 +9,7 @@ from zwang._declare.friction_forms import law_rows
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._numerics.contact.modes import Level, Side
-from zwang._numerics.contact.table import NO_LAW, ContactTable, Place
+from zwang._numerics.contact.table import NO_LAW, ContactPlace, ContactTable
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +38,7 @@ def table_of(system: System) -> ContactTable:
         timeless = not any(expr.has(time) for expr in given)
         of = (at,) if at >= 0 and own >= 0 else ()
         rows = laws[own] if own >= 0 else NO_LAW
-        places.append(Place(str(item.name), side, level, at, slips, own, of, rows, timeless))
+        places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless))
         slip += len(item.slip)
         law += bool(item.slip)
     return ContactTable(tuple(places))

@@ -16,7 +16,7 @@ from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ModeEquations:
         return reduce(lambda a, b: g.condition("and", a, b), dict.fromkeys(truths), g.condition("le", g.zero, g.one))
 
     # Friction of what slides.
-    def _directions(self, law: Place, sign: int) -> list[Node]:
+    def _directions(self, law: ContactPlace, sign: int) -> list[Node]:
         g = self.g
         if len(law.slips) == 1:
             return [g.const(float(sign))]
@@ -88,7 +88,7 @@ class ModeEquations:
         speed = self.speed(law)
         return [g.div(value, speed) for value in values]
 
-    def speed(self, law: Place) -> Node:
+    def speed(self, law: ContactPlace) -> Node:
         """Return the length of the slip of a law."""
         g = self.g
         squares = [g.mul(self.program.slips[j].value, self.program.slips[j].value) for j in law.slips]
@@ -97,7 +97,7 @@ class ModeEquations:
     def _size(self, normal: int) -> float:
         return -1.0 if normal in self.mode.pulling else 1.0
 
-    def _against(self, law: Place, directions: Sequence[Node], bound: Node) -> dict[int, Node]:
+    def _against(self, law: ContactPlace, directions: Sequence[Node], bound: Node) -> dict[int, Node]:
         """Return -bound * direction as a generalized force."""
         g = self.g
         force: dict[int, Node] = {}

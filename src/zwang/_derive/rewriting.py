@@ -55,7 +55,7 @@ def substitute(g: Graph, outputs: Sequence[Node], replaced: Mapping[Node, Node])
 
 
 @dataclass(frozen=True)
-class Frozen:
+class FrozenProgram:
     """A program without choices that depend on state or time, and the surfaces at which they were made.
 
     Attributes
@@ -69,12 +69,12 @@ class Frozen:
     program: Program
     surfaces: list[Node]
 
-    def copy(self) -> Frozen:
+    def copy(self) -> FrozenProgram:
         """Return it with a graph of its own; see `Program.copy`."""
         return replace(self, program=self.program.copy())
 
 
-def freeze(program: Program) -> Frozen:
+def freeze(program: Program) -> FrozenProgram:
     """Return the program with its choices frozen; the energies stay as they are."""
     freezer = _Freezer(program)
     rows = [*program.normals, *program.slips]
@@ -98,7 +98,7 @@ def freeze(program: Program) -> Frozen:
         slips=[row(item) for item in program.slips],
         bounds=[new(node) for node in program.bounds],
     )
-    return Frozen(frozen, freezer.surfaces)
+    return FrozenProgram(frozen, freezer.surfaces)
 
 
 class _Freezer:

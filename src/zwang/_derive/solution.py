@@ -19,7 +19,7 @@ PIVOT = 1e-10
 
 
 @dataclass(frozen=True)
-class Solution:
+class SymbolicSolution:
     """Nodes of the accelerations, of the multipliers of the active constraints, and of the truth 'regular'."""
 
     accelerations: list[Node]
@@ -27,7 +27,7 @@ class Solution:
     regular: Node
 
 
-def solve(program: Program, active: Sequence[int]) -> Solution:
+def solve(program: Program, active: Sequence[int]) -> SymbolicSolution:
     """Return accelerations and multipliers when the normals of that number are active, all as equalities."""
     g = program.graph
     n = len(program.q)
@@ -50,7 +50,7 @@ def solve(program: Program, active: Sequence[int]) -> Solution:
     ]
     truths = dict.fromkeys([*mass.regular, *delassus.regular])
     regular = reduce(lambda a, b: g.condition("and", a, b), truths, g.condition("le", g.zero, g.one))
-    return Solution(accelerations, multipliers, regular)
+    return SymbolicSolution(accelerations, multipliers, regular)
 
 
 class Factor:

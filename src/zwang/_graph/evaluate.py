@@ -93,7 +93,7 @@ _OPERATORS: dict[str, Any] = {
 }
 
 
-class Evaluation:
+class GraphEvaluation:
     """Some outputs of a graph over an arithmetic: whatever depends on known inputs alone is computed once.
 
     Parameters
@@ -111,7 +111,7 @@ class Evaluation:
     >>> from zwang._numerics.series.power import ring
     >>> g = Graph(exact=True)
     >>> x = g.input("x")
-    >>> square = Evaluation(g, [g.div(g.mul(x, x), g.const(3))], RATIONALS)
+    >>> square = GraphEvaluation(g, [g.div(g.mul(x, x), g.const(3))], RATIONALS)
     >>> str(square({x: RATIONALS.number(2)})[0])
     '4/3'
     >>> [str(item) for item in square({x: ring(RATIONALS).variable(0, 3)})[0].coefficients]

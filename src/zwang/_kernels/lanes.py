@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet, ModeEquations
 from zwang._derive.program import Program
-from zwang._derive.rewriting import Frozen
+from zwang._derive.rewriting import FrozenProgram
 from zwang._graph.graph import Node
 from zwang._interrupts import taken
 from zwang._kernels.outputs import Array, Ints, Outputs
@@ -19,7 +19,7 @@ from zwang._kernels.straight import body, input_names, prepared_nodes
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.jit import load_generated
-from zwang._numerics.motion.lanes import Layout, lane_source
+from zwang._numerics.motion.lanes import LaneLayout, lane_source
 from zwang._numerics.pacing import Pace
 
 LANES = 8
@@ -55,7 +55,7 @@ class Lanes:
     """A mode ready to move many states side by side."""
 
     module: ModuleType
-    layout: Layout
+    layout: LaneLayout
 
     def run(
         self,
@@ -115,7 +115,7 @@ class Lanes:
         return replace(found, interrupted=begun)
 
 
-def lanes_for(frozen: Frozen, structure: ContactTable, mode: ActiveSet) -> Lanes | None:
+def lanes_for(frozen: FrozenProgram, structure: ContactTable, mode: ActiveSet) -> Lanes | None:
     """Return the lanes of a mode; None where they don't suit it.
 
     They suit systems whose constraints hold both ways without friction, and forces without switching surfaces.
@@ -139,7 +139,7 @@ def lanes_of(program: Program, structure: ContactTable, mode: ActiveSet, lanes: 
         "land": Outputs((*velocities, *accelerations, *rates), landed),
     }
     prepared = sorted({node for item in kernels.values() for node in prepared_nodes(program, item)})
-    layout = Layout(len(program.q), len(program.params), len(prepared), len(values), len(rates), lanes)
+    layout = LaneLayout(len(program.q), len(program.params), len(prepared), len(values), len(rates), lanes)
     n = layout.n
     places = {
         "motion": [*(layout.row("OUT", k) for k in range(n)), layout.row("SEEN")],
@@ -155,7 +155,7 @@ def lanes_of(program: Program, structure: ContactTable, mode: ActiveSet, lanes: 
 
 
 def _kernel(
-    program: Program, layout: Layout, title: str, outputs: Outputs, places: Sequence[str], prepared: Sequence[Node]
+    program: Program, layout: LaneLayout, title: str, outputs: Outputs, places: Sequence[str], prepared: Sequence[Node]
 ) -> str:
     """Return a function that computes nodes in every lane."""
     names = input_names(program) | {node: f"w{i}" for i, node in enumerate(prepared)}

@@ -21,11 +21,11 @@ from typing import Any
 
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet, ModeEquations
-from zwang._derive.rewriting import Frozen
+from zwang._derive.rewriting import FrozenProgram
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class Watch:
     smooth: Node | None = None
 
 
-def watches_of(equations: ModeEquations, frozen: Frozen, structure: ContactTable, extra: Sequence[Node]) -> list[Watch]:
+def watches_of(
+    equations: ModeEquations, frozen: FrozenProgram, structure: ContactTable, extra: Sequence[Node]
+) -> list[Watch]:
     """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
@@ -64,7 +66,7 @@ def watches_of(equations: ModeEquations, frozen: Frozen, structure: ContactTable
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
 
 
-def _reserve(equations: ModeEquations, law: Place, load: Node | None) -> tuple[Node, Node]:
+def _reserve(equations: ModeEquations, law: ContactPlace, load: Node | None) -> tuple[Node, Node]:
     """Return what friction has left before it slips, and a smoother node of the same sign; `load` is abs(N)."""
     g, forces = equations.g, [equations.tangential[j] for j in law.slips]
     first, second = (equations.program.bounds[row] for row in law.rows.held())
@@ -110,8 +112,8 @@ SOLVED = ("normal", "reserve")
 
 
 def mode_kernels(
-    dialect: Dialect, system: System, frozen: Frozen, structure: ContactTable, mode: ActiveSet, extra: Sequence[Any],
-    *, quick: bool,
+    dialect: Dialect, system: System, frozen: FrozenProgram, structure: ContactTable, mode: ActiveSet,
+    extra: Sequence[Any], *, quick: bool,
 ) -> ModeKernels:  # fmt: skip
     """Return the functions of a mode, written out; the graph of the frozen program takes up its nodes."""
     program = frozen.program
@@ -151,7 +153,7 @@ def mode_kernels(
     )
 
 
-def _nodes(system: System, frozen: Frozen, extra: Sequence[Any]) -> list[Node]:
+def _nodes(system: System, frozen: FrozenProgram, extra: Sequence[Any]) -> list[Node]:
     """Return the nodes of user expressions, with their choices left as they are."""
     convert = Converter(frozen.program.graph, frozen.program.symbols(system))
     return [convert(item) for item in extra]

@@ -17,7 +17,7 @@ from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
 from zwang._derive.program import Program, derive_program
-from zwang._derive.rewriting import Frozen, freeze
+from zwang._derive.rewriting import FrozenProgram, freeze
 from zwang._derive.solution import solve
 from zwang._kernels.layout import TermLayout
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
@@ -68,7 +68,7 @@ class Service:
         return derive_program(self.system)
 
     @cached_property
-    def frozen(self) -> Frozen:
+    def frozen(self) -> FrozenProgram:
         """The program with its choices frozen. Add nodes to copies of it."""
         return freeze(self.program.copy())
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._interrupts import noticed, raise_lost
 from zwang._limit.ideal import Ideal
-from zwang._limit.running import Run, Runner
+from zwang._limit.running import RealizedRun, Runner
 from zwang._numerics.jit import carried
 from zwang._numerics.motion.course import STATUS
 from zwang._numerics.motion.reference import DISTANCES
@@ -31,7 +31,7 @@ class Gathered:
     ----------
     strengths : (s,)
     edges : (k + 1,)
-    runs : tuple of Run
+    runs : tuple of RealizedRun
         Those that reached the end, one for each strength.
     failed : tuple of str
         What became of the others, in words.
@@ -46,7 +46,7 @@ class Gathered:
 
     strengths: Array
     edges: Array
-    runs: tuple[Run, ...]
+    runs: tuple[RealizedRun, ...]
     failed: tuple[str, ...]
     spent: str
     floors: dict[str, Array]
@@ -70,7 +70,7 @@ def gather(
     done = 0
     given_up = threading.Event()
 
-    def one(strength: float) -> Run:
+    def one(strength: float) -> RealizedRun:
         nonlocal done
         made = runner.run(strength, edges, reference, stop=given_up.is_set)
         done += 1
@@ -106,7 +106,7 @@ def nothing_gathered(start: float, end: float, cells: int, spent: str) -> Gather
     return Gathered(np.zeros(0), np.linspace(start, end, cells + 1), (), (), spent, none, float("nan"), "")
 
 
-def _residual(runner: Runner, run: Run, edges: Array) -> float:
+def _residual(runner: Runner, run: RealizedRun, edges: Array) -> float:
     """Return how far the positions move when steps are halved; nan where a budget doesn't allow it."""
     finer = runner.run(run.strength, edges, None, finer=2.0).course
     if finer.status != DONE:
@@ -114,13 +114,13 @@ def _residual(runner: Runner, run: Run, edges: Array) -> float:
     return float(np.abs(finer.q - run.course.q).max() / (1e-300 + np.abs(finer.q).max()))
 
 
-def _failure(run: Run) -> str:
+def _failure(run: RealizedRun) -> str:
     course = run.course
     words = f"The motion at strength {run.strength:.3g} {STATUS[course.status]} (t = {course.t[-1]:.6g})."
     return f"{words} {course.reason}".strip()
 
 
-def _floors(runner: Runner, runs: tuple[Run, ...], edges: Array) -> dict[str, Array]:
+def _floors(runner: Runner, runs: tuple[RealizedRun, ...], edges: Array) -> dict[str, Array]:
     """Return what rounding leaves uncertain.
 
     A constraint's expression is known to eps |q|, so the force of a spring to eps |q| w^2, anew at every step. Over the

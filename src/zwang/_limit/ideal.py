@@ -34,7 +34,7 @@ ROUNDING = 1e-20
 
 
 @dataclass(frozen=True)
-class Start:
+class IdealStart:
     """Where the ideal motion starts.
 
     Attributes
@@ -52,7 +52,7 @@ class Start:
     mobility: float
 
 
-def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start:
+def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> IdealStart:
     """Return the start of the ideal motion: the velocity projected onto the constraints that hold there.
 
     Those are the bilateral ones, and the velocity-level unilateral ones that the velocity violates; a one-sided gap
@@ -84,7 +84,7 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Start
     state |= {item.name: float(value) for item, value in zip(system.velocities, v - correction, strict=True)}
     wanted = [k for k, item in enumerate(normals) if item.name in names]
     mobility = max(float(rows[k] @ np.linalg.solve(mass, rows[k])) for k in wanted)
-    return Start({**state, "t": float(inputs.t[0])}, removed, mobility)
+    return IdealStart({**state, "t": float(inputs.t[0])}, removed, mobility)
 
 
 def _require_masses(model: Model, inputs: Inputs, terms: Any) -> None:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from zwang._limit.effective import applies, effective_motion
 from zwang._limit.fitting import fit_order
 from zwang._limit.gathering import Gathered
-from zwang._limit.ideal import Ideal, Start
+from zwang._limit.ideal import Ideal, IdealStart
 from zwang._limit.other_sides import other_side_limit
 from zwang._limit.ways import Softened
 from zwang._numerics.motion.reference import DISTANCES
-from zwang._results.limit import CommonLimit, LimitStatus, Order, Verdict
+from zwang._results.limit import CommonLimit, LimitStatus, LimitVerdict, Order
 
 Array = NDArray[np.float64]
 FALLS = -0.05
@@ -40,11 +40,11 @@ def orders_of(gathered: Gathered) -> dict[str, Order]:
 def judge(
     softened: Softened,
     gathered: Gathered,
-    start: Start,
+    start: IdealStart,
     ideal: Ideal | None,
     state: Mapping[Any, Any],
     params: Mapping[Any, Any],
-) -> Verdict:
+) -> LimitVerdict:
     """Return what the realized motions tend to: the ideal motion, something else that has a name, or nothing.
 
     Where a budget ended some of them nothing is concluded: others, or another clock, might say otherwise.
@@ -52,7 +52,7 @@ def judge(
     if gathered.spent:
         number = len(gathered.failed) + len(gathered.runs)
         words = f"{len(gathered.failed)} of {number} realized motions" if number else "The ideal motion"
-        return Verdict(LimitStatus.UNDECIDED, f"{words} did not reach the end. {gathered.spent}")
+        return LimitVerdict(LimitStatus.UNDECIDED, f"{words} did not reach the end. {gathered.spent}")
     scale = _travel(gathered)
     if ideal is not None:
         verdict = _to_ideal(gathered, scale)
@@ -61,7 +61,7 @@ def judge(
     for candidate in _candidates(softened, gathered, start, state, params):
         if _reached(candidate.distances, candidate.order, gathered, scale):
             words = f"converge to {candidate.sentence}: position with order {candidate.order.value:.2f}"
-            return Verdict(
+            return LimitVerdict(
                 LimitStatus.CONVERGES_ELSEWHERE,
                 f"The realized motions don't converge to the ideal one; they {words}.",
                 candidate.order,
@@ -85,7 +85,7 @@ def _reached(errors: Array, order: Order, gathered: Gathered, scale: float) -> b
     return bool(falls and errors[-1] < NEAR * scale and errors[-1] < 0.7 * errors[0])
 
 
-def _to_ideal(gathered: Gathered, scale: float) -> Verdict | None:
+def _to_ideal(gathered: Gathered, scale: float) -> LimitVerdict | None:
     errors, orders = errors_of(gathered), orders_of(gathered)
     order = orders["position"]
     if not _reached(errors["position"], order, gathered, scale):
@@ -105,11 +105,11 @@ def _to_ideal(gathered: Gathered, scale: float) -> Verdict | None:
         rest = " and ".join(words[name] for name in staying)
         sentence += f"; {rest} {'does' if len(staying) == 1 else 'do'} not converge"
         sentence += ", only in the mean" if "force" in staying else ""
-    return Verdict(LimitStatus.CONVERGES, sentence + ".", order)
+    return LimitVerdict(LimitStatus.CONVERGES, sentence + ".", order)
 
 
 def _candidates(
-    softened: Softened, gathered: Gathered, start: Start, state: Mapping[Any, Any], params: Mapping[Any, Any]
+    softened: Softened, gathered: Gathered, start: IdealStart, state: Mapping[Any, Any], params: Mapping[Any, Any]
 ) -> list[CommonLimit]:
     """Return the limits other than the ideal motion that theory knows for this realization."""
     found = []
@@ -145,7 +145,7 @@ def _compared(gathered: Gathered, sentence: str, q: Array, v: Array, force: Arra
     return CommonLimit(sentence, gathered.edges, q, v, force, actions, distances, order)
 
 
-def _among_themselves(gathered: Gathered, ideal: Ideal | None, scale: float) -> Verdict:
+def _among_themselves(gathered: Gathered, ideal: Ideal | None, scale: float) -> LimitVerdict:
     """Compare each realized motion with the next: they may come together without coming to the ideal one."""
     q = np.array([run.course.q for run in gathered.runs])
     apart = np.linalg.norm(np.diff(q, axis=0), axis=2).max(axis=1)
@@ -168,9 +168,9 @@ def _among_themselves(gathered: Gathered, ideal: Ideal | None, scale: float) -> 
             np.zeros((len(best), 0)),
         )  # fmt: skip
         words = f"the realized motions converge to {limit.sentence}"
-        return Verdict(LimitStatus.CONVERGES_ELSEWHERE, f"{than}; {words}.", order, limit)
+        return LimitVerdict(LimitStatus.CONVERGES_ELSEWHERE, f"{than}; {words}.", order, limit)
     if len(apart) >= 3 and apart[-3:].min() > 1e-3 * scale and not order.value + order.uncertainty < FALLS:
         words = f"the realized motions have no limit: neighbours in strength stay {apart[-1]:.3g} apart"
-        return Verdict(LimitStatus.DOES_NOT_CONVERGE, f"{than}, and {words}.", order)
+        return LimitVerdict(LimitStatus.DOES_NOT_CONVERGE, f"{than}, and {words}.", order)
     words = f"neighbours in strength are {apart[-1]:.3g} apart at the last"
-    return Verdict(LimitStatus.UNDECIDED, f"{than}; these strengths don't show another limit: {words}.", order)
+    return LimitVerdict(LimitStatus.UNDECIDED, f"{than}; these strengths don't show another limit: {words}.", order)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import compile
 from zwang._declare.constraints import Unilateral
-from zwang._limit.ideal import Start
+from zwang._limit.ideal import IdealStart
 from zwang._limit.single import one_motion
 from zwang._limit.ways import Softened
 from zwang._realize import amounts
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 def other_side_limit(
-    softened: Softened, start: Start, params: Mapping[Any, Any], edges: Array
+    softened: Softened, start: IdealStart, params: Mapping[Any, Any], edges: Array
 ) -> tuple[str, Array, Array] | None:
     """Return (words, q, v at the edges) of the ideal motion with the friction of the permitted side; None if none."""
     system = softened.ideal

@@ -14,7 +14,7 @@ from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.fitting import fit_order
 from zwang._limit.ideal import Ideal, project_start
-from zwang._limit.running import AT_ONCE, BUDGET, Run, Runner
+from zwang._limit.running import AT_ONCE, BUDGET, RealizedRun, Runner
 from zwang._limit.studying import averaging_width, smoothed
 from zwang._limit.verb import CELLS, described_motion, ideal_motion
 from zwang._limit.ways import Softened, default_strengths, soften
@@ -136,7 +136,7 @@ class _Search:
     def __init__(self, runner: Runner, edges: Array, ideal: Ideal, error: float, first: float, most: float) -> None:
         self.runner, self.edges, self.ideal, self.error, self.first = runner, edges, ideal, error, first
         self.most = most
-        self.runs: dict[float, Run] = {}
+        self.runs: dict[float, RealizedRun] = {}
 
     def distance(self, strength: float) -> float:
         """Return the position error at a strength."""

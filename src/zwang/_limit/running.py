@@ -49,7 +49,7 @@ EVENTS_TOL = 1e-10
 
 
 @dataclass(frozen=True)
-class Run:
+class RealizedRun:
     """A realized motion at one strength; `spent` says which budget ended it, if one did."""
 
     strength: float
@@ -141,7 +141,7 @@ class Runner:
         *,
         finer: float = 1.0,
         stop: Callable[[], bool] | None = None,
-    ) -> Run:
+    ) -> RealizedRun:
         """Return the motion at one strength; `finer` divides the share of the period and the tolerance.
 
         `stop` is asked many times a second whether to give up. Each run has its own budget, so that it doesn't depend
@@ -153,18 +153,18 @@ class Runner:
             run = self._run(strength, edges, reference, finer)
             return replace(run, spent="" if run.course.status == DONE else meter.over)
 
-    def _run(self, strength: float, edges: Array, reference: Reference | None, finer: float) -> Run:
+    def _run(self, strength: float, edges: Array, reference: Reference | None, finer: float) -> RealizedRun:
         began = time.perf_counter()
         if self.method == "events":
             course = run_events(self, strength, edges, reference, max(self.tol, EVENTS_TOL) / finer)
-            return Run(strength, course, time.perf_counter() - began)
+            return RealizedRun(strength, course, time.perf_counter() - began)
         problem = self.problem(strength)
         if self.method == "implicit":
             course = run_implicit(problem, edges, tol=self.tol / finer, reference=reference)
         else:
             phase = self._phase(problem, float(edges[-1] - edges[0])) / finer
             course = run_oscillatory(problem, edges, phase=phase, tol=self.tol / finer, reference=reference)
-        return Run(strength, course, time.perf_counter() - began)
+        return RealizedRun(strength, course, time.perf_counter() - began)
 
     def mobility(self, otherwise: float) -> float:
         """Return the squared frequency, or the rate, per unit of strength at the start, or `otherwise`."""
@@ -175,11 +175,11 @@ class Runner:
         found = rate**2 / strength if self.softened.level == "position" else rate / strength
         return found if np.isfinite(found) and found > 1e-12 else otherwise
 
-    def rate(self, run: Run) -> float:
+    def rate(self, run: RealizedRun) -> float:
         """Return the fastest rate [1/s] along a run, from a few of its states; 0 where it is not known."""
         return max(self.rates(run))
 
-    def rates(self, run: Run) -> list[float]:
+    def rates(self, run: RealizedRun) -> list[float]:
         """Return the fastest rate [1/s] at a few states of a run; 0 where it is not known."""
         if self.method == "events":
             return [0.0]

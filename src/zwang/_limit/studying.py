@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._limit.gathering import Gathered
-from zwang._limit.ideal import Ideal, Start
+from zwang._limit.ideal import Ideal, IdealStart
 from zwang._limit.judging import errors_of, orders_of
 from zwang._limit.ways import Softened
 from zwang._results import Provenance
-from zwang._results.limit import LimitStudy, Order, Verdict
+from zwang._results.limit import LimitStudy, LimitVerdict, Order
 from zwang._results.motion import Motion, MotionStatus
 
 Array = NDArray[np.float64]
@@ -21,7 +21,12 @@ SMOOTH = 16
 
 
 def assemble(
-    softened: Softened, gathered: Gathered, start: Start, motion: Motion, ideal: Ideal | None, verdict: Verdict
+    softened: Softened,
+    gathered: Gathered,
+    start: IdealStart,
+    motion: Motion,
+    ideal: Ideal | None,
+    verdict: LimitVerdict,
 ) -> LimitStudy:
     """Return the study."""
     n, names = len(softened.ideal.coordinates), softened.names

@@ -9,7 +9,7 @@ from zwang._compile import Model, compile
 from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.gathering import gather, nothing_gathered
-from zwang._limit.ideal import Ideal, Start, describe, project_start
+from zwang._limit.ideal import Ideal, IdealStart, describe, project_start
 from zwang._limit.judging import judge
 from zwang._limit.running import AT_ONCE, BUDGET, Runner
 from zwang._limit.single import one_motion
@@ -139,7 +139,7 @@ def limit(
 
 
 def ideal_motion(
-    model: Model, start: Start, params: Mapping[Any, Any], until: float, options: Mapping[str, Any]
+    model: Model, start: IdealStart, params: Mapping[Any, Any], until: float, options: Mapping[str, Any]
 ) -> Motion:
     """Return the ideal motion, as exact as dense output can be."""
     return one_motion(model, start.state, params, until=until, tol=IDEAL_TOL, **options)

@@ -26,7 +26,7 @@ LEAST = 0.05
 
 
 @dataclass(frozen=True)
-class Growth:
+class GrowthFit:
     """A power law that was found: the exponent p with its error, and t*."""
 
     exponent: float
@@ -41,7 +41,7 @@ class Growth:
         )
 
 
-def growth(t: Array, x: Array, rate: Array, finest: float = 0.0) -> Growth | None:
+def growth(t: Array, x: Array, rate: Array, finest: float = 0.0) -> GrowthFit | None:
     """Return the power law by which a quantity grows towards the end of its places; None where it does not.
 
     Parameters
@@ -82,7 +82,7 @@ def growth(t: Array, x: Array, rate: Array, finest: float = 0.0) -> Growth | Non
     error = max(error, abs(halves[0][0] - halves[1][0]) / 2)  # type: ignore[index]
     if p < LEAST or error > 0.2 * p or off > STRAIGHT:
         return None
-    return Growth(p, error, instant)
+    return GrowthFit(p, error, instant)
 
 
 def _line(t: Array, y: Array) -> tuple[float, float, float, float] | None:

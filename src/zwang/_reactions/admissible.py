@@ -16,7 +16,7 @@ from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
 from zwang._numerics.contact.admission import Admission, Standing, admit
 from zwang._numerics.contact.problem import ContactProblem, problem_of
-from zwang._numerics.contact.table import Place
+from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
@@ -121,7 +121,7 @@ def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[st
     return {str(name): real(value, f"normal_forces[{str(name)!r}]", where=system.name) for name, value in given.items()}
 
 
-def _reason(system: str, place: Place, terms: Terms | SparseTerms, found: Admission, number: int) -> str:
+def _reason(system: str, place: ContactPlace, terms: Terms | SparseTerms, found: Admission, number: int) -> str:
     """Return why a constraint does not act; a state that violates it is a StateError."""
     refuse(system, place, terms, found, number)
     value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
@@ -136,7 +136,7 @@ def _reason(system: str, place: Place, terms: Terms | SparseTerms, found: Admiss
 
 
 def refuse(
-    system: str, place: Place, terms: Terms | SparseTerms, found: Admission, number: int, *, cure: str = ""
+    system: str, place: ContactPlace, terms: Terms | SparseTerms, found: Admission, number: int, *, cure: str = ""
 ) -> None:
     """Raise a StateError where a state violates a constraint: off a bilateral one or leaving it, below a one-sided.
 

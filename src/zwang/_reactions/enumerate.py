@@ -14,7 +14,7 @@ import numpy.typing as npt
 from zwang._numerics.contact.certificates import Proof, certificates
 from zwang._numerics.contact.choose import solve_one
 from zwang._numerics.contact.delassus import friction_arrays
-from zwang._numerics.contact.enumeration import Outcome, find_modes, mode_count
+from zwang._numerics.contact.enumeration import SearchOutcome, find_modes, mode_count
 from zwang._numerics.contact.exact.sets import ExactSet, exact_set
 from zwang._numerics.contact.merging import components, maximal
 from zwang._numerics.contact.mode_tables import Law
@@ -66,7 +66,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
+class SolverOptions:
     """How far to go; tolerances are relative to the size of the terms."""
 
     tol: float
@@ -142,7 +142,7 @@ def reactions_of_problem(
     called = problem.names if names is None else tuple(names)
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
-    options = Options(tol, slip_tol, every, budget, certify, report, exact, partial)
+    options = SolverOptions(tol, slip_tol, every, budget, certify, report, exact, partial)
     origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
         return in_given_units(problem, _planar(problem, called, options, name, tuple(coordinates), origin))
@@ -166,7 +166,7 @@ def _fits(problem: ContactProblem) -> bool:
     return bool(count <= LARGEST and count * len(problem.force) <= DENSE)
 
 
-def _what_is_left(problem: ContactProblem, options: Options) -> str:
+def _what_is_left(problem: ContactProblem, options: SolverOptions) -> str:
     rows = problem.rows
     if not is_planar(problem, slip_tol=options.slip_tol):
         why = "a contact at rest has friction in a plane, where modes can't be enumerated"
@@ -183,7 +183,7 @@ class Found:
     """The solution set in scaled forces, and how much of it that is."""
 
     pieces: list[Piece]
-    outcome: Outcome | None
+    outcome: SearchOutcome | None
     proofs: Callable[[], list[Proof]]
     complete: bool
     marginal: tuple[str, ...]
@@ -191,7 +191,7 @@ class Found:
     exact: ExactSet | None = None
 
 
-def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: Options) -> Found:
+def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: SolverOptions) -> Found:
     tol = options.tol
     rounding = _ill_conditioned(reduced, tol)
     outcome = _enumerate(reduced, total, options)
@@ -227,7 +227,7 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     return Found(pieces, outcome, proofs, complete, marginal, note)
 
 
-def _to_decide(reduced: Reduced, outcome: Outcome) -> Ints | None:
+def _to_decide(reduced: Reduced, outcome: SearchOutcome) -> Ints | None:
     """Return the choices below which the search is to be decided exactly; None where that is needed nowhere."""
     if np.finfo(float).eps * reduced.condition > ROUNDING or outcome.doubts > len(outcome.choices):
         return np.full((1, outcome.choices.shape[1]), -1)  # all of it
@@ -238,7 +238,7 @@ def _to_decide(reduced: Reduced, outcome: Outcome) -> Ints | None:
 def _planar(
     problem: ContactProblem,
     names: tuple[str, ...],
-    options: Options,
+    options: SolverOptions,
     name: str,
     coordinates: tuple[str, ...],
     provenance: Provenance,
@@ -296,7 +296,7 @@ def _planar(
     )
 
 
-def _enumerate(reduced: Reduced, total: float, options: Options) -> Outcome | None:
+def _enumerate(reduced: Reduced, total: float, options: SolverOptions) -> SearchOutcome | None:
     if options.every is False or (reduced.count > SEARCHABLE and not options.budget):
         return None
     few = reduced.count <= ENUMERATED or total <= 4.0**ENUMERATED
@@ -305,7 +305,7 @@ def _enumerate(reduced: Reduced, total: float, options: Options) -> Outcome | No
     return find_modes(reduced, tol=options.tol, budget=budget, margin=margin, partial=partial, report=options.report)
 
 
-def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | None) -> str:
+def _cost(reduced: Reduced, total: float, options: SolverOptions, outcome: SearchOutcome | None) -> str:
     digits = sum(np.log10(len(table.modes)) for table in reduced.tables)
     count = f"{total:.6g}" if np.isfinite(total) and total < 1e15 else f"10^{digits:.0f}"
     tried = f"; {outcome.nodes} linear programs were spent on it" if outcome is not None else ""
@@ -319,7 +319,7 @@ def _cost(reduced: Reduced, total: float, options: Options, outcome: Outcome | N
     )
 
 
-def _one(problem: ContactProblem, reduced: Reduced, options: Options) -> list[Piece]:
+def _one(problem: ContactProblem, reduced: Reduced, options: SolverOptions) -> list[Piece]:
     tol = options.tol
     piece = one_piece(problem, reduced, tol, options.slip_tol)
     if piece is None and not reduced.special:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact import search_tree as tree
-from zwang._numerics.contact.enumeration import Outcome, Variable
+from zwang._numerics.contact.enumeration import SearchOutcome, Variable
 from zwang._numerics.contact.exact.sets import ExactSet
 from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES, YIELDS
 from zwang._numerics.contact.pieces import solved
@@ -40,7 +40,7 @@ def no_rejections(names: tuple[str, ...]) -> Rejections:
 def explain(
     problem: ContactProblem,
     reduced: Reduced,
-    outcome: Outcome | None,
+    outcome: SearchOutcome | None,
     total: float,
     names: tuple[str, ...],
     tol: float,
@@ -118,7 +118,7 @@ def _unit(reduced: Reduced, contact: int, reason: str) -> float:
 def _branches(
     problem: ContactProblem,
     reduced: Reduced,
-    outcome: Outcome,
+    outcome: SearchOutcome,
     names: tuple[str, ...],
     found: frozenset[tuple[int, ...]],
 ) -> Rejections:

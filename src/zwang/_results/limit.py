@@ -103,9 +103,9 @@ class CommonLimit:
     order: Order
 
 
-@storable
+@storable(name="Verdict")
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class LimitVerdict:
     """What a limit study found, as a sentence with the data it rests on.
 
     Attributes
@@ -187,7 +187,7 @@ class LimitStudy(Result):
     energy_removed : float
         Kinetic energy that projecting the start of the ideal motion took away [J].
     ideal : Motion or None
-    verdict : Verdict
+    verdict : LimitVerdict
     windows : (w, 2)
         Times round impacts of the ideal motion between which only positions were compared.
     costs : mapping
@@ -218,7 +218,7 @@ class LimitStudy(Result):
     energy_over_time: Array
     energy_removed: float
     ideal: Motion | None
-    verdict: Verdict
+    verdict: LimitVerdict
     windows: Array
     costs: Mapping[str, Array]
     floor: Array

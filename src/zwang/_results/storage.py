@@ -24,6 +24,8 @@ PACKED: dict[str, Any] = {"mode": "w", "compression": zipfile.ZIP_DEFLATED, "com
 """How archives are made: numbers hardly shrink any further than with the fastest way to pack them."""
 T = TypeVar("T", bound=type)
 _KNOWN: dict[str, type] = {}
+_NAMES: dict[type, str] = {}
+"""What files call a class, which may be called otherwise by now."""
 SHAPES: dict[type, Mapping[str, str]] = {}
 """Shapes of the fields of classes, in the words of `shapes`."""
 
@@ -31,8 +33,8 @@ SHAPES: dict[type, Mapping[str, str]] = {}
 @overload
 def storable(cls: T) -> T: ...
 @overload
-def storable(*, shapes: Mapping[str, str]) -> Callable[[T], T]: ...
-def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None) -> Any:
+def storable(*, shapes: Mapping[str, str] = ..., name: str | None = ...) -> Callable[[T], T]: ...
+def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None, name: str | None = None) -> Any:
     """Mark a frozen dataclass or an Enum as one that files may hold.
 
     Parameters
@@ -40,6 +42,8 @@ def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None) -> Any
     shapes : mapping, optional
         Field -> its shape in letters, such as ``{"t": "k+1", "q": "k+1 n"}``: a file that doesn't keep them is refused.
         What else must hold is said by a method ``_check`` that returns what doesn't, in words, or an empty text.
+    name : str, optional
+        What files call the class, by default its name: a class may be renamed, files stay.
 
     Examples
     --------
@@ -49,7 +53,8 @@ def storable(cls: Any = None, *, shapes: Mapping[str, str] | None = None) -> Any
     """
 
     def marked(cls: T) -> T:
-        _KNOWN[cls.__name__] = _seen(cls)
+        _NAMES[cls] = name or cls.__name__
+        _KNOWN[_NAMES[cls]] = _seen(cls)
         SHAPES[cls] = dict(shapes or {})
         return cls
 
@@ -110,13 +115,13 @@ def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
     if isinstance(value, (np.bool_, np.integer)):
         return value.item()
     if isinstance(value, Enum):
-        return {"enum": type(value).__name__, "name": value.name}
+        return {"enum": _name_of(value), "name": value.name}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {
             name: _encode(getattr(value, item.name), arrays, f"{place}.{name}")
             for name, item in stored_fields(type(value)).items()
         }
-        return {"data": type(value).__name__, "fields": parts}
+        return {"data": _name_of(value), "fields": parts}
     if isinstance(value, Mapping):
         pairs = [[_encode(k, arrays, ""), _encode(v, arrays, f"{place}.{i}")] for i, (k, v) in enumerate(value.items())]
         return {"map": pairs}
@@ -140,6 +145,10 @@ def stored_fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
     """
     named = ((item.metadata.get("stored", item.name), item) for item in dataclasses.fields(cls))
     return {name: item for name, item in named if name is not None}
+
+
+def _name_of(value: Any) -> str:
+    return _NAMES.get(type(value), type(value).__name__)
 
 
 def known_class(name: Any) -> type:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.growth import Growth, growth
+from zwang._numerics.growth import GrowthFit, growth
 from zwang._numerics.impacts import resolve_impact
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
@@ -195,7 +195,7 @@ def _towards(t: Array) -> Array:
     return np.asarray(t[-1] - left)
 
 
-def _fastest(ground: Ground, past: Past) -> tuple[str, Growth | None]:
+def _fastest(ground: Ground, past: Past) -> tuple[str, GrowthFit | None]:
     """Return the velocity or slip that grows most like a power of the time that is left, in words, and the law."""
     t, q, v, a = _last_rows(past)
     if not len(t):
@@ -208,7 +208,7 @@ def _fastest(ground: Ground, past: Past) -> tuple[str, Growth | None]:
             for slip in place.slips:
                 rate = np.einsum("ib,bi->b", terms.slip_rows[slip], a) - terms.slip_bias[slip]
                 series.append((f"the slip of '{place.name}'", terms.slip[slip], rate))
-    best: tuple[float, str, Growth | None] = (0.0, "", None)
+    best: tuple[float, str, GrowthFit | None] = (0.0, "", None)
     for what, x, rate in series:
         found = growth(t, x, rate)
         if found is not None and abs(float(x[-1])) > best[0]:
@@ -234,7 +234,7 @@ def growing_reaction(ground: Ground, decision: Decision, past: Past) -> str:
     table = ground.table
     with np.errstate(all="ignore"):
         solved = solve_mode(table, ground.many(t, q, v), held.mode)
-    best: tuple[float, str, Growth | None] = (0.0, "", None)
+    best: tuple[float, str, GrowthFit | None] = (0.0, "", None)
     for j in held.mode.held:
         x = solved.normal[j]
         with np.errstate(all="ignore"):  # differences of logarithms are exact for powers

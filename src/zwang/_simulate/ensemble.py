@@ -25,7 +25,7 @@ from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.admission import ADMITTED
 from zwang._simulate.modes import mode_of_piece
-from zwang._simulate.options import Options
+from zwang._simulate.options import MotionOptions
 from zwang._simulate.stretch import SHARPEST, STRICTER
 from zwang.errors import StateError
 
@@ -39,7 +39,7 @@ OVERHEAD = 250
 
 
 def ensemble(
-    model: Model, inputs: Inputs, options: Options, move: Callable[[Model, Inputs, Options], Motion]
+    model: Model, inputs: Inputs, options: MotionOptions, move: Callable[[Model, Inputs, MotionOptions], Motion]
 ) -> Ensemble:
     """Return the motions from each state of a batch; `move` makes one of them."""
     with spending(options.budget) as meter:
@@ -48,7 +48,11 @@ def ensemble(
 
 
 def _motions(
-    model: Model, inputs: Inputs, options: Options, move: Callable[[Model, Inputs, Options], Motion], meter: Meter
+    model: Model,
+    inputs: Inputs,
+    options: MotionOptions,
+    move: Callable[[Model, Inputs, MotionOptions], Motion],
+    meter: Meter,
 ) -> Ensemble:
     done: dict[int, Motion] = {}
 
@@ -82,7 +86,7 @@ def _motions(
     )
 
 
-def side_by_side(model: Model, inputs: Inputs, options: Options, one: Callable[[int], Motion]) -> Ensemble | None:
+def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Callable[[int], Motion]) -> Ensemble | None:
     """Return the ensemble of a batch; None where its motions are to be computed one by one.
 
     Parameters
@@ -155,7 +159,7 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
         one(int(k))
 
 
-def _moved(lanes: Lanes, inputs: Inputs, tol: float, options: Options, until: float) -> LaneEnds:
+def _moved(lanes: Lanes, inputs: Inputs, tol: float, options: MotionOptions, until: float) -> LaneEnds:
     """Return where the motions are at a time."""
     starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
     progress = options.progress

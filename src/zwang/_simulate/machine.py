@@ -45,12 +45,12 @@ from zwang._simulate.moment import (
     Transition,
     stopped_at,
 )
-from zwang._simulate.options import Options
-from zwang._simulate.record import Record
+from zwang._simulate.options import MotionOptions
+from zwang._simulate.record import MotionRecord
 from zwang._simulate.rows import RowSource, motion_of
 from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
 from zwang._simulate.starting import leave_rest
-from zwang._simulate.stretch import Made, advance, pay
+from zwang._simulate.stretch import MadeSteps, advance, pay
 from zwang._simulate.watch import said, spatial_stress
 from zwang.errors import DeclarationError, StateError
 
@@ -62,14 +62,14 @@ STANDSTILL = 60
 """Events without any time passing after which a motion chatters."""
 
 
-def motion(model: Model, inputs: Inputs, options: Options, policies: Policies) -> Motion:
+def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Policies) -> Motion:
     """Return the motion by events from a state; one that can't be is a StateError.
 
     Parameters
     ----------
     model, inputs : Model, Inputs
         Of one state.
-    options : Options
+    options : MotionOptions
     policies : Policies
         What is done where the laws don't say.
     """
@@ -77,7 +77,7 @@ def motion(model: Model, inputs: Inputs, options: Options, policies: Policies) -
     context = Context(**vars(Ground.of(inertia.moving, inputs)), options=options, policies=policies)
     # A state that can't be is a mistake, told before anything is written.
     moment = as_given(inputs) if inertia.lost else admit(context, inputs)
-    record = Record(context, moment)
+    record = MotionRecord(context, moment)
     stream = options.stream
     try:
         if stream is not None:
@@ -96,7 +96,7 @@ def motion(model: Model, inputs: Inputs, options: Options, policies: Policies) -
     return made if stream is None else _noted(record.context, stream, made)
 
 
-def _as_motion(record: Record, stop: Stop, pieces: tuple[MotionPiece, ...]) -> Motion:
+def _as_motion(record: MotionRecord, stop: Stop, pieces: tuple[MotionPiece, ...]) -> Motion:
     options = record.context.options
     source = RowSource(record.context.ground, options.redundant)
     return motion_of(source, options, stop, pieces, record.events, record.drift, {"tol": options.tol})
@@ -115,7 +115,7 @@ def _noted(ground: Ground, stream: MotionStream, motion: Motion) -> Motion:
     return replace(motion, residual=None, reason=f"{motion.reason} {note}".strip())
 
 
-def run(context: Context, moment: Moment, record: Record | None = None, *, lost: str = "") -> Record:
+def run(context: Context, moment: Moment, record: MotionRecord | None = None, *, lost: str = "") -> MotionRecord:
     """Carry a motion to its end.
 
     Parameters
@@ -123,12 +123,12 @@ def run(context: Context, moment: Moment, record: Record | None = None, *, lost:
     context : Context
     moment : Moment
         Admitted.
-    record : Record, optional
+    record : MotionRecord, optional
         Where it is kept; a new one by default.
     lost : str
         Why it ends where it starts, in words, if some motion has no inertia there.
     """
-    record = Record(context, moment) if record is None else record
+    record = MotionRecord(context, moment) if record is None else record
     record.moment = moment.begin()
     try:
         if lost:
@@ -147,13 +147,13 @@ def run(context: Context, moment: Moment, record: Record | None = None, *, lost:
     return record
 
 
-def _interrupted(record: Record) -> Stop:
+def _interrupted(record: MotionRecord) -> Stop:
     reached = max([record.moment.t, *(float(piece.t[-1]) for piece in record.pieces[-1:])])
     until = record.context.options.until
     return Stop(MotionStatus.INTERRUPTED, f"Interrupted at t = {reached:.6g}; it was to go on until {until:.6g}.")
 
 
-def _run(context: Context, record: Record) -> None:
+def _run(context: Context, record: MotionRecord) -> None:
     spend()
     try:
         record.take(handle(context, record.moment, Start()))
@@ -169,7 +169,7 @@ def _run(context: Context, record: Record) -> None:
         raise cut.cause from None
 
 
-def _stretch(context: Context, record: Record, decision: Decision) -> None:
+def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None:
     """Make one stretch of steps in a mode; record it, and what follows from what happened."""
     if record.moment.t >= context.options.until:
         return record.end(Stop(MotionStatus.REACHED))
@@ -203,7 +203,7 @@ def _stretch(context: Context, record: Record, decision: Decision) -> None:
     return _go_on(record, following, made)
 
 
-def _go_on(record: Record, following: Transition, made: Made) -> None:
+def _go_on(record: MotionRecord, following: Transition, made: MadeSteps) -> None:
     """Record what follows from an event, and pay for it."""
     record.take(following)
     if isinstance(following.decision, Stop):
@@ -213,7 +213,7 @@ def _go_on(record: Record, following: Transition, made: Made) -> None:
     return spend(EVENT)
 
 
-def _happening(context: Context, decision: Decision, made: Made, past: Sequence[MotionPiece]) -> Happening:
+def _happening(context: Context, decision: Decision, made: MadeSteps, past: Sequence[MotionPiece]) -> Happening:
     """Return what has happened at the end of a stretch."""
     status = made.stretch.status
     if decision.mode.undetermined and status != INTERRUPTED:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Level, Mode, Side
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._results.motion_parts import MotionPiece
 
@@ -40,7 +40,7 @@ class Held:
     undetermined: tuple[str, ...] = ()
 
 
-def change_of(place: Place, before: Mode, after: Mode) -> str | None:
+def change_of(place: ContactPlace, before: Mode, after: Mode) -> str | None:
     """Return the kind of event that a change of mode is, None where nothing is logged of it."""
     first, second = before.plain, after.plain
     if first is second:

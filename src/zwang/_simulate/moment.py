@@ -28,7 +28,7 @@ from zwang._simulate.flights import Flights
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import Held
 from zwang._simulate.nearness import Dip, Nearness
-from zwang._simulate.options import Options
+from zwang._simulate.options import MotionOptions
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -369,7 +369,7 @@ class Policies:
 class Context(Ground):
     """What stays the same through a motion, with what was asked of it."""
 
-    options: Options
+    options: MotionOptions
     policies: Policies
 
     @property

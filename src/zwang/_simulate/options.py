@@ -89,7 +89,7 @@ def read_events(system: System, events: Iterable[Any]) -> tuple[Event, ...]:
 
 
 @dataclass(frozen=True)
-class Options:
+class MotionOptions:
     """The options of a motion; see `simulate`."""
 
     until: float
@@ -108,7 +108,7 @@ class Options:
     drawing: Mapping[str, Any] = field(default_factory=dict)
     starts: tuple[MotionEvent, ...] = ()
 
-    def of_start(self, k: int) -> Options:
+    def of_start(self, k: int) -> MotionOptions:
         """Return the options for one of many states; what was done to each of them is an event of its motion."""
         return replace(self, starts=self.starts[k : k + 1]) if self.starts else self
 

@@ -21,7 +21,7 @@ from zwang._results.motion_parts import Continuation
 from zwang._simulate.ground import measured_in
 from zwang._simulate.instant import user_events
 from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, Turn, Watch, event_at, keeping
-from zwang._simulate.reduced import Curve, Passage, move_along
+from zwang._simulate.reduced import Passage, ReducedCurve, move_along
 from zwang._simulate.stretch import pieces_in
 from zwang._trace.local import LocalBranch, LocalStructure
 from zwang.errors import DeclarationError
@@ -45,13 +45,13 @@ class Way:
     ----------
     number : int
     half : LocalBranch
-    curve : Curve
+    curve : ReducedCurve
         From the point, u = 0, outwards.
     """
 
     number: int
     half: LocalBranch
-    curve: Curve
+    curve: ReducedCurve
 
     def place_of(self, q: Array) -> tuple[float, float]:
         """Return the u whose point is nearest to q, and the distance in units of the coordinates."""
@@ -273,11 +273,11 @@ def turned_into(before: Array, after: Array) -> dict[str, Any]:
     return {**nothing, "before": before.copy(), "after": after, "energy_change": 0.0}
 
 
-def _curve_of(half: LocalBranch) -> Curve:
+def _curve_of(half: LocalBranch) -> ReducedCurve:
     """Return a half-branch as a curve, in the declared coordinates."""
     series = half.series * half.scale
     series[0] += half.q
-    return Curve(series, half.reach)
+    return ReducedCurve(series, half.reach)
 
 
 def _index(answer: Any, ways: tuple[Continuation, ...], name: str) -> int | None:

@@ -18,7 +18,7 @@ KEPT = 20_000
 """Rows kept in memory where a motion goes to a file."""
 
 
-class Record:
+class MotionRecord:
     """Pieces and events in the order of time, and where the motion is now.
 
     Parameters

@@ -30,7 +30,7 @@ SUBSTEPS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ReducedCurve:
     """A smooth piece of a configuration space: the coordinates as power series (d + 1, n) in u, 0 <= u <= end.
 
     Powers of the distance from a singular point, not polynomials fitted to places: their derivatives are as sharp as
@@ -38,7 +38,7 @@ class Curve:
 
     Examples
     --------
-    >>> line = Curve(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
+    >>> line = ReducedCurve(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
     >>> [part.tolist() for part in line.at(0.5)]
     [[1.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
     """
@@ -95,13 +95,13 @@ class Passage:
 
 
 def move_along(
-    curve: Curve, equations: Equations, t: float, u: float, rate: float, until: float, tol: float
+    curve: ReducedCurve, equations: Equations, t: float, u: float, rate: float, until: float, tol: float
 ) -> Passage:
     """Return the motion along a curve from u until it leaves it at an end, or until a time.
 
     Parameters
     ----------
-    curve : Curve
+    curve : ReducedCurve
     equations : callable
         (t, q, v) -> M (n, n), Q (n,).
     t, u, rate : float
@@ -142,7 +142,7 @@ def move_along(
 
 
 def _as_steps(
-    curve: Curve,
+    curve: ReducedCurve,
     right: Callable[[float, Array], list[float]],
     solution: Any,
     start: float,
@@ -167,7 +167,7 @@ def _as_steps(
 
 
 def _state(
-    curve: Curve, right: Callable[[float, Array], list[float]], time: float, y: Array, snapped: float | None
+    curve: ReducedCurve, right: Callable[[float, Array], list[float]], time: float, y: Array, snapped: float | None
 ) -> tuple[Array, Array, Array, float, float]:
     u = y[0] if snapped is None else snapped
     q, first, second = curve.at(u)

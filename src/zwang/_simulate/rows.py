@@ -19,7 +19,7 @@ from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, Motion
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
-from zwang._simulate.options import Options
+from zwang._simulate.options import MotionOptions
 from zwang._simulate.timestepping import Steps
 from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
 
@@ -34,7 +34,7 @@ SINGULAR = 1e-5
 
 def motion_of(
     source: Any,
-    options: Options,
+    options: MotionOptions,
     stop: Stop,
     pieces: tuple[MotionPiece, ...],
     events: Iterable[MotionEvent],

@@ -63,7 +63,7 @@ class Curved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Point:
+class SheetPoint:
     """A singular point on an arc.
 
     Attributes
@@ -116,7 +116,7 @@ def extrapolated(times: Array, accelerations: Array, wanted: Array) -> Array:
     return np.asarray(chebyshev.chebval((wanted - middle) / half, series).T)
 
 
-def point_on(ground: Ground, moving: Moving, arc: Arc, near: float) -> Point | None:
+def point_on(ground: Ground, moving: Moving, arc: Arc, near: float) -> SheetPoint | None:
     """Return the singular point on an arc next to a time; None where the rows stay independent.
 
     det(J M^-1 J^T) is (t - t*)^(2 k) times a smooth function, so that its 2k-th root with the sign of t - t* is smooth,
@@ -153,14 +153,14 @@ def _power(distances: Array, values: Array) -> int:
     return round(float(slope) / 2.0)
 
 
-def point_at(ground: Ground, moving: Moving, t: float, q: Array, v: Array) -> Point | None:
+def point_at(ground: Ground, moving: Moving, t: float, q: Array, v: Array) -> SheetPoint | None:
     """Return the singular point at a state; None where the rows are independent there."""
     speed = float(np.abs(v).max(initial=0.0))
     size = float(np.abs(q).max(initial=0.0)) or 1.0
     return _described(ground, moving, t, q, v, STEP * size / speed if speed else 0.0)
 
 
-def _described(ground: Ground, moving: Moving, time: float, q: Array, v: Array, span: float) -> Point | None:
+def _described(ground: Ground, moving: Moving, time: float, q: Array, v: Array, span: float) -> SheetPoint | None:
     """Return the point at a state, from the rows there and within a span of time before and after it."""
     around = [held_rows(ground, moving.mode.held, time, q + side * span * v) for side in (-1.0, 1.0)]
     here = held_rows(ground, moving.mode.held, time, q)
@@ -175,7 +175,7 @@ def _described(ground: Ground, moving: Moving, time: float, q: Array, v: Array, 
     ]
     bend = left[:, rank:].T @ (near[1] - near[0]) @ right[rank:].T / (2.0 * NUDGE)
     one = span > 0.0 and float(np.linalg.svd(bend, compute_uv=False)[-1]) > REGULAR * change
-    return Point(time, q, v, len(lengths) - rank, one)
+    return SheetPoint(time, q, v, len(lengths) - rank, one)
 
 
 def pass_on_sheet(context: Context, approach: Approach, dip: Dip) -> Transition | None:
@@ -260,7 +260,7 @@ class Sheet:
         self.context, self.moving, self.decision, self.arc = context, moving, decision, arc
         self._sides = self._watches(moment)
 
-    def through(self, moment: Moment, point: Point) -> Transition:
+    def through(self, moment: Moment, point: SheetPoint) -> Transition:
         """Return what follows from the start of the arc, by the rule that was given."""
         context = self.context
         end = min(point.time, context.options.until)
@@ -301,7 +301,7 @@ class Sheet:
         """Return what follows from a place of the arc to its end."""
         return self._along(moment, min(self.arc.end, self.context.options.until))[0]
 
-    def _ways(self, point: Point) -> tuple[Continuation, ...]:
+    def _ways(self, point: SheetPoint) -> tuple[Continuation, ...]:
         """Return the ways on that are known: straight on where that is one sheet, and back."""
         made = []
         for words, v in (("straight on", point.v), ("back", -point.v)) if point.one_sheet else ():

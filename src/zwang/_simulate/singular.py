@@ -25,7 +25,7 @@ from zwang._simulate.sheets import leave_on_sheet, pass_on_sheet
 from zwang._simulate.stretch import Approach, moving_for
 
 if TYPE_CHECKING:
-    from zwang._trace.equations import Place
+    from zwang._trace.equations import SpacePlace
 
 Array = NDArray[np.float64]
 SUSPECT = 1e-6
@@ -174,17 +174,17 @@ def _crossing(
     return Crossing(context, decision, found) if found.half_branches else None, moment
 
 
-def place_at(ground: Ground, moment: Moment) -> Place:
+def place_at(ground: Ground, moment: Moment) -> SpacePlace:
     """Return the equations of the configuration space with the units of a state."""
-    from zwang._trace.equations import Place, equations_of
+    from zwang._trace.equations import SpacePlace, equations_of
 
     equations = equations_of(ground.model)
     lengths = np.abs(moment.q[~equations.angles])
     scale = np.where(equations.angles, 1.0, max(float(lengths.max(initial=0.0)), 1e-300))
-    plain = Place(equations, ground.params, moment.t, scale, np.ones(equations.m))
+    plain = SpacePlace(equations, ground.params, moment.t, scale, np.ones(equations.m))
     rows, bends = plain.values(moment.q)[1], plain.hessians(moment.q)
     weights = np.linalg.norm(rows, axis=1) + np.linalg.norm(bends, axis=(1, 2))
-    return Place(equations, ground.params, moment.t, scale, np.where(weights > 0, weights, 1.0))
+    return SpacePlace(equations, ground.params, moment.t, scale, np.where(weights > 0, weights, 1.0))
 
 
 def pass_singular(context: Context, moment: Moment, decision: Decision) -> Transition:

@@ -44,7 +44,7 @@ from zwang._simulate.decide import continuations_of, next_mode, none_of_them, st
 from zwang._simulate.impact import impact_problem, strike
 from zwang._simulate.machine import motion
 from zwang._simulate.moment import Context, Decision, Moment, Policies, Transition, event_at, stopped_at, terms_at
-from zwang._simulate.options import Event, Options
+from zwang._simulate.options import Event, MotionOptions
 from zwang._simulate.passage import Crossing, Crossroads, stop_at
 from zwang._simulate.stretch import moving_for
 from zwang.errors import DeclarationError
@@ -149,7 +149,7 @@ def _run(
     params[STRENGTH.name] = strength
     known = {item.name for item in model.system.parameters}  # a softened contact has no restitution
     gap = _gap(system, spring.name)
-    options = Options(
+    options = MotionOptions(
         until=moment.t + spring.wait(strength),
         tol=TOLERANCE,
         events=(Event(gap, direction=1, stop=True, name="open"),) if until_open else (),
@@ -285,7 +285,7 @@ def _gaps(context: Context, spring: Spring, made: Motion) -> Array:
 
 # At a singular point.
 @dataclass(frozen=True)
-class Outcome:
+class SpringOutcome:
     """How one realized motion left the neighbourhood of a singular point.
 
     Attributes
@@ -340,7 +340,7 @@ def _named(way: int | None) -> str:
     return "stays near the point" if way is None else f"half-branch {way}"
 
 
-def _slope(outcomes: Iterable[Outcome]) -> float:
+def _slope(outcomes: Iterable[SpringOutcome]) -> float:
     """Return the exponent of the oscillation's energy in N, from the upper half of the strengths."""
     kept = [item for item in outcomes if item.energy > 0]
     kept = kept[len(kept) // 3 :]
@@ -350,7 +350,7 @@ def _slope(outcomes: Iterable[Outcome]) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
-def realized_outcomes(crossing: Crossing, entry: tuple[float, Array, Array]) -> list[Outcome]:
+def realized_outcomes(crossing: Crossing, entry: tuple[float, Array, Array]) -> list[SpringOutcome]:
     """Return how the mechanism with springs leaves the neighbourhood, for every strength that is tried."""
     t, q, v = entry
     found, ground = crossing.found, crossing.context
@@ -371,7 +371,7 @@ def realized_outcomes(crossing: Crossing, entry: tuple[float, Array, Array]) -> 
         params = np.array([float({**values, STRENGTH: strength}[item]) for item in model.system.parameters])
         ended = _followed(model, params, (t, q, v), t + PATIENCE * approach, found.q, scale, radius)
         way, energy = (None, np.nan) if ended is None else _left_along(crossing, model, params, *ended)
-        outcomes.append(Outcome(strength, way, energy))
+        outcomes.append(SpringOutcome(strength, way, energy))
     return outcomes
 
 

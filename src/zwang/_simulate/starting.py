@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.stretch import PAUSED, Stretch
-from zwang._numerics.contact.table import Place
+from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed, least_change
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
 from zwang._numerics.motion.dense import fitted
@@ -71,7 +71,7 @@ def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transiti
 class _Starter:
     """The steps of a start."""
 
-    def __init__(self, context: Context, moment: Moment, decision: Decision, places: list[Place]) -> None:
+    def __init__(self, context: Context, moment: Moment, decision: Decision, places: list[ContactPlace]) -> None:
         self.context, self.moment, self.places = context, moment, places
         self.mode = decision.mode.mode
         self.moving = moving_for(context.model, self.mode, context.options.events)
@@ -199,7 +199,7 @@ def _stretch(steps: list[Collocated], first: Array) -> Stretch:
 
 
 def _kicked(
-    context: Context, moment: Moment, decision: Decision, places: list[Place], away: dict[int, Array]
+    context: Context, moment: Moment, decision: Decision, places: list[ContactPlace], away: dict[int, Array]
 ) -> Moment:
     """Return the moment with a trace of speed in the direction of every slip that starts."""
     held, speeds = decision.mode, moment.memory.sizes[1]

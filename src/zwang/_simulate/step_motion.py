@@ -17,7 +17,7 @@ from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.admission import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import change_of, full_mode
-from zwang._simulate.options import Options
+from zwang._simulate.options import MotionOptions
 from zwang._simulate.rows import StepRows, motion_of
 from zwang._simulate.step_passages import look_over
 from zwang._simulate.timestepping import Steps, Walk
@@ -32,7 +32,7 @@ STEP, STEPS = 1e-3, 200
 """Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
 
 
-def motion_by_steps(model: Model, inputs: Inputs, options: Options) -> Motion:
+def motion_by_steps(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return a motion by time stepping."""
     ground = Ground.of(model, inputs)
     moment = admit(ground, inputs)
@@ -54,7 +54,7 @@ def motion_by_steps(model: Model, inputs: Inputs, options: Options) -> Motion:
     )
 
 
-def check_rules(name: str, options: Options) -> None:
+def check_rules(name: str, options: MotionOptions) -> None:
     """Refuse what time stepping can't follow."""
     if options.impact not in (None, "newton"):
         raise DeclarationError(

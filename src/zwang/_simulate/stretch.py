@@ -19,7 +19,7 @@ from zwang._kernels.moving import Moving, moving
 from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, Stretch
 from zwang._numerics.budget import spend, steps_left
 from zwang._numerics.contact.modes import Mode, words_of
-from zwang._numerics.contact.table import Place
+from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.ground import Ground, first_unsound
@@ -54,7 +54,7 @@ def moving_for(model: Model, mode: ActiveSet, events: tuple[Event, ...] = ()) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class MadeSteps:
     """Steps that are not recorded yet.
 
     Attributes
@@ -83,7 +83,7 @@ def pay(context: Context, found: Stretch) -> None:
     spend(len(found.t) - 1, (len(found.t) - 1) * context.kept)
 
 
-def advance(context: Context, moment: Moment, decision: Decision, until: float | None = None) -> Made:
+def advance(context: Context, moment: Moment, decision: Decision, until: float | None = None) -> MadeSteps:
     """Make steps from a moment in a mode, to the end or to a time before it."""
     steps = moving_for(context.model, decision.mode.mode, context.options.events)
     sides = sides_of(context, steps, decision, moment)
@@ -118,7 +118,7 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
     if found.next_step > 0:
         changes["step"] = float(found.next_step)
     end = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
-    return Made(found, steps, end.recalling(**changes) if changes else end, unsound)
+    return MadeSteps(found, steps, end.recalling(**changes) if changes else end, unsound)
 
 
 def pieces_in(decision: Decision, found: Any) -> tuple[MotionPiece, ...]:
@@ -150,7 +150,7 @@ def first_steps(found: Any, count: int) -> Any:
     return replace(found, **rows, dense=found.dense[:count])
 
 
-def turning(ground: Ground, labels: Labels) -> list[Place]:
+def turning(ground: Ground, labels: Labels) -> list[ContactPlace]:
     """Return the constraints that slide in a plane."""
     return [
         place
@@ -183,7 +183,7 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
 
 
 def _to_rest(
-    ground: Ground, decision: Decision, place: Place, found: Stretch, row: int, left: float, watch: int
+    ground: Ground, decision: Decision, place: ContactPlace, found: Stretch, row: int, left: float, watch: int
 ) -> Stretch:
     """Return a stretch cut at a row and led on to the rest of a slip, a time `left` later."""
     t, q, v, a = found.t[row], found.q[row], found.v[row], found.a[row]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
-from zwang._numerics.contact.table import Place
+from zwang._numerics.contact.table import ContactPlace
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import ModeSolution, friction_of, hold, solve_mode
 from zwang._simulate.moment import Moment, acts, terms_at
@@ -112,7 +112,7 @@ def _options(
     return tuple(dict.fromkeys(found))
 
 
-def _closed_labels(place: Place, terms: Terms, resting: bool) -> list[Mode]:
+def _closed_labels(place: ContactPlace, terms: Terms, resting: bool) -> list[Mode]:
     if not place.slips:
         return [Mode.CLOSED]
     if resting:
@@ -134,7 +134,7 @@ def acceleration_scale(terms: Terms, row: Array, bias: float, solved: ModeSoluti
     return float(np.abs(row) @ (np.abs(solved.acceleration[:, 0]) + pull) + abs(bias)) + 1e-300
 
 
-def _stays(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+def _stays(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     """Say whether a slip that is not held stays at rest, up to the rounding of all forces that take part."""
     forces = np.abs(terms.rows[:, :, 0]).T @ np.abs(solved.normal[:, 0])
     forces += np.abs(terms.slip_rows[:, :, 0]).T @ np.abs(solved.tangential[:, 0])
@@ -144,20 +144,20 @@ def _stays(terms: Terms, solved: ModeSolution, place: Place) -> bool:
     return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
 
 
-def no_force(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+def no_force(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     """Say whether the multiplier of a constraint is zero up to rounding."""
     row = terms.rows[place.normal, :, 0]
     forces = np.abs(solved.normal[:, 0]).max(initial=0.0)
     return bool(abs(solved.normal[place.normal, 0]) <= TIE * max(force_scale(terms, row), float(forces)))
 
 
-def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])
     size = acceleration_scale(terms, row, bias, solved)
     return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
 
 
-def _room(terms: Terms, solved: ModeSolution, place: Place) -> tuple[float, float]:
+def _room(terms: Terms, solved: ModeSolution, place: ContactPlace) -> tuple[float, float]:
     """Return how far inside what holds it at rest a friction force is, and the size of what is compared."""
     load = 1.0 if place.side is Side.BOUND else abs(float(solved.normal[place.normal, 0]))
     force = solved.tangential[list(place.slips), 0]
@@ -166,12 +166,12 @@ def _room(terms: Terms, solved: ModeSolution, place: Place) -> tuple[float, floa
     return room, max(largest, math.hypot(*force))
 
 
-def _at_bound(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+def _at_bound(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     room, size = _room(terms, solved, place)
     return abs(room) <= TIE * size
 
 
-def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: Place) -> bool:
+def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     for slip in place.slips:
         row, bias = terms.slip_rows[slip, :, 0], float(terms.slip_bias[slip, 0])
         if abs(row @ solved.acceleration[:, 0] - bias) > TIE * acceleration_scale(terms, row, bias, solved):
@@ -236,7 +236,7 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, a
     )
 
 
-def _admissible(terms: Terms, solved: ModeSolution, place: Place, label: Mode, resting: bool) -> bool:
+def _admissible(terms: Terms, solved: ModeSolution, place: ContactPlace, label: Mode, resting: bool) -> bool:
     what = label.plain
     if place.one_sided:
         row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])

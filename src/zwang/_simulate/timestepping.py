@@ -26,7 +26,7 @@ from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend, steps_left
-from zwang._numerics.contact.table import Place
+from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.motion.moreau import (
@@ -34,7 +34,7 @@ from zwang._numerics.motion.moreau import (
     STILL,
     UNDECLARED,
     UNSOLVED,
-    Row,
+    StepRow,
     Walker,
     step_layout,
 )
@@ -257,7 +257,7 @@ class Walk:
         return Stop(MotionStatus.UNFINISHED, f"{said}, though no velocity grows like a power of the time left; {more}.")
 
 
-def _sections(places: tuple[Place, ...]) -> NDArray[np.int64]:
+def _sections(places: tuple[ContactPlace, ...]) -> NDArray[np.int64]:
     """Return where the numbers of sections stand, four for each contact; none where one number says all of a law."""
     if all(place.rows.plain for place in places):
         return np.zeros(0, dtype=np.int64)
@@ -268,11 +268,11 @@ def _sections(places: tuple[Place, ...]) -> NDArray[np.int64]:
     return found.ravel()
 
 
-def contact_rows(ground: Ground) -> list[Row]:
+def contact_rows(ground: Ground) -> list[StepRow]:
     """Return the constraints as contacts of the layout: rows of normals first, then those of slips."""
     places = ground.table.places
     count = sum(place.normal >= 0 for place in places)
-    return [Row(place.side, place.normal, tuple(count + slip for slip in place.slips)) for place in places]
+    return [StepRow(place.side, place.normal, tuple(count + slip for slip in place.slips)) for place in places]
 
 
 def _repeat(track: Track, k: int) -> None:

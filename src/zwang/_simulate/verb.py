@@ -36,7 +36,7 @@ from zwang._simulate.options import (
     METHODS,
     STARTS,
     Event,
-    Options,
+    MotionOptions,
     check_tol,
     check_until,
     check_word,
@@ -210,7 +210,7 @@ def simulate(
     moved: tuple[ProjectedState, ...] = ()
     if start is not None and check_word(name, "start", start, STARTS):
         inputs, moved = project_each(model.system, model.kernels, inputs)
-    options = Options(
+    options = MotionOptions(
         until=check_until(name, until, float(inputs.t.min())),
         tol=check_tol(name, tol),
         events=read_events(model.system, events) if events else (),
@@ -245,7 +245,7 @@ def simulate(
 
 
 @within_doubles()
-def _one(model: Model, inputs: Inputs, options: Options) -> Motion:
+def _one(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return one motion."""
     if options.method == "timestepping":
         inertia = inertia_of(model, inputs)
@@ -260,7 +260,7 @@ def _moved(state: ProjectedState) -> MotionEvent:
     return MotionEvent(state["t"], "project", details=details)
 
 
-def _policies(options: Options) -> Policies:
+def _policies(options: MotionOptions) -> Policies:
     """Return who is asked where the laws don't say how a motion goes on."""
     paradox = {"stop": stop_there, "impact": impact_without_collision, "realize": resolve_paradox}
     singular = {"stop": stop_at, "straight": straight_on, "realize": by_springs}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
-from zwang._numerics.curves.follow import Bounds, Made, follow
+from zwang._numerics.curves.follow import FollowedArc, StepBounds, follow
 from zwang._numerics.jit import with_functions
 from zwang._trace.local import LocalBranch
 from zwang._trace.local_series import coefficients_of, piece_of
@@ -56,13 +56,13 @@ class Follower:
         radii = np.array([self.points.radius(k) for k in range(count)])
         pieces, weakest = np.empty((256, DEGREE + 1, n)), np.empty((256, DEGREE + 1))
         report = np.zeros(2, dtype=np.int64)
-        bounds = Bounds(centres, radii, s.periods, self.limits)
+        bounds = StepBounds(centres, radii, s.periods, self.limits)
         rows: list[Array] = []
         sigmas: list[Array] = []
         total, first, step = 0, x, np.array([0.05, LONGEST])
         loop = with_functions(follow, *s.equations.plain.calls)
         while True:
-            charts = Made(pieces, weakest, report)
+            charts = FollowedArc(pieces, weakest, report)
             made = loop(s.given, first, forward, s.rank, bounds, step, int(closing and total == 0), charts)
             spend(made, made * pieces[0].nbytes)
             rows.append(pieces[:made].copy())

@@ -19,7 +19,7 @@ from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace
 from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
-from zwang._trace.equations import Equations, equations_of, parameter_vector
+from zwang._trace.equations import SpaceEquations, equations_of, parameter_vector
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
@@ -117,7 +117,7 @@ class _CriticalSearch:
     def __init__(
         self, system: Any, params: Any, vary: Any, within: Any, box: Any, t: float | None, seed: int, starts: int | None
     ) -> None:
-        self.equations: Equations = equations_of(system)
+        self.equations: SpaceEquations = equations_of(system)
         self.system = self.equations.system
         self.box, self.seed = box, whole(seed, "seed", least=0, most=2**64, where=self.system.name)
         self.t = None if t is None else real(t, "t", where=self.system.name)

@@ -23,7 +23,7 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import Evaluation
+from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.outputs import Dialect, Functions, Outputs
 from zwang._numerics.series.arithmetic import FLOATS
@@ -35,12 +35,12 @@ STRAIGHT = 13
 """Coordinates and equations up to which single points are looked at in compiled code."""
 
 
-def equations_of(system: System | Model) -> Equations:
+def equations_of(system: System | Model) -> SpaceEquations:
     """Return the equations of a system's configuration space, the same object for the same declaration."""
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"trace needs a System or a Model; it was given {system!r:.80}.")
     model = compile(system)
-    return model.kernels.kept("constraints", lambda: Equations(model))
+    return model.kernels.kept("constraints", lambda: SpaceEquations(model))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SparseFunction:
         return found
 
 
-class Equations:
+class SpaceEquations:
     """Values, Jacobian and second derivatives of the position-level constraints of a system.
 
     Attributes
@@ -160,21 +160,21 @@ class Equations:
         """Whether tapes are used in place of compiled code where single points are looked at."""
         return self.n + self.m > STRAIGHT
 
-    def evaluation(self, rows: bool, t: float, params: Array) -> Evaluation:
+    def evaluation(self, rows: bool, t: float, params: Array) -> GraphEvaluation:
         """Return f, or the rows of its Jacobian, for coordinates that are power series."""
         program = self.program
         outputs = [node for row in self.gradients[: self.m] for node in row] if rows else self.nodes[: self.m]
         known = {program.t: t, **dict(zip(program.params, (float(value) for value in params), strict=True))}
-        return Evaluation(program.graph, outputs, FLOATS, known)
+        return GraphEvaluation(program.graph, outputs, FLOATS, known)
 
 
 @dataclass(frozen=True)
-class Place:
+class SpacePlace:
     """Equations with numbers: parameters, the instant, and the units in which sizes are judged.
 
     Attributes
     ----------
-    equations : Equations
+    equations : SpaceEquations
     params : (p,) array
     t : float
     scale : (n,) array
@@ -183,7 +183,7 @@ class Place:
         F = f/weights.
     """
 
-    equations: Equations
+    equations: SpaceEquations
     params: Array
     t: float
     scale: Array
@@ -218,7 +218,7 @@ class Place:
         key = "series of rows" if rows else "series"
         if key not in self._cache:
             self._cache[key] = self.equations.evaluation(rows, self.t, self.params)
-        evaluation: Evaluation = self._cache[key]
+        evaluation: GraphEvaluation = self._cache[key]
         with np.errstate(all="ignore"):  # what has no value is not a number, and whoever asks looks
             return evaluation(dict(zip(self.equations.program.q, q, strict=True)))
 

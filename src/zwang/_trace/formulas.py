@@ -18,7 +18,7 @@ from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Time
 from zwang._declare.system import System
 from zwang._graph.convert import Converter
-from zwang._graph.evaluate import Evaluation, evaluate_into
+from zwang._graph.evaluate import GraphEvaluation, evaluate_into
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.series.arithmetic import Arithmetic, as_fraction
 from zwang._trace.equations import KINKED
@@ -58,7 +58,7 @@ class Formulas:
             self._graph, self._inputs, self._outputs = self.graph(exact=True)
         except CompileError as error:
             raise _not_smooth(where, error) from None
-        self._made: dict[Arithmetic, Evaluation] = {}
+        self._made: dict[Arithmetic, GraphEvaluation] = {}
 
     def graph(self, *, exact: bool) -> tuple[Graph, list[Node], list[Node]]:
         """Return a graph of the formulas, its inputs and its outputs."""
@@ -70,7 +70,7 @@ class Formulas:
     def __call__(self, values: Sequence[Any], arithmetic: Arithmetic) -> list[Any]:
         """Return the values of all expressions over the numbers of an arithmetic, or series over them."""
         if arithmetic not in self._made:
-            self._made[arithmetic] = Evaluation(self._graph, self._outputs, arithmetic)
+            self._made[arithmetic] = GraphEvaluation(self._graph, self._outputs, arithmetic)
         return self._made[arithmetic](dict(zip(self._inputs, values, strict=True)))
 
 

@@ -13,7 +13,7 @@ from zwang._numerics.curves.starts import evaluate_many
 from zwang._numerics.jit import with_functions
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import RawArc
-from zwang._trace.equations import Equations, Place
+from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local import LocalStructure
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ def lengths_of(pieces: Array) -> Array:
     return np.asarray(found)
 
 
-def branches_of(equations: Equations, t: float, arcs: Sequence[RawArc], components: Sequence[int]) -> list[Branch]:
+def branches_of(equations: SpaceEquations, t: float, arcs: Sequence[RawArc], components: Sequence[int]) -> list[Branch]:
     """Return the arcs of the result."""
     return [
         Branch(
@@ -63,7 +63,7 @@ def branches_of(equations: Equations, t: float, arcs: Sequence[RawArc], componen
     ]
 
 
-def _end(equations: Equations, end: tuple[str, int, int]) -> ArcEnd:
+def _end(equations: SpaceEquations, end: tuple[str, int, int]) -> ArcEnd:
     kind, place, half = end
     if kind == "singular":
         return ArcEnd(kind, place)
@@ -74,7 +74,7 @@ def _end(equations: Equations, end: tuple[str, int, int]) -> ArcEnd:
     return ArcEnd(kind, place if half == -1 and place >= 0 else None)
 
 
-def state_of(equations: Equations, q: Array, t: float) -> dict[str, float]:
+def state_of(equations: SpaceEquations, q: Array, t: float) -> dict[str, float]:
     """Return a state at rest."""
     found = {name: float(value) + 0.0 for name, value in zip(equations.names, q, strict=True)}
     return found | {f"v_{name}": 0.0 for name in equations.names} | {"t": t}
@@ -91,7 +91,7 @@ def _owners(arcs: Sequence[RawArc]) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def points_of(
-    place: Place, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
+    place: SpacePlace, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
 ) -> list[SingularPoint]:
     """Return the singular points of the result, with the arc and end of each half-branch."""
     owners = _owners(arcs)
@@ -168,7 +168,7 @@ def components_of(count: int, arcs: Sequence[RawArc]) -> tuple[list[int], list[i
     return every[: len(arcs)], every[len(arcs) :]
 
 
-def residual_of(place: Place, arcs: Sequence[RawArc], points: Sequence[Array]) -> float:
+def residual_of(place: SpacePlace, arcs: Sequence[RawArc], points: Sequence[Array]) -> float:
     """Return the largest value of the constraints, over their gradients where these exceed one, at many points."""
     u = np.array([-0.97, -0.4, 0.13, 0.71])
     basis = np.polynomial.chebyshev.chebvander(u, DEGREE)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.germ import Germ, GermBranch, alike, floor, germ, partner, separation
-from zwang._trace.equations import Place
+from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_refining import refine
 from zwang._trace.local_series import BranchStart, SeriesPiece, grow, piece_of, reach
@@ -100,7 +100,7 @@ class LocalStructure:
     note : str
     """
 
-    place: Place
+    place: SpacePlace
     frame: Frame
     kind: str
     half_branches: tuple[LocalBranch, ...] = ()
@@ -138,7 +138,7 @@ class LocalStructure:
         return self.frame.kernel
 
 
-def analyse(place: Place, q: Array) -> LocalStructure | None:
+def analyse(place: SpacePlace, q: Array) -> LocalStructure | None:
     """Return the local structure at the singular point next to q; None where there is no singular point next to it."""
     at = refine(place, np.asarray(q, dtype=float))
     return None if at is None else structure(at)

@@ -17,7 +17,7 @@ from zwang._numerics.series.arithmetic import FLOATS
 from zwang._numerics.series.germ import Terms, turned
 from zwang._numerics.series.power import Monomials, Series, monomials, ring
 from zwang._numerics.series.reduction import Split
-from zwang._trace.equations import Place
+from zwang._trace.equations import SpacePlace
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ class Frame:
     left : (m, r) array, cokernel : (m, m - r) array
     """
 
-    place: Place
+    place: SpacePlace
     q: Array
     rank: int
     values: Array
@@ -54,7 +54,7 @@ class Frame:
         return np.asarray(self.q + self.place.scale * (self.kernel @ z))
 
 
-def frame(place: Place, q: Array, rank: int) -> Frame:
+def frame(place: SpacePlace, q: Array, rank: int) -> Frame:
     """Return the frame at the point next to q where the regular part of the equations holds."""
     q = np.array(q, dtype=float)
     for _ in range(20):
@@ -106,19 +106,19 @@ def reduce(at: Frame, degree: int) -> ReducedEquations:
     return ReducedEquations(at, M, _independent(np.array([item.c for item in found]).reshape(-1, M.size)))
 
 
-def path_values(place: Place, q: Array, x: Array) -> Array:
+def path_values(place: SpacePlace, q: Array, x: Array) -> Array:
     """Return the coefficients (m, size) of F along q + scale * x, x being coefficients (n, size) without constants."""
     return _path(place, q, x, False) / place.weights[:, None]
 
 
-def path_rows(place: Place, q: Array, x: Array) -> Array:
+def path_rows(place: SpacePlace, q: Array, x: Array) -> Array:
     """Return the coefficients (m, n, size) of dF/dx along q + scale * x."""
     m, n = place.equations.m, len(q)
     found = _path(place, q, x, True).reshape(m, n, x.shape[1])
     return found * place.scale[None, :, None] / place.weights[:, None, None]
 
 
-def _path(place: Place, q: Array, x: Array, rows: bool) -> Array:
+def _path(place: SpacePlace, q: Array, x: Array, rows: bool) -> Array:
     """Return coefficients along a path; not a number where a root or a quotient has no series."""
     R, size = ring(FLOATS), x.shape[1]
     path = place.scale[:, None] * x

@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._trace.equations import Place
+from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, ReducedEquations, derivative_system, frame, reduce, valley
 
 Array = NDArray[np.float64]
@@ -33,7 +33,7 @@ MOST_TERMS = 500
 """Of a reduced equation that is looked at: with many free directions a product of two series takes their square."""
 
 
-def refine(place: Place, q: Array, tolerance: float = ZERO) -> Frame | None:
+def refine(place: SpacePlace, q: Array, tolerance: float = ZERO) -> Frame | None:
     """Return the frame at the singular point next to q; None if there is none.
 
     Parameters
@@ -77,7 +77,7 @@ def _is_singular(found: Frame, tolerance: float) -> bool:
     return bool(small and (found.rank == 0 or found.values[found.rank - 1] > 1e3 * tolerance))
 
 
-def _candidates(place: Place, q: Array, rank: int) -> Iterator[Frame]:
+def _candidates(place: SpacePlace, q: Array, rank: int) -> Iterator[Frame]:
     first = frame(place, q, rank)
     if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR:
         return
@@ -93,7 +93,7 @@ def _candidates(place: Place, q: Array, rank: int) -> Iterator[Frame]:
             yield from _by_cluster(first, degree)
 
 
-def _apart(place: Place, a: Array, b: Array) -> float:
+def _apart(place: SpacePlace, a: Array, b: Array) -> float:
     return float(np.abs((a - b) / place.scale).max())
 
 
@@ -157,7 +157,7 @@ def _valley(found: ReducedEquations) -> tuple[Array, tuple[Array, Array]]:
     return h, (axis, eta)
 
 
-def bottoms(place: Place, q: Array, rank: int) -> list[Array]:
+def bottoms(place: SpacePlace, q: Array, rank: int) -> list[Array]:
     """Return the points next to q where h(xi) is stationary: singular points are among them, h being zero there.
 
     Next to a point where curves nearly touch, the least-squares search ends between the curves, where the equations

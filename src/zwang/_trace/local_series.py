@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, NODES, TRANSFORM
 from zwang._results.configuration_arc import _invert, chebyshev
-from zwang._trace.equations import Place
+from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
@@ -111,7 +111,7 @@ def _newton(at: Frame, x: Array, gauge: Array, known: int) -> Array | None:
     return step
 
 
-def reach(place: Place, q: Array, x: Array, root: int = 1) -> float:
+def reach(place: SpacePlace, q: Array, x: Array, root: int = 1) -> float:
     """Return up to which tau the series is exact to rounding, from its last coefficients and from the equations."""
     sizes = np.abs(x).max(axis=1)
     last = range(max(1, len(x) - 6), len(x))

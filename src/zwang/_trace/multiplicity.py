@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._results.configuration import Branch
-from zwang._trace.equations import Equations
+from zwang._trace.equations import SpaceEquations
 
 Array = NDArray[np.float64]
 Factors = list[tuple[Any, int]]
 
 
-def without_squares(equations: Equations, params: Array) -> tuple[System, dict[str, Factors]] | None:
+def without_squares(equations: SpaceEquations, params: Array) -> tuple[System, dict[str, Factors]] | None:
     """Return the system with every factor of its constraints taken once, and the factors; None if there is none twice.
 
     Parameters that are zero are put in first: they may be what makes an expression a square.

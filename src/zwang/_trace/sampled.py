@@ -14,7 +14,7 @@ from zwang._trace import gathering
 from zwang._trace.arcs import Follower, RawArc
 from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
-from zwang._trace.equations import Equations
+from zwang._trace.equations import SpaceEquations
 from zwang._trace.local_reduction import frame, reduce
 from zwang._trace.recapture import DOUBLINGS, OFTEN, met_components, unseen
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
@@ -31,7 +31,7 @@ class SampledSearch:
 
     def __init__(
         self,
-        equations: Equations,
+        equations: SpaceEquations,
         params: Array,
         t: float,
         region: Region,

@@ -16,7 +16,7 @@ from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import real
-from zwang._trace.equations import Equations, Place, SparseFunction
+from zwang._trace.equations import SpaceEquations, SpacePlace, SparseFunction
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Region:
         return np.asarray(np.where(angles, q - TURN * turns, q))
 
 
-def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None) -> tuple[Region, Array]:
+def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] | None) -> tuple[Region, Array]:
     """Return the region to search and the units of the coordinates."""
     system = equations.system
     used = {symbol for item in (*equations.held, *equations.gaps) for symbol in item.expr.free_symbols}
@@ -104,7 +104,7 @@ def region_of(equations: Equations, params: Array, box: Mapping[Any, Any] | None
     return Region(low, high, boxed, given), scale
 
 
-def _written_length(equations: Equations, params: Array) -> float:
+def _written_length(equations: SpaceEquations, params: Array) -> float:
     """Return a length from the numbers in the equations: where their highest powers balance what they are at zero."""
     made = SparseFunction.of(equations.dialect, equations.program, equations.nodes[: equations.m])
     source, found = np.random.default_rng(0), [0.0]
@@ -141,16 +141,16 @@ def starts_in(region: Region, angles: Any, count: int, source: np.random.Generat
     return np.asarray((region.low + region.high) / 2 + u * (region.high - region.low) / 2)
 
 
-def placed(equations: Equations, params: Array, t: float, scale: Array, starts: Array) -> Place:
+def placed(equations: SpaceEquations, params: Array, t: float, scale: Array, starts: Array) -> SpacePlace:
     """Return the place with weights such that gradients of the equations are of size one at typical points."""
-    plain = Place(equations, params, t, scale, np.ones(equations.m))
+    plain = SpacePlace(equations, params, t, scale, np.ones(equations.m))
     sizes = []
     for start in starts[:40]:
         _, rows = plain.values(start)
         if np.isfinite(rows).all():
             sizes.append(np.linalg.norm(rows, axis=1))
     weights = np.median(sizes, axis=0) if sizes else np.ones(equations.m)
-    return Place(equations, params, t, scale, np.where(weights > 0, weights, 1.0))
+    return SpacePlace(equations, params, t, scale, np.where(weights > 0, weights, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class Sample:
 class Solver:
     """The compiled loops for one place; `mix` are the combinations of equations that are solved."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SpacePlace) -> None:
         self.place = place
         self.equations = place.equations
         e = self.equations

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from zwang._declare.symbols import t as time
 from zwang._results.configuration import ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType, Stratum
-from zwang._trace.equations import Equations, Place
+from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
 from zwang._trace.sampled import SampledSearch
@@ -105,7 +105,7 @@ def _regular(search: SampledSearch, rank: int) -> Array:
     return found
 
 
-def _rank(place: Place, q: Array) -> int:
+def _rank(place: SpacePlace, q: Array) -> int:
     _, rows = place.values(q)
     sizes = np.linalg.svd(rows, compute_uv=False)
     return int((sizes > RANK * max(1.0, float(sizes.max(initial=0.0)))).sum())
@@ -155,7 +155,7 @@ def local_types(search: SampledSearch, rank: int, at: Any) -> list[LocalType]:
     return [_local_type(search, rank, _place(search.equations, state)) for state in states]
 
 
-def _place(equations: Equations, state: Any) -> Array:
+def _place(equations: SpaceEquations, state: Any) -> Array:
     if not isinstance(state, Mapping):
         raise DeclarationError(
             f"{equations.system.name}: at= takes a state (coordinate -> number) or a list of them; it was given "
@@ -245,7 +245,7 @@ def _double_root(cubic: Array) -> bool:
     return bool(abs(discriminant) < 1e-6 and hessian > 1e-5)
 
 
-def _cubic(place: Place, q: Array, u: Array, kernel: Array, null: Array) -> Array:
+def _cubic(place: SpacePlace, q: Array, u: Array, kernel: Array, null: Array) -> Array:
     """Return the third-order part of g on a null space of two dimensions: coefficients of s^3, s^2 t, s t^2, t^3."""
     if len(null) != 2:
         return np.zeros(4)
@@ -255,7 +255,7 @@ def _cubic(place: Place, q: Array, u: Array, kernel: Array, null: Array) -> Arra
     return np.linalg.solve(np.stack([c**3, c**2 * s, c * s**2, s**3], axis=1), np.array(values))
 
 
-def _third(place: Place, q: Array, u: Array, direction: Array) -> float:
+def _third(place: SpacePlace, q: Array, u: Array, direction: Array) -> float:
     """Return the third-order part of g along a direction of the kernel."""
     third = _third_derivatives(place, q, direction)
     hessians = place.hessians(q)
@@ -267,7 +267,7 @@ def _third(place: Place, q: Array, u: Array, direction: Array) -> float:
     return float(u @ (third / 6 + mixed))
 
 
-def _third_derivatives(place: Place, q: Array, direction: Array) -> Array:
+def _third_derivatives(place: SpacePlace, q: Array, direction: Array) -> Array:
     """Return f'''(d, d, d) of the scaled equations, symbolically along the line q + s d."""
     e = place.equations
     s = sp.Symbol("s", real=True)

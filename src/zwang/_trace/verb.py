@@ -16,7 +16,7 @@ from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._trace.equations import Equations, equations_of, parameter_vector
+from zwang._trace.equations import SpaceEquations, equations_of, parameter_vector
 from zwang._trace.local import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
 from zwang._trace.sampled import SampledSearch, traced, unfinished
@@ -123,7 +123,7 @@ def trace(
 
 
 def _sampled(
-    equations: Equations,
+    equations: SpaceEquations,
     values: Array,
     box: Mapping[Any, Any] | None,
     t: float,

@@ -29,7 +29,7 @@ MOST_POINTS = 60
 """Points that are asked whether a force acts there."""
 
 
-class Lost(Exception):
+class LostState(Exception):
     """No state on the constraints is near; the text says so."""
 
 
@@ -279,7 +279,7 @@ class Mechanism:
             q = moved.q[0]
         landed = self.carry(best[None], v[None], params, closed, t=t)
         if not landed.good[0]:
-            raise Lost(f"'{handle}' can't be moved there: no configuration near satisfies the constraints.")
+            raise LostState(f"'{handle}' can't be moved there: no configuration near satisfies the constraints.")
         return {**dict(state), **self.joined(landed.q[0], landed.v[0])}
 
     def scene(self, values: Mapping[str, Any]) -> Any:

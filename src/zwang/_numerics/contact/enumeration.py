@@ -36,7 +36,7 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """What the search found.
 
     Attributes
@@ -91,7 +91,7 @@ def mode_count(problem: Reduced) -> float:
 
 
 @dataclass(eq=False)
-class Layout:
+class SearchLayout:
     """Numbers of the search's variables, and the dictionary at the root."""
 
     variables: list[Variable]
@@ -109,7 +109,7 @@ def _names(tables: tuple[ModeTable, ...]) -> list[tuple[int, str]]:
     return generators + [(c, name) for c, table in enumerate(tables) for name in table.rows]
 
 
-def layout_of(problem: Reduced) -> Layout:
+def layout_of(problem: Reduced) -> SearchLayout:
     names = _names(problem.tables)
     count = sum(len(table.generators) for table in problem.tables)
     generators, rows = names[:count], names[count:]
@@ -146,7 +146,7 @@ def layout_of(problem: Reduced) -> Layout:
     variables = [Variable(c, name, _unit(problem, c, name)) for c, name in names]
     basic = np.arange(len(generators), len(number))
     tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
-    return Layout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
+    return SearchLayout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
 
 
 def _unit(problem: Reduced, c: int, name: str) -> float:
@@ -215,7 +215,7 @@ def find_modes(
     margin: float = 0.0,
     partial: bool = False,
     report: Callable[[int], None] | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """Return every combination of modes that has a solution.
 
     Parameters
@@ -284,7 +284,7 @@ def find_modes(
         spent = str(cause)
     unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
-    return Outcome(
+    return SearchOutcome(
         leaves=modes_of_steps(problem, leaves[:found]),
         rejected=modes_of_steps(problem, rejected[:kept, :k]),
         culprits=rejected[:kept, k].copy(),

@@ -47,7 +47,7 @@ YIELDS = "slips though it could stick"
 
 
 @dataclass(frozen=True)
-class Conditions:
+class ModeConditions:
     """One mode of a contact.
 
     Attributes
@@ -84,7 +84,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Choice:
-    """One alternative at a step of the search: what it says of the search's variables (as in `Conditions`)."""
+    """One alternative at a step of the search: what it says of the search's variables (as in `ModeConditions`)."""
 
     zero: tuple[str, ...]
     strict: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class ModeTable:
 
     Attributes
     ----------
-    modes : tuple of Conditions
+    modes : tuple of ModeConditions
     generators : mapping name -> (N, T)
         Force per unit of the variable.
     offset : float
@@ -121,7 +121,7 @@ class ModeTable:
         Where modes are pairs of choices: mode = (first choice) * (number of second choices) + (second choice).
     """
 
-    modes: tuple[Conditions, ...]
+    modes: tuple[ModeConditions, ...]
     generators: Mapping[str, tuple[float, float]]
     rows: dict[str, Form]
     pairs: tuple[tuple[str, str, int], ...]
@@ -165,7 +165,7 @@ def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
     if law is Law.UNILATERAL_REST:
         return _unilateral_rest(sides) if resting is None else _unilateral_static(sides, resting)
     if law is Law.BILATERAL:
-        mode = Conditions((_GAP,), (), (), ("gap",))
+        mode = ModeConditions((_GAP,), (), (), ("gap",))
         return ModeTable((mode,), {"N": (1, 0)}, {"gap": _GAP}, (), free=("N",), tied=("gap",))
     if law is Law.BILATERAL_SLIDING:
         return _bilateral_sliding(sides[0])
@@ -173,15 +173,15 @@ def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
         return _bilateral_rest(sides) if resting is None else _bilateral_static(sides, resting)
     if law is Law.TRESCA_REST:
         return _tresca(sides, sides) if resting is None else _tresca(sides, resting)
-    return ModeTable((Conditions((), (), (), ()),), {}, {}, ())
+    return ModeTable((ModeConditions((), (), (), ()),), {}, {}, ())
 
 
 def _unilateral(mu: float) -> ModeTable:
     # A sliding contact has T = -mu N along its slip; without friction mu = 0 and there is no T.
     friction = (_edge(mu, 1),) if mu else ()
     still = (_T,) if mu else ()
-    opened = Conditions((_N, *still), (_GAP,), (PENETRATES,), ("N",), strict=("gap",))
-    closed = Conditions((_GAP, *friction), (_N,), (PULLS,), ("gap",))
+    opened = ModeConditions((_N, *still), (_GAP,), (PENETRATES,), ("N",), strict=("gap",))
+    closed = ModeConditions((_GAP, *friction), (_N,), (PULLS,), ("gap",))
     return ModeTable((opened, closed), {"N": (1, -mu)}, {"gap": _GAP}, (("N", "gap", 1),))
 
 
@@ -197,11 +197,11 @@ def _cone(sides: Sides, sign: int = 1) -> tuple[Form, Form]:
 
 
 def _unilateral_rest(sides: Sides) -> ModeTable:
-    opened = Conditions((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
+    opened = ModeConditions((_N, _T), (_GAP,), (PENETRATES,), ("up", "down"), strict=("gap",))
     cone = _cone(sides)
-    stick = Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
-    forth = Conditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
-    back = Conditions(
+    stick = ModeConditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("gap", "slip"))
+    forth = ModeConditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), ("up", "gap"), strict=("slip",))
+    back = ModeConditions(
         (_GAP, cone[1]), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), ("down", "gap"), strict=("slip",), turned=True
     )
     return ModeTable(
@@ -226,10 +226,10 @@ def _unilateral_static(sides: Sides, resting: Sides) -> ModeTable:
     # Sticking fills a wider cone than the edges of slip: those are generators of their own.
     cone = _cone(sides)
     sticks, slips = ("up", "down"), ("back", "forth")
-    opened = Conditions((_N, _T), (_GAP,), (PENETRATES,), (*sticks, *slips), strict=("gap",))
-    stick = Conditions((_GAP, _SLIP), _cone(resting), (BEYOND, BEYOND), ("gap", "slip", *slips))
-    forth = Conditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), (*sticks, "back", "gap"), strict=("slip",))
-    back = Conditions(
+    opened = ModeConditions((_N, _T), (_GAP,), (PENETRATES,), (*sticks, *slips), strict=("gap",))
+    stick = ModeConditions((_GAP, _SLIP), _cone(resting), (BEYOND, BEYOND), ("gap", "slip", *slips))
+    forth = ModeConditions((_GAP, cone[0]), (_N, _SLIP), (PULLS, BACKWARDS), (*sticks, "back", "gap"), strict=("slip",))
+    back = ModeConditions(
         (_GAP, cone[1]), (_N, _MINUS_SLIP), (PULLS, BACKWARDS), (*sticks, "forth", "gap"), strict=("slip",), turned=True
     )
     return ModeTable(
@@ -241,8 +241,8 @@ def _unilateral_static(sides: Sides, resting: Sides) -> ModeTable:
 
 
 def _bilateral_sliding(mu: float) -> ModeTable:
-    push = Conditions((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
-    pull = Conditions((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
+    push = ModeConditions((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
+    pull = ModeConditions((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
     generators = {"push": (1, -mu), "pull": (-1, -mu)}
     return ModeTable((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
 
@@ -257,15 +257,15 @@ def _bilateral_rest(sides: Sides) -> ModeTable:
         pulling = sign < 0
         cone = _cone(sides, sign)
         modes += [
-            Conditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
-            Conditions(
+            ModeConditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
+            ModeConditions(
                 (_GAP, cone[0]),
                 (force, _SLIP),
                 (wrong, BACKWARDS),
                 (own[0], *other),
                 strict=("slip", own[1]) if pulling else ("slip",),
             ),
-            Conditions(
+            ModeConditions(
                 (_GAP, cone[1]),
                 (force, _MINUS_SLIP),
                 (wrong, BACKWARDS),
@@ -298,21 +298,21 @@ def _bilateral_static(sides: Sides, resting: Sides) -> ModeTable:
         wrong, pulling, other = PULLS if sign > 0 else PUSHES, sign < 0, names[-sign]
         cone = _cone(sides, sign)
         modes += [
-            Conditions(
+            ModeConditions(
                 (_GAP, _SLIP),
                 _cone(resting, sign),
                 (BEYOND, BEYOND),
                 ("slip", back, forth, *other),
                 any_strict=(up, down) if pulling else (),
             ),
-            Conditions(
+            ModeConditions(
                 (_GAP, cone[0]),
                 (force, _SLIP),
                 (wrong, BACKWARDS),
                 (up, down, back, *other),
                 strict=("slip", forth) if pulling else ("slip",),
             ),
-            Conditions(
+            ModeConditions(
                 (_GAP, cone[1]),
                 (force, _MINUS_SLIP),
                 (wrong, BACKWARDS),
@@ -338,9 +338,9 @@ def _tresca(sides: Sides, resting: Sides) -> ModeTable:
         lowest, highest = "forth", "back"
         rows |= {"forth": slides[0], "back": slides[1]}
         pairs = []
-    stick = Conditions((_SLIP,), rests, (BEYOND, BEYOND), ("slip",))
-    forth = Conditions((slides[0],), (_SLIP,), (BACKWARDS,), (lowest,), strict=("slip",))
-    back = Conditions((slides[1],), (_MINUS_SLIP,), (BACKWARDS,), (highest,), strict=("slip",), turned=True)
+    stick = ModeConditions((_SLIP,), rests, (BEYOND, BEYOND), ("slip",))
+    forth = ModeConditions((slides[0],), (_SLIP,), (BACKWARDS,), (lowest,), strict=("slip",))
+    back = ModeConditions((slides[1],), (_MINUS_SLIP,), (BACKWARDS,), (highest,), strict=("slip",), turned=True)
     # T = -bound + below; above = bound - T
     free = () if resting == sides else ("forth", "back")
     return ModeTable((stick, forth, back), {"below": (0, 1)}, rows, tuple(pairs), offset=-resting[0], free=free)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.enumeration import Outcome, partial_choice
+from zwang._numerics.contact.enumeration import SearchOutcome, partial_choice
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.modes import Mode, slip_mode
 from zwang._numerics.contact.scaled import Reduced
@@ -94,7 +94,7 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
     return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
 
 
-class Solved(NamedTuple):
+class SolvedPiece(NamedTuple):
     """The conditions of a mode, and what its equations alone leave; see `conditions` and `affine_solution`."""
 
     equations: Array
@@ -111,12 +111,12 @@ class Solved(NamedTuple):
         return max(1.0, float(np.abs(self.point).max(initial=0.0)))
 
 
-def solved(problem: Reduced, modes: tuple[int, ...]) -> Solved:
+def solved(problem: Reduced, modes: tuple[int, ...]) -> SolvedPiece:
     """Return the conditions of a mode with its equations solved; a few are kept, since several ask for the same."""
-    found: Solved | None = problem.kept.get(modes)
+    found: SolvedPiece | None = problem.kept.get(modes)
     if found is None:
         equations, inequalities, owners = conditions(problem, modes)
-        found = Solved(equations, inequalities, owners, *affine_solution(equations))
+        found = SolvedPiece(equations, inequalities, owners, *affine_solution(equations))
         if len(problem.kept) < KEPT:
             problem.kept[modes] = found
     return found
@@ -147,7 +147,7 @@ def points_of(problem: Reduced, leaves: Ints) -> list[Piece]:
     return pieces
 
 
-def pieces_of(problem: Reduced, outcome: Outcome, tol: float) -> list[Piece]:
+def pieces_of(problem: Reduced, outcome: SearchOutcome, tol: float) -> list[Piece]:
     """Return the pieces of all modes found, in the order of modes; a closer look may reject one after all."""
     chosen = sorted(tuple(int(m) for m in modes) for modes in outcome.leaves)
     found = [piece for modes in chosen if (piece := piece_of(problem, modes, tol)) is not None]
@@ -209,7 +209,7 @@ def _is_strict(problem: Reduced, piece: Piece, tol: float) -> bool:
     return found is not None and found[1] > zero
 
 
-def in_doubt(problem: Reduced, outcome: Outcome, margin: float) -> Ints:
+def in_doubt(problem: Reduced, outcome: SearchOutcome, margin: float) -> Ints:
     """Look again, from the problem itself, at rejections that rest on little; return the places of those that do."""
     kept = []
     for place, row in enumerate(outcome.doubtful):
@@ -235,7 +235,7 @@ def _clearly_empty(problem: Reduced, row: Ints, margin: float, room: list[int]) 
     return bool(len(free))
 
 
-def still_doubtful(problem: Reduced, outcome: Outcome, tol: float) -> int:
+def still_doubtful(problem: Reduced, outcome: SearchOutcome, tol: float) -> int:
     """Look again, from the problem itself, at rejections that rest on little; return how many stay undecided."""
     count = outcome.doubts - len(outcome.doubtful)
     for row in outcome.doubtful:

@@ -26,7 +26,7 @@ import numpy as np
 from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.numbers import ContactLaw
 from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
-from zwang._numerics.contact.table import ContactTable, Place
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, vector
 from zwang._numerics.linear.rank import proved_by_gram
 from zwang.errors import DeclarationError
@@ -247,7 +247,7 @@ def problem_of(
     return ContactProblem.stacked(mass, terms.force[:, 0], stacked, names)
 
 
-def _law(place: Place, bounds: Array, *, declared: bool) -> ContactLaw:
+def _law(place: ContactPlace, bounds: Array, *, declared: bool) -> ContactLaw:
     """Return the numbers of a line's law at a state, with a bound in place of a normal force as a coefficient."""
     sides = (float(bounds[place.rows.sides[0]]), float(bounds[place.rows.sides[1]]))
     rest = place.rows.resting

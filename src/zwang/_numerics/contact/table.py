@@ -22,7 +22,7 @@ NO_LAW = LawRows((-1, -1))
 
 
 @dataclass(frozen=True)
-class Place:
+class ContactPlace:
     """One line of the table, for people and for loops in Python.
 
     Attributes
@@ -94,7 +94,7 @@ class Table(NamedTuple):
 class ContactTable:
     """All lines in their order, and the way back from normals, slips and laws to them."""
 
-    places: tuple[Place, ...]
+    places: tuple[ContactPlace, ...]
 
     @cached_property
     def arrays(self) -> Table:
@@ -132,12 +132,12 @@ class ContactTable:
         return all(line.rows.plain and not line.rows.axes for line in self.places)
 
     @cached_property
-    def normals(self) -> tuple[Place, ...]:
+    def normals(self) -> tuple[ContactPlace, ...]:
         """The lines that have a normal, by its number."""
         return tuple(line for line in self.places if line.normal >= 0)
 
     @cached_property
-    def laws(self) -> tuple[Place, ...]:
+    def laws(self) -> tuple[ContactPlace, ...]:
         """The lines that have a friction law, by its number."""
         return tuple(line for line in self.places if line.law >= 0)
 

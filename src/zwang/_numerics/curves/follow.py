@@ -36,7 +36,7 @@ Cube = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Bounds(NamedTuple):
+class StepBounds(NamedTuple):
     """Where an arc ends.
 
     Attributes
@@ -55,7 +55,7 @@ class Bounds(NamedTuple):
     limits: Matrix
 
 
-class Made(NamedTuple):
+class FollowedArc(NamedTuple):
     """What is made of an arc.
 
     Attributes
@@ -203,7 +203,9 @@ def _size(chart: Chart, sigma: float) -> float:
 
 
 @njit(_nrt=False)
-def _keep(evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, rank: int, made: Made, count: int) -> None:
+def _keep(
+    evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, rank: int, made: FollowedArc, count: int
+) -> None:
     """Store a chart with the strength of the rows at its nodes, and take its end for the next start."""
     n = given.sizes[0]
     for i in range(DEGREE + 1):
@@ -212,10 +214,10 @@ def _keep(evaluate: Any, given: ScaledSet, slate: Slate, chart: Chart, rank: int
         made.weakest[count, i] = tangent_at(evaluate, given, slate, chart.nodes[i], chart.t0, rank, chart.t1)
 
 
-@njit(f"int64({EVAL_TYPE}, ScaledSet, float64[::1], float64[::1], int64, Bounds, float64[::1], int64, Made)")
+@njit(f"int64({EVAL_TYPE}, ScaledSet, float64[::1], float64[::1], int64, StepBounds, float64[::1], int64, FollowedArc)")
 def follow(
-    evaluate: Any, given: ScaledSet, start: Any, forward: Any, rank: int, bounds: Bounds, steps: Any, closing: int,
-    made: Made,
+    evaluate: Any, given: ScaledSet, start: Any, forward: Any, rank: int, bounds: StepBounds, steps: Any, closing: int,
+    made: FollowedArc,
 ) -> int:  # fmt: skip
     """Follow the arc through `start` in the direction `forward`; return the number of charts.
 

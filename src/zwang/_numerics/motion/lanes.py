@@ -23,7 +23,7 @@ STEEP = 12.0
 
 
 @dataclass(frozen=True)
-class Layout:
+class LaneLayout:
     """Where each quantity stands: coordinates, parameters, prepared values, held rows on positions, held rows."""
 
     n: int
@@ -64,25 +64,25 @@ class Layout:
         return f"room[{self.lanes * (self.places[name] + k)} + m]"
 
 
-def _sum(layout: Layout, row: list[float]) -> str:
+def _sum(layout: LaneLayout, row: list[float]) -> str:
     """Return the weighted sum of the accelerations of the stages, in one coordinate of one lane."""
     terms = [f"{w!r} * {layout.entry('K', i * layout.n)}" for i, w in enumerate(row) if w != 0.0]
     halves = [" + ".join(terms[::2]), " + ".join(terms[1::2])]
     return f"({halves[0]}" + (f" + ({halves[1]})" if halves[1] else "") + ")" if terms else "0.0"
 
 
-def _lanes(layout: Layout, lines: list[str]) -> str:
+def _lanes(layout: LaneLayout, lines: list[str]) -> str:
     """Return a loop over the lanes."""
     return f"    for j in range({layout.lanes}):\n" + "".join(f"        {line}\n" for line in lines)
 
 
-def _entries(layout: Layout, lines: list[str], rows: int | None = None) -> str:
+def _entries(layout: LaneLayout, lines: list[str], rows: int | None = None) -> str:
     """Return a loop over coordinates and lanes; m counts both."""
     head = f"    for k in range({layout.n if rows is None else rows}):\n        for j in range({layout.lanes}):\n"
     return head + "".join(f"            {line}\n" for line in [f"m = {layout.lanes} * k + j", *lines])
 
 
-def _flat(layout: Layout, lines: list[str]) -> str:
+def _flat(layout: LaneLayout, lines: list[str]) -> str:
     """Return a loop over coordinates and lanes together, m."""
     return f"    for m in range({layout.n * layout.lanes}):\n" + "".join(f"        {line}\n" for line in lines)
 
@@ -94,7 +94,7 @@ def _function(name: str, body: str, more: str = "") -> str:
     return f"{head}def {name}(room{more}):\n{body}"
 
 
-def _stages(layout: Layout) -> str:
+def _stages(layout: LaneLayout) -> str:
     """Return the source of `stages`: all accelerations of a step, and how near a singular point they were."""
     at, of, n = layout.row, layout.entry, layout.n
     a = matrix()
@@ -114,7 +114,7 @@ def _stages(layout: Layout) -> str:
     return _function("look", _lanes(layout, lines)) + _function("stages", text)
 
 
-def _result(layout: Layout) -> str:
+def _result(layout: LaneLayout) -> str:
     """Return the source of `result`: the end of a step, and its error relative to the tolerance."""
     at, of, a = layout.row, layout.entry, matrix()
     rows = [weights(row) for row in (B, E5, E3)]
@@ -132,7 +132,7 @@ def _result(layout: Layout) -> str:
     return _function("result", text + _lanes(layout, lines), ", tol")
 
 
-def _projection(layout: Layout) -> str:
+def _projection(layout: LaneLayout) -> str:
     """Return the source of `settle`: states in ZT, ZQ, ZV, lanes in TAKEN; the way back, and accelerations there."""
     at, of, n = layout.row, layout.entry, layout.n
     sound = _lanes(layout, [f"{at('GOOD')} = {at('GOOD')} * {at('SOUND')}"])
@@ -160,7 +160,7 @@ def _projection(layout: Layout) -> str:
     return text + _function("settle", body + _flat(layout, moves))
 
 
-def _kept(layout: Layout) -> str:
+def _kept(layout: LaneLayout) -> str:
     """Return the loop that takes the end of a step for the next start where TAKEN says so."""
     lines = [f"good = {layout.row('TAKEN')} != 0.0"]
     for to, source in (("YQ", "UQ"), ("YV", "UV"), ("K", "UA")):
@@ -168,14 +168,14 @@ def _kept(layout: Layout) -> str:
     return _entries(layout, lines)
 
 
-def _total(layout: Layout) -> str:
+def _total(layout: LaneLayout) -> str:
     """Return the loops for the sum of all sizes at the end of a step, which is finite if all are; in D0."""
     at, of = layout.row, layout.entry
     sizes = " + ".join(f"abs({of(name)})" for name in ("UQ", "UV", "UA"))
     return _lanes(layout, [f"{at('D0')} = 0.0"]) + _entries(layout, [f"{at('D0')} += {sizes}"])
 
 
-def _decision(layout: Layout) -> str:
+def _decision(layout: LaneLayout) -> str:
     """Return the source of `length`, the step to try, and `decide`: whether it is taken, and the next one."""
     at, of = layout.row, layout.entry
     lines = [f"left = {at('END')} - {at('T')}", f"h = {at('H')}", "last = 1.01 * h >= left"]
@@ -208,7 +208,7 @@ def _decision(layout: Layout) -> str:
     return text + _function("decide", _total(layout) + _lanes(layout, lines) + _kept(layout))
 
 
-def _entry(layout: Layout) -> str:
+def _entry(layout: LaneLayout) -> str:
     """Return the source of `enter`: fresh lanes are put on their constraints and given a first step (Hairer's rule)."""
     at, of, n = layout.row, layout.entry, layout.n
     text = "    prepare(room)\n" + _lanes(
@@ -315,7 +315,7 @@ def advance(room, who, rounds, tol, t, q, v, params, until, status, steps, attem
 '''
 
 
-def lane_source(layout: Layout) -> str:
+def lane_source(layout: LaneLayout) -> str:
     """Return the source of the loop; `prepare`, `motion`, `shift` and `land` of the room stand before it."""
     places = {name: str(place) for name, place in layout.places.items()}
     numbers = {"L": str(layout.lanes), "N": str(layout.n), "P_SIZE": str(layout.params)}

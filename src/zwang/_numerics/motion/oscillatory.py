@@ -63,7 +63,7 @@ EPS = float(np.finfo(float).eps)
 NONE, REPEAT = -1, -2
 
 
-class Sheet(NamedTuple):
+class FastSheet(NamedTuple):
     """Room for the stages of a step: forces at them, weighted sums, states; its end on trial."""
 
     out: Any
@@ -246,7 +246,7 @@ def _locate(surfaces, flow, run, room, sheet, h, first):  # type: ignore[no-unty
 def _sheet(flow, run):  # type: ignore[no-untyped-def]
     n, size = flow.n, run.y.size
     path = np.empty((12 if flow.switches > 0 else 0, 2 * n))
-    return Sheet(
+    return FastSheet(
         np.empty(size - n), np.empty(size), np.empty(size), np.empty((n, 6)), np.empty(size - 2 * n),
         np.empty((12, n)), path,
     )  # fmt: skip

@@ -38,7 +38,7 @@ def answer(request: dict[str, Any]) -> Iterator[tuple[bytes, list[bytes]]]:
     (3, 'done', '1', 0)
     """
     from zwang import ZwangError
-    from zwang.lab.mechanism import Lost
+    from zwang.lab.mechanism import LostState
 
     seq, kind = int(request["seq"]), str(request["kind"])
     head = {"seq": seq, "kind": kind}
@@ -47,7 +47,7 @@ def answer(request: dict[str, Any]) -> Iterator[tuple[bytes, list[bytes]]]:
         for told, tables in found:
             frames = [frame(seq, index, table) for index, table in enumerate(tables)]
             yield encode({**head, "status": "done", "frames": len(frames), **told}), frames
-    except (ZwangError, Lost) as error:
+    except (ZwangError, LostState) as error:
         yield encode({**head, "status": "error", "frames": 0, "message": str(error)}), []
     except (MemoryError, RecursionError):
         message = "This took more memory than a worker of the lab may have. Ask for less: fewer points, a shorter time."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import zwang as zw
-from zwang.lab.answers.motions import Run, offers, run_of
+from zwang.lab.answers.motions import PlayedRun, offers, run_of
 from zwang.lab.answers.states import settled
 from zwang.lab.models import Opened, model_text
 
@@ -49,7 +49,7 @@ def answer_take(request: dict[str, Any]) -> Answers:
     yield {"what": what, "name": f"{stem}{ending}", "data": base64.b64encode(data).decode("ascii")}, []
 
 
-def table(run: Run) -> str:
+def table(run: PlayedRun) -> str:
     """Return the rows of a run as CSV, all digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

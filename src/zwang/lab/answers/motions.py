@@ -93,7 +93,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlayedRun:
     """Motions that follow each other, with the rules that the last one was made by."""
 
     parts: tuple[Any, ...]
@@ -105,10 +105,10 @@ class Run:
         return self.parts[-1]
 
 
-_KEPT: OrderedDict[Any, Run] = OrderedDict()
+_KEPT: OrderedDict[Any, PlayedRun] = OrderedDict()
 
 
-def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[str, float], str, Run]:
+def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[str, float], str, PlayedRun]:
     """Return the run that a request means, with what was chosen at its stops; computed now or a moment ago."""
     opened, params, state, carried = settled(request)
     until = float(request.get("until", 10.0))
@@ -117,7 +117,7 @@ def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[s
     if not until > state["t"]:
         raise zw.DeclarationError(f"A motion ends after it starts: until = {until:g}, but t = {state['t']:g}.")
     key = (id(opened), tuple(params.items()), tuple(state.items()), until)
-    run = _KEPT.get((*key, ())) or Run((Rules().run(opened, state, params, until),), Rules())
+    run = _KEPT.get((*key, ())) or PlayedRun((Rules().run(opened, state, params, until),), Rules())
     _keep((*key, ()), run)
     for length, number in enumerate(path, 1):
         known = _KEPT.get((*key, path[:length]))
@@ -125,7 +125,7 @@ def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[s
             rules = run.rules.after(run.last, number)
             made = rules.run(opened, state, params, until)
             anew = bool(rules.starts) and rules.starts != run.rules.starts
-            known = Run((*run.parts, made) if anew else (*run.parts[:-1], made), rules)
+            known = PlayedRun((*run.parts, made) if anew else (*run.parts[:-1], made), rules)
         run = known
         _keep((*key, path[:length]), run)
     return opened, params, state, carried, run
@@ -149,7 +149,7 @@ def instant(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[
     return opened, params, state, ""
 
 
-def _keep(key: Any, run: Run) -> None:
+def _keep(key: Any, run: PlayedRun) -> None:
     _KEPT[key] = run
     _KEPT.move_to_end(key)
     while len(_KEPT) > KEPT:
@@ -185,7 +185,7 @@ def answer_motion(request: dict[str, Any]) -> Answers:
     yield told | {"carried": carried, "params": params, "start": state, "run": request.get("run", "")}, tables
 
 
-def motion_tables(opened: Opened, params: Mapping[str, float], run: Run) -> tuple[dict[str, Any], list[Array]]:
+def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -> tuple[dict[str, Any], list[Array]]:
     """Return what is told of a run, and its two tables."""
     last = run.last
     names = ["t", *last.coordinates, *last.velocities, "kinetic energy", "potential energy", "energy"]
@@ -235,7 +235,7 @@ def _times(motion: Any, rows: int) -> Array:
     return np.unique(np.concatenate([np.linspace(first, last, count), marks[: rows // 4], [first, last]]))
 
 
-def _block(motion: Any, run: Run) -> Array:
+def _block(motion: Any, run: PlayedRun) -> Array:
     rows = max(2, MOST_ROWS // len(run.parts) * 3 // 4)
     times = _times(motion, rows)
     states = motion.at(times)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang.lab.mechanism import Lost
+from zwang.lab.mechanism import LostState
 from zwang.lab.models import Opened, open_model
 
 
@@ -27,7 +27,7 @@ def settled(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[
     found = mechanism.carry(q[None], v[None], params, closed, t=state["t"])
     if not found.good[0]:
         names = ", ".join(f"'{item.name}'" for item, on in zip(mechanism.held, closed, strict=True) if on)
-        raise Lost(
+        raise LostState(
             f"{opened.system.name}: no configuration near this state satisfies {names} at these parameters. Move the "
             "parameter back, or reset."
         )

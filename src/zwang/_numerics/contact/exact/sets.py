@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.enumeration import Outcome
+from zwang._numerics.contact.enumeration import SearchOutcome
 from zwang._numerics.contact.exact.polyhedra import RationalPolyhedron, TooMany, at, dot, meet, polyhedron, union
 from zwang._numerics.contact.exact.rational import rational
 from zwang._numerics.contact.exact.tree import ExactSearch
@@ -62,7 +62,7 @@ class ExactSet:
 
 
 def exact_set(
-    problem: ContactProblem, reduced: Reduced, outcome: Outcome, starts: Ints, slip_tol: float
+    problem: ContactProblem, reduced: Reduced, outcome: SearchOutcome, starts: Ints, slip_tol: float
 ) -> ExactSet | None:
     """Decide a finished search exactly: its leaves, and what it rejected by little, below the choices in `starts`.
 

@@ -5,7 +5,7 @@ the parts of a step, `walking` takes many steps in compiled code, `walker` binds
 `contact` where sweeps don't do.
 """
 
-from zwang._numerics.motion.moreau.layout import Row, StepLayout, step_layout
+from zwang._numerics.motion.moreau.layout import StepLayout, StepRow, step_layout
 from zwang._numerics.motion.moreau.walker import StepTerms, Walker
 from zwang._numerics.motion.moreau.walking import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, WENT
 
@@ -15,8 +15,8 @@ __all__ = [
     "UNDECLARED",
     "UNSOLVED",
     "WENT",
-    "Row",
     "StepLayout",
+    "StepRow",
     "StepTerms",
     "Walker",
     "step_layout",

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Row:
+class StepRow:
     """One contact: its side, the number of its normal row (-1: none) and those of its slips, among all rows."""
 
     side: int
@@ -79,23 +79,23 @@ class StepLayout:
         )  # fmt: skip
 
 
-def step_layout(n: int, mass_places: Ints, row_places: Ints, contacts: Sequence[Row]) -> StepLayout:
+def step_layout(n: int, mass_places: Ints, row_places: Ints, contacts: Sequence[StepRow]) -> StepLayout:
     """Lay a system out.
 
     Parameters
     ----------
     n : int
     mass_places : (e, 2) int array
-        Row and column of the entries of the mass matrix, of one triangle; entries at one place are summed.
+        StepRow and column of the entries of the mass matrix, of one triangle; entries at one place are summed.
     row_places : (z, 2) int array
         Number and coordinate of the entries of the declared rows.
-    contacts : sequence of Row
+    contacts : sequence of StepRow
 
     Examples
     --------
     A particle of two coordinates on a floor with friction.
 
-    >>> made = step_layout(2, np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]), [Row(0, 0, (1,))])
+    >>> made = step_layout(2, np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]), [StepRow(0, 0, (1,))])
     >>> made.source, made.j_column, np.diff(made.block_start)
     (array([0, 1]), array([1, 0]), array([1, 1]))
     """
