@@ -23,7 +23,7 @@ from zwang._simulate.instant import user_events
 from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, Turn, Watch, event_at, keeping
 from zwang._simulate.reduced import Passage, ReducedCurve, move_along
 from zwang._simulate.stretch import pieces_in
-from zwang._trace.local import LocalBranch, LocalStructure
+from zwang._trace.local_structure import LocalBranch, LocalStructure
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]

@@ -13,8 +13,8 @@ from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, S
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.follow import FollowedArc, StepBounds, follow
 from zwang._numerics.jit import with_functions
-from zwang._trace.local import LocalBranch
 from zwang._trace.local_series import coefficients_of, piece_of
+from zwang._trace.local_structure import LocalBranch
 from zwang._trace.sampling import TURN, Solver
 from zwang._trace.searching import SingularPoints
 

@@ -14,7 +14,7 @@ from zwang._numerics.jit import with_functions
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import RawArc
 from zwang._trace.equations import SpaceEquations, SpacePlace
-from zwang._trace.local import LocalStructure
+from zwang._trace.local_structure import LocalStructure
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.power import monomials
-from zwang._trace.local import LocalBranch, LocalStructure
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_series import BranchStart, grow, reach
+from zwang._trace.local_structure import LocalBranch, LocalStructure
 
 Array = NDArray[np.float64]
 SIMPLE = 1e-4

@@ -7,16 +7,13 @@ f2 that were met twice, about f1 (f1 - 1)/(2 (f2 + 1)) were met by none (Chao 19
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace import gathering
 from zwang._trace.arcs import Follower, RawArc
-
-if TYPE_CHECKING:
-    from zwang._trace.sampled import SampledSearch
 
 Array = NDArray[np.float64]
 OFTEN = 4
@@ -37,10 +34,10 @@ def unseen(met: Sequence[int]) -> float:
     return once * (once - 1) / (2.0 * (twice + 1))
 
 
-def met_components(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[int]:
+def met_components(solver: Any, points: Any, arcs: list[RawArc], x: Array) -> list[int]:
     """Return how many of the points (k, n), in x, lie on each component that has an arc."""
-    follower = Follower(search.solver, search.points)
-    of_arcs, _ = gathering.components_of(len(search.points.found), arcs)
+    follower = Follower(solver, points)
+    of_arcs, _ = gathering.components_of(len(points.found), arcs)
     counts = dict.fromkeys(of_arcs, 0)
     for arc, component in zip(arcs, of_arcs, strict=True):
         counts[component] += int(follower.covered([arc], x).sum())

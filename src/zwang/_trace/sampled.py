@@ -196,7 +196,7 @@ def _met_often(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[RawA
     """Return all arcs after as many further starts as it takes to meet each component several times."""
     if not arcs:
         return arcs
-    met = met_components(search, arcs, x)
+    met = met_components(search.solver, search.points, arcs, x)
     for _ in range(0 if search.asked else DOUBLINGS):
         if min(met) >= OFTEN:
             break
@@ -205,7 +205,7 @@ def _met_often(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[RawA
         follower = Follower(search.solver, search.points)
         if _loose(search, follower, arcs, new, len(search.points.found)):
             arcs = _followed(search, x)
-        met = met_components(search, arcs, x)
+        met = met_components(search.solver, search.points, arcs, x)
     search.unseen = unseen(met)
     if min(met) < OFTEN and len(met) > 1:
         search.notes.append(

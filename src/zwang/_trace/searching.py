@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
-from zwang._trace.local import LocalStructure, analyse
+from zwang._trace.local import analyse
 from zwang._trace.local_refining import bottoms, is_plain
+from zwang._trace.local_structure import LocalStructure
 from zwang._trace.sampling import Region, Solver
 
 Array = NDArray[np.float64]

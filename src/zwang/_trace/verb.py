@@ -17,7 +17,7 @@ from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import SpaceEquations, equations_of, parameter_vector
-from zwang._trace.local import TOLERANCE
+from zwang._trace.local_structure import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
 from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from zwang._numerics.budget import Spent, borrowing, spend
 from zwang._numerics.contact import search_tree as tree
-from zwang._numerics.contact.dictionary import FREE, GROWTH, NOTES
 from zwang._numerics.contact.mode_tables import ModeTable
 from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.linear.dictionary import FREE, GROWTH, NOTES
 from zwang._numerics.pacing import Pace
 
 Array = npt.NDArray[np.float64]

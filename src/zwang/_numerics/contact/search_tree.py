@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.dictionary import (
+from zwang._numerics.jit import njit
+from zwang._numerics.linear.dictionary import (
     GONE,
     GROWTH,
     MARGIN,
@@ -24,7 +25,6 @@ from zwang._numerics.contact.dictionary import (
     make_feasible,
     reaches,
 )
-from zwang._numerics.jit import njit
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

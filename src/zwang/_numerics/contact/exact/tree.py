@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.dictionary import FREE
 from zwang._numerics.contact.enumeration import layout_of, modes_of_steps, step_arrays
 from zwang._numerics.contact.exact.dictionary import Dictionary, integer_row
 from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.linear.dictionary import FREE
 
 Ints = npt.NDArray[np.int64]
 
