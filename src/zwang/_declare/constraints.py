@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias, overload
 
 from zwang._declare.given import as_expression, as_slip
@@ -60,7 +61,7 @@ class _Relation(_Constraint):
         """'velocity' where velocities occur in the expression, else 'position'."""
         return "velocity" if self.expr.has(Velocity) else "position"
 
-    @property
+    @cached_property
     def slip(self) -> tuple[Any, ...]:
         """The slip velocities that the law rubs along, none without friction."""
         return () if self.friction is None else rubbed(self.friction.slip, self.friction.section())
