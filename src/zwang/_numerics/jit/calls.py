@@ -77,10 +77,14 @@ def address(kernel: Kernel[Any, Any]) -> Any:
             run.meet(kernel)
         return kernel.counted
     dispatcher: Any = kernel.compiled
-    if not hasattr(dispatcher, "overloads"):
-        return kernel.counted
+    if kernel.place is None or kernel.place[0] is not dispatcher:
+        kernel.place = (dispatcher, _place_of(dispatcher) if hasattr(dispatcher, "overloads") else kernel.counted)
+    return kernel.place[1]
+
+
+def _place_of(dispatcher: Any) -> int:
     (compiled,) = dispatcher.overloads.values()
-    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
 
 def with_functions(loop: Kernel[..., Any], *functions: Any) -> Callable[..., Any]:

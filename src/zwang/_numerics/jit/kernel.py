@@ -70,6 +70,7 @@ class Kernel(Routine, Generic[P, R]):
         self._counted: Callable[P, R] | None = None
         self._callee: Any = None
         self._made_of = ""
+        self.place: tuple[Any, Any] | None = None  # of which machine code, and where: see `calls`
         self.restored = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
