@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,7 +79,13 @@ def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Arr
 
 def standing_at(ground: Ground, terms: Terms, q: Array, v: Array, zero: float) -> Admission:
     """Return how the constraints stand to one state, up to a relative tolerance."""
-    return contact_admission(ground.table.arrays, terms, q[:, None], v[:, None], Tolerances(zero, zero, zero))
+    return contact_admission(ground.table.arrays, terms, q[:, None], v[:, None], _alike(zero))
+
+
+@cache
+def _alike(zero: float) -> Tolerances:
+    """Return one tolerance for gaps, rates and slips; there are a few of them, and thousands of states."""
+    return Tolerances(zero, zero, zero)
 
 
 def look(ground: Ground, moment: Moment, terms: Terms, zero: float) -> Moment:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.modes import BILATERAL, BOUND, POSITION
+from zwang._numerics.contact.modes import POSITION
 from zwang._numerics.contact.table import Table
 from zwang._numerics.tolerances import Tolerances
 
@@ -30,6 +30,17 @@ class Standing(IntEnum):
     OPEN = 1
     CLOSING = 2
     VIOLATED = 3
+
+
+_O, _A, _C, _V = int(Standing.OPEN), int(Standing.ACTIVE), int(Standing.CLOSING), int(Standing.VIOLATED)
+STANDINGS = np.array(
+    [
+        [[_V, _V, _V], [_C, _A, _O], [_O, _O, _O]],  # one-sided
+        [[_V, _V, _V], [_C, _A, _C], [_V, _V, _V]],  # two-sided
+        [[_A, _A, _A], [_A, _A, _A], [_A, _A, _A]],  # a bound
+    ]
+)
+"""The rule: how a line stands, by its side and the signs (-1, 0, 1) of its value and its rate."""
 
 
 class Sizes(NamedTuple):
@@ -118,12 +129,7 @@ def admit(table: Table, terms: Any, q: Array, v: Array, tolerances: Tolerances) 
     rate[has] = np.where(positions[has], terms.rate[own], 0.0)
     gap = (value > near).astype(np.int64) - (value < -near)
     pace = (rate > still).astype(np.int64) - (rate < -still)
-    one_sided = np.where(
-        gap != 0, np.where(gap > 0, Standing.OPEN, Standing.VIOLATED),
-        np.where(pace > 0, Standing.OPEN, np.where(pace < 0, Standing.CLOSING, Standing.ACTIVE)),
-    )  # fmt: skip
-    two_sided = np.where(gap != 0, Standing.VIOLATED, np.where(pace != 0, Standing.CLOSING, Standing.ACTIVE))
-    standing = np.where(side == BILATERAL, two_sided, np.where(side == BOUND, Standing.ACTIVE, one_sided))
+    standing = STANDINGS[side, gap + 1, pace + 1]
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
 
 
