@@ -130,10 +130,10 @@ def _count(
     if isinstance(terms, SparseTerms):
         return counts, 0.0
     found = admit(table_of(model.system).arrays, terms, q, v, tolerances)
-    names = ("mass", "force", "gamma", "rows", "slip", "slip_bias", "slip_rows", "bounds")
-    arrays: Any = [np.ascontiguousarray(getattr(terms, name)) for name in names]
-    count: Any = counting.count_solutions
-    count(table, found.standing, found.rest, *arrays, tol, counts, worst)
+    counted = counting.CountedTerms(
+        *(np.ascontiguousarray(getattr(terms, name)) for name in counting.CountedTerms._fields)
+    )
+    counting.count_solutions(table, found.standing, found.rest, counted, tol, counts, worst)
     counts[~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
     return counts, float(worst[0])
 

@@ -9,6 +9,8 @@ number is the number of accelerations.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ from zwang._numerics.jit import njit
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Matrix = NDArray[np.float64]
+Cube = NDArray[np.float64]
 
 SIDE, NORMAL, SLIP, LAW = range(4)  # columns of the table of constraints; SLIP and LAW are -1 without
 
@@ -28,7 +32,61 @@ SINGULAR_PIVOT = 1e-11
 VANISHING_ROW = 1e-7
 
 
-@njit(forceinline=True)
+class CountedTerms(NamedTuple):
+    """The terms of the equations of many states, as kernels return them; the last axis runs over the states."""
+
+    mass: Cube
+    force: Matrix
+    gamma: Matrix
+    rows: Cube
+    slip: Matrix
+    slip_bias: Matrix
+    slip_rows: Cube
+    bounds: Matrix
+
+
+class Acting(NamedTuple):
+    """The contacts that act at one state: their kinds and laws, and the equations u = c + D f reduced to them.
+
+    Row 2 j of D and c belongs to the normal of contact j, row 2 j + 1 to its tangent, with the rows H of both.
+    `tangent` is 1 where there is friction, `slip` the velocity (0 at rest), `bound` the coefficient or the given bound.
+    """
+
+    kind: Ints
+    tangent: Ints
+    slip: Floats
+    bound: Floats
+    H: Matrix
+    D: Matrix
+    c: Floats
+
+
+class Trial(NamedTuple):
+    """A combination of modes, as an odometer with `base`, and the equations S b = b of its unknowns.
+
+    Each unknown has an equation `row` and a force column: the row's own direction plus `column` times its tangent. `f`
+    are the forces of all rows, and `worst` is raised to the largest error of what was counted.
+    """
+
+    mode: Ints
+    base: Ints
+    row: Ints
+    column: Floats
+    S: Matrix
+    b: Floats
+    f: Floats
+    worst: Floats
+
+
+class Factors(NamedTuple):
+    """Room for the mass matrix and its factor M, the rows Y = H C^-T and the free acceleration C^-1 F."""
+
+    M: Matrix
+    Y: Matrix
+    free: Floats
+
+
+@njit(forceinline=True, _nrt=False)
 def _cholesky(M: Floats, n: int) -> bool:
     """Factorize M = C C^T in place, with 1 / C[i, i] on the diagonal; False where M is not positive definite."""
     for i in range(n):
@@ -45,7 +103,7 @@ def _cholesky(M: Floats, n: int) -> bool:
     return True
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, _nrt=False)
 def _solve(S: Floats, b: Floats, size: int) -> bool:
     """Solve S x = b in place by elimination with row exchanges; False where a pivot is lost in rounding."""
     if size == 0:
@@ -80,7 +138,7 @@ def _solve(S: Floats, b: Floats, size: int) -> bool:
     return True
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, _nrt=False)
 def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
     """Return how many modes a contact has.
 
@@ -96,7 +154,7 @@ def _modes_of(kind: int, frictional: bool, rest: bool) -> int:
     return 5 if rest else 2
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, _nrt=False)
 def _decide(value: float, scale: float, tol: float) -> int:
     """Return 1 where a number is positive, 0 where negative, `DOUBTFUL` where the tolerance decides."""
     if value > tol * scale:
@@ -104,38 +162,18 @@ def _decide(value: float, scale: float, tol: float) -> int:
     return 0 if value < -tol * scale else DOUBTFUL
 
 
-@njit(forceinline=True)
-def _count(
-    contacts: int,
-    kind: Ints,
-    tangent: Ints,
-    slip: Floats,
-    bound: Floats,
-    D: Floats,
-    c: Floats,
-    R: int,
-    tol: float,
-    S: Floats,
-    b: Floats,
-    f: Floats,
-    worst: Floats,
-    row: Ints,
-    column: Floats,
-    mode: Ints,
-    base: Ints,
-) -> int:
-    """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear.
-
-    Row 2 j of D and c belongs to the normal of contact j, row 2 j + 1 to its tangent.
-    """
+@njit(forceinline=True, _nrt=False)
+def _count(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
+    """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear."""
+    mode, base = trial.mode, trial.base
     total = 1
     for j in range(contacts):
-        base[j] = _modes_of(kind[j], tangent[j] == 1, slip[j] == 0.0)
+        base[j] = _modes_of(acting.kind[j], acting.tangent[j] == 1, acting.slip[j] == 0.0)
         total *= base[j]
         mode[j] = 0
     found = 0
     for _ in range(total):
-        verdict = _check(contacts, kind, tangent, slip, bound, D, c, R, tol, S, b, f, worst, row, column, mode)
+        verdict = _check(acting, contacts, tol, trial)
         if verdict == DOUBTFUL:
             return DOUBTFUL
         found += verdict
@@ -147,30 +185,37 @@ def _count(
     return found
 
 
-@njit(forceinline=True)
-def _check(
-    contacts: int,
-    kind: Ints,
-    tangent: Ints,
-    slip: Floats,
-    bound: Floats,
-    D: Floats,
-    c: Floats,
-    R: int,
-    tol: float,
-    S: Floats,
-    b: Floats,
-    f: Floats,
-    worst: Floats,
-    row: Ints,
-    column: Floats,
-    mode: Ints,
-) -> int:
+@njit(forceinline=True, _nrt=False)
+def _check(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
     """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear."""
+    c, D, R = acting.c, acting.D, 2 * contacts
+    row, column, S, b, f = trial.row, trial.column, trial.S, trial.b, trial.f
+    unknowns = _unknowns(acting, contacts, trial)
+    for a in range(unknowns):
+        b[a] = -c[row[a]]
+        for r in range(R):
+            b[a] -= D[row[a], r] * f[r]
+        for e in range(unknowns):
+            S[a, e] = D[row[a], row[e]]
+            if column[e] != 0.0:
+                S[a, e] += D[row[a], row[e] + 1] * column[e]
+    if not _solve(S, b, unknowns):
+        return DOUBTFUL
+    for a in range(unknowns):
+        f[row[a]] += b[a]
+        if column[a] != 0.0:
+            f[row[a] + 1] += column[a] * b[a]
+    return _laws(acting, contacts, tol, trial)
+
+
+@njit(forceinline=True, _nrt=False)
+def _unknowns(acting: Acting, contacts: int, trial: Trial) -> int:
+    """Set the forces that a combination of modes gives, and the rows and columns of the others; return their number."""
+    kind, tangent, slip, bound = acting.kind, acting.tangent, acting.slip, acting.bound
+    mode, row, column, f = trial.mode, trial.row, trial.column, trial.f
     unknowns = 0
-    for r in range(R):
+    for r in range(2 * contacts):
         f[r] = 0.0
-    # Each unknown has an equation row and a force column: the row's own direction plus `column` times its tangent.
     for j in range(contacts):
         m, n, t = mode[j], 2 * j, 2 * j + 1
         if kind[j] == BOUND:
@@ -199,39 +244,14 @@ def _check(
                 sign = 1.0 if m1 <= 3 else -1.0
                 column[unknowns] = -sign * bound[j] * direction
         unknowns += 1
-    for a in range(unknowns):
-        b[a] = -c[row[a]]
-        for r in range(R):
-            b[a] -= D[row[a], r] * f[r]
-        for e in range(unknowns):
-            S[a, e] = D[row[a], row[e]]
-            if column[e] != 0.0:
-                S[a, e] += D[row[a], row[e] + 1] * column[e]
-    if not _solve(S, b, unknowns):
-        return DOUBTFUL
-    for a in range(unknowns):
-        f[row[a]] += b[a]
-        if column[a] != 0.0:
-            f[row[a] + 1] += column[a] * b[a]
-    return _laws(contacts, kind, tangent, slip, bound, D, c, R, tol, f, worst, mode)
+    return unknowns
 
 
-@njit(forceinline=True)
-def _laws(
-    contacts: int,
-    kind: Ints,
-    tangent: Ints,
-    slip: Floats,
-    bound: Floats,
-    D: Floats,
-    c: Floats,
-    R: int,
-    tol: float,
-    f: Floats,
-    worst: Floats,
-    mode: Ints,
-) -> int:
+@njit(forceinline=True, _nrt=False)
+def _laws(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
     """Check the inequalities of a combination of modes; keep the largest error of its equations."""
+    kind, tangent, slip, bound = acting.kind, acting.tangent, acting.slip, acting.bound
+    D, c, mode, f, R = acting.D, acting.c, trial.mode, trial.f, 2 * contacts
     force, error = 0.0, 0.0
     for r in range(R):
         force = max(force, abs(f[r]))
@@ -266,11 +286,11 @@ def _laws(
             error = max(error, abs(creep) / (creep_size + 1e-300))
     if doubt:
         return DOUBTFUL
-    worst[0] = max(worst[0], error)
+    trial.worst[0] = max(trial.worst[0], error)
     return 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, _nrt=False)
 def _contact_law(
     kind: int,
     tangent: int,
@@ -298,26 +318,78 @@ def _contact_law(
     return _decide(creep if forward else -creep, creep_size, tol)
 
 
-@njit(
-    "void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1],"
-    " float64[:, :, ::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64, int64[::1],"
-    " float64[::1])"
-)
+@njit(forceinline=True, _nrt=False)
+def _gather(table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, s: int, acting: Acting) -> int:
+    """Fill kinds, laws, rows and free terms of what acts at state s; return how many, `INADMISSIBLE` or `DOUBTFUL`."""
+    kind, tangent, speed, bound, H, c = acting.kind, acting.tangent, acting.slip, acting.bound, acting.H, acting.c
+    n = H.shape[1]
+    contacts, vanishes = 0, False
+    for k in range(table.shape[0]):
+        at = table[k, NORMAL]
+        if standing[k, s] >= CLOSING:
+            return INADMISSIBLE
+        if standing[k, s] == OPEN:
+            continue
+        for i in range(n):
+            H[2 * contacts, i] = 0.0 if table[k, SIDE] == BOUND else terms.rows[at, i, s]
+            H[2 * contacts + 1, i] = 0.0
+        if table[k, SIDE] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
+            largest = 0.0
+            for i in range(n):
+                largest = max(largest, abs(H[2 * contacts, i]))
+            vanishes = vanishes or not largest > VANISHING_ROW
+        c[2 * contacts] = 0.0 if table[k, SIDE] == BOUND else -terms.gamma[at, s]
+        c[2 * contacts + 1] = 0.0
+        kind[contacts], tangent[contacts] = table[k, SIDE], 0
+        speed[contacts], bound[contacts] = 0.0, 0.0
+        along = table[k, SLIP]
+        if along >= 0:
+            for i in range(n):
+                H[2 * contacts + 1, i] = terms.slip_rows[along, i, s]
+            c[2 * contacts + 1] = -terms.slip_bias[along, s]
+            bound[contacts] = terms.bounds[table[k, LAW], s]
+            speed[contacts] = 0.0 if rest[k, s] else terms.slip[along, s]
+            tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == BOUND else 0
+        contacts += 1
+    return DOUBTFUL if vanishes else contacts
+
+
+@njit(forceinline=True, _nrt=False)
+def _reduce(terms: CountedTerms, s: int, acting: Acting, contacts: int, room: Factors) -> bool:
+    """Reduce the equations of state s to its contacts; False where the mass isn't positive definite."""
+    H, D, c, M, Y, free = acting.H, acting.D, acting.c, room.M, room.Y, room.free
+    n, R = free.size, 2 * contacts
+    for i in range(n):
+        free[i] = terms.force[i, s]
+        for j in range(i + 1):
+            M[i, j] = terms.mass[i, j, s]
+    if not _cholesky(M, n):
+        return False
+    for i in range(n):  # free = C^-1 F, Y = rows of H C^-T
+        for k in range(i):
+            free[i] -= M[i, k] * free[k]
+        free[i] *= M[i, i]
+    for r in range(R):
+        for i in range(n):
+            total = H[r, i]
+            for k in range(i):
+                total -= M[i, k] * Y[r, k]
+            Y[r, i] = total * M[i, i]
+    for r in range(R):
+        for i in range(n):
+            c[r] += Y[r, i] * free[i]
+        for e in range(r + 1):
+            total = 0.0
+            for i in range(n):
+                total += Y[r, i] * Y[e, i]
+            D[r, e] = total
+            D[e, r] = total
+    return True
+
+
+@njit("void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], CountedTerms, float64, int64[::1], float64[::1])")
 def count_solutions(
-    table: Ints,
-    standing: Ints,
-    rest: Bools,
-    mass: Floats,
-    force: Floats,
-    gamma: Floats,
-    rows: Floats,
-    slip: Floats,
-    slip_bias: Floats,
-    slip_rows: Floats,
-    bounds: Floats,
-    tol: float,
-    counts: Ints,
-    worst: Floats,
+    table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, tol: float, counts: Ints, worst: Floats
 ) -> None:
     """Write for each state the number of solutions, `DOUBTFUL` or `INADMISSIBLE`.
 
@@ -327,85 +399,31 @@ def count_solutions(
         Side, number of the normal, of the slip and of the law of each constraint.
     standing, rest : (k, B) int and bool arrays
         Who takes part, from `admission`.
-    mass ... bounds : arrays
-        The terms of the equations; the last axis runs over states.
+    terms : CountedTerms
     tol : float
         Of signs.
     counts : (B,) int array
     worst : (1,) array
         Raised to the largest relative error of the equations of a counted solution.
     """
-    n, states, most = force.shape[0], force.shape[1], table.shape[0]
+    n, most = terms.force.shape[0], table.shape[0]
     size = 2 * most
-    M, H, Y = np.empty((n, n)), np.empty((size, n)), np.empty((size, n))
-    D, c, free = np.empty((size, size)), np.empty(size), np.empty(n)
-    S, b, f = np.empty((size, size)), np.empty(size), np.empty(size)
-    row, column = np.empty(size, np.int64), np.empty(size)
     kind, tangent = np.empty(most, np.int64), np.empty(most, np.int64)
-    mode, base = np.empty(most, np.int64), np.empty(most, np.int64)
-    speed, bound = np.empty(most), np.empty(most)
-    for s in range(states):
-        contacts = 0
-        inadmissible, vanishes = False, False
-        for k in range(most):
-            at = table[k, NORMAL]
-            if standing[k, s] >= CLOSING:
-                inadmissible = True
-                break
-            if standing[k, s] == OPEN:
-                continue
-            for i in range(n):
-                H[2 * contacts, i] = 0.0 if table[k, SIDE] == BOUND else rows[at, i, s]
-                H[2 * contacts + 1, i] = 0.0
-            if table[k, SIDE] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
-                largest = 0.0
-                for i in range(n):
-                    largest = max(largest, abs(H[2 * contacts, i]))
-                vanishes = vanishes or not largest > VANISHING_ROW
-            c[2 * contacts] = 0.0 if table[k, SIDE] == BOUND else -gamma[at, s]
-            c[2 * contacts + 1] = 0.0
-            kind[contacts], tangent[contacts] = table[k, SIDE], 0
-            speed[contacts], bound[contacts] = 0.0, 0.0
-            along = table[k, SLIP]
-            if along >= 0:
-                for i in range(n):
-                    H[2 * contacts + 1, i] = slip_rows[along, i, s]
-                c[2 * contacts + 1] = -slip_bias[along, s]
-                bound[contacts] = bounds[table[k, LAW], s]
-                speed[contacts] = 0.0 if rest[k, s] else slip[along, s]
-                tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == BOUND else 0
-            contacts += 1
-        if inadmissible:
-            counts[s] = INADMISSIBLE
-            continue
-        if vanishes:
+    slip, bound = np.empty(most), np.empty(most)
+    acting = Acting(kind, tangent, slip, bound, np.empty((size, n)), np.empty((size, size)), np.empty(size))
+    mode, base, row, column = (
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size),
+    )
+    trial = Trial(mode, base, row, column, np.empty((size, size)), np.empty(size), np.empty(size), worst)
+    room = Factors(np.empty((n, n)), np.empty((size, n)), np.empty(n))
+    for s in range(counts.size):
+        contacts = _gather(table, standing, rest, terms, s, acting)
+        if contacts < 0:
+            counts[s] = contacts
+        elif not _reduce(terms, s, acting, contacts, room):
             counts[s] = DOUBTFUL
-            continue
-        for i in range(n):
-            free[i] = force[i, s]
-            for j in range(i + 1):
-                M[i, j] = mass[i, j, s]
-        if not _cholesky(M, n):
-            counts[s] = DOUBTFUL
-            continue
-        R = 2 * contacts
-        for i in range(n):  # free = C^-1 F, Y = rows of H C^-T
-            for k in range(i):
-                free[i] -= M[i, k] * free[k]
-            free[i] *= M[i, i]
-        for r in range(R):
-            for i in range(n):
-                total = H[r, i]
-                for k in range(i):
-                    total -= M[i, k] * Y[r, k]
-                Y[r, i] = total * M[i, i]
-        for r in range(R):
-            for i in range(n):
-                c[r] += Y[r, i] * free[i]
-            for e in range(r + 1):
-                total = 0.0
-                for i in range(n):
-                    total += Y[r, i] * Y[e, i]
-                D[r, e] = total
-                D[e, r] = total
-        counts[s] = _count(contacts, kind, tangent, speed, bound, D, c, R, tol, S, b, f, worst, row, column, mode, base)
+        else:
+            counts[s] = _count(acting, contacts, tol, trial)
