@@ -158,7 +158,7 @@ def _unit(problem: Reduced, c: int, name: str) -> float:
 
 
 @lru_cache(maxsize=64)
-def step_arrays(tables: tuple[ModeTable, ...]) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+def step_arrays(tables: tuple[ModeTable, ...]) -> tree.StepArrays:
     """The steps of all contacts, one after the other, as arrays for the compiled search, which only reads them."""
     number = {key: v for v, key in enumerate(_names(tables))}
     steps = [(c, step) for c, table in enumerate(tables) for step in table.steps]
@@ -177,7 +177,7 @@ def step_arrays(tables: tuple[ModeTable, ...]) -> tuple[Ints, Ints, Ints, Ints, 
                 turned[i, m] = (-1 if choice.turned else 1) * (number[c, "slip"] + 2)
         for p, (first, second, sign) in enumerate(step.pairs):
             pairs[i, p] = number[c, first], number[c, second], sign
-    return counts, zero, strict, any_strict, turned, pairs
+    return tree.StepArrays(counts, zero, strict, any_strict, turned, pairs)
 
 
 def modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
@@ -242,7 +242,9 @@ def find_modes(
     basics, nonbasics = np.zeros((depth, max(rows, 1)), dtype=np.int64), np.zeros((depth, width), dtype=np.int64)
     places, kinds = np.zeros((2, depth, len(layout.variables)), dtype=np.int64)
     stricts, branch = np.zeros_like(places), np.zeros((depth, 5), dtype=np.int64)
-    leaves, rejected = np.zeros((MOST_LEAVES, k), dtype=np.int64), np.zeros((keep, k + 2), dtype=np.int64)
+    steps = step_arrays(problem.tables)
+    most = min(MOST_LEAVES, math.prod(steps.counts.tolist()))
+    leaves, rejected = np.zeros((most, k), dtype=np.int64), np.zeros((keep, k + 2), dtype=np.int64)
     doubtful = np.zeros((MOST_DOUBTS, k + 1), dtype=np.int64)
     values = np.zeros((keep, 1))
     tabs[0, :rows], basics[0, :rows], nonbasics[0, : width - 1], kinds[0] = (
@@ -260,14 +262,15 @@ def find_modes(
         doubtful[0, :k], doubtful[0, k] = -1, branch[0, 3]
     elif not k:
         counters[[tree.LEVEL, tree.DONE, tree.LEAVES]] = -1, 1, 1
-    arrays, growth[0] = step_arrays(problem.tables), note[GROWTH]
+    growth[0] = note[GROWTH]
     modes = np.full(k, -1, dtype=np.int64)
-    state = (tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
+    levels = tree.Levels(tabs, basics, nonbasics, places, kinds, stricts, branch, growth, modes)
+    harvest = tree.Harvest(leaves, doubtful, rejected, values, counters)
     pace: Pace[None] = Pace(FIRST)
 
     def search(nodes: int) -> tuple[None, int]:
         before = int(counters[tree.NODES])
-        tree.search(*state, *arrays, leaves, doubtful, rejected, values, counters, nodes, tol, margin)
+        tree.search(levels, steps, harvest, nodes, tol, margin)
         return None, int(counters[tree.NODES]) - before
 
     spent = ""

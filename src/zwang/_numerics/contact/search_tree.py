@@ -10,6 +10,8 @@ The state lies in arrays that the caller owns, so that the search returns to Pyt
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +30,11 @@ from zwang._numerics.linear.dictionary import (
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+Cube = npt.NDArray[np.float64]
+IntMatrix = npt.NDArray[np.int64]
+IntCube = npt.NDArray[np.int64]
 
 # Places in the array of counters
 LEVEL, LEAVES, REJECTED, NODES, PIVOTS, STALLED, LOOSE, DONE = range(8)
@@ -36,20 +43,72 @@ LEVEL, LEAVES, REJECTED, NODES, PIVOTS, STALLED, LOOSE, DONE = range(8)
 SIGN, STRICT, EQUATION = 0, 1, 2
 
 FLOATS2 = "float64[:, ::1]"
-FLOATS3 = "float64[:, :, ::1]"
 INTS1 = "int64[::1]"
-INTS2 = "int64[:, ::1]"
 INTS3 = "int64[:, :, ::1]"
 
 
-@njit
+class Levels(NamedTuple):
+    """The path from the root to the node that is visited: the first axis runs over its levels.
+
+    Attributes
+    ----------
+    tabs, basics, nonbasics, places, kinds : arrays
+        The dictionary of each node; see `linear.dictionary`.
+    stricts : (levels, variables) int array
+        1 for what is to be positive.
+    branch : (levels, 5) int array
+        Rows and columns of the dictionary, the contact that gets a mode (-1: not chosen yet), its next mode, and
+        whether a step on the way was loose.
+    growth : (levels,) array
+        What small pivots on the way have made of rounding.
+    modes : (k,) int array
+        Of each contact on the path, -1 where it has none yet.
+    """
+
+    tabs: Cube
+    basics: IntMatrix
+    nonbasics: IntMatrix
+    places: IntMatrix
+    kinds: IntMatrix
+    stricts: IntMatrix
+    branch: IntMatrix
+    growth: Floats
+    modes: Ints
+
+
+class StepArrays(NamedTuple):
+    """What the modes of each contact say of the variables: `zero`, `strict` and one of `any_strict` positive.
+
+    ``turned[c, m]`` is v + 2 of a slip acceleration that gets its sign, -(v + 2) if it is turned round, -1 without;
+    ``pairs[c]`` are the complementary variables, with a sign.
+    """
+
+    counts: Ints
+    zero: IntCube
+    strict: IntCube
+    any_strict: IntCube
+    turned: IntMatrix
+    pairs: IntCube
+
+
+class Harvest(NamedTuple):
+    """What the search leaves behind: modes with solutions, loose rejections, rejections and their values."""
+
+    leaves: IntMatrix
+    doubtful: IntMatrix
+    rejected: IntMatrix
+    values: Matrix
+    counters: Ints
+
+
+@njit(_nrt=False)
 def value_of(tab: Array, place: Ints, v: int) -> float:
     """Value of a variable at the vertex."""
     p = place[v]
     return float(tab[p, 0]) if 0 <= p < GONE else 0.0
 
 
-@njit
+@njit(_nrt=False)
 def most_violating(tab: Array, place: Ints, modes: Ints, pairs: Ints) -> int:
     """Return the contact without a mode whose complementarity the vertex violates most."""
     chosen = -1
@@ -71,7 +130,7 @@ def most_violating(tab: Array, place: Ints, modes: Ints, pairs: Ints) -> int:
     return chosen
 
 
-@njit
+@njit(_nrt=False)
 def turn(tab: Array, rows: int, cols: int, place: Ints, v: int) -> None:
     """Replace a variable by its negative."""
     p = place[v]
@@ -161,128 +220,143 @@ def plant(
     return r < 0
 
 
-@njit(
-    f"void({FLOATS3}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, {INTS2}, float64[::1], {INTS1}, {INTS1}, {INTS3}, "
-    f"{INTS3}, {INTS3}, {INTS2}, {INTS3}, {INTS2}, {INTS2}, {INTS2}, {FLOATS2}, {INTS1}, int64, float64, float64)"
-)
-def search(
-    tabs: Array,
-    basics: Ints,
-    nonbasics: Ints,
-    places: Ints,
-    kinds: Ints,
-    stricts: Ints,
-    branch: Ints,
-    growth: Array,
-    modes: Ints,
-    mode_count: Ints,
-    zero: Ints,
-    strict: Ints,
-    any_strict: Ints,
-    turned: Ints,
-    pairs: Ints,
-    leaves: Ints,
-    doubtful: Ints,
-    rejected: Ints,
-    rejected_values: Array,
-    counters: Ints,
-    nodes: int,
-    tol: float,
-    margin: float,
-) -> None:
-    """Visit up to `nodes` nodes. ``branch[level]`` = [rows, cols, contact or -1, next mode, loose].
+@njit(_nrt=False)
+def _descend(levels: Levels, level: int) -> None:
+    """Copy the dictionary of a node to the next level."""
+    rows, cols, new = levels.branch[level, 0], levels.branch[level, 1], level + 1
+    for i in range(rows):
+        levels.basics[new, i] = levels.basics[level, i]
+        for j in range(cols + 1):
+            levels.tabs[new, i, j] = levels.tabs[level, i, j]
+    for j in range(cols):
+        levels.nonbasics[new, j] = levels.nonbasics[level, j]
+    for v in range(levels.places.shape[1]):
+        levels.places[new, v] = levels.places[level, v]
+        levels.kinds[new, v] = levels.kinds[level, v]
+        levels.stricts[new, v] = levels.stricts[level, v]
 
-    A rejection is loose, and listed as doubtful, where it or a step on the way to it rests on less than `margin`;
-    ``growth[level]`` is what small pivots on the way have made of rounding.
+
+@njit(_nrt=False)
+def _impose(levels: Levels, steps: StepArrays, new: int, c: int, shape: Ints, tol: float, note: Array) -> int:
+    """Give contact c its mode at a node; return the variable that can't vanish, -1 if all can."""
+    tab, basic, nonbasic, place = levels.tabs[new], levels.basics[new], levels.nonbasics[new], levels.places[new]
+    m, culprit = levels.modes[c], -1
+    for s in range(steps.zero.shape[2]):
+        v = steps.zero[c, m, s]
+        if v >= 0 and culprit < 0 and not force_zero(tab, shape, v, basic, nonbasic, place, tol, note):
+            culprit = v
+    for s in range(steps.strict.shape[2]):
+        if steps.strict[c, m, s] >= 0:
+            levels.stricts[new, steps.strict[c, m, s]] = 1
+    if steps.turned[c, m] != -1:
+        v = abs(steps.turned[c, m]) - 2
+        levels.kinds[new, v] = NONNEGATIVE
+        if steps.turned[c, m] < 0:
+            turn(tab, shape[0], shape[1], place, v)
+    return culprit
+
+
+@njit(_nrt=False)
+def _reject(harvest: Harvest, modes: Ints, culprit: int, basis: int, loose: int, value: float) -> None:
+    """Note a rejection, and that it is doubtful where it is loose."""
+    counters, k = harvest.counters, len(modes)
+    if loose:
+        at = counters[LOOSE]
+        if at < harvest.doubtful.shape[0]:
+            for c in range(k):
+                harvest.doubtful[at, c] = modes[c]
+            harvest.doubtful[at, k] = basis
+        counters[LOOSE] += 1
+    at = counters[REJECTED]
+    if at < harvest.rejected.shape[0]:
+        for c in range(k):
+            harvest.rejected[at, c] = modes[c]
+        harvest.rejected[at, k] = culprit
+        harvest.rejected[at, k + 1] = basis
+        harvest.values[at, 0] = value
+    counters[REJECTED] += 1
+
+
+@njit(_nrt=False)
+def _keep(harvest: Harvest, modes: Ints) -> None:
+    """Note a combination of modes that has a solution."""
+    at = harvest.counters[LEAVES]
+    if at < harvest.leaves.shape[0]:
+        for c in range(len(modes)):
+            harvest.leaves[at, c] = modes[c]
+    harvest.counters[LEAVES] += 1
+
+
+@njit(_nrt=False)
+def _visit(
+    levels: Levels, steps: StepArrays, harvest: Harvest, level: int, c: int, tol: float, margin: float, shape: Ints,
+    note: Array,
+) -> bool:  # fmt: skip
+    """Solve the node below a level in which contact c has its mode; False where it is rejected or a leaf."""
+    new, counters, modes = level + 1, harvest.counters, levels.modes
+    _descend(levels, level)
+    tab, basic, nonbasic, place = levels.tabs[new], levels.basics[new], levels.nonbasics[new], levels.places[new]
+    kind = levels.kinds[new]
+    shape[0], shape[1] = levels.branch[level, 0], levels.branch[level, 1]
+    loose = levels.branch[level, 4]
+    note[1] = note[MARGIN] = 1.0
+    note[GROWTH] = levels.growth[level]
+    culprit, basis = _impose(levels, steps, new, c, shape, tol, note), EQUATION
+    rows, cols = shape[0], shape[1]
+    loose = max(loose, 1 if note[1] < 10.0 * tol else 0)
+    stalled = False
+    if culprit < 0:
+        r = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, tol, note)
+        counters[PIVOTS] += int(note[3])
+        if r >= 0:
+            culprit, basis = basic[r], SIGN
+            loose = max(loose, 1 if note[2] > -tol * note[0] else 0)
+        stalled = r == -2
+        if stalled:
+            counters[STALLED] += 1
+            loose = 1
+    if culprit < 0 and not stalled:
+        must = levels.stricts[new]
+        v = unreachable(tab, rows, cols, basic, nonbasic, place, kind, must, modes, steps.any_strict, tol, note)
+        if v >= 0:
+            culprit, basis = v, STRICT
+            loose = max(loose, 1 if note[0] < -0.01 * tol or margin > 0.0 else 0)
+    if note[MARGIN] < margin or (margin > 0.0 and note[GROWTH] > MOST_GROWTH):
+        loose = 1
+    levels.growth[new] = note[GROWTH]
+    if culprit >= 0:
+        _reject(harvest, modes, culprit, basis, loose, note[0])
+        return False
+    if new == len(modes):
+        _keep(harvest, modes)
+        return False
+    branch = levels.branch[new]
+    branch[0], branch[1], branch[2], branch[3], branch[4] = rows, cols, -1, 0, loose
+    return True
+
+
+@njit("void(Levels, StepArrays, Harvest, int64, float64, float64)")
+def search(levels: Levels, steps: StepArrays, harvest: Harvest, nodes: int, tol: float, margin: float) -> None:
+    """Visit up to `nodes` nodes.
+
+    A rejection is loose, and listed as doubtful, where it or a step on the way to it rests on less than `margin`.
     """
-    k = len(modes)
     note, shape = np.zeros(NOTES), np.zeros(2, dtype=np.int64)
+    branch, modes, counters = levels.branch, levels.modes, harvest.counters
     stop = counters[NODES] + nodes
     level = counters[LEVEL]
     while level >= 0 and counters[NODES] < stop:
-        rows, cols, c, m, loose = branch[level]
-        if c < 0:
-            c = most_violating(tabs[level], places[level], modes, pairs)
-            branch[level, 2] = c
-        if m == mode_count[c]:
+        if branch[level, 2] < 0:
+            branch[level, 2] = most_violating(levels.tabs[level], levels.places[level], modes, steps.pairs)
+        c, m = branch[level, 2], branch[level, 3]
+        if m == steps.counts[c]:
             modes[c] = -1
             level -= 1
             continue
         branch[level, 3] = m + 1
         modes[c] = m
         counters[NODES] += 1
-        new = level + 1
-        tab, basic, nonbasic, place = tabs[new], basics[new], nonbasics[new], places[new]
-        kind, must = kinds[new], stricts[new]
-        for i in range(rows):
-            basic[i] = basics[level, i]
-            for j in range(cols + 1):
-                tab[i, j] = tabs[level, i, j]
-        nonbasic[:cols] = nonbasics[level, :cols]
-        place[:] = places[level]
-        kind[:] = kinds[level]
-        must[:] = stricts[level]
-        note[1] = note[MARGIN] = 1.0
-        note[GROWTH] = growth[level]
-        culprit, basis = -1, SIGN
-        shape[0], shape[1] = rows, cols
-        for s in range(zero.shape[2]):
-            v = zero[c, m, s]
-            if v >= 0 and culprit < 0 and not force_zero(tab, shape, v, basic, nonbasic, place, tol, note):
-                culprit, basis = v, EQUATION
-        rows, cols = int(shape[0]), int(shape[1])
-        loose = max(loose, 1 if note[1] < 10.0 * tol else 0)
-        for s in range(strict.shape[2]):
-            if strict[c, m, s] >= 0:
-                must[strict[c, m, s]] = 1
-        if turned[c, m] != -1:
-            v = abs(turned[c, m]) - 2  # a slip acceleration gets its sign: v + 2, or -(v + 2) if it is turned round
-            kind[v] = NONNEGATIVE
-            if turned[c, m] < 0:
-                turn(tab, rows, cols, place, v)
-        stalled = False
-        if culprit < 0:
-            r = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, tol, note)
-            counters[PIVOTS] += int(note[3])
-            if r >= 0:
-                culprit = basic[r]
-                loose = max(loose, 1 if note[2] > -tol * note[0] else 0)
-            stalled = r == -2
-            if stalled:
-                counters[STALLED] += 1
-                loose = 1
-        if culprit < 0 and not stalled:
-            v = unreachable(tab, rows, cols, basic, nonbasic, place, kind, must, modes, any_strict, tol, note)
-            if v >= 0:
-                culprit, basis = v, STRICT
-                loose = max(loose, 1 if note[0] < -0.01 * tol or margin > 0.0 else 0)
-        if note[MARGIN] < margin or (margin > 0.0 and note[GROWTH] > MOST_GROWTH):
-            loose = 1
-        growth[new] = note[GROWTH]
-        if culprit < 0 and new == k:
-            if counters[LEAVES] < leaves.shape[0]:
-                leaves[counters[LEAVES], :k] = modes
-            counters[LEAVES] += 1
-            continue
-        if culprit >= 0:
-            if loose:
-                if counters[LOOSE] < doubtful.shape[0]:
-                    doubtful[counters[LOOSE], :k] = modes
-                    doubtful[counters[LOOSE], k] = basis
-                counters[LOOSE] += 1
-            if counters[REJECTED] < rejected.shape[0]:
-                at = counters[REJECTED]
-                rejected[at, :k] = modes
-                rejected[at, k] = culprit
-                rejected[at, k + 1] = basis
-                rejected_values[at, 0] = note[0]
-            counters[REJECTED] += 1
-            continue
-        level = new
-        branch[level, 0] = rows
-        branch[level, 1] = cols
-        branch[level, 2] = -1
-        branch[level, 3] = 0
-        branch[level, 4] = loose
+        if _visit(levels, steps, harvest, level, c, tol, margin, shape, note):
+            level += 1
     counters[LEVEL] = level
     counters[DONE] = 1 if level < 0 else 0

@@ -39,7 +39,7 @@ NOTES = 6
 TABLE, INTS = "float64[:, ::1]", "int64[::1]"
 
 
-@njit
+@njit(_nrt=False)
 def pivot(tab: Array, rows: int, cols: int, r: int, e: int) -> None:
     """Exchange the basic variable of row r with the nonbasic one of column e."""
     inverse = 1.0 / tab[r, e]
@@ -54,7 +54,7 @@ def pivot(tab: Array, rows: int, cols: int, r: int, e: int) -> None:
                 tab[i, j] += factor * tab[r, j]
 
 
-@njit
+@njit(_nrt=False)
 def exchange(tab: Array, rows: int, cols: int, r: int, e: int, basic: Ints, nonbasic: Ints, place: Ints) -> None:
     """Pivot, and keep the books."""
     pivot(tab, rows, cols, r, e)
@@ -66,7 +66,7 @@ def exchange(tab: Array, rows: int, cols: int, r: int, e: int, basic: Ints, nonb
     place[leaving] = -e
 
 
-@njit
+@njit(_nrt=False)
 def count_growth(tab: Array, cols: int, r: int, e: int, note: Array) -> None:
     """Count what a pivot is about to do to rounding."""
     largest = 1.0
@@ -77,7 +77,7 @@ def count_growth(tab: Array, cols: int, r: int, e: int, note: Array) -> None:
         note[GROWTH] *= largest / size
 
 
-@njit
+@njit(_nrt=False)
 def drop_column(tab: Array, rows: int, cols: int, e: int, nonbasic: Ints, place: Ints) -> int:
     """Remove a nonbasic variable (it is zero) and return the new number of columns."""
     place[nonbasic[e - 1]] = GONE
@@ -89,7 +89,7 @@ def drop_column(tab: Array, rows: int, cols: int, e: int, nonbasic: Ints, place:
     return cols - 1
 
 
-@njit
+@njit(_nrt=False)
 def drop_row(tab: Array, rows: int, cols: int, r: int, basic: Ints, place: Ints) -> int:
     """Remove a basic variable and return the new number of rows."""
     place[basic[r]] = GONE
@@ -101,7 +101,7 @@ def drop_row(tab: Array, rows: int, cols: int, r: int, basic: Ints, place: Ints)
     return rows - 1
 
 
-@njit(f"int64({TABLE}, {INTS}, int64, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True)
+@njit(f"int64({TABLE}, {INTS}, int64, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True, _nrt=False)
 def force_zero(
     tab: Array, shape: Ints, v: int, basic: Ints, nonbasic: Ints, place: Ints, tol: float, note: Array
 ) -> int:
@@ -135,7 +135,7 @@ def force_zero(
     return 1
 
 
-@njit(f"int64({TABLE}, int64, int64, {INTS}, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True)
+@njit(f"int64({TABLE}, int64, int64, {INTS}, {INTS}, {INTS}, {INTS}, float64, float64[::1])", separate=True, _nrt=False)
 def make_feasible(
     tab: Array, rows: int, cols: int, basic: Ints, nonbasic: Ints, place: Ints, kind: Ints, tol: float, note: Array
 ) -> int:
@@ -186,7 +186,7 @@ def make_feasible(
     return -2
 
 
-@njit
+@njit(_nrt=False)
 def ratio_test(
     tab: Array, rows: int, e: int, direction: float, skip: int, basic: Ints, kind: Ints, tol: float, bland: bool
 ) -> int:
@@ -209,6 +209,7 @@ def ratio_test(
 @njit(
     f"float64({TABLE}, int64, int64, int64, float64, {INTS}, {INTS}, {INTS}, {INTS}, float64, float64[::1])",
     separate=True,
+    _nrt=False,
 )
 def reaches(
     tab: Array,
