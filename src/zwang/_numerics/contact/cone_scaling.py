@@ -13,17 +13,19 @@ second-order cone of spatial friction. The shape says which:
 With z the multiplier of s, the scaling V satisfies V z = V^-1 s = lam. For rays V^-2 = z / s; for the second-order cone
 V^-2 = (2 v v^T - J) / beta^2 with v = (w0, -w1, -w2), w the scaling point on the hyperboloid, J = diag(1, -1, -1).
 
-Scalars in and out: compiled functions that take arrays count references, which in loops over contacts costs more than
-the arithmetic.
+Scalars in and out, or tuples of them: compiled functions that take arrays count references, which in loops over
+contacts costs more than the arithmetic.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import njit
+
+Triple = tuple[float, float, float]
 
 FREE, RAY, WEDGE, BOX, CONE, DISC = range(6)
 ROWS_OF = (1, 1, 2, 1, 3, 2)
@@ -143,16 +145,22 @@ def cone_step(s0: float, s1: float, s2: float, d0: float, d1: float, d2: float) 
     return step
 
 
+class ConeScaling(NamedTuple):
+    """The scaling point w on the hyperboloid and beta^2."""
+
+    w0: float
+    w1: float
+    w2: float
+    beta2: float
+
+
 @njit
-def cone_centring(
-    target: float, w0: float, w1: float, w2: float, beta2: float, z0: float, z1: float, z2: float,
-    ds0: float, ds1: float, ds2: float, dz0: float, dz1: float, dz2: float,
-) -> Any:  # fmt: skip
+def cone_centring(target: float, at: ConeScaling, z: Triple, ds: Triple, dz: Triple) -> Any:
     """Return V^-1 x with lam o x = target e - lam o lam - (V^-1 ds) o (V dz): the corrected part of dz."""
-    beta = math.sqrt(beta2)
-    l0, l1, l2 = scaled(w0, w1, w2, beta, z0, z1, z2)
-    p0, p1, p2 = scaled(w0, -w1, -w2, 1.0 / beta, ds0, ds1, ds2)
-    q0, q1, q2 = scaled(w0, w1, w2, beta, dz0, dz1, dz2)
+    w0, w1, w2, beta = at.w0, at.w1, at.w2, math.sqrt(at.beta2)
+    l0, l1, l2 = scaled(w0, w1, w2, beta, z[0], z[1], z[2])
+    p0, p1, p2 = scaled(w0, -w1, -w2, 1.0 / beta, ds[0], ds[1], ds[2])
+    q0, q1, q2 = scaled(w0, w1, w2, beta, dz[0], dz[1], dz[2])
     d0 = target - (l0 * l0 + l1 * l1 + l2 * l2) - (p0 * q0 + p1 * q1 + p2 * q2)
     d1 = -2.0 * l0 * l1 - p0 * q1 - q0 * p1
     d2 = -2.0 * l0 * l2 - p0 * q2 - q0 * p2

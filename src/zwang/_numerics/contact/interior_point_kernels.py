@@ -27,6 +27,7 @@ from zwang._numerics.contact.cone_scaling import (
     RAY,
     ROWS_OF,
     WEDGE,
+    ConeScaling,
     cone_block,
     cone_centring,
     cone_step,
@@ -157,10 +158,9 @@ def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bo
             y2 = -z[2, j]
         if correct:
             if solid:
-                y0, y1, y2 = cone_centring(
-                    target, nt[0, j], nt[1, j], nt[2, j], nt[3, j], -y0, -y1, -y2,
-                    ds[0, j], ds[1, j], ds[2, j], dz[0, j], dz[1, j], dz[2, j],
-                )  # fmt: skip
+                at = ConeScaling(nt[0, j], nt[1, j], nt[2, j], nt[3, j])
+                moved, lifted = (ds[0, j], ds[1, j], ds[2, j]), (dz[0, j], dz[1, j], dz[2, j])
+                y0, y1, y2 = cone_centring(target, at, (-y0, -y1, -y2), moved, lifted)
             else:
                 y0 += (target - ds[0, j] * dz[0, j]) / s[0, j]
                 if shape != RAY:
