@@ -133,6 +133,8 @@ class Floats(Arithmetic):
 
     def number(self, exact: Any) -> float:
         """Return a float."""
+        if type(exact) is float:
+            return exact
         return math.pi if exact == PI else float(exact)
 
     def call(self, name: str, x: Any) -> float:

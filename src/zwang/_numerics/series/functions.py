@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from zwang._numerics.series.arithmetic import Arithmetic
+from zwang._numerics.series.arithmetic import FLOATS, Arithmetic
 
 HALF = Fraction(1, 2)
 SLOPES: dict[str, tuple[tuple[int, int], Fraction, int]] = {
@@ -53,13 +55,41 @@ def power_of(a: Sequence[Any], exponent: Fraction, size: int, A: Arithmetic) -> 
     """Return the first coefficients of a polynomial with nonzero constant term, raised to a rational power."""
     out = [A.power(a[0], exponent)]
     inverse = A.inverse(a[0])
-    for k in range(1, size):
+    rows = (_float_weights if A is FLOATS else _weights)(exponent, size, len(a))
+    for k, row in enumerate(rows, start=1):
         # Of (a^r)' a = r a' a^r.
         total = A.number(0)
-        for i in range(1, min(k, len(a) - 1) + 1):
-            total = total + a[i] * out[k - i] * A.number(exponent * i - (k - i))
-        out.append(total * inverse * A.number(Fraction(1, k)))
+        for i in range(1, len(row)):
+            total = total + a[i] * out[k - i] * A.number(row[i])
+        out.append(total * inverse * A.number(row[0]))
     return out
+
+
+# What doesn't depend on the place is found once: fractions take longer than all the rest over floats.
+@lru_cache(maxsize=256)
+def _weights(exponent: Fraction, size: int, length: int) -> tuple[tuple[Any, ...], ...]:
+    """Return for each coefficient of a power 1/k, and what a[i] out[k - i] counts."""
+    return tuple(
+        (Fraction(1, k), *(exponent * i - (k - i) for i in range(1, min(k, length - 1) + 1))) for k in range(1, size)
+    )
+
+
+@lru_cache(maxsize=256)
+def _float_weights(exponent: Fraction, size: int, length: int) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(float(item) for item in row) for row in _weights(exponent, size, length))
+
+
+@lru_cache(maxsize=256)
+def _turns(name: str, size: int) -> tuple[Any, ...]:
+    """Return the signs over factorials of sin, cos, sinh or cosh."""
+    # sin -> cos -> -sin -> -cos; cos -> -sin -> -cos -> sin.
+    signs = {"sin": (1, 1, -1, -1), "cos": (1, -1, -1, 1)}.get(name, (1, 1, 1, 1))
+    return tuple(Fraction(signs[k % 4], math.factorial(k)) for k in range(size))
+
+
+@lru_cache(maxsize=256)
+def _float_turns(name: str, size: int) -> tuple[Any, ...]:
+    return tuple(float(item) for item in _turns(name, size))
 
 
 def _turning(A: Arithmetic, name: str, c: Any, size: int) -> list[Any]:
@@ -67,13 +97,8 @@ def _turning(A: Arithmetic, name: str, c: Any, size: int) -> list[Any]:
     growing = name.endswith("h")
     odd, even = A.call("sinh" if growing else "sin", c), A.call("cosh" if growing else "cos", c)
     first, second = (odd, even) if name.startswith("s") else (even, odd)
-    found, factor = [], Fraction(1)
-    for k in range(size):
-        # sin -> cos -> -sin -> -cos; cos -> -sin -> -cos -> sin.
-        sign = 1 if growing else (1, 1, -1, -1)[k % 4] if name == "sin" else (1, -1, -1, 1)[k % 4]
-        found.append((first, second)[k % 2] * A.number(sign * factor))
-        factor /= k + 1
-    return found
+    turns = (_float_turns if A is FLOATS else _turns)(name, size)
+    return [(second if k % 2 else first) * A.number(item) for k, item in enumerate(turns)]
 
 
 def _integral(A: Arithmetic, start: Any, slope: Sequence[Any], size: int) -> list[Any]:
@@ -86,8 +111,4 @@ S = TypeVar("S")
 def compose(coefficients: Sequence[Any], series: S) -> S:
     """Return sum of coefficients[k] * (series - its constant)^k, by Horner's rule."""
     whole: Any = series
-    small = whole - whole.constant
-    total: Any = small.ring.constant(coefficients[-1], whole.end)
-    for item in reversed(coefficients[:-1]):
-        total = total * small + item
-    return total  # type: ignore[no-any-return]
+    return whole.ring.horner(coefficients, whole - whole.constant, whole.end)  # type: ignore[no-any-return]

@@ -154,6 +154,13 @@ class Ring:
             return compose(taylor(self.arithmetic, ("power", Fraction(1, 2)), series.constant, series.size), series)
         return compose(taylor(self.arithmetic, name, series.constant, series.size), series)
 
+    def horner(self, coefficients: Sequence[Any], small: Series, end: int) -> Series:
+        """Return sum of coefficients[k] * small^k, known up to `end`."""
+        total = self.constant(coefficients[-1], end)
+        for item in reversed(coefficients[:-1]):
+            total = total * small + item
+        return total
+
     def combined(self, columns: Sequence[Sequence[Any]], series: Sequence[Series], size: int) -> list[Series]:
         """Return sum of series[k] * columns[k], a vector of series, each known to `size` degrees."""
         found = []
@@ -209,6 +216,18 @@ class FloatRing(Ring):
     def scale(self, a: Row, factor: Any) -> Row:
         """Return a multiple."""
         return a * factor
+
+    def horner(self, coefficients: Sequence[Any], small: Series, end: int) -> Series:
+        """Return sum of coefficients[k] * small^k; on the rows themselves, which are short."""
+        size = small.size
+        if not size or small.start or size != end:
+            return super().horner(coefficients, small, end)
+        row = np.zeros(self.length(size))
+        row[0] = coefficients[-1]
+        for item in reversed(coefficients[:-1]):
+            row = self.multiply(row, small.c, size)
+            row[0] += item
+        return Series(self, 0, row, size)
 
     def combined(self, columns: Sequence[Sequence[Any]], series: Sequence[Series], size: int) -> list[Series]:
         """Return sum of series[k] * columns[k], a vector of series, each known to `size` degrees."""
