@@ -113,12 +113,15 @@ def lu_solve(A: Floats, order: Ints, x: Floats, n: int) -> None:
         if order[k] != k:
             x[k], x[order[k]] = x[order[k]], x[k]
     for i in range(n):
+        own = x[i]
         for k in range(i):
-            x[i] -= A[i, k] * x[k]
+            own -= A[i, k] * x[k]
+        x[i] = own
     for k in range(n - 1, -1, -1):
+        own = x[k]
         for j in range(k + 1, n):
-            x[k] -= A[k, j] * x[j]
-        x[k] /= A[k, k]
+            own -= A[k, j] * x[j]
+        x[k] = own / A[k, k]
 
 
 def dense_workspace_size(n: int, m: int) -> int:

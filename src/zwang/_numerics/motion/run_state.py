@@ -93,7 +93,7 @@ def put(n: int, y: Any, room: Desk) -> None:
         room.q[k], room.v[k] = y[k], y[n + k]
 
 
-@njit(_nrt=False)
+@njit(_nrt=False, forceinline=True)
 def ask(function: Any, flow: Flow, room: Desk, t: float, out: Any) -> bool:
     """Evaluate a kernel at the state on the desk; say whether it is sound."""
     return function(t, room.q, room.v, flow.params, flow.sides, flow.workspace, out) == 0  # type: ignore[no-any-return]
