@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-LEFT_OUT = ("provenance", "seconds", "costs")
+LEFT_OUT = ("provenance", "seconds", "costs", "source")  # a source is what rows are computed from
 
 
 def bytes_of(result) -> str:

@@ -84,7 +84,13 @@ def test_numbers_have_one_form() -> None:
     assert number(True) is None and number(np.bool_(True)) is None and number(1j) is None and number("1") is None
 
 
-@pytest.mark.parametrize("wrong", [True, np.bool_(False), 1j, np.complex128(1), None, [1.0], np.ones(2)], ids=repr)
+@pytest.mark.parametrize("wrong", [[1.0], np.ones(2), np.ones((2, 2))], ids=repr)
+def test_a_list_is_a_coefficient_only_as_a_pair_for_a_pair_of_slips(wrong: Any) -> None:
+    with pytest.raises(zw.DeclarationError, match="Coulomb: mu"):
+        zw.Coulomb(wrong, slip=vx)
+
+
+@pytest.mark.parametrize("wrong", [True, np.bool_(False), 1j, np.complex128(1), None], ids=repr)
 def test_what_is_no_number_is_refused_by_name(wrong: Any) -> None:
     with pytest.raises(zw.DeclarationError, match="Coulomb: mu: an expression, a number or a text is needed"):
         zw.Coulomb(wrong, slip=vx)

@@ -138,6 +138,7 @@ OTHER = {
         "budget",
         "inputs",
         "tier",
+        "progress",
         "then",
         "scales",
         "of",

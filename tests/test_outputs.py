@@ -128,10 +128,17 @@ WRITERS = {
 }
 OPENERS = {"open", "ZipFile", "fdopen", "File"}
 # Results and systems, whose methods go through the door themselves; `file` is an archive that a draft holds.
-SAVED = {"self", "entry.system", "storage", "Result", "file"}
+SAVED = {"self", "plain", "system", "run.last", "entry.system", "storage", "Result", "file"}
 # The one door; the draft that grows while a motion is computed; the cache, which nobody asked for by a path; and a
 # script that answers its parent by a temporary file.
-OWN_WAY = {"_outputs.py", "_results/stream_draft.py", "_numerics/jit/cache.py", "_results/netcdf_reader.py"}
+# The store of a sweep is a database; the lab writes models into temporary folders of its own.
+OWN_WAY = {
+    "_outputs.py",
+    "lab/models.py",
+    "_results/stream_draft.py",
+    "_numerics/jit/cache.py",
+    "_results/netcdf_reader.py",
+}
 THE_DOOR = {"write_text", "write_bytes", "replacing"}
 
 

@@ -262,6 +262,8 @@ MAY_ASK_THE_CLOCK = {
     "_progress.py": "when to show progress",
     "_workers.py": "when processes are looked after",
     "_limit/running.py": "what a run cost, for people",
+    "_sweep/verb.py": "when the seconds of a budget are over: the status says so",
+    "lab/answers/forces.py": "how fine a map gets while somebody looks",
     "_report/visits.py": "what a visit costs, for people",
     "cli/progress.py": "when to show progress",
     "papers/claim.py": "what a claim cost, for people",

@@ -11,7 +11,7 @@ import pytest
 
 import zwang as zw
 from c_backend import COMPILER, caller, library
-from zwang._derive.modes import ActiveSet, Structure
+from zwang._derive.modes import ActiveSet
 from zwang._derive.program import Program
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.evaluate import evaluate
@@ -159,9 +159,9 @@ def test_c_computes_what_the_graph_does_with_numbers_of_every_kind() -> None:
 @pytest.mark.parametrize("name", ["belt_block", "ellipse_pendulum_friction"])
 def test_generated_code_does_not_depend_on_what_was_asked_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     system = zw.gallery.get(name).system
-    structure = Structure.of(system)
-    held = tuple(j for j, one_sided in enumerate(structure.unilateral) if not one_sided)
-    modes = [ActiveSet(()), ActiveSet(held), ActiveSet(tuple(range(len(structure.unilateral))))]
+    normals = [item for item in system.constraints if not isinstance(item, zw.Friction)]
+    held = tuple(j for j, item in enumerate(normals) if isinstance(item, zw.Bilateral))
+    modes = [ActiveSet(()), ActiveSet(held), ActiveSet(tuple(range(len(normals))))]
     written: list[tuple[str, str]] = []
 
     def load(text: str, kind: str) -> Any:

@@ -169,7 +169,7 @@ def law(key: str) -> Callable[[type[L]], type[L]]:
     def register(cls: type[L]) -> type[L]:
         _check_class(cls, key)
         known = _LAWS.get(key)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        if known is not None and not _same_class(known, cls):
             raise DeclarationError(
                 f"law: '{key}' is {known.__module__}.{known.__qualname__} already. Give {cls.__qualname__} another key."
             )
@@ -181,6 +181,14 @@ def law(key: str) -> Callable[[type[L]], type[L]]:
         return cls
 
     return register
+
+
+def _same_class(known: Any, cls: Any) -> bool:
+    """Return whether a class is defined again: its cell run once more, its file imported under another name."""
+    if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
+        return True
+    files = {item.section.__code__.co_filename for item in (known, cls)}
+    return known.__qualname__ == cls.__qualname__ and len(files) == 1 and not files.pop().startswith("<")
 
 
 def _check_class(cls: Any, key: str) -> None:
@@ -207,6 +215,8 @@ def _reading(made: Callable[..., None], name: str) -> Callable[..., None]:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         for what, value in list(bound.arguments.items())[1:]:
+            if value is None and signature.parameters[what].default is not None:
+                as_expression(value, f"{name}: {what}")  # says what is needed
             bound.arguments[what] = as_slip(value, name) if what == "slip" else _field(value, f"{name}: {what}")
         made(*bound.args, **bound.kwargs)
         check_sections(self, name)

@@ -11,6 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from zwang._outputs import write_text
+
 
 def known_names() -> list[str]:
     """Return the names of the systems in the file."""
@@ -37,7 +39,7 @@ def made() -> dict[str, Any]:
 def main() -> None:
     """Write the file."""
     path = Path(str(resources.files("zwang.lab").joinpath("page/first_view.json")))
-    path.write_text(json.dumps(made(), separators=(",", ":"), ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(made(), separators=(",", ":"), ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
