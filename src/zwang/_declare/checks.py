@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -156,8 +157,19 @@ def look_equal(a: Any, b: Any) -> bool:
 
 def require_no_jump_in_velocity(expr: Any, where: str, system: str) -> None:
     """Refuse a force that jumps where a function of the velocity changes its sign: that is friction."""
+    if _jumps_in_velocity(expr):
+        raise DeclarationError(
+            f"{system}: {where} jumps with the velocity ({_short(expr)}). A force that jumps makes a motion "
+            "chatter instead of stick: declare it as Friction(bound, slip=...) in constraints=, which sticks "
+            "exactly."
+        )
+
+
+@lru_cache(maxsize=512)
+def _jumps_in_velocity(expr: Any) -> bool:
+    """Say whether a force jumps with the velocity; found once for each, where systems are made anew from one."""
     if math.isfinite(velocity_degree(expr)):
-        return
+        return False
     value = Evaluator(expr)
     velocities = [symbol for symbol in value.symbols if isinstance(symbol, Velocity)]
     source = random.Random(11)
@@ -168,13 +180,9 @@ def require_no_jump_in_velocity(expr: Any, where: str, system: str) -> None:
         rest = {**values, **dict.fromkeys(velocities, 0.0)}
         sides = [_crossing(surface, values, direction) for surface in surfaces]
         sides.append((rest, 0.0))
-        for side in sides:
-            if side is not None and _jumps(value, side[0], side[1], direction):
-                raise DeclarationError(
-                    f"{system}: {where} jumps with the velocity ({_short(expr)}). A force that jumps makes a motion "
-                    "chatter instead of stick: declare it as Friction(bound, slip=...) in constraints=, which sticks "
-                    "exactly."
-                )
+        if any(side is not None and _jumps(value, side[0], side[1], direction) for side in sides):
+            return True
+    return False
 
 
 def _switching_surfaces(expr: Any) -> Iterator[Any]:
@@ -200,13 +208,15 @@ def _crossing(
         return surface({**values, **{v: values[v] + s * d for v, d in direction.items()}})
 
     grid = [-8.0 + i for i in range(17)]
-    for start, end in pairwise(grid):
-        low, high = start, end
-        at_low, at_high = along(low), along(high)
+    at_high = along(grid[0])
+    for low, high in pairwise(grid):
+        at_low, at_high = at_high, along(high)
         if at_low is None or at_high is None or at_low * at_high > 0:
             continue
         for _ in range(60):
             middle = (low + high) / 2
+            if middle in (low, high):  # neighbours among the doubles
+                break
             at_middle = along(middle)
             if at_middle is None:
                 return None

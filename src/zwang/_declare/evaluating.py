@@ -66,7 +66,9 @@ class Evaluator:
     def __init__(self, expr: Any) -> None:
         self.symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
         places: dict[Any, int] = {}
-        self._steps: list[tuple[Any, Sequence[int]]] = []
+        self._values: list[Any] = []
+        self._given: list[tuple[int, Any]] = []
+        self._steps: list[tuple[int, Callable[..., Any], Sequence[int]]] = []
         stack = [expr]
         while stack:
             node = stack[-1]
@@ -76,23 +78,29 @@ class Evaluator:
                 continue
             stack.pop()
             if node not in places:
-                places[node] = len(self._steps)
-                self._steps.append((_step(node), tuple(places[item] for item in node.args)))
+                self._append(node, places)
+
+    def _append(self, node: Any, places: dict[Any, int]) -> None:
+        """Give a node, whose arguments have theirs, its place: with its value, by its symbol, or as a step."""
+        place = places[node] = len(self._values)
+        step = _step(node)
+        constant = isinstance(step, (bool, float))
+        self._values.append(step if constant else math.nan)
+        if isinstance(step, sp.Symbol):
+            self._given.append((place, step))
+        elif not constant:
+            self._steps.append((place, step, tuple(places[item] for item in node.args)))
 
     def __call__(self, values: Mapping[Any, float]) -> float | None:
         """Return the value at these numbers."""
-        found: list[Any] = []
-        for step, arguments in self._steps:
-            if isinstance(step, sp.Symbol):
-                found.append(float(values[step]))
-                continue
-            if isinstance(step, (bool, float)):
-                found.append(step)
-                continue
+        found = self._values.copy()
+        for place, symbol in self._given:
+            found[place] = float(values[symbol])
+        for place, step, arguments in self._steps:
             try:
-                found.append(step(*(found[place] for place in arguments)))
+                found[place] = step(*[found[k] for k in arguments])
             except (ValueError, OverflowError, ZeroDivisionError, TypeError):
-                found.append(math.nan)  # it may stand in a piece that isn't taken
+                continue  # not a number: it may stand in a piece that isn't taken
         last = found[-1]
         return float(last) if math.isfinite(last) else None
 
