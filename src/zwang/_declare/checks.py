@@ -209,7 +209,8 @@ def _crossing(
 
     grid = [-8.0 + i for i in range(17)]
     at_high = along(grid[0])
-    for low, high in pairwise(grid):
+    for start, end in pairwise(grid):
+        low, high = start, end
         at_low, at_high = at_high, along(high)
         if at_low is None or at_high is None or at_low * at_high > 0:
             continue

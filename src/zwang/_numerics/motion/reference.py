@@ -8,6 +8,7 @@ distance to a reference motion that is given as polynomials, piece by piece.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -65,17 +66,23 @@ def nodes() -> Array:
 
 def fit(samples: Array) -> Array:
     """Return coefficients (..., DEGREE + 1) from samples (..., DEGREE + 1) at the nodes of each piece."""
+    basis, weights, to_powers = _bases()
+    return np.asarray(((samples @ basis) * weights) @ to_powers)
+
+
+@cache
+def _bases() -> tuple[Array, Array, Array]:
+    """Return Chebyshev's polynomials at the nodes, their weights in a sum over nodes, and their coefficients."""
     from numpy.polynomial import chebyshev
 
-    s = nodes()
-    basis = chebyshev.chebvander(s, DEGREE)
+    basis = np.asarray(chebyshev.chebvander(nodes(), DEGREE), dtype=np.float64)
     weights = np.full(DEGREE + 1, 2.0 / (DEGREE + 1))
     weights[0] /= 2
     to_powers = np.zeros((DEGREE + 1, DEGREE + 1))
     for k in range(DEGREE + 1):
         powers = chebyshev.cheb2poly([0.0] * k + [1.0])
         to_powers[k, : len(powers)] = powers
-    return np.asarray(((samples @ basis) * weights) @ to_powers)
+    return basis, weights, to_powers
 
 
 def antiderivative(coefficients: Array, breaks: Array) -> Array:
