@@ -168,7 +168,7 @@ MOST_PARAMETERS, MOST_LINES = 12, 80
 # Compiled searches and sweeps that still take their arrays one by one, and two functions beside them. The list shrinks.
 LONG = {
     "advance", "factor_into", "interior_point_loop", "reactions_of_problem", "relax_bodies",
-    "solve_contact", "walk",
+    "walk",
 }  # fmt: skip
 
 

@@ -14,16 +14,35 @@ The ratio mu N / |T| grows like alpha itself, hence Newton's method on ratio - 1
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import njit
+
+Triple = tuple[float, float, float]
 
 HELD = 3  # a contact whose forces a sweep leaves as they are
 
 # Columns of the table that `prepare_contact` fills, one line per contact.
 LOCAL_WIDTH = 8
 NN, W1, W2, L1, L2, COS, SIN, LOCAL_SCALE = range(LOCAL_WIDTH)
+
+
+class LocalBlock(NamedTuple):
+    """A contact's own block of W: its normal entry, the couplings to it and the eigenvalues of S in S's eigenvectors.
+
+    Numbers, not a line of the table: in a loop over contacts, counting references to arrays would cost more than the
+    arithmetic.
+    """
+
+    nn: float
+    w1: float
+    w2: float
+    l1: float
+    l2: float
+    cos: float
+    sin: float
+
 
 _SINGULAR = 1e-13  # an eigenvalue of S below this part of the block's size is a direction that can't be pushed
 
@@ -127,15 +146,13 @@ def _planar(kind: int, nn: float, w: float, lam: float, q: float, qt: float, mu:
 
 
 @njit
-def solve_contact(
-    kind: int, p: int, nn: float, w1: float, w2: float, l1: float, l2: float, cos: float, sin: float,
-    q0: float, q1: float, q2: float, mu: float, fixed: float, alpha: float,
-) -> Any:  # fmt: skip
+def solve_contact(kind: int, p: int, own: LocalBlock, q: Triple, mu: float, fixed: float, alpha: float) -> Any:
     """Return (N, T1, T2, alpha) that obey the law of one contact; `fixed` < 0 says that the bound is mu |N|.
 
     Of several local solutions this takes the open one, then the sticking one. `alpha` is where Newton's method starts.
-    (Scalars in and out: in a loop over contacts, counting references to arrays would cost more than the arithmetic.)
     """
+    q0, q1, q2 = q
+    nn, w1, w2, l1, l2, cos, sin = own
     if kind == UNILATERAL and q0 >= 0.0:
         return 0.0, 0.0, 0.0, alpha
     if p == 0:

@@ -23,6 +23,7 @@ from zwang._numerics.contact.local_contact import (
     SIN,
     W1,
     W2,
+    LocalBlock,
     contact_error,
     copy_to,
     prepare_contact,
@@ -76,10 +77,8 @@ def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, 
     if kind == BOUND:
         p = size
         q0, q1, q2 = 0.0, q0, q1
-    n, t1, t2, alpha = solve_contact(
-        kind, p, table[j, NN], table[j, W1], table[j, W2], table[j, L1], table[j, L2], table[j, COS], table[j, SIN],
-        q0, q1, q2, table[j, MU], table[j, FIXED], table[j, ALPHA],
-    )  # fmt: skip
+    own = LocalBlock(table[j, NN], table[j, W1], table[j, W2], table[j, L1], table[j, L2], table[j, COS], table[j, SIN])
+    n, t1, t2, alpha = solve_contact(kind, p, own, (q0, q1, q2), table[j, MU], table[j, FIXED], table[j, ALPHA])
     table[j, ALPHA] = alpha
     if kind == BOUND:
         n, t1, t2 = t1, t2, 0.0

@@ -22,6 +22,7 @@ from zwang._numerics.contact.local_contact import (
     SIN,
     W1,
     W2,
+    LocalBlock,
     contact_error,
     prepare_contact,
     solve_contact,
@@ -151,10 +152,10 @@ def _sweep(t: Any, f: Any, active: Any, law: Any, local: Any, alpha: Any) -> Non
                 q1 = own
             else:
                 q2 = own
-        p, p1, p2, alpha[c] = solve_contact(
-            kind, s - o, local[c, NN], local[c, W1], local[c, W2], local[c, L1], local[c, L2], local[c, COS],
-            local[c, SIN], q0, q1, q2, law[2 * c], law[2 * c + 1], alpha[c],
-        )  # fmt: skip
+        block = LocalBlock(
+            local[c, NN], local[c, W1], local[c, W2], local[c, L1], local[c, L2], local[c, COS], local[c, SIN]
+        )
+        p, p1, p2, alpha[c] = solve_contact(kind, s - o, block, (q0, q1, q2), law[2 * c], law[2 * c + 1], alpha[c])
         for k in range(s):
             at = k + 1 - o
             change = (p if at == 0 else (p1 if at == 1 else p2)) - f[R][a + k]
