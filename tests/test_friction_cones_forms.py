@@ -196,17 +196,15 @@ def test_factorization_of_a_quasidefinite_matrix_solves_it(seed):
     analysis = quasidefinite.analyse(n + m, rows, cols, order)
     value = np.zeros(len(analysis.row))
     np.add.at(value, analysis.place, k.data[lower])
-    low, pivot = np.zeros(len(analysis.l_row)), np.zeros(n + m)
+    pivot = np.zeros(n + m)
+    factor = quasidefinite.Factor(np.zeros(len(analysis.l_row)), pivot, np.zeros(n + m), np.zeros(n + m, np.uint32))
     sign = np.where(order < n, -1.0, 1.0)
-    changed = quasidefinite.factor_into.compiled(
-        analysis.ptr, analysis.row, value, sign, 1e-14, analysis.l_ptr, analysis.l_row, analysis.r_ptr,
-        analysis.r_col, low, pivot, np.zeros(n + m), np.zeros(n + m, np.uint32),
-    )  # fmt: skip
+    changed = quasidefinite.factor_into.compiled(analysis, value, sign, 1e-14, factor)
     assert changed == 0
     assert (np.sign(pivot) == sign).all()
     b = rng.normal(size=n + m)
     x = b[order]
-    quasidefinite.substitute.compiled(analysis.l_ptr, analysis.l_row, low, pivot, x)
+    quasidefinite.substitute.compiled(analysis, factor, x)
     solution = np.empty(n + m)
     solution[order] = x
     assert k.toarray() @ solution == pytest.approx(b, abs=1e-10)

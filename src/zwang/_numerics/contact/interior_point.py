@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.cone_scaling import BOX, CONE, DISC, FREE, RAY, WEDGE
 from zwang._numerics.contact.delassus import FrictionArrays
-from zwang._numerics.contact.interior_point_kernels import interior_point_loop
+from zwang._numerics.contact.interior_point_kernels import ConeSystem, interior_point_loop
 from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.linear.quasidefinite import Analysis, analyse, minimum_degree
 
@@ -142,11 +142,10 @@ def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int
     if n:
         c = np.concatenate([arrays.force * plan.weight, -arrays.offset / arrays.row_scale]) / arrays.cause
     x = np.zeros(n + arrays.size)
-    a = plan.analysis
+    system = ConeSystem(n, plan.ptr, plan.col, plan.value, plan.base, plan.sign, c)
     iterations, residual = interior_point_loop.entry(
-        n, plan.table, arrays.scaled_law, plan.ptr, plan.col, plan.value, c,
-        a.order, a.ptr, a.row, a.place, a.l_ptr, a.l_row, a.r_ptr, a.r_col, plan.base, plan.sign, x, tol, limit,
-    )  # fmt: skip
+        system, plan.analysis, plan.table, arrays.scaled_law, x, tol, limit
+    )
     return x[n:] * arrays.unit, iterations, residual
 
 

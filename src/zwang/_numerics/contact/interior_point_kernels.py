@@ -14,9 +14,10 @@ the cones before the term has settled.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._numerics.contact.cone_scaling import (
     BOX,
@@ -41,7 +42,12 @@ from zwang._numerics.contact.cone_scaling import (
 )
 from zwang._numerics.contact.local_contact import contact_error, copy_to
 from zwang._numerics.jit import njit
-from zwang._numerics.linear.quasidefinite import factor_into, substitute
+from zwang._numerics.linear.quasidefinite import Analysis, Factor, factor_into, substitute
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+IntMatrix = NDArray[np.int64]
+Indices = NDArray[np.uint32]
 
 # Columns of the table of contacts: first row, and shape of the cone (-1 where there is no unknown).
 FIRST, SHAPE = range(2)
@@ -50,9 +56,25 @@ _LAG = 0.01
 _TINY_PIVOT = 1e-14
 
 
-@njit
-def _gradient(ptr: Any, col: Any, val: Any, x: Any, c: Any, out: Any) -> None:
+class ConeSystem(NamedTuple):
+    """What an iteration reads: B by rows (`ptr`, `col`, `value`) and as given to the factorization (`base`), and c.
+
+    `sign` is that of each pivot, `coordinates` the number of those before the forces (0 in the Delassus form).
+    """
+
+    coordinates: int
+    ptr: Indices
+    col: Indices
+    value: Floats
+    base: Floats
+    sign: Floats
+    c: Floats
+
+
+@njit(_nrt=False)
+def _gradient(system: ConeSystem, x: Any, out: Any) -> None:
     """Fill out = B x + c."""
+    ptr, col, val, c = system.ptr, system.col, system.value, system.c
     for i in range(x.size):
         total = c[i]
         for e in range(ptr[i], ptr[i + 1]):
@@ -60,7 +82,7 @@ def _gradient(ptr: Any, col: Any, val: Any, x: Any, c: Any, out: Any) -> None:
         out[i] = total
 
 
-@njit
+@njit(_nrt=False)
 def _start(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
     """Put every contact at a point inside its cone; return the number of complementary pairs."""
     pairs = 0
@@ -75,7 +97,7 @@ def _start(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
     return pairs
 
 
-@njit
+@njit(_nrt=False)
 def _residual(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
     """Return the distance from the laws of g = B x + c, then make g the residual of Newton's equations."""
     worst = 0.0
@@ -102,7 +124,7 @@ def _residual(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
     return worst
 
 
-@njit
+@njit(_nrt=False)
 def _assemble(table: Any, law: Any, s: Any, z: Any, nt: Any, base: Any, place: Any, value: Any) -> float:
     """Fill the values of B + E^T V^-2 E and the scaling nt; return the sum of s o z."""
     total, e = 0.0, base.size
@@ -144,7 +166,7 @@ def _assemble(table: Any, law: Any, s: Any, z: Any, nt: Any, base: Any, place: A
     return total
 
 
-@njit
+@njit(_nrt=False)
 def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bool, target: float, d: Any, ds: Any,
              dz: Any) -> None:  # fmt: skip
     """Put into dz what it is without the change of s, and its part of the right side into d."""
@@ -177,7 +199,7 @@ def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bo
             d[a + 2] += f2
 
 
-@njit
+@njit(_nrt=False)
 def _slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: Any, dz: Any) -> float:
     """Fill ds = E dr and take V^-2 ds from dz; return the longest step."""
     step = 1e300
@@ -208,17 +230,18 @@ def _slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: 
     return step
 
 
-@njit
-def _solve(order: Any, l_ptr: Any, l_row: Any, low: Any, pivot: Any, d: Any, rhs: Any) -> None:
+@njit(_nrt=False)
+def _solve(pattern: Analysis, factor: Factor, d: Any, rhs: Any) -> None:
     """Overwrite d with the solution of the factored system."""
+    order = pattern.order
     for k in range(d.size):
         rhs[k] = d[order[k]]
-    substitute(l_ptr, l_row, low, pivot, rhs)
+    substitute(pattern, factor, rhs)
     for k in range(d.size):
         d[order[k]] = rhs[k]
 
 
-@njit
+@njit(_nrt=False)
 def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> bool:
     """Take the step, unless it is no number."""
     total = 0.0
@@ -235,29 +258,23 @@ def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> b
     return True
 
 
-@njit(
-    "Tuple((int64, float64))(int64, int32[:,::1], float64[:,::1], uint32[::1], uint32[::1], float64[::1], "
-    "float64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], "
-    "uint32[::1], float64[::1], float64[::1], float64[::1], float64, int64)"
-)
+@njit("Tuple((int64, float64))(ConeSystem, Analysis, int32[:,::1], float64[:,::1], float64[::1], float64, int64)")
 def interior_point_loop(
-    nw: int, table: Any, law: Any, b_ptr: Any, b_col: Any, b_val: Any, c: Any,
-    order: Any, ptr: Any, row: Any, place: Any, l_ptr: Any, l_row: Any, r_ptr: Any, r_col: Any, base: Any, sign: Any,
-    x: Any, tol: float, limit: int,
-) -> Any:  # fmt: skip
+    system: ConeSystem, pattern: Analysis, table: Any, law: Any, x: Any, tol: float, limit: int
+) -> Any:
     """Iterate until the distance from the laws is below `tol`; the best x is left in place. Return (iterations, it)."""
-    nx, nc, parts = x.size, table.shape[0], 2
+    nw, nx, nc, parts = system.coordinates, x.size, table.shape[0], 2
     for j in range(nc):
         if table[j, SHAPE] in (CONE, DISC):
             parts = 3
     s, z, ds, dz = np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc))
     nt = np.zeros((4, nc if parts == 3 else 0))
-    g, d, y, rhs, keep = np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(nx), np.zeros(nx)
-    value, low, pivot, fill = np.empty(row.size), np.empty(l_row.size), np.empty(nx), np.empty(nx, np.uint32)
+    g, d, rhs, keep, value = np.empty(nx), np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(pattern.row.size)
+    factor = Factor(np.empty(pattern.l_row.size), np.empty(nx), np.zeros(nx), np.empty(nx, np.uint32))
     pairs = _start(nw, table, law, x, s, z)
     best, iteration = np.inf, 0
     while True:
-        _gradient(b_ptr, b_col, b_val, x, c, g)
+        _gradient(system, x, g)
         worst = _residual(nw, table, law, x, z, g)
         if worst < best:
             best = worst
@@ -265,20 +282,20 @@ def interior_point_loop(
         if worst < tol or iteration == limit:
             break
         iteration += 1
-        gap = _assemble(table, law, s, z, nt, base, place, value) / max(pairs, 1)
-        factor_into(ptr, row, value, sign, _TINY_PIVOT, l_ptr, l_row, r_ptr, r_col, low, pivot, y, fill)
+        gap = _assemble(table, law, s, z, nt, system.base, pattern.place, value) / max(pairs, 1)
+        factor_into(pattern, value, system.sign, _TINY_PIVOT, factor)
         lag = 0.0
         for i in range(nx):
             d[i] = -g[i]
             lag = max(lag, abs(g[i]))
         _targets(nw, table, law, s, z, nt, False, 0.0, d, ds, dz)
-        _solve(order, l_ptr, l_row, low, pivot, d, rhs)
+        _solve(pattern, factor, d, rhs)
         step = min(1.0, _slacks(nw, table, law, s, z, nt, d, ds, dz))
         target = max(gap * (1.0 - step) ** 3, min(0.5 * gap, _LAG * lag))
         for i in range(nx):
             d[i] = -g[i]
         _targets(nw, table, law, s, z, nt, True, target, d, ds, dz)
-        _solve(order, l_ptr, l_row, low, pivot, d, rhs)
+        _solve(pattern, factor, d, rhs)
         step = _slacks(nw, table, law, s, z, nt, d, ds, dz)
         if not _advance(min(1.0, 0.995 * step), x, d, s, ds, z, dz):
             break

@@ -47,14 +47,14 @@ class LocalBlock(NamedTuple):
 _SINGULAR = 1e-13  # an eigenvalue of S below this part of the block's size is a direction that can't be pushed
 
 
-@njit
+@njit(_nrt=False)
 def copy_to(target: Any, source: Any) -> None:
     """Copy entry by entry (in compiled code ``target[:] = source`` takes seconds to compile, for its error message)."""
     for i in range(target.size):
         target[i] = source[i]
 
 
-@njit
+@njit(_nrt=False)
 def prepare_contact(local: Any, j: int, kind: int, p: int, block: Any) -> None:
     """Fill line j of `local` from the contact's own Delassus block, (1 + p, 1 + p) or (p, p) if prescribed."""
     for k in range(LOCAL_WIDTH):
@@ -91,7 +91,7 @@ def prepare_contact(local: Any, j: int, kind: int, p: int, block: Any) -> None:
     local[j, SIN] = s
 
 
-@njit
+@njit(_nrt=False)
 def _slip_root(
     alpha: float, c1: float, c2: float, l1: float, l2: float, w1: float, w2: float, nn: float, q: float, mu: float,
     fixed: float,
@@ -127,7 +127,7 @@ def _slip_root(
     return n, t1, t2, alpha
 
 
-@njit
+@njit(_nrt=False)
 def _planar(kind: int, nn: float, w: float, lam: float, q: float, qt: float, mu: float, fixed: float) -> Any:
     """One tangential direction: stick if it fits, else the side that opposes the motion."""
     c = qt - w * q / nn
@@ -145,7 +145,7 @@ def _planar(kind: int, nn: float, w: float, lam: float, q: float, qt: float, mu:
     return -(q + w * side * size) / nn, side * size
 
 
-@njit
+@njit(_nrt=False)
 def solve_contact(kind: int, p: int, own: LocalBlock, q: Triple, mu: float, fixed: float, alpha: float) -> Any:
     """Return (N, T1, T2, alpha) that obey the law of one contact; `fixed` < 0 says that the bound is mu |N|.
 
@@ -176,7 +176,7 @@ def solve_contact(kind: int, p: int, own: LocalBlock, q: Triple, mu: float, fixe
     return n, cos * t1 - sin * t2, sin * t1 + cos * t2, alpha
 
 
-@njit
+@njit(_nrt=False)
 def contact_error(kind: int, size: int, mu: float, fixed: float, scale: float, r: Any, u: Any, a: int) -> float:
     """Return how far a contact is from its law: the natural map, with forces times `scale` and u divided by it."""
     if size == 0:

@@ -7,8 +7,7 @@ entry goes are worked out once (`analyse`); `factor` and `substitute` are compil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,7 @@ class FillError(ZwangError):
     """A factorization would need more memory than it is given."""
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """The symbolic part of a factorization.
 
     Attributes
@@ -120,12 +118,27 @@ def _fill_pattern(ptr: Any, row: Any, parent: Any, r_ptr: Any, r_col: Any, l_ptr
     return work
 
 
-@njit
-def factor_into(
-    ptr: Any, row: Any, value: Any, sign: Any, tiny: float, l_ptr: Any, l_row: Any, r_ptr: Any, r_col: Any,
-    low: Any, pivot: Any, y: Any, fill: Any,
-) -> int:  # fmt: skip
+class Factor(NamedTuple):
+    """L by columns, as the pattern says, and D; with room for a row (zeros) and for how far each column is filled."""
+
+    low: Floats
+    pivot: Floats
+    row: Floats
+    fill: Indices
+
+
+@njit(_nrt=False)
+def factor_into(pattern: Analysis, value: Floats, sign: Floats, tiny: float, factor: Factor) -> int:
     """Factor; a pivot of the wrong sign or below `tiny` is replaced by sign * tiny. Return how many were."""
+    ptr, row, l_ptr, l_row, r_ptr, r_col = (
+        pattern.ptr,
+        pattern.row,
+        pattern.l_ptr,
+        pattern.l_row,
+        pattern.r_ptr,
+        pattern.r_col,
+    )
+    low, pivot, y, fill = factor
     n = ptr.size - 1
     changed = 0
     for k in range(n):
@@ -156,9 +169,10 @@ def factor_into(
     return changed
 
 
-@njit
-def substitute(l_ptr: Any, l_row: Any, low: Any, pivot: Any, x: Any) -> None:
+@njit(_nrt=False)
+def substitute(pattern: Analysis, factor: Factor, x: Floats) -> None:
     """Overwrite x with the solution of L D L^T x = x (both in the permuted order)."""
+    l_ptr, l_row, low, pivot = pattern.l_ptr, pattern.l_row, factor.low, factor.pivot
     n = pivot.size
     for k in range(n):
         xk = x[k]
