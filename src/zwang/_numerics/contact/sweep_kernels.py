@@ -8,9 +8,10 @@ The accelerations y that the forces cause are kept up to date along with r, in o
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._numerics.contact.anderson import accelerate
 from zwang._numerics.contact.local_contact import (
@@ -33,6 +34,10 @@ from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.contact.newton_kernels import motion, newton_steps, newton_work
 from zwang._numerics.jit import njit
 
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.uint32]
+
 # Indices that are read from arrays are unsigned: for a signed one, each access tests whether it counts from the end,
 # and loops don't become vector instructions. For the same reason loops run over slices from zero.
 
@@ -49,6 +54,21 @@ _FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 16
 _POLISHED, _POLISH, _POLISH_FROM, _POLISH_COST = 45, 8, 4, 12
 
 
+class BodyRows(NamedTuple):
+    """The structure of bodies: contact j touches the coordinates dof[ptr[j]:ptr[j+1]].
+
+    `rows` and `cols` are the entries (., 3) of H and A^-1 G^T there, `offset` is what the rows' accelerations lack, and
+    `free` is A^-1 f.
+    """
+
+    ptr: Indices
+    dof: Indices
+    rows: Matrix
+    cols: Matrix
+    offset: Floats
+    free: Floats
+
+
 @njit("void(int64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,::1])")
 def fill_table(layout: Any, law: Any, blocks: Any, table: Any) -> None:
     """Fill the table of contacts from their laws and their own blocks of W, (k, 3, 3) padded with zeros."""
@@ -62,7 +82,7 @@ def fill_table(layout: Any, law: Any, blocks: Any, table: Any) -> None:
                 table[j, BLOCK + 3 * i + k] = blocks[j, i, k]
 
 
-@njit
+@njit(_nrt=False)
 def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, v1: float, v2: float) -> Any:
     """Give contact j the force that obeys its law; v is the acceleration of its rows. Return the force's change."""
     x0 = r[a]
@@ -90,7 +110,7 @@ def _relax(j: int, a: int, size: int, kind: int, table: Any, r: Any, v0: float, 
     return n - x0, t1 - x1, t2 - x2
 
 
-@njit
+@njit(_nrt=False)
 def _sweep_dense(wt: Any, layout: Any, table: Any, r: Any, u: Any, f: Any) -> float:
     change = 0.0
     for j in range(layout.shape[0]):
@@ -122,10 +142,9 @@ def _sweep_dense(wt: Any, layout: Any, table: Any, r: Any, u: Any, f: Any) -> fl
     return change
 
 
-@njit
-def _sweep_bodies(
-    ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, layout: Any, table: Any, r: Any, w: Any, f: Any
-) -> float:
+@njit(_nrt=False)
+def _sweep_bodies(bodies: BodyRows, layout: Any, table: Any, r: Any, w: Any, f: Any) -> float:
+    ptr, dof, rows, cols, offset, _ = bodies
     change = 0.0
     for j in range(layout.shape[0]):
         a, size = layout[j, 0], layout[j, 1]
@@ -155,7 +174,7 @@ def _sweep_bodies(
     return change
 
 
-@njit
+@njit(_nrt=False)
 def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
     """Return the residual of r, whose accelerations u were computed afresh."""
     worst, largest = 0.0, 0.0
@@ -171,9 +190,10 @@ def _worst(layout: Any, table: Any, r: Any, u: Any, cause: float) -> float:
     return worst / max(cause, 1e-6 * largest)
 
 
-@njit
-def _body_motion(ptr: Any, dof: Any, cols: Any, free: Any, layout: Any, r: Any, w: Any) -> None:
-    copy_to(w, free)
+@njit(_nrt=False)
+def _body_motion(bodies: BodyRows, layout: Any, r: Any, w: Any) -> None:
+    ptr, dof, cols = bodies.ptr, bodies.dof, bodies.cols
+    copy_to(w, bodies.free)
     for j in range(layout.shape[0]):
         for i in range(layout[j, 1]):
             x = r[layout[j, 0] + i]
@@ -182,8 +202,9 @@ def _body_motion(ptr: Any, dof: Any, cols: Any, free: Any, layout: Any, r: Any, 
                     w[dof[k]] += cols[k, i] * x
 
 
-@njit
-def _body_rows(ptr: Any, dof: Any, rows: Any, offset: Any, layout: Any, w: Any, u: Any) -> None:
+@njit(_nrt=False)
+def _body_rows(bodies: BodyRows, layout: Any, w: Any, u: Any) -> None:
+    ptr, dof, rows, offset = bodies.ptr, bodies.dof, bodies.rows, bodies.offset
     for j in range(layout.shape[0]):
         for i in range(layout[j, 1]):
             total = -offset[layout[j, 0] + i]
@@ -273,23 +294,19 @@ def relax_dense(
 
 
 @njit(
-    "Tuple((int64, float64))(uint32[::1], uint32[::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], "
-    "int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64, float64, int64, int64)",
+    "Tuple((int64, float64))(BodyRows, int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64, float64, "
+    "int64, int64)",
 )
 def relax_bodies(
-    ptr: Any, dof: Any, rows: Any, cols: Any, offset: Any, free: Any, layout: Any, table: Any, work: Any, r: Any,
-    cause: float, tol: float, limit: int, memory: int,
-) -> Any:  # fmt: skip
-    """The same on the structure of bodies: `free` is A^-1 f, rows and cols the entries of H and A^-1 G^T by contact.
-
-    `work` has (2 m + n) (memory + 2) + memory (2 memory + 1) entries.
-    """
-    m, n = offset.size, free.size
+    bodies: BodyRows, layout: Any, table: Any, work: Any, r: Any, cause: float, tol: float, limit: int, memory: int
+) -> Any:
+    """The same on the structure of bodies. `work` has (2 m + n) (memory + 2) + memory (2 memory + 1) entries."""
+    m, n = bodies.offset.size, bodies.free.size
     x, f, w = work[:m], work[m : 2 * m], work[2 * m : 2 * m + n]
     copy_to(x, r)
     for i in range(m):
         f[i] = 0.0
-    _body_motion(ptr, dof, cols, free, layout, x, w)
+    _body_motion(bodies, layout, x, w)
     for j in range(layout.shape[0]):
         table[j, ALPHA] = 0.0
     plain = _FEW_PLAIN if m > _FEW else _MANY_PLAIN
@@ -298,10 +315,10 @@ def relax_bodies(
     target, residual, last, sweep = 0.5 * tol * cause, np.inf, np.inf, 0
     while sweep < limit:
         sweep += 1
-        change = _sweep_bodies(ptr, dof, rows, cols, offset, layout, table, x, w, f)
+        change = _sweep_bodies(bodies, layout, table, x, w, f)
         if not change >= target or sweep == limit:
-            _body_motion(ptr, dof, cols, free, layout, x, w)
-            _body_rows(ptr, dof, rows, offset, layout, w, f)
+            _body_motion(bodies, layout, x, w)
+            _body_rows(bodies, layout, w, f)
             residual = _worst(layout, table, x, f, cause)
             if residual <= tol or not change > 0.0:
                 break

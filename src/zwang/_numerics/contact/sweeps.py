@@ -17,6 +17,7 @@ from zwang._numerics.contact.problem import is_sparse
 from zwang._numerics.contact.scaled_system import ScaledSystem, scaled_system
 from zwang._numerics.contact.sweep_kernels import (
     TABLE_WIDTH,
+    BodyRows,
     dense_work,
     fill_table,
     relax_bodies,
@@ -43,17 +44,14 @@ class SweepTables:
         What a solve overwrites.
     system : ScaledSystem or None
         W, b and laws in scaled units, if the dense form is used; the table is in scaled units then too.
-    ptr, dof, rows, cols : arrays or None
-        Coordinates that contact j touches, dof[ptr[j]:ptr[j+1]], with the entries (., 3) of H and A^-1 G^T there.
+    bodies : BodyRows or None
+        The rows by contact, in the other form.
     """
 
     table: Floats
     work: Floats
     system: ScaledSystem | None
-    ptr: Indices | None = None
-    dof: Indices | None = None
-    rows: Floats | None = None
-    cols: Floats | None = None
+    bodies: BodyRows | None = None
 
 
 def sweep_tables(arrays: FrictionArrays, *, dense: bool | None = None) -> SweepTables:
@@ -68,7 +66,7 @@ def sweep_tables(arrays: FrictionArrays, *, dense: bool | None = None) -> SweepT
     fill_table(arrays.layout, arrays.law, _own_blocks(arrays, arrays.sparse_delassus), table)
     length = 2 * arrays.size + len(arrays.force)
     work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
-    return SweepTables(table, work, None, *_by_contact(arrays))
+    return SweepTables(table, work, None, BodyRows(*_by_contact(arrays), arrays.offset, arrays.free))
 
 
 def _own_blocks(arrays: FrictionArrays, w: Any) -> Floats:
@@ -129,10 +127,9 @@ def sweep_kernel(
     if held is not None:
         layout = layout.copy()
         layout[held, 2] = HELD
-    return partial(
-        relax_bodies.entry, tables.ptr, tables.dof, tables.rows, tables.cols, arrays.offset, arrays.free,
-        layout, tables.table, tables.work,
-    )  # fmt: skip
+    assert tables.bodies is not None
+    bodies = tables.bodies._replace(offset=arrays.offset, free=arrays.free)  # tables serve other forces too
+    return partial(relax_bodies.entry, bodies, layout, tables.table, tables.work)
 
 
 def sweeper(
