@@ -60,8 +60,10 @@ def admit(ground: Ground, inputs: Inputs) -> Moment:
 def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
     """Return the largest violation of a bilateral constraint, relative to its terms."""
     table = ground.table
-    found = standing_at(ground, terms, q, v, ADMITTED)
     worst = 0.0
+    if not any(place.side is Side.BILATERAL for place in table.places):
+        return worst
+    found = standing_at(ground, terms, q, v, ADMITTED)
     for number, place in enumerate(table.places):
         if place.side is Side.BILATERAL:
             refuse(ground.name, place, terms, found, number)
@@ -102,7 +104,14 @@ def look(ground: Ground, moment: Moment, terms: Terms, zero: float) -> Moment:
 
 
 # At an event.
-def known_at(ground: Ground, moment: Moment, decision: Decision, watches: tuple[Watch, ...], terms: Terms) -> Moment:
+def standing_at_event(ground: Ground, moment: Moment, terms: Terms) -> Admission:
+    """Return how the constraints stand to the state at an event."""
+    return standing_at(ground, terms, moment.q, moment.v, ZERO_AT_EVENT)
+
+
+def known_at(
+    ground: Ground, moment: Moment, decision: Decision, watches: tuple[Watch, ...], terms: Terms, found: Admission
+) -> Moment:
     """Return the moment with what touches and what rests: from the mode until now and from what fired."""
     table = ground.table
     touching, resting = set(), set()
@@ -116,7 +125,6 @@ def known_at(ground: Ground, moment: Moment, decision: Decision, watches: tuple[
             touching.add(table.of_normal(k))
         elif kind in ("slip", "speed"):
             resting.add(table.of_law(k))
-    found = standing_at(ground, terms, moment.q, moment.v, ZERO_AT_EVENT)
     resting.update(np.flatnonzero(found.rest[:, 0]).tolist())
     for number, place in enumerate(table.places):
         if not place.one_sided:
@@ -134,10 +142,9 @@ def known_at(ground: Ground, moment: Moment, decision: Decision, watches: tuple[
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
 
 
-def closing_at(ground: Ground, moment: Moment, terms: Terms, watches: tuple[Watch, ...]) -> tuple[int, ...]:
+def closing_at(ground: Ground, terms: Terms, watches: tuple[Watch, ...], at: Admission) -> tuple[int, ...]:
     """Return the constraints that the velocity would violate at once: closed gaps, and limits that have jumped."""
     fired = {ground.table.of_normal(k) for kind, k in watches if kind == "gap"}
-    at = standing_at(ground, terms, moment.q, moment.v, ZERO_AT_EVENT)
     gap, pace = at.gap[:, 0], at.pace[:, 0]
     found = []
     for number, place in enumerate(ground.table.places):

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
+from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
-from zwang._simulate.admission import closing_at, known_at, low_at
+from zwang._simulate.admission import closing_at, known_at, low_at, standing_at_event
 from zwang._simulate.decide import next_mode
 from zwang._simulate.ground import measured_in
 from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
@@ -33,7 +34,8 @@ Array = NDArray[np.float64]
 
 def begin(context: Context, moment: Moment) -> Transition:
     """Return how a motion begins, or why it doesn't get away."""
-    return _decided(context, moment, terms_at(context, moment), None, ())
+    terms = terms_at(context, moment)
+    return _decided(context, moment, terms, standing_at_event(context, moment, terms), None, ())
 
 
 def happen(
@@ -62,8 +64,9 @@ def happen(
     if surfaces:
         moment = beyond(context, moving, moment, surfaces, a)
     terms = terms_at(context, moment)
-    moment = known_at(context, moment, decision, watches, terms)
-    return told.then(_decided(context, moment, terms, decision.labels, watches))
+    found = standing_at_event(context, moment, terms)
+    moment = known_at(context, moment, decision, watches, terms, found)
+    return told.then(_decided(context, moment, terms, found, decision.labels, watches))
 
 
 def impact_without_collision(context: Context, moment: Moment, decision: Decision) -> Transition:
@@ -72,13 +75,15 @@ def impact_without_collision(context: Context, moment: Moment, decision: Decisio
     whose = found.contacts[0] if found is not None and len(found.contacts) == 1 else None
     told = Transition(moment, decision, (event_at(moment.t, "paradox", whose),))
     terms = terms_at(context, moment)
-    return told.then(_decided(context, moment, terms, decision.before, (), without_collision=True))
+    standing = standing_at_event(context, moment, terms)
+    return told.then(_decided(context, moment, terms, standing, decision.before, (), without_collision=True))
 
 
 def _decided(
     context: Context,
     moment: Moment,
     terms: Terms,
+    found: Admission,
     labels: Labels | None,
     watches: tuple[Watch, ...],
     *,
@@ -86,7 +91,7 @@ def _decided(
 ) -> Transition:
     """Return what follows from a moment of which it is known what touches: an impact, then the next mode, logged."""
     try:
-        return _struck(context, moment, terms, labels, watches, without_collision)
+        return _struck(context, moment, terms, found, labels, watches, without_collision)
     except UnsoundRestitutionError as error:
         reason = f"The motion ends before the impact at t = {moment.t:.12g}: {error}"
         return Transition(moment, Stop(MotionStatus.UNFINISHED, reason))
@@ -96,11 +101,12 @@ def _struck(
     context: Context,
     moment: Moment,
     terms: Terms,
+    found: Admission,
     labels: Labels | None,
     watches: tuple[Watch, ...],
     without_collision: bool,
 ) -> Transition:
-    closing = closing_at(context, moment, terms, watches)
+    closing = closing_at(context, terms, watches, found)
     met = Transition(moment, Decision())
     if closing or without_collision:
         met = collide(context, moment, terms, closing, without_collision)

@@ -120,21 +120,29 @@ def admit(table: Table, terms: Any, q: Array, v: Array, tolerances: Tolerances) 
     """
     sizes = sizes_of(terms.rows, terms.slip_rows, q, v)
     side, positions = table.side[:, None], (table.level == POSITION)[:, None]
-    shape = (len(table.side), q.shape[1])
-    value, rate, near, still = np.zeros((4, *shape))
-    has = table.normal >= 0
-    own = table.normal[has]
-    value[has], still[has] = terms.value[own], tolerances.rate * sizes.rate[own]
-    near[has] = np.where(positions[has], tolerances.gap * sizes.gap[own], still[has])
-    rate[has] = np.where(positions[has], terms.rate[own], 0.0)
+    value, still = _of_lines(table, terms.value), tolerances.rate * _of_lines(table, sizes.rate)
+    near = np.where(positions, tolerances.gap * _of_lines(table, sizes.gap), still)
+    rate = np.where(positions, _of_lines(table, terms.rate), 0.0)
     gap = (value > near).astype(np.int64) - (value < -near)
     pace = (rate > still).astype(np.int64) - (rate < -still)
     standing = STANDINGS[side, gap + 1, pace + 1]
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
 
 
+def _of_lines(table: Table, rows: Array) -> Array:
+    """Return rows of normals (m, B) for all lines (k, B), zero for those without one."""
+    has = table.normal >= 0
+    if has.all():
+        return rows[table.normal]
+    found = np.zeros((len(has), rows.shape[1]))
+    found[has] = rows[table.normal[has]]
+    return found
+
+
 def resting(table: Table, slip: Array, still: Array) -> Bools:
     """Return which lines have a slip (s, B) whose components all stay below the tolerances (s, B): (k, B)."""
+    if not len(slip):
+        return np.zeros((len(table.first), slip.shape[1]), dtype=bool)
     moving = (np.abs(slip) > still).astype(np.int64)
     counts = np.concatenate([np.zeros((1, slip.shape[1]), np.int64), np.cumsum(moving, axis=0)])
     moved = counts[table.first + table.components] - counts[table.first]
