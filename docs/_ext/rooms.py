@@ -40,6 +40,10 @@ SAYS = {
     "lab": "the lab in the browser",
     "pictures": "the look, public",
     "results": "classes of results, public",
+    "_interrupts": "Ctrl-C where it must wait, and is not lost",
+    "_outputs": "files written whole or not at all",
+    "_progress": "bars for long jobs",
+    "_workers": "processes that end with their parent",
 }
 
 
