@@ -8,7 +8,7 @@ from scipy import sparse
 
 from planar_examples import ladder, painleve, rod, three_motions
 from zwang._numerics.contact.problem import Contact, ContactProblem
-from zwang._reactions.enumerate import reactions_of_problem
+from zwang._reactions.enumerate import Subject, reactions_of_problem
 from zwang._results import load_result
 from zwang._results.reactions import Modes
 from zwang.errors import DeclarationError
@@ -356,7 +356,7 @@ def test_every_solution_of_ten_thousand_contacts_is_too_much_and_says_so():
             "greater than 0 and at most 0.001; it was given 0.1",
             lambda: reactions_of_problem(block(1), tol=0.1),
         ),
-        ("2 names for 1 contacts", lambda: reactions_of_problem(block(1), names=["a", "b"])),
+        ("2 names for 1 contacts", lambda: reactions_of_problem(block(1), subject=Subject(names=["a", "b"]))),
     ],
 )
 def test_wrong_arguments_are_told_what_is_needed(words, call):
@@ -379,7 +379,7 @@ def test_the_same_arrays_have_the_same_digest_and_others_another():
 
 
 def test_no_reaction_reads_as_a_table():
-    assert repr(reactions_of_problem(painleve(1.4, 60), name="rod")) == (
+    assert repr(reactions_of_problem(painleve(1.4, 60), subject=Subject("rod"))) == (
         "Reactions of 'rod': NONE. No reaction satisfies the laws at this state.\n"
         "  tip open    force 0          gap acceleration -9.81   rejected: penetrates\n"
         "  tip slip-   force -142.892   gap acceleration 0       rejected: pulls\n"
@@ -388,7 +388,7 @@ def test_no_reaction_reads_as_a_table():
 
 
 def test_several_solutions_read_as_a_table():
-    text = repr(reactions_of_problem(ladder(120, 0.8, 0.4, (0.5, -1, 1)), name="ladder"))
+    text = repr(reactions_of_problem(ladder(120, 0.8, 0.4, (0.5, -1, 1)), subject=Subject("ladder")))
     lines = text.splitlines()
     assert lines[0] == "Reactions of 'ladder': MULTIPLE. Several accelerations satisfy the laws."
     assert lines[1] == "  solution 1 of 2: acceleration (0, 0, 0), dimension 1 (2 vertices)"
@@ -401,7 +401,7 @@ def test_several_solutions_read_as_a_table():
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
 def test_results_survive_a_file(tmp_path, ending):
-    found = reactions_of_problem(ladder(120, 0.8, 0.4, (0.5, -1, 1)), name="ladder")
+    found = reactions_of_problem(ladder(120, 0.8, 0.4, (0.5, -1, 1)), subject=Subject("ladder"))
     again = load_result(found.save(tmp_path / f"ladder{ending}"))
     assert repr(again) == repr(found)
     assert again.solutions[0].modes["wall"] == "stick"

@@ -79,13 +79,33 @@ class SolverOptions:
     partial: bool = False
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What an answer is about, in words.
+
+    Attributes
+    ----------
+    name : str
+        Of the problem.
+    names, coordinates : sequences of str
+        Of its contacts (by default their own) and of its coordinates.
+    provenance : Provenance, optional
+        Where the arrays come from; made from the arrays themselves if left out.
+    """
+
+    name: str = "problem"
+    names: Sequence[str] | None = None
+    coordinates: Sequence[str] = ()
+    provenance: Provenance | None = None
+
+
+UNNAMED = Subject()
+
+
 def reactions_of_problem(
     problem: ContactProblem,
     *,
-    name: str = "problem",
-    names: Sequence[str] | None = None,
-    coordinates: Sequence[str] = (),
-    provenance: Provenance | None = None,
+    subject: Subject = UNNAMED,
     tol: float = 1e-9,
     slip_tol: float = 0.0,
     every: bool | None = None,
@@ -101,10 +121,8 @@ def reactions_of_problem(
     Parameters
     ----------
     problem : ContactProblem
-    name, names, coordinates : str, sequences of str
-        What the result calls the problem, its contacts and its coordinates.
-    provenance : Provenance, optional
-        Where the arrays come from; made from the arrays themselves if left out.
+    subject : Subject
+        What the result calls the problem, its contacts and its coordinates, and where it says they come from.
     tol : float
         Signs are decided up to `tol` times the size of the terms; what is decided by less is marginal.
     slip_tol : float
@@ -132,25 +150,25 @@ def reactions_of_problem(
 
     >>> from zwang._numerics.contact.problem import Contact
     >>> floor = Contact([0, 1], tangent=[1, 0], friction=0.5, name="floor")
-    >>> found = reactions_of_problem(ContactProblem(np.eye(2), [0.4, -1.0], [floor]), name="block")
+    >>> found = reactions_of_problem(ContactProblem(np.eye(2), [0.4, -1.0], [floor]))
     >>> found.status.name, found.solutions[0].modes["floor"], float(found.solutions[0].tangential[0])
     ('UNIQUE', 'stick', -0.4)
     """
     if not isinstance(problem, ContactProblem):
         raise DeclarationError(f"reactions: got a {type(problem).__name__}, needed a ContactProblem.")
     tol = real(tol, "tol", above=0, most=WIDEST_SIGNS, where="reactions")
-    called = problem.names if names is None else tuple(names)
+    called = problem.names if subject.names is None else tuple(subject.names)
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
     options = SolverOptions(tol, slip_tol, every, budget, certify, report, exact, partial)
-    origin = provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
+    origin = subject.provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
-        return in_given_units(problem, _planar(problem, called, options, name, tuple(coordinates), origin))
+        return in_given_units(problem, _planar(problem, called, options, subject, origin))
     found = reactions_by_solvers(
         problem,
         names=called,
-        name=name,
-        coordinates=coordinates,
+        name=subject.name,
+        coordinates=subject.coordinates,
         provenance=origin,
         slip_tol=slip_tol,
         note=_what_is_left(problem, options),
@@ -239,8 +257,7 @@ def _planar(
     problem: ContactProblem,
     names: tuple[str, ...],
     options: SolverOptions,
-    name: str,
-    coordinates: tuple[str, ...],
+    subject: Subject,
     provenance: Provenance,
 ) -> Reactions:
     reduced = reduce(problem, slip_tol=options.slip_tol)
@@ -281,9 +298,9 @@ def _planar(
         status=status,
         residual=max((solution.residual for solution in solutions), default=float("nan")),
         provenance=provenance,
-        name=name,
+        name=subject.name,
         contacts=names,
-        coordinates=coordinates,
+        coordinates=tuple(subject.coordinates),
         solutions=solutions,
         accelerations=accelerations,
         accelerations_continuum=continuum,

@@ -20,7 +20,7 @@ from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._reactions.admissible import acting
-from zwang._reactions.enumerate import WIDEST_SIGNS, reactions_of_problem
+from zwang._reactions.enumerate import WIDEST_SIGNS, Subject, reactions_of_problem
 from zwang._reactions.maps import map_axes, reactions_of_batch
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
@@ -217,15 +217,8 @@ def _of_state(
         backend=model.backend,
     )
     coordinates = tuple(item.name for item in system.coordinates)
-    result = reactions_of_problem(
-        found.problem,
-        name=system.name,
-        names=found.names,
-        coordinates=coordinates,
-        provenance=provenance,
-        exact=False,
-        **options,
-    )
+    subject = Subject(system.name, found.names, coordinates, provenance)
+    result = reactions_of_problem(found.problem, subject=subject, exact=False, **options)
     notes = [result.note] if result.note else []
     if found.open:
         notes.append(f"Open: {', '.join(found.open)}.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
-from zwang._reactions import reactions_of_problem
+from zwang._reactions import Subject, reactions_of_problem
 from zwang._reactions.singular import rank_report
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
@@ -69,8 +69,7 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
     problem, numbers = problem_at(ground, moment, terms)
     found = reactions_of_problem(
         problem,
-        name=ground.name,
-        coordinates=tuple(item.name for item in ground.model.system.coordinates),
+        subject=Subject(ground.name, coordinates=tuple(item.name for item in ground.model.system.coordinates)),
         certify=len(numbers) > 1,
         every=None if len(numbers) <= ENUMERATED else False,
         ranges=False,
