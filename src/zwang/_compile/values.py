@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,9 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
     given = _by_name(system, "state", state, [*positions, *velocities, "t"], optional=("t",))
     values = _by_name(system, "params", {} if params is None else params, symbols)
     given.setdefault("t", np.zeros(()))
+    each = [array.shape for array in (*given.values(), *values.values())]
     try:
-        shape = np.broadcast_shapes(*(array.shape for array in (*given.values(), *values.values())))
+        shape = np.broadcast_shapes(*each) if any(each) else ()
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in {**given, **values}.items() if array.shape)
         raise DeclarationError(f"{system.name}: the shapes of the values don't broadcast together: {shapes}.") from None
@@ -53,6 +55,8 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
         raise DeclarationError(f"{system.name}: the values have shape {shape}, which holds no state.")
 
     def stack(names: list[str], table: Mapping[str, Array], width: int) -> Array:
+        if not shape:
+            return np.array([float(table[name]) for name in names]).reshape(len(names), 1)
         out = np.empty((len(names), width))
         for row, name in zip(out, names, strict=True):
             row[:] = table[name] if width == 1 else np.broadcast_to(table[name], shape).reshape(-1)
@@ -94,6 +98,8 @@ def _by_name(
 
 
 def _number(system: System, what: str, name: str, value: Any) -> Array:
+    if type(value) is float and math.isfinite(value):  # as most are
+        return np.asarray(value)
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "biufO" or any(isinstance(item, (str, complex)) for item in _objects(given)):
