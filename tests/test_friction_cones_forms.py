@@ -196,8 +196,8 @@ def test_factorization_of_a_quasidefinite_matrix_solves_it(seed):
     analysis = quasidefinite.analyse(n + m, rows, cols, order)
     value = np.zeros(len(analysis.row))
     np.add.at(value, analysis.place, k.data[lower])
-    pivot = np.zeros(n + m)
-    factor = quasidefinite.Factor(np.zeros(len(analysis.l_row)), pivot, np.zeros(n + m), np.zeros(n + m, np.uint32))
+    low, pivot, fill = np.zeros(len(analysis.l_row)), np.zeros(n + m), np.zeros(n + m, np.uint32)
+    factor = quasidefinite.LowerFactor(low, pivot, np.zeros(n + m), fill)
     sign = np.where(order < n, -1.0, 1.0)
     changed = quasidefinite.factor_into.compiled(analysis, value, sign, 1e-14, factor)
     assert changed == 0

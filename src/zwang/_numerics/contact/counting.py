@@ -45,7 +45,7 @@ class CountedTerms(NamedTuple):
     bounds: Matrix
 
 
-class Acting(NamedTuple):
+class ActingContacts(NamedTuple):
     """The contacts that act at one state: their kinds and laws, and the equations u = c + D f reduced to them.
 
     Row 2 j of D and c belongs to the normal of contact j, row 2 j + 1 to its tangent, with the rows H of both.
@@ -61,7 +61,7 @@ class Acting(NamedTuple):
     c: Floats
 
 
-class Trial(NamedTuple):
+class ModeTrial(NamedTuple):
     """A combination of modes, as an odometer with `base`, and the equations S b = b of its unknowns.
 
     Each unknown has an equation `row` and a force column: the row's own direction plus `column` times its tangent. `f`
@@ -163,7 +163,7 @@ def _decide(value: float, scale: float, tol: float) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _count(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
+def _count(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
     """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear."""
     mode, base = trial.mode, trial.base
     total = 1
@@ -186,7 +186,7 @@ def _count(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _check(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
+def _check(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
     """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear."""
     c, D, R = acting.c, acting.D, 2 * contacts
     row, column, S, b, f = trial.row, trial.column, trial.S, trial.b, trial.f
@@ -209,7 +209,7 @@ def _check(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _unknowns(acting: Acting, contacts: int, trial: Trial) -> int:
+def _unknowns(acting: ActingContacts, contacts: int, trial: ModeTrial) -> int:
     """Set the forces that a combination of modes gives, and the rows and columns of the others; return their number."""
     kind, tangent, slip, bound = acting.kind, acting.tangent, acting.slip, acting.bound
     mode, row, column, f = trial.mode, trial.row, trial.column, trial.f
@@ -248,7 +248,7 @@ def _unknowns(acting: Acting, contacts: int, trial: Trial) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _laws(acting: Acting, contacts: int, tol: float, trial: Trial) -> int:
+def _laws(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
     """Check the inequalities of a combination of modes; keep the largest error of its equations."""
     kind, tangent, slip, bound = acting.kind, acting.tangent, acting.slip, acting.bound
     D, c, mode, f, R = acting.D, acting.c, trial.mode, trial.f, 2 * contacts
@@ -319,7 +319,7 @@ def _contact_law(
 
 
 @njit(forceinline=True, _nrt=False)
-def _gather(table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, s: int, acting: Acting) -> int:
+def _gather(table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, s: int, acting: ActingContacts) -> int:
     """Fill kinds, laws, rows and free terms of what acts at state s; return how many, `INADMISSIBLE` or `DOUBTFUL`."""
     kind, tangent, speed, bound, H, c = acting.kind, acting.tangent, acting.slip, acting.bound, acting.H, acting.c
     n = H.shape[1]
@@ -355,7 +355,7 @@ def _gather(table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, s: in
 
 
 @njit(forceinline=True, _nrt=False)
-def _reduce(terms: CountedTerms, s: int, acting: Acting, contacts: int, room: Factors) -> bool:
+def _reduce(terms: CountedTerms, s: int, acting: ActingContacts, contacts: int, room: Factors) -> bool:
     """Reduce the equations of state s to its contacts; False where the mass isn't positive definite."""
     H, D, c, M, Y, free = acting.H, acting.D, acting.c, room.M, room.Y, room.free
     n, R = free.size, 2 * contacts
@@ -410,14 +410,14 @@ def count_solutions(
     size = 2 * most
     kind, tangent = np.empty(most, np.int64), np.empty(most, np.int64)
     slip, bound = np.empty(most), np.empty(most)
-    acting = Acting(kind, tangent, slip, bound, np.empty((size, n)), np.empty((size, size)), np.empty(size))
+    acting = ActingContacts(kind, tangent, slip, bound, np.empty((size, n)), np.empty((size, size)), np.empty(size))
     mode, base, row, column = (
         np.empty(most, np.int64),
         np.empty(most, np.int64),
         np.empty(size, np.int64),
         np.empty(size),
     )
-    trial = Trial(mode, base, row, column, np.empty((size, size)), np.empty(size), np.empty(size), worst)
+    trial = ModeTrial(mode, base, row, column, np.empty((size, size)), np.empty(size), np.empty(size), worst)
     room = Factors(np.empty((n, n)), np.empty((size, n)), np.empty(n))
     for s in range(counts.size):
         contacts = _gather(table, standing, rest, terms, s, acting)

@@ -42,7 +42,7 @@ from zwang._numerics.contact.cone_scaling import (
 )
 from zwang._numerics.contact.local_contact import contact_error, copy_to
 from zwang._numerics.jit import njit
-from zwang._numerics.linear.quasidefinite import Analysis, Factor, factor_into, substitute
+from zwang._numerics.linear.quasidefinite import Analysis, LowerFactor, factor_into, substitute
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -231,7 +231,7 @@ def _slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: 
 
 
 @njit(_nrt=False)
-def _solve(pattern: Analysis, factor: Factor, d: Any, rhs: Any) -> None:
+def _solve(pattern: Analysis, factor: LowerFactor, d: Any, rhs: Any) -> None:
     """Overwrite d with the solution of the factored system."""
     order = pattern.order
     for k in range(d.size):
@@ -270,7 +270,7 @@ def interior_point_loop(
     s, z, ds, dz = np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc)), np.zeros((parts, nc))
     nt = np.zeros((4, nc if parts == 3 else 0))
     g, d, rhs, keep, value = np.empty(nx), np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(pattern.row.size)
-    factor = Factor(np.empty(pattern.l_row.size), np.empty(nx), np.zeros(nx), np.empty(nx, np.uint32))
+    factor = LowerFactor(np.empty(pattern.l_row.size), np.empty(nx), np.zeros(nx), np.empty(nx, np.uint32))
     pairs = _start(nw, table, law, x, s, z)
     best, iteration = np.inf, 0
     while True:

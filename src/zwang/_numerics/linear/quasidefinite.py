@@ -118,7 +118,7 @@ def _fill_pattern(ptr: Any, row: Any, parent: Any, r_ptr: Any, r_col: Any, l_ptr
     return work
 
 
-class Factor(NamedTuple):
+class LowerFactor(NamedTuple):
     """L by columns, as the pattern says, and D; with room for a row (zeros) and for how far each column is filled."""
 
     low: Floats
@@ -128,7 +128,7 @@ class Factor(NamedTuple):
 
 
 @njit(_nrt=False)
-def factor_into(pattern: Analysis, value: Floats, sign: Floats, tiny: float, factor: Factor) -> int:
+def factor_into(pattern: Analysis, value: Floats, sign: Floats, tiny: float, factor: LowerFactor) -> int:
     """Factor; a pivot of the wrong sign or below `tiny` is replaced by sign * tiny. Return how many were."""
     ptr, row, l_ptr, l_row, r_ptr, r_col = (
         pattern.ptr,
@@ -170,7 +170,7 @@ def factor_into(pattern: Analysis, value: Floats, sign: Floats, tiny: float, fac
 
 
 @njit(_nrt=False)
-def substitute(pattern: Analysis, factor: Factor, x: Floats) -> None:
+def substitute(pattern: Analysis, factor: LowerFactor, x: Floats) -> None:
     """Overwrite x with the solution of L D L^T x = x (both in the permuted order)."""
     l_ptr, l_row, low, pivot = pattern.l_ptr, pattern.l_row, factor.low, factor.pivot
     n = pivot.size
