@@ -13,6 +13,7 @@ import zwang as zw
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import moving
+from zwang._kernels.stretch import KnownState
 from zwang.gallery.pendulum_on_ellipse import place
 
 NONE = np.zeros(0)
@@ -388,7 +389,15 @@ def test_pauses_and_goes_on_as_if_it_had_not():
     assert len(piece.t) == 6
     while piece.status == "PAUSED":
         piece = flow.advance(
-            piece.t[-1], piece.q[-1], piece.v[-1], params, 10.0, 1e-10, sides, max_steps=5, first_step=piece.next_step
+            piece.t[-1],
+            piece.q[-1],
+            piece.v[-1],
+            params,
+            10.0,
+            1e-10,
+            sides,
+            max_steps=5,
+            known=KnownState(piece.next_step),
         )
     assert piece.status == "REACHED"
     assert piece.q[-1] == pytest.approx(whole.q[-1], abs=1e-9)

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import zwang as zw
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import moving
+from zwang._kernels.stretch import KnownState
 from zwang._numerics.motion import tableau
 from zwang._numerics.motion.dense import interpolated
 
@@ -68,7 +69,7 @@ def fixed_steps(h: float, until: float = 2.0):
     t, q, v = 0.0, np.array([1.0]), np.array([0.0])
     pieces = []
     for k in range(round(until / h)):
-        piece = flow.advance(t, q, v, np.zeros(0), (k + 1) * h, 1e3, np.zeros(0), first_step=h)
+        piece = flow.advance(t, q, v, np.zeros(0), (k + 1) * h, 1e3, np.zeros(0), known=KnownState(h))
         assert len(piece.t) == 2
         pieces.append(piece)
         t, q, v = piece.t[-1], piece.q[-1], piece.v[-1]

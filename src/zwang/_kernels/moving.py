@@ -18,7 +18,7 @@ from zwang._interrupts import taken
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
-from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, Stretch, vector
+from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, KnownState, Stretch, vector
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.jit import with_addresses
 from zwang._numerics.pacing import Pace
@@ -28,6 +28,7 @@ FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest
 SLOW = 0.02  # seconds; after portions that take longer the caller is told how far they led
 BAND = 1e-13
 NUDGE = 1e-7
+NOTHING = KnownState()
 SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
 
 
@@ -141,9 +142,7 @@ class Moving:
         sides: Array,
         *,
         max_steps: int = 10_000_000,
-        first_step: float | None = None,
-        branches: Array | None = None,
-        bands: Array | None = None,
+        known: KnownState = NOTHING,
         dense: bool = True,
         between: Callable[[float], None] | None = None,
     ) -> Stretch:
@@ -163,12 +162,8 @@ class Moving:
             switching surface with 0 is crossed, at a step that ends there, without a word.
         max_steps : int
             Steps after which to pause.
-        first_step : float, optional
-            By default chosen from the equations.
-        branches : array, optional
-            Sides of the switching surfaces, as the stretch before says; by default those of the state.
-        bands : (w,) array, optional
-            What counts as zero for each watch; by default from the rounding of the state.
+        known : KnownState
+            What is known of the state already.
         dense : bool
             Whether to keep the dense output.
         between : callable, optional
@@ -180,14 +175,12 @@ class Moving:
             The same on a machine under load; after Ctrl-C what there is of it, INTERRUPTED.
         """
         q, v, params = vector(q), vector(v), vector(params)
-        if branches is None:
-            branches = self.branches(t, q, v, params)
-        if bands is None:
-            bands = self.bands(t, q, v, params, branches)
+        branches = self.branches(t, q, v, params) if known.branches is None else known.branches
+        bands = self.bands(t, q, v, params, branches) if known.bands is None else known.bands
         everything = np.concatenate([params, branches])
         loop = self.prepared(everything, np.asarray(sides))
         call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense)
-        call.step = first_step or 0.0
+        call.step = known.step or 0.0
         room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
         status = PAUSED
         try:

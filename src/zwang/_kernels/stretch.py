@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,24 @@ REACHED, FIRED, PAUSED = "REACHED", "FIRED", "PAUSED"
 STEP_TOO_SMALL, IRREGULAR, NOT_FINITE = "STEP_TOO_SMALL", "IRREGULAR", "NOT_FINITE"
 INTERRUPTED = "INTERRUPTED"
 STATUSES = (REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
+
+
+class KnownState(NamedTuple):
+    """What the caller knows of the state that a stretch starts from; what is left out is found there.
+
+    Attributes
+    ----------
+    step : float, optional
+        What to try first, as the stretch before says; else, or if it is 0, chosen from the equations.
+    branches : array, optional
+        Sides of the switching surfaces, as the stretch before says.
+    bands : (w,) array, optional
+        What counts as zero for each watch; else from the rounding of the state.
+    """
+
+    step: float | None = None
+    branches: Array | None = None
+    bands: Array | None = None
 
 
 @dataclass(frozen=True)

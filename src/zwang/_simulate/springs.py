@@ -34,7 +34,7 @@ from zwang._declare.constraints import Friction
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.stretch import INTERRUPTED, PAUSED, REACHED
+from zwang._kernels.stretch import INTERRUPTED, PAUSED, REACHED, KnownState
 from zwang._numerics.budget import UNBOUNDED, spend
 from zwang._numerics.impacts import resolve_impact
 from zwang._realize import Stiffness, realize
@@ -403,7 +403,8 @@ def _followed(
     while t < until:
         steps = moving_for(model, ActiveSet(held=()))
         sides = np.zeros(len(steps.watch_names))
-        found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, first_step=step, dense=False)
+        known = KnownState(step)
+        found = steps.advance(t, q, v, params, until, TOLERANCE, sides, max_steps=CHUNK, known=known, dense=False)
         if found.status == INTERRUPTED:
             raise KeyboardInterrupt
         spend(len(found.t) - 1)

@@ -16,7 +16,7 @@ from zwang._compile import Model
 from zwang._compile.laws import laws_vary
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import Moving, moving
-from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, Stretch
+from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, KnownState, Stretch
 from zwang._numerics.budget import spend, steps_left
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._numerics.contact.table import ContactPlace
@@ -99,9 +99,11 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
         max(STRICTER * context.options.tol, SHARPEST),
         sides,
         max_steps=min(CHUNK if not planes else FEW, steps_left(context.kept)),
-        first_step=moment.memory.step,
-        bands=bands_of(context, steps, decision, start),
-        branches=branches_of(context, steps, start),
+        known=KnownState(
+            step=moment.memory.step,
+            bands=bands_of(context, steps, decision, start),
+            branches=branches_of(context, steps, start),
+        ),
         between=context.options.progress,
     )
     if planes:
