@@ -123,5 +123,6 @@ class Columns:
                 continue  # nothing but failures, which have no entries to say what they are
             place = (slice(first, first + len(values)), *(slice(0, n) for n in values.shape[1:]))
             whole[place] = values
-        whole[~self.done] = "" if whole.dtype.kind == "U" else np.nan if whole.dtype.kind == "f" else 0
+        if not self.done.all():
+            whole[~self.done] = "" if whole.dtype.kind == "U" else np.nan if whole.dtype.kind == "f" else 0
         return whole

@@ -21,6 +21,7 @@ from zwang._declare.constraints import Friction
 from zwang._declare.plain import restored
 from zwang._declare.system import System
 from zwang._reactions import contact_problem, hold
+from zwang._results.reactions import ReactionsStatus
 from zwang._results.study_columns import COUNT
 from zwang._sweep.keeping import AttributePath, columns_of, imported, keepers, plain
 from zwang.errors import DeclarationError, StateError, ZwangError, nearest
@@ -38,7 +39,8 @@ VERBS = {
 """Verb -> its module, and where the class of its result is."""
 COUNTS = "counts"
 """What `reactions` keeps under this name is the number of distinct accelerations, as its maps do."""
-BLOCKS = {"reactions": 1 << 16, "simulate": 1 << 10}
+STATUSES = np.array([item.name for item in ReactionsStatus])
+BLOCKS = {"reactions": 1 << 18, "simulate": 1 << 10}
 """Points of a block that a verb takes as one batch."""
 
 
@@ -268,7 +270,7 @@ def _as_batch(question: Question, first: int, count: int, values: Mapping[str, A
 
 def _reactions_batch(text: str) -> Any:
     known = {
-        "status": lambda found: {"": np.array([item.name for item in type(found.status.flat[0])])[found.codes.ravel()]},
+        "status": lambda found: {"": STATUSES[found.codes.ravel()]},
         COUNTS: lambda found: {"": found.counts.ravel().astype(np.int64)},
     }
     return known.get(text)
