@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import zwang as zw
 
 ROD = zw.gallery.get("painleve_rod")
 BALL = zw.gallery.get("bouncing_ball")
+# A fork of a process that has loaded JAX is warned of, and a warning is an error.
+SPAWNED = multiprocessing.get_context("spawn")
 MU = np.linspace(0.0, 2.0, 9)
 THETA = np.linspace(0.3, 1.4, 5)
 KEEP_ALL = {"found": sweep_functions.whole}
@@ -191,7 +194,7 @@ def test_the_point_that_kills_its_process_is_found_and_the_others_are_computed()
 # Executors
 
 
-@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(1)])
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(1, mp_context=SPAWNED)])
 def test_any_executor_computes_the_same(make: Any) -> None:
     here = counted(sweep_functions.slow, over={"mu": MU})
     with make() as executor:
@@ -200,7 +203,7 @@ def test_any_executor_computes_the_same(make: Any) -> None:
 
 
 def test_points_that_an_executor_loses_are_failures() -> None:
-    with ProcessPoolExecutor(1) as executor:
+    with ProcessPoolExecutor(1, mp_context=SPAWNED) as executor:
         study = counted(sweep_functions.deadly, over={"mu": [1.0, 7.0]}, workers=executor)
     assert 7.0 in [failure.point["mu"] for failure in study.failures]
     assert all("executor lost it" in failure.message for failure in study.failures)
