@@ -86,6 +86,9 @@ class Study(Result):
 
     Attributes
     ----------
+    residual : float
+        The largest of the results; nan where none was computed: that of a motion costs more than a short motion, and is
+        computed where ``keep`` names it.
     name : str
         Of the system.
     verb : str
@@ -269,7 +272,8 @@ class Study(Result):
             lines.append(f"  failed at {where}: {printable(failure.message)[:200]}")
         if len(self.failures) > SHOWN:
             lines.append(f"  and {len(self.failures) - SHOWN} more failures")
-        return "\n".join([*lines, f"  residual {self.residual:.1e}"])
+        known = np.isfinite(self.residual)
+        return "\n".join([*lines, f"  residual {self.residual:.1e}" if known else "  residual not asked for"])
 
 
 def _summary(kept: Any, done: Any) -> str:

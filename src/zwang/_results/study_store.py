@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sqlite3
 import sys
 import threading
@@ -142,13 +143,13 @@ def read_store(path: str | Path) -> Study:
         axes = {name: np.array(values, dtype=float) for name, values in about["coords"].items()}
         shape = tuple(int(size) for size in about["shape"])
         total = int(np.prod(shape, dtype=int))
-        columns, residual = Columns(total), 0.0
+        columns, residual = Columns(total), math.nan
         for first, count, worst, data in blocks:
             if not 0 <= first <= first + count <= total:
                 raise DeclarationError("A block of the store is damaged.")
             missing = tuple(point - first for point in failures if first <= point < first + count)
             columns.put(first, count, from_bytes(data), missing)
-            residual = max(residual, worst or 0.0)
+            residual = float(np.fmax(residual, math.nan if worst is None else worst))
         provenance = Provenance(about["digest"], about["versions"], {}, about["seed"], about["backend"])
         return study_of(
             about, axes, columns, failures, residual, provenance, "The store was read before its sweep ended."

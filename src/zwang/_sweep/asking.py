@@ -219,7 +219,7 @@ def _ask(question: Question, values: Mapping[str, Any], number: int) -> Any:
     if "seed" in _function(question.verb)[1]:
         given["seed"] = question.seed + number
     if question.verb in VERBS and takes(question.verb, "progress"):
-        given["progress"] = None
+        given["progress"] = False  # the sweep shows its own
     result = function(**{**given, **question.options})
     if getattr(getattr(result, "status", None), "name", "") == "INTERRUPTED":
         raise KeyboardInterrupt

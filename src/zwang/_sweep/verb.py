@@ -186,8 +186,7 @@ def _swept(
         if journal is not None:
             with _interrupts.uninterrupted():
                 journal.close()
-    worst = 0.0 if math.isnan(residual) else float(residual)
-    return study_of(about, axes.coords, columns, failures, worst, provenance, f"{reason}{_cure(store)}")
+    return study_of(about, axes.coords, columns, failures, float(residual), provenance, f"{reason}{_cure(store)}")
 
 
 def _resumed(journal: StoreWriter | None, axes: SweepAxes) -> tuple[Columns, dict[int, str], float]:
