@@ -145,17 +145,24 @@ class Unilateral(_Relation):
 
 @dataclass(frozen=True)
 class Friction(_Constraint):
-    """Friction whose bound is known in advance (Tresca): abs(T) <= bound, opposite to the slip; no normal.
+    """Friction without a normal of its own: abs(T) <= bound, opposite to the slip.
+
+    The bound is known in advance (Tresca), or it goes with forces of other constraints: with `of` it is multiplied by
+    the resultant of their multipliers, sqrt(sum lam_j**2).
 
     Parameters
     ----------
     bound : expression
-        Largest friction force [N]; of coordinates, velocities and time.
+        Largest friction force [N]; of coordinates, velocities and time. With `of`: friction force per unit of the
+        resultant [1].
     slip : expression or a pair of them
-        Slip velocity [m/s]; affine in the velocities.
+        Slip velocity [m/s]; affine in the velocities. Of a pin: its radius times the relative turning.
     section : Interval or Ellipse, optional
         T lies in bound times this section: an `Interval` for one slip, an `Ellipse` for a pair. By default
         [-1, 1], or the unit disc.
+    of : str or tuple of str, optional
+        Names of the constraints whose forces load this friction: one, for another law on the same normal force
+        (rolling resistance and pivoting beside sliding), or several with orthonormal rows (the two of a pin).
     name : str, optional
         How it is addressed; by default 'constraint1', 'constraint2', ... by place.
 
@@ -167,13 +174,17 @@ class Friction(_Constraint):
     (v_x,)
     >>> zw.Friction(2, slip=vx, section=zw.Interval(-0.1, 1), name="ratchet").section
     Interval(low=-0.1, high=1)
+    >>> zw.Friction(0.2, slip=0.01 * vx, of=("pin x", "pin y")).of
+    ('pin x', 'pin y')
     """
 
     bound: Any
     slip: Any = field(kw_only=True)
     section: Section | None = field(default=None, kw_only=True)
+    of: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "of", loading(self.of))
         object.__setattr__(self, "bound", as_expression(self.bound, "Friction: bound"))
         object.__setattr__(self, "slip", as_slip(self.slip, "Friction"))
         kind, words = (Interval, "one slip") if len(self.slip) == 1 else (Ellipse, "a pair of slips")
@@ -199,13 +210,29 @@ class Friction(_Constraint):
         sides = self._sides()
         section = None if sides is None or self.section is None else type(self.section)(*map(change, sides))
         slip = tuple(change(item) for item in self.slip)
-        return Friction(change(self.bound), slip=slip, section=section, name=self.name)
+        return Friction(change(self.bound), slip=slip, section=section, of=self.of or None, name=self.name)
 
     def _sides(self) -> tuple[Any, Any] | None:
         """Return the two expressions of the section as they were given."""
         if isinstance(self.section, Interval):
             return self.section.low, self.section.high
         return None if self.section is None else self.section.sides
+
+
+def loading(of: Any) -> tuple[str, ...]:
+    """Return the names of the constraints that load a friction, none where its bound is given."""
+    if of is None or of == ():
+        return ()
+    names = (of,) if isinstance(of, str) else tuple(of) if isinstance(of, (tuple, list)) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise DeclarationError(
+            f"Friction: of= must be the name of a constraint, or a tuple of names; it was given {of!r:.60}. Leave it "
+            "out where the bound is known in advance."
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise DeclarationError(f"Friction: of= names '{name}' twice. Name each constraint once.")
+    return names
 
 
 def rubbed(slip: tuple[Any, ...], section: Section) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ def table_of(system: System) -> ContactTable:
     ('tip', 'UNILATERAL', 'POSITION', 0, (0,), 0, (0,))
     """
     laws = law_rows(system)
+    normals = [str(item.name) for item in system.constraints if not isinstance(item, Friction)]
     places, normal, slip, law = [], 0, 0, 0
     for item in system.constraints:
         slips = tuple(range(slip, slip + len(item.slip)))
@@ -36,7 +37,9 @@ def table_of(system: System) -> ContactTable:
             at, given = normal, [item.expr, *item.slip]
             normal += 1
         timeless = not any(expr.has(time) for expr in given)
-        of = (at,) if at >= 0 and own >= 0 else ()
+        of: tuple[int, ...] = (at,) if at >= 0 and own >= 0 else ()
+        if isinstance(item, Friction):
+            of = tuple(normals.index(name) for name in item.of)
         rows = laws[own] if own >= 0 else NO_LAW
         places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless))
         slip += len(item.slip)

@@ -151,7 +151,7 @@ def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
         if "section" in entry:
             kind = Interval if len(slips) == 1 else Ellipse
             section = kind(*(read(item, where) for item in entry["section"]))
-        return Friction(read(entry["bound"], where), slip=slips, section=section, name=name)
+        return Friction(read(entry["bound"], where), slip=slips, section=section, of=entry.get("of"), name=name)
     law = _law(entry["friction"], read, where) if "friction" in entry else None
     expr = read(entry["expr"], where)
     if entry["kind"] == "bilateral":
@@ -205,6 +205,8 @@ def _constraint_dict(item: Constraint) -> dict[str, Any]:
         if item.section is not None:
             sides = (item.section.low, item.section.high) if isinstance(item.section, Interval) else item.section.sides
             plain["section"] = [text(side) for side in sides]
+        if item.of:
+            plain["of"] = list(item.of)
         return plain
     plain["expr"] = text(item.expr)
     if isinstance(item, Unilateral) and item.restitution is not None:

@@ -57,7 +57,8 @@ def _matrix(matrix: Any) -> str:
 def _relation(item: Constraint) -> str:
     if isinstance(item, Friction):
         within = "" if item.section is None else f" times {_section(item.section)}"
-        return f"friction at most {item.bound}{within} against the slip {_slip(item.slip)}"
+        load = f" times the {'resultant' if len(item.of) > 1 else 'force'} of {', '.join(item.of)}" if item.of else ""
+        return f"friction at most {item.bound}{within}{load} against the slip {_slip(item.slip)}"
     text = f"{item.expr} {'=' if isinstance(item, Bilateral) else '>='} 0"
     if item.friction is not None:
         text += f", friction {law_words(item.friction)} against the slip {_slip(item.friction.slip)}"
@@ -98,7 +99,9 @@ def _slip(slip: tuple[Any, ...]) -> str:
 
 def _latex_relation(item: Constraint) -> str:
     if isinstance(item, Friction):
-        return _latex_law(item.section, None, rf"{sp.latex(item.bound)}", item.slip, "&")
+        names = r",\, ".join(_latex_words(name) for name in item.of)
+        load = rf"\,|\lambda_{{\text{{{names}}}}}|" if item.of else ""
+        return _latex_law(item.section, None, rf"{sp.latex(item.bound)}{load}", item.slip, "&")
     sign = "=" if isinstance(item, Bilateral) else r"\ge"
     text = f"{sp.latex(item.expr)} &{sign} 0"
     if item.friction is not None:

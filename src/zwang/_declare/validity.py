@@ -8,7 +8,7 @@ from typing import Any
 from zwang._declare import checks
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Velocity
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 AFFINE = (
     "each term has one velocity at most, to the first power, times anything of coordinates and time). Affine would be "
@@ -27,6 +27,36 @@ def check(system: Any, known: Mapping[str, Any], relations: Sequence[Constraint]
     _check_equations(system, known)
     for item in relations:
         _check_constraint(name, item)
+    _check_loads(system)
+
+
+def _check_loads(system: Any) -> None:
+    """Refuse frictions that go with what has no force, and two laws along one slip on one force."""
+    name, normals = system.name, {}
+    for item in system.constraints:
+        if not isinstance(item, Friction):
+            normals[str(item.name)] = item
+    rubbed: dict[tuple[Any, ...], str] = {}
+    for item in system.constraints:
+        of = item.of if isinstance(item, Friction) else (str(item.name),) if item.slip else ()
+        for other in of:
+            if other not in system.constraints.names:
+                known = nearest(other, normals)
+                raise DeclarationError(
+                    f"{name}: the friction '{item.name}' is of '{other}', which isn't there. {known}"
+                )
+            if other not in normals:
+                raise DeclarationError(
+                    f"{name}: the friction '{item.name}' is of '{other}', which is Friction itself and presses nothing "
+                    f"together. Name a Bilateral or a Unilateral. {nearest('', normals)}"
+                )
+        for slip in item.slip if of else ():
+            first = rubbed.setdefault((tuple(sorted(of)), slip), str(item.name))
+            if first != item.name:
+                raise DeclarationError(
+                    f"{name}: '{first}' and '{item.name}' are two laws of friction along the slip {slip} that go with "
+                    "one force. Add their coefficients in one of them, or give each its own slip."
+                )
 
 
 def _check_equations(system: Any, known: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ TABLES = ("assumptions", "define", "forces", "constraint", "params", "state", "d
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
-    "friction": (("bound", "slip"), ("section",)),
+    "friction": (("bound", "slip"), ("section", "of")),
 }
 """The keys that a kind of constraint must and may have, beside kind and name."""
 COULOMB = "coulomb"
@@ -242,7 +242,17 @@ def _constraint(values: Any, place: str, where: str) -> dict[str, Any]:
         found["section"] = _texts(values["section"], f"{place}: 'section'")
         if len(found["section"]) != 2:
             raise _wrong_type(f"{place}: 'section'", "a list of two: low and high, or two semi-axes", values["section"])
+    if "of" in values:
+        found["of"] = _names_of(values["of"], f"{place}: 'of'")
     return found
+
+
+def _names_of(value: Any, place: str) -> list[str]:
+    """Return the names of the constraints that load a friction."""
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, (list, tuple)) or not listed or not all(isinstance(item, str) for item in listed):
+        raise _wrong_type(place, "the name of a constraint, or a list of names", value)
+    return list(listed)
 
 
 def _law(values: Any, place: str) -> dict[str, Any]:
@@ -267,7 +277,7 @@ def _newer_law(entry: Mapping[str, Any]) -> list[str]:
     law = entry.get("friction", {})
     found = [f"'{key}' of friction" for key in ("law", "static") if key in law]
     found += ["a pair of coefficients"] if isinstance(law.get("coefficient"), list) else []
-    return found + (["'section'"] if "section" in entry else [])
+    return found + [f"'{key}'" for key in ("section", "of") if key in entry]
 
 
 def _text(value: Any, place: str) -> str:

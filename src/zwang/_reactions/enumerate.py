@@ -395,6 +395,7 @@ def _digest(problem: ContactProblem) -> str:
     for array in (problem.force, rows.first, rows.friction, rows.bias, rows.tangent_bias, rows.bilateral, rows.slip):
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(np.ascontiguousarray(rows.normal_force).tobytes())
+    digest.update(str(rows.of).encode() if rows.of else b"")
     for sizes in (rows.sides, rows.resting, rows.axes):
         digest.update(b"" if sizes is None else np.ascontiguousarray(sizes).tobytes())
     return digest.hexdigest()

@@ -16,6 +16,7 @@ is then a solution only where the same modes with that contact sticking have non
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -222,10 +223,15 @@ def problem_of(
         part[..., 0] if dense_terms else part[0] for part in (terms.mass, terms.rows, terms.slip_rows)
     )
     normal, law, p = lines.normal[chosen], lines.law[chosen], lines.components[chosen]
-    has, free = normal >= 0, lines.side[chosen] == BOUND
     first = np.concatenate([[0], np.cumsum(p)])
     slips = np.arange(first[-1]) + np.repeat(lines.first[chosen] - first[:-1], p)
     bounds = np.append(np.maximum(terms.bounds[:, 0], 0.0), 0.0)  # the last is for lines without a law
+    has, free = normal >= 0, lines.side[chosen] == BOUND
+    given, of = np.where(free, bounds[law], np.nan), _loads(table, chosen)
+    if of:
+        by_others = np.array([bool(table.places[j].of) for j in chosen], dtype=bool) & free
+        free = free & ~by_others
+        given[by_others] = [math.nan if of[i] else 0.0 for i in np.flatnonzero(by_others)]
     names = [table.names[j] for j in chosen]
     stacked = ContactRows(
         normal=_picked(rows, normal, has),
@@ -236,15 +242,30 @@ def problem_of(
         tangent_bias=terms.slip_bias[slips, 0],
         bilateral=lines.side[chosen] == BILATERAL,
         slip=np.where(np.repeat(rest[chosen], p), 0.0, terms.slip[slips, 0]),
-        normal_force=np.where(free, bounds[law], np.nan),
+        normal_force=given,
         has_normal=has,
+        of=of,
     )
     if not table.round:
         stacked = with_sections(stacked, [_law(table.places[j], bounds, declared=declared) for j in chosen], free)
     if known:
-        given = [known.get(name, old) for name, old in zip(names, stacked.normal_force, strict=True)]
-        stacked = replace(stacked, normal_force=np.array(given))
+        forces = [known.get(name, old) for name, old in zip(names, stacked.normal_force, strict=True)]
+        stacked = replace(stacked, normal_force=np.array(forces))
     return ContactProblem.stacked(mass, terms.force[:, 0], stacked, names)
+
+
+def _loads(table: ContactTable, chosen: Ints) -> tuple[tuple[int, ...], ...]:
+    """Return for each chosen line the places, among the chosen, of those that load its friction from outside.
+
+    What is open presses nothing and is left out. Nothing is returned where no friction is loaded so.
+    """
+    if not table.loaded:
+        return ()
+    at = {table.places[j].normal: i for i, j in enumerate(chosen) if table.places[j].normal >= 0}
+    return tuple(
+        tuple(at[normal] for normal in table.places[j].of if normal in at) if table.places[j].side == BOUND else ()
+        for j in chosen
+    )
 
 
 def _law(place: ContactPlace, bounds: Array, *, declared: bool) -> ContactLaw:

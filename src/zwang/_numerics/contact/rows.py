@@ -46,6 +46,9 @@ class Contact:
         Coefficient at rest, at least `friction`; beside `section` a pair is (low, high).
     section : pair of floats, optional
         Along one tangent, in place of `friction`: the friction force lies in abs(N) [low, high], low <= 0 <= high.
+    of : int or tuple of int, optional
+        Without a normal: numbers of the contacts whose normal forces load this friction, abs(N) being their resultant,
+        sqrt(sum N_j**2).
     name : str, optional
         What results call the contact.
 
@@ -65,6 +68,7 @@ class Contact:
     normal_force: float | None = field(default=None, kw_only=True)
     static_friction: Any = field(default=None, kw_only=True)
     section: Any = field(default=None, kw_only=True)
+    of: Any = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
     law: ContactLaw = field(init=False, repr=False)
 
@@ -84,16 +88,42 @@ class Contact:
         law = law_of_numbers(self._label, self.friction, self.static_friction, self.section, p)
         put(self, "law", law)
         put(self, "friction", law.friction)
+        put(self, "of", self._loads())
         self._check(p)
+
+    def _loads(self) -> tuple[int, ...]:
+        """Return the numbers of the contacts that load this friction, none where it has a load of its own."""
+        if self.of is None or self.of == ():
+            return ()
+        given = (self.of,) if isinstance(self.of, (int, np.integer)) else self.of
+        listed = tuple(given) if isinstance(given, (tuple, list, np.ndarray)) else (None,)
+        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in listed):
+            raise DeclarationError(
+                f"{self._label('of')} is {self.of!r:.60}, needed the number of a contact of the problem, or several."
+            )
+        if len(set(listed)) < len(listed):
+            raise DeclarationError(f"{self._label('of')} names a contact twice: {listed}.")
+        if self.normal is not None or self.normal_force is not None:
+            other = "a normal" if self.normal is not None else "a normal_force"
+            raise DeclarationError(
+                f"{self._label('of')} goes with the forces of other contacts, and {other} is given too. Give "
+                "normal=None and no normal_force; several laws on one normal are a contact for each."
+            )
+        if self.static_friction is not None:
+            raise DeclarationError(
+                f"{self._label('of')} and static_friction are both given: friction that goes with the forces of other "
+                "contacts has one coefficient. Leave static_friction out."
+            )
+        return tuple(int(item) for item in listed)
 
     def _label(self, what: str) -> str:
         return f"Contact '{self.name}': {what}" if self.name else f"Contact: {what}"
 
     def _check(self, p: int) -> None:
-        if self.normal is None and self.normal_force is None:
+        if self.normal is None and self.normal_force is None and not self.of:
             raise DeclarationError(
                 f"{self._label('normal')} is None, so the friction has no load. "
-                f"Give normal_force=bound with friction=1 (Tresca), or the normal."
+                f"Give normal_force=bound with friction=1 (Tresca), the normal, or of= the contacts that load it."
             )
         if self.normal is None and self.normal_force is not None and self.normal_force < 0:
             raise DeclarationError(
@@ -126,6 +156,9 @@ class ContactRows:
     axes : (k, 2) array or None
         Factors by which tangents, biases and slips of elliptic cones are multiplied here; friction forces are to be
         multiplied by them. None where all are 1.
+    of : tuple of tuples of int
+        For each contact the numbers of those whose normal forces load its friction, where it has no load of its own;
+        empty where none is loaded so.
     """
 
     normal: Matrix
@@ -141,6 +174,7 @@ class ContactRows:
     sides: Array | None = None
     resting: Array | None = None
     axes: Array | None = None
+    of: tuple[tuple[int, ...], ...] = ()
 
     @property
     def plain(self) -> bool:
@@ -202,6 +236,7 @@ class StackedContacts(Sequence[Contact]):
             bilateral=rows.bilateral[j],
             slip=back * rows.slip[own],
             normal_force=None if np.isnan(rows.normal_force[j]) else rows.normal_force[j],
+            of=rows.of[j] if rows.of else None,
             name=self.names[j],
             **self._law(j, axes),
         )
@@ -240,11 +275,31 @@ def stack(contacts: Iterable[Contact], n: int) -> ContactRows:
         slip=np.concatenate(none + [c.slip for c in contacts]),
         normal_force=np.array(given, dtype=float),
         has_normal=np.array([c.normal is not None for c in contacts], dtype=bool),
+        of=_loads(contacts),
     )
     laws = [contact.law for contact in contacts]
     if all(law.plain for law in laws):
         return stacked
     return with_sections(_along_axes(stacked, laws), laws, np.zeros(len(laws), dtype=bool))
+
+
+def _loads(contacts: Sequence[Contact]) -> tuple[tuple[int, ...], ...]:
+    """Return for each contact those that load its friction; a DeclarationError names one that presses nothing."""
+    if not any(contact.of for contact in contacts):
+        return ()
+    for j, contact in enumerate(contacts):
+        for other in contact.of:
+            if not 0 <= other < len(contacts):
+                raise DeclarationError(
+                    f"ContactProblem: contacts[{j}] has of={contact.of}, and there are {len(contacts)} contacts, "
+                    f"0 to {len(contacts) - 1}."
+                )
+            if contacts[other].normal is None:
+                raise DeclarationError(
+                    f"ContactProblem: contacts[{j}] has of={contact.of}, and contacts[{other}] has no normal and "
+                    "presses nothing together. Name contacts with a normal."
+                )
+    return tuple(contact.of for contact in contacts)
 
 
 def _along_axes(rows: ContactRows, laws: Sequence[ContactLaw]) -> ContactRows:

@@ -127,6 +127,11 @@ class ContactTable:
         return all(line.side is Side.BILATERAL and line.law < 0 for line in self.places)
 
     @cached_property
+    def loaded(self) -> bool:
+        """Whether some friction goes with the forces of other lines."""
+        return any(line.side is Side.BOUND and line.of for line in self.places)
+
+    @cached_property
     def round(self) -> bool:
         """Whether one number says all of every law: symmetric intervals and discs, the same at rest."""
         return all(line.rows.plain and not line.rows.axes for line in self.places)
