@@ -20,13 +20,15 @@ _PLACES = {
     "DeclarationError": "zwang.errors",
     "Drawing": "zwang._declare",
     "Ellipse": "zwang._declare",
-    "Event": "zwang._simulate",
+    "Event": "zwang._declare",
     "Friction": "zwang._declare",
     "Interval": "zwang._declare",
     "Linkage": "zwang._linkage",
     "Model": "zwang._compile",
+    "Reset": "zwang._declare",
     "StateError": "zwang.errors",
     "Stiffness": "zwang._realize",
+    "Switch": "zwang._declare",
     "System": "zwang._declare",
     "Unilateral": "zwang._declare",
     "Viscosity": "zwang._realize",
@@ -47,6 +49,7 @@ _PLACES = {
     "on_surface": "zwang._declare",
     "parameters": "zwang._declare",
     "rate": "zwang._declare",
+    "reaction": "zwang._declare",
     "reactions": "zwang._reactions",
     "realize": "zwang._realize",
     "recommend": "zwang._limit",
@@ -80,8 +83,10 @@ __all__ = [
     "Interval",
     "Linkage",
     "Model",
+    "Reset",
     "StateError",
     "Stiffness",
+    "Switch",
     "System",
     "Unilateral",
     "Viscosity",
@@ -106,6 +111,7 @@ __all__ = [
     "parameters",
     "pictures",
     "rate",
+    "reaction",
     "reactions",
     "realize",
     "recommend",
@@ -128,8 +134,11 @@ if TYPE_CHECKING:
         Coulomb,
         Drawing,
         Ellipse,
+        Event,
         Friction,
         Interval,
+        Reset,
+        Switch,
         System,
         Unilateral,
         coordinates,
@@ -139,6 +148,7 @@ if TYPE_CHECKING:
         on_surface,
         parameters,
         rate,
+        reaction,
         t,
     )
     from zwang._declare import shapes as shapes
@@ -150,7 +160,7 @@ if TYPE_CHECKING:
     from zwang._reactions import contact_problem, hold, reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
-    from zwang._simulate import Event, simulate
+    from zwang._simulate import simulate
     from zwang._sweep import sampled, sweep
     from zwang._trace import critical, trace
     from zwang.errors import CompileError, DeclarationError, StateError, ZwangError

@@ -10,6 +10,7 @@ from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
+from zwang._declare.switched import switched
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
@@ -21,7 +22,7 @@ def system_of(system: Any) -> System:
     declared = system.system if isinstance(system, Model) else system
     if not isinstance(declared, System):
         raise DeclarationError(f"asymptotics needs a System or a Model; it was given {system!r:.80}.")
-    return declared
+    return switched(declared)
 
 
 def exact_values(system: System, params: Mapping[Any, Any] | None) -> dict[Any, Number]:

@@ -101,7 +101,7 @@ def asymptotics(
     with precision(BITS):
         spot = _spot(declared, values, point)
         numbers = np.array([float(values[item]) for item in declared.parameters])
-        local = local_type(compile(system), numbers, np.array([float(item) for item in spot.middle]))
+        local = local_type(compile(system).switched(), numbers, np.array([float(item) for item in spot.middle]))
         rate = number(speed, "asymptotics: speed")
         study = PointStudy(declared, replace(spot, tangents=local.tangents), local, rate, pace)
         if perturb is None:

@@ -16,6 +16,7 @@ from zwang._compile.states import TOL, ProjectedState, largest_violation, projec
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import law_rows
+from zwang._declare.switched import switched, taken_apart
 from zwang._declare.system import System
 from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
@@ -129,6 +130,16 @@ class Model:
         """Return the Model of another system in the same backend and tier."""
         return compile(system, self.backend, tier=self.tier)
 
+    def switched(self, on: Iterable[str] | None = None) -> Model:
+        """Return the Model of what acts: of the constraints that are on, by default those that start so."""
+        system = switched(self.system, on)
+        return self if system is self.system else self.another(system)
+
+    def acting(self, state: Any) -> tuple[Model, Any]:
+        """Return the Model of what acts at a state, and the state without its 'on'."""
+        rest, on = taken_apart(self.system, state)
+        return self.switched(on), rest
+
     def __repr__(self) -> str:
         n, m = len(self.system.coordinates), len(self.system.constraints)
         name = printable(self.system.name)
@@ -136,6 +147,9 @@ class Model:
 
     def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms | SparseTerms:
         """Return the terms of the equations; the last axis of each array runs over the states of a batch."""
+        model, state = self.acting(state)
+        if model is not self:
+            return model.terms(state, params)
         inputs = resolve(self.system, state, params)
         return self._ask(inputs, lambda: self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params))
 
@@ -161,6 +175,9 @@ class Model:
         -------
         Evaluation
         """
+        model, state = self.acting(state)
+        if model is not self:
+            return model.evaluate(state, params, active=active)
         inputs = resolve(self.system, state, params)
         chosen = self._places(active)
         return self._ask(inputs, lambda: self._evaluated(inputs, chosen))
@@ -207,6 +224,8 @@ class Model:
         >>> bool(np.abs(found.y[:4, -1] - motion.q[-1]).max() < 1e-8)
         True
         """
+        if (model := self.switched()) is not self:
+            return model.right_side(params, active=active)
         n, chosen = len(self.system.coordinates), self._places(active)
         nowhere = {item.name: 0.0 for item in (*self.system.coordinates, *self.system.velocities)}
         values = resolve(self.system, nowhere, params).params
@@ -254,6 +273,9 @@ class Model:
     def check(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-9) -> float:
         """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
         tol = real(tol, "tol", least=0, where=self.system.name)
+        model, state = self.acting(state)
+        if model is not self:
+            return model.check(state, params, tol=tol)
         terms = self.terms(state, params)
         self.require_finite(terms)
         size, words, cure = largest_violation(self.system, terms)
@@ -292,6 +314,9 @@ class Model:
         >>> abs(found["y"]) < 1e-15, found.distance, round(found.energy_removed, 9)
         (True, 0.01, -0.0981)
         """
+        model, state = self.acting(state)
+        if model is not self:
+            return model.project(state, params, tol=tol)
         inputs = resolve(self.system, state, params)
         tol = real(tol, "tol", above=0, where=self.system.name)
         return self._ask(inputs, lambda: project(self.system, self.kernels, inputs, tol))

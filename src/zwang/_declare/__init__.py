@@ -7,6 +7,7 @@ from zwang._declare.drawing import Drawing
 from zwang._declare.files import load
 from zwang._declare.guides import on_curve, on_surface
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law
+from zwang._declare.switches import Event, Reset, Switch, reaction
 from zwang._declare.symbols import coordinates, parameters, rate, t
 from zwang._declare.system import System
 
@@ -15,8 +16,11 @@ __all__ = [
     "Coulomb",
     "Drawing",
     "Ellipse",
+    "Event",
     "Friction",
     "Interval",
+    "Reset",
+    "Switch",
     "System",
     "Unilateral",
     "coordinates",
@@ -26,5 +30,6 @@ __all__ = [
     "on_surface",
     "parameters",
     "rate",
+    "reaction",
     "t",
 ]

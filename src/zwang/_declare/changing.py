@@ -55,9 +55,23 @@ def transformed(
     if system.forces:
         applied = sp.Matrix([put(system.forces.get(q, sp.Integer(0))) for q in system.coordinates])
         declared["forces"] = dict(zip(new, slopes.T * applied, strict=True))
+    if system.events:
+        declared["events"] = [_event(system, item, put, old) for item in system.events]
     if system.drawing is not None:
         declared["drawing"] = system.drawing.map(put)
     return type(system)(**declared)
+
+
+def _event(system: Any, event: Any, put: Any, old: Mapping[Any, Any]) -> Any:
+    """Return an event in the new coordinates; a Reset can go over only where its velocity is one of them."""
+    for item in event.then:
+        for key in getattr(item, "velocities", ()):
+            if old[key.coordinate] != key.coordinate:
+                raise DeclarationError(
+                    f"{system.name}: transformed: event '{event.name}' resets '{key}', which is no velocity of the new "
+                    "coordinates. Keep that coordinate, or leave the event out."
+                )
+    return event.map(put)
 
 
 def _rate(expr: Any, new: Sequence[Any], velocities: Sequence[Any]) -> Any:

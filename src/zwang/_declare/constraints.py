@@ -25,6 +25,7 @@ class _Constraint:
     """What the entries of a system's list of constraints share: a name, expressions, a way to change them all."""
 
     name: str | None = field(default=None, kw_only=True)
+    starts: str = field(default="on", kw_only=True)
 
     def expressions(self) -> dict[str, Any]:
         """Return the expressions of this constraint by what they are."""
@@ -55,6 +56,7 @@ class _Relation(_Constraint):
                 f"{self.friction!r:.80}."
             )
         check_label(self.name, kind)
+        check_start(self.starts, kind)
 
     @property
     def level(self) -> str:
@@ -88,6 +90,8 @@ class Bilateral(_Relation):
         Friction at this constraint, bounded by abs(lam).
     name : str, optional
         How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
+    starts : {'on', 'off'}
+        'off': it does not act until a `Switch` of an event turns it on, or the state says so by its ``"on"``.
 
     Examples
     --------
@@ -114,6 +118,8 @@ class Unilateral(_Relation):
         Coefficient of restitution of impacts at it (position level); no default.
     name : str, optional
         How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
+    starts : {'on', 'off'}
+        'off': it does not act until a `Switch` of an event turns it on, or the state says so by its ``"on"``.
 
     Examples
     --------
@@ -165,6 +171,8 @@ class Friction(_Constraint):
         (rolling resistance and pivoting beside sliding), or several with orthonormal rows (the two of a pin).
     name : str, optional
         How it is addressed; by default 'constraint1', 'constraint2', ... by place.
+    starts : {'on', 'off'}
+        'off': it does not act until a `Switch` of an event turns it on, or the state says so by its ``"on"``.
 
     Examples
     --------
@@ -198,6 +206,7 @@ class Friction(_Constraint):
                 axis = next(item for item in self.section.sides if item != 0)
                 object.__setattr__(self, "section", Interval(-axis, axis))
         check_label(self.name, "Friction")
+        check_start(self.starts, "Friction")
 
     def expressions(self) -> dict[str, Any]:
         """Return the expressions of this friction by what they are."""
@@ -210,7 +219,7 @@ class Friction(_Constraint):
         sides = self._sides()
         section = None if sides is None or self.section is None else type(self.section)(*map(change, sides))
         slip = tuple(change(item) for item in self.slip)
-        return Friction(change(self.bound), slip=slip, section=section, of=self.of or None, name=self.name)
+        return replace(self, bound=change(self.bound), slip=slip, section=section, of=self.of or None)
 
     def _sides(self) -> tuple[Any, Any] | None:
         """Return the two expressions of the section as they were given."""
@@ -294,3 +303,9 @@ def check_label(name: Any, kind: str) -> None:
     """Refuse names of constraints that could not be printed or looked up."""
     if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 80):
         raise DeclarationError(f"{kind}: name= must be a printable text of at most 80 characters; it was {name!r:.90}.")
+
+
+def check_start(starts: Any, kind: str) -> None:
+    """Refuse anything but 'on' and 'off'."""
+    if starts not in ("on", "off"):
+        raise DeclarationError(f"{kind}: starts= must be 'on' or 'off'; it was given {starts!r:.40}.")

@@ -11,6 +11,7 @@ from typing import Any
 from zwang import _expressions, _modelfile
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.drawing import Drawing
+from zwang._declare.event_list import event_dict, event_of
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
 from zwang._declare.symbols import coordinates, kind_of, parameter, rate, symbol_table
 from zwang.errors import DeclarationError, nearest
@@ -20,14 +21,17 @@ def save(
     system: Any,
     path: str | Path,
     *,
-    params: Mapping[Any, float] | None = None,
-    state: Mapping[Any, float] | None = None,
+    params: Mapping[Any, Any] | None = None,
+    state: Mapping[Any, Any] | None = None,
 ) -> None:
     """Write a system, and values that go with it, to a model file."""
     plain = to_dict(system)
     for key, values in (("params", params), ("state", state)):
         if values:
-            plain[key] = {str(name): _number(f"{key}: {name}", value) for name, value in values.items()}
+            plain[key] = {
+                str(name): list(value) if name == "on" else _number(f"{key}: {name}", value)
+                for name, value in values.items()
+            }
     _modelfile.write(Path(path), plain)
 
 
@@ -58,6 +62,8 @@ def to_dict(system: Any) -> dict[str, Any]:
         plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
     if len(system.constraints):
         plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+    if system.events:
+        plain["event"] = [event_dict(item) for item in system.events]
     if system.drawing is not None:
         plain["drawing"] = system.drawing.to_dict()
     return plain
@@ -111,9 +117,10 @@ def declared(plain: Mapping[str, Any], cls: Any) -> Any:
     # A file that lists its parameters knows no other names.
     known = None if "parameters" in plain else new
 
-    def read(text: str, where: str) -> Any:
+    def read(text: str, where: str, more: Mapping[str, Any] | None = None) -> Any:
         place = f"{name}: {where}"
-        return _expressions.parse(text, table, where=place, parameters=known, functions={"rate": rate})
+        names = {**table, **more} if more else table
+        return _expressions.parse(text, names, where=place, parameters=known, functions={"rate": rate})
 
     define = plain.get("define", {})
     for label in _modelfile.definition_order(define, _expressions.names):
@@ -127,6 +134,7 @@ def declared(plain: Mapping[str, Any], cls: Any) -> Any:
         arguments["force"] = [read(item, "force") for item in plain.get("force", [])]
     arguments["forces"] = {key: read(value, f"forces, {key}") for key, value in plain.get("forces", {}).items()}
     arguments["constraints"] = [_constraint(entry, read) for entry in plain.get("constraint", [])]
+    arguments["events"] = [event_of(entry, read) for entry in plain.get("event", [])]
     if "drawing" in plain:
         arguments["drawing"] = _drawing(plain["drawing"], {label: table[label] for label in define}, name)
     return cls(**arguments)
@@ -144,20 +152,21 @@ def _drawing(plain: Mapping[str, Any], definitions: Mapping[str, Any], name: str
 
 def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
     where = f"constraint '{entry.get('name', '')}'"
-    name = entry.get("name")
+    name, starts = entry.get("name"), entry.get("starts", "on")
     if entry["kind"] == "friction":
         slips = [read(item, where) for item in entry["slip"]]
         section = None
         if "section" in entry:
             kind = Interval if len(slips) == 1 else Ellipse
             section = kind(*(read(item, where) for item in entry["section"]))
-        return Friction(read(entry["bound"], where), slip=slips, section=section, of=entry.get("of"), name=name)
+        given = {"section": section, "of": entry.get("of"), "name": name, "starts": starts}
+        return Friction(read(entry["bound"], where), slip=slips, **given)
     law = _law(entry["friction"], read, where) if "friction" in entry else None
     expr = read(entry["expr"], where)
     if entry["kind"] == "bilateral":
-        return Bilateral(expr, friction=law, name=name)
+        return Bilateral(expr, friction=law, name=name, starts=starts)
     restitution = read(entry["restitution"], where) if "restitution" in entry else None
-    return Unilateral(expr, friction=law, restitution=restitution, name=name)
+    return Unilateral(expr, friction=law, restitution=restitution, name=name, starts=starts)
 
 
 def _law(entry: Mapping[str, Any], read: Any, where: str) -> Any:
@@ -200,6 +209,8 @@ def _law_dict(law: Any) -> dict[str, Any]:
 def _constraint_dict(item: Constraint) -> dict[str, Any]:
     text = _expressions.to_text
     plain: dict[str, Any] = {"kind": type(item).__name__.lower(), "name": item.name}
+    if item.starts != "on":
+        plain["starts"] = item.starts
     if isinstance(item, Friction):
         plain |= {"bound": text(item.bound), "slip": [text(slip) for slip in item.slip]}
         if item.section is not None:

@@ -8,6 +8,7 @@ import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.laws import Coulomb, Interval, Section
+from zwang._declare.switches import Event, Reset
 
 LONGEST = 12
 WIDEST = 100
@@ -27,6 +28,7 @@ def as_text(system: Any) -> str:
     rows += [(f"force on {key}", str(value)) for key, value in system.forces.items()]
     shown = list(system.constraints)[:LONGEST]
     rows += [(str(item.name), _relation(item)) for item in shown]
+    rows += [(f"event '{event.name}'", event_words(event)) for event in system.events[:LONGEST]]
     width = max(len(label) for label, _ in rows)
     lines = [
         f"  {label.ljust(width)}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}" for label, text in rows
@@ -55,6 +57,10 @@ def _matrix(matrix: Any) -> str:
 
 
 def _relation(item: Constraint) -> str:
+    return _law_of(item) if item.starts == "on" else f"{_law_of(item)}, starts off"
+
+
+def _law_of(item: Constraint) -> str:
     if isinstance(item, Friction):
         within = "" if item.section is None else f" times {_section(item.section)}"
         load = f" times the {'resultant' if len(item.of) > 1 else 'force'} of {', '.join(item.of)}" if item.of else ""
@@ -65,6 +71,28 @@ def _relation(item: Constraint) -> str:
     if isinstance(item, Unilateral) and item.restitution is not None:
         text += f", restitution {item.restitution}"
     return text
+
+
+def event_words(event: Event) -> str:
+    """Return what an event is and does, in words.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> event_words(zw.Event("impact", of="floor", count=3, then=zw.Switch(off="shell")))
+    'impact of floor, number 3: shell off'
+    """
+    side = {1: " rises through 0", -1: " falls through 0", 0: " = 0"}[event.direction]
+    words = str(event.expr) + (side if not event.kind else f" of {event.of}" if event.of else "")
+    words += "" if event.count is None else f", number {event.count}"
+    done: list[str] = []
+    for item in event.then:
+        if isinstance(item, Reset):
+            done += [f"{key} = {value}" for key, value in item.velocities.items()]
+        else:
+            done += [*(f"{name} off" for name in item.off), *(f"{name} on" for name in item.on)]
+    done += ["stop"] if event.stop else []
+    return f"{words}: {', '.join(done)}" if done else words
 
 
 def law_words(law: Any) -> str:

@@ -29,10 +29,12 @@ class Reader:
             if expr.has(Text):
                 raise DeclarationError(f"{self.system}: {where} mixes text with symbols. Write it all as text.")
             return expr
-        place = f"{self.system}: {where}"
-        return _expressions.parse(
-            expr.name, self.table, where=place, parameters=self._parameter, functions={"rate": rate}
-        )
+        return self.text(expr.name, where)
+
+    def text(self, text: str, where: str, more: Mapping[str, Any] | None = None) -> Any:
+        """Return the expression of a text, which may hold `more` names."""
+        table, place = {**self.table, **(more or {})}, f"{self.system}: {where}"
+        return _expressions.parse(text, table, where=place, parameters=self._parameter, functions={"rate": rate})
 
     def _parameter(self, name: str) -> Any:
         return self.table.setdefault(name, parameter(name))

@@ -10,10 +10,11 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare import changing, plain, printing, reading, validity
+from zwang._declare import changing, event_list, plain, printing, reading, validity
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
+from zwang._declare.switches import Event, Reaction
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.symbols import t as time
 from zwang.errors import DeclarationError, nearest, printable
@@ -38,6 +39,9 @@ class System:
         The order of q, v and a everywhere. By default that of the declaring call.
     name : str
         What the system is called in messages and files.
+    events : sequence of Event, optional
+        What is looked out for in every motion of the system, beside `simulate`'s own events=: latches that catch, bars
+        that break.
     drawing : Drawing, optional
         What pictures and films show. It is no part of equality and digest.
 
@@ -68,6 +72,7 @@ class System:
         force: Any = None,
         constraints: Iterable[Constraint] = (),
         coordinates: Sequence[Coordinate] | None = None,
+        events: Iterable[Event] = (),
         name: str = "system",
         drawing: Drawing | None = None,
     ) -> None:
@@ -91,6 +96,7 @@ class System:
         self._set("force", None if force is None else sp.ImmutableMatrix(n, 1, lambda i, _: known[f"force[{i}]"]))
         applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
         self._set("forces", Frozen({item: applied[item] for item in q if item in applied}))
+        self._set("events", event_list.read_events(self, events, reader, new=True))
         validity.check(self, known, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
 
@@ -111,7 +117,10 @@ class System:
     mass: Any
     force: Any
     forces: Mapping[Coordinate, Any]
+    events: tuple[Event, ...]
     drawing: Drawing | None
+    whole: tuple[System, tuple[str, ...]] | None = None
+    """Of a system in which some constraints are switched off: the system with all of them, and the names that act."""
 
     def __setattr__(self, attribute: str, value: Any) -> None:
         raise AttributeError(f"A System is immutable: '{attribute}' can't be set. Use system.replace({attribute}=...).")
@@ -133,6 +142,7 @@ class System:
             "coordinates": self.coordinates,
             "constraints": tuple(self.constraints),
             "forces": dict(self.forces),
+            "events": self.events,
             "name": self.name,
         }
         if self.mass is not None:
@@ -180,11 +190,14 @@ class System:
     def parameters(self) -> tuple[sp.Symbol, ...]:
         """Every free symbol that is no coordinate, velocity or time, by name."""
         found: set[sp.Symbol] = set()
-        for expr in self.expressions().values():
+        for expr in [
+            *self.expressions().values(),
+            *(one for event in self.events for one in event.expressions().values()),
+        ]:
             found |= expr.free_symbols
         return tuple(
             sorted(
-                (symbol for symbol in found if not isinstance(symbol, (Coordinate, Velocity, Time))),
+                (symbol for symbol in found if not isinstance(symbol, (Coordinate, Velocity, Time, Reaction))),
                 key=lambda symbol: symbol.name,
             )
         )
@@ -206,6 +219,8 @@ class System:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the declaration's content; the name of the system is not part of it."""
+        if self.whole is not None:
+            return hashlib.sha256("\n".join([self.whole[0].digest, *self.whole[1]]).encode()).hexdigest()
         # What a picture shows is not part of the system; without it the declaration is that of schema 1.
         left = ("name", "drawing", "parameters")
         kept = {key: value for key, value in plain.to_dict(self).items() if key not in left} | {"schema": 1}
@@ -224,6 +239,10 @@ class System:
         return hash(self.digest)
 
     def __reduce__(self) -> Any:
+        if self.whole is not None:
+            from zwang._declare.switched import switched
+
+            return switched, self.whole
         return plain.restored, (type(self), plain.to_dict(self), plain.law_modules(self))
 
     def __repr__(self) -> str:

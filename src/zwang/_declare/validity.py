@@ -23,6 +23,8 @@ def check(system: Any, known: Mapping[str, Any], relations: Sequence[Constraint]
     everything = {**known}
     for item in relations:
         everything |= {f"constraint '{item.name}' ({part})": expr for part, expr in item.expressions().items()}
+    for event in system.events:
+        everything |= {f"event '{event.name}' ({part})": expr for part, expr in event.expressions().items()}
     checks.check_symbols(everything, name, system.coordinates)
     _check_equations(system, known)
     for item in relations:

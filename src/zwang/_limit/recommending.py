@@ -91,7 +91,7 @@ def recommend(
     until = real(until, "until", where="recommend")
     softened = soften(system, constraint, _default_way(system, constraint) if by is None else by)
     name = softened.ideal.name
-    model = compile(system)
+    model = compile(system).switched()
     inputs = resolve(softened.ideal, state, params)
     if inputs.shape:
         raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {inputs.shape}.")

@@ -114,7 +114,7 @@ def limit(
     workers = whole(workers, "workers", least=1, most=10**4, where=name)
     until = real(until, "until", where=name)
     check_progress(progress, name)
-    model = compile(system)
+    model = compile(system).switched()
     inputs = resolve(softened.ideal, state, params)
     if inputs.shape:
         raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {inputs.shape}.")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Unilateral
 from zwang._declare.given import as_expression
+from zwang._declare.switched import switched
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
 from zwang._numerics.tolerances import real
@@ -79,6 +80,13 @@ def soften(system: System | Model, constraint: Any, by: Any) -> Softened:
     declared = system.system if isinstance(system, Model) else system
     if not isinstance(declared, System):
         raise DeclarationError(f"limit needs a System; it was given {system!r:.80}.")
+    acting = [event for event in declared.events if event.then]
+    if acting:
+        raise DeclarationError(
+            f"{declared.name}: event '{acting[0].name}' switches or resets, and a limit study follows one set of "
+            "constraints. Leave the event out: system.replace(events=[])."
+        )
+    declared = switched(declared)
     taken = {item.name for item in (*declared.parameters, *declared.coordinates, *declared.velocities)}
     name = "strength"
     while name in taken:

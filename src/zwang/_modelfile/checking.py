@@ -13,15 +13,16 @@ from .definitions import definition_order
 
 SCHEMAS = (1, 2)
 """What is read; 2 knows the keys of `SECOND` beside those of 1."""
-SECOND = ("parameters", "assumptions", "drawing")
+SECOND = ("parameters", "assumptions", "event", "drawing")
 TOP = ("schema", "name", "coordinates", "angles", "parameters", "kinetic", "potential", "mass", "force")
-TABLES = ("assumptions", "define", "forces", "constraint", "params", "state", "drawing")
+TABLES = ("assumptions", "define", "forces", "constraint", "event", "params", "state", "drawing")
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
     "friction": (("bound", "slip"), ("section", "of")),
 }
-"""The keys that a kind of constraint must and may have, beside kind and name."""
+"""The keys that a kind of constraint must and may have, beside those of all."""
+OWN = ("kind", "name", "starts")
 COULOMB = "coulomb"
 """The law of friction of a table that names none."""
 COULOMB_KEYS = ("law", "coefficient", "slip", "static", "scale")
@@ -56,6 +57,7 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     found["define"] = _definitions(plain.get("define", {}), state, where)
     found["forces"] = _Table(plain.get("forces", {}), f"{where}: [forces]", (), q, "no coordinate").all_texts()
     found["constraint"] = _constraints(plain.get("constraint", []), where)
+    found["event"] = _events(plain.get("event", []), where)
     laws = [key for entry in found["constraint"] for key in _newer_law(entry)] if schema == 1 else []
     if laws:
         raise DeclarationError(f"{where}: {laws[0]} belongs to schema 2, and the file has 1. Write schema = 2.")
@@ -68,11 +70,19 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
         plain.get("assumptions", {}), f"{where}: [assumptions]", (), found["parameters"], "not in parameters = [...]"
     )
     found["assumptions"] = {name: assumed.texts(name) for name in assumed.values}
-    wrong = "no coordinate, velocity or t"
-    found["state"] = _Table(plain.get("state", {}), f"{where}: [state]", (), state, wrong).numbers()
+    found["state"] = _state(plain.get("state", {}), state, where)
     found["drawing"] = _drawing(plain["drawing"], f"{where}: [drawing]") if "drawing" in plain else {}
     kept = [key for key in (*TOP, *TABLES) if key in found and (found[key] not in ([], {}) or key == "parameters")]
     return {key: found[key] for key in kept if key != "parameters" or key in plain}
+
+
+def _state(values: Any, names: Mapping[str, str], where: str) -> dict[str, Any]:
+    """Return the values of a state; its key 'on' lists the constraints that are switched on."""
+    place = f"{where}: [state]"
+    table = _Table(values, place, (), {**names, "on": "a list"}, "no coordinate, velocity or t")
+    numbers = {key: value for key, value in table.values.items() if key != "on"}
+    found: dict[str, Any] = dict(_Table(numbers, place, (), None).numbers())
+    return found | ({"on": table.texts("on")} if "on" in table.values else {})
 
 
 def _parameters(top: _Table, taken: Mapping[str, str], where: str) -> list[str]:
@@ -217,17 +227,19 @@ def _constraints(values: Any, where: str) -> list[dict[str, Any]]:
 
 def _constraint(values: Any, place: str, where: str) -> dict[str, Any]:
     every = sorted({key for keys in KINDS.values() for group in keys for key in group})
-    table = _Table(values, place, ("kind",), ("kind", "name", *every))
+    table = _Table(values, place, ("kind",), (*OWN, *every))
     kind = values["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise DeclarationError(f"{place} has the unknown kind {kind!r}. {nearest(str(kind), KINDS)}")
     found: dict[str, Any] = {"kind": kind}
+    if "starts" in values:
+        found["starts"] = table.label("starts")
     if "name" in values:
         found["name"] = table.label("name")
         place = f"{where}: constraint '{found['name']}'"
     needed, optional = KINDS[kind]
     for key in values:
-        if key not in ("kind", "name", *needed, *optional):
+        if key not in (*OWN, *needed, *optional):
             owners = " or ".join(name for name, keys in KINDS.items() if key in (*keys[0], *keys[1]))
             raise DeclarationError(f"{place} is {kind}, and '{key}' belongs to kind {owners}. Remove one of the two.")
     table = _Table(values, place, needed, None)
@@ -255,6 +267,43 @@ def _names_of(value: Any, place: str) -> list[str]:
     return list(listed)
 
 
+def _events(values: Any, where: str) -> list[dict[str, Any]]:
+    if not isinstance(values, (list, tuple)):
+        raise _wrong_type(f"{where}: 'event'", "a list of tables [[event]]", values)
+    return [_event(value, f"{where}: event {index + 1}") for index, value in enumerate(values)]
+
+
+def _event(values: Any, place: str) -> dict[str, Any]:
+    table = _Table(values, place, ("expr",), ("name", "expr", "direction", "stop", "of", "count", "then"))
+    found: dict[str, Any] = {key: table.label(key) for key in ("name", "of") if key in values}
+    found["expr"] = table.text("expr")
+    for key in ("direction", "count"):
+        if key in values:
+            if type(values[key]) is not int:
+                raise _wrong_type(f"{place}: '{key}'", "a whole number", values[key])
+            found[key] = values[key]
+    if "stop" in values:
+        if not isinstance(values["stop"], bool):
+            raise _wrong_type(f"{place}: 'stop'", "true or false", values["stop"])
+        found["stop"] = values["stop"]
+    then = values.get("then", [])
+    if not isinstance(then, (list, tuple, Mapping)):
+        raise _wrong_type(f"{place}: 'then'", "a list of tables with on, off or reset", then)
+    done = [_action(item, f"{place}: then") for item in ([then] if isinstance(then, Mapping) else then)]
+    return found | ({"then": done} if done else {})
+
+
+def _action(values: Any, place: str) -> dict[str, Any]:
+    table = _Table(values, place, (), ("on", "off", "reset"))
+    if not values or ("reset" in values and len(values) > 1):
+        raise _wrong_type(place, "a table with on and off, or one with reset", values)
+    if "reset" in values:
+        return {"reset": _Table(values["reset"], f"{place}: 'reset'", (), None).all_texts()}
+    return {
+        key: _texts([one] if isinstance(one := table.values[key], str) else one, f"{place}: '{key}'") for key in values
+    }
+
+
 def _law(values: Any, place: str) -> dict[str, Any]:
     """Return the table of a law of friction; the keys of laws other than Coulomb's are read where laws are known."""
     other = isinstance(values, Mapping) and values.get("law", COULOMB) != COULOMB
@@ -277,7 +326,7 @@ def _newer_law(entry: Mapping[str, Any]) -> list[str]:
     law = entry.get("friction", {})
     found = [f"'{key}' of friction" for key in ("law", "static") if key in law]
     found += ["a pair of coefficients"] if isinstance(law.get("coefficient"), list) else []
-    return found + [f"'{key}'" for key in ("section", "of") if key in entry]
+    return found + [f"'{key}'" for key in ("section", "of", "starts") if key in entry]
 
 
 def _text(value: Any, place: str) -> str:

@@ -109,6 +109,8 @@ def dumps(plain: Mapping[str, Any]) -> str:
     for key in TABLES:
         if key == "drawing" and key in content:
             blocks += _drawing_blocks(content[key])
+        elif key == "event":
+            blocks += [_block("[[event]]", entry) for entry in content.get(key, ())]
         elif key != "constraint" and key in content:
             blocks.append(_block(f"[{key}]", content[key]))
         for entry in content.get(key, ()) if key == "constraint" else ():
@@ -148,6 +150,10 @@ def _value(value: Any) -> str:
         if value and isinstance(value[0], list):
             return "[\n" + "".join(f"    {_value(row)},\n" for row in value) + "]"
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return _quoted(value) if isinstance(value, str) else repr(value)
 
 

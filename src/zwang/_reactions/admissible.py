@@ -92,7 +92,7 @@ def contact_problem(
     >>> zw.reactions(problem).status == zw.reactions(rod.system, rod.state, rod.params).status
     True
     """
-    model = system if isinstance(system, Model) else compile(system)
+    model, state = (system if isinstance(system, Model) else compile(system)).acting(state)
     inputs = resolve(model.system, state, params)
     if inputs.shape:
         raise DeclarationError(

@@ -69,7 +69,7 @@ def hold(
     >>> [round(float(found[name]), 6) for name in ("y", "theta", "v_x", "v_y", "v_theta")]
     [0.707107, 0.785398, -2.414214, 1.414214, 2.0]
     """
-    model = system if isinstance(system, Model) else compile(system)
+    model, state = (system if isinstance(system, Model) else compile(system)).acting(state)
     system = model.system
     relations = [item for item in system.constraints if not isinstance(item, Friction)]
     places = [_place(system.name, name, relations) for name in names]

@@ -165,7 +165,8 @@ def _answer(
         raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
     if state is None:
         raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
-    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    whole = compile(system, system.backend if isinstance(system, Model) else backend)
+    model, state = whole.acting(state)
     inputs = resolve(model.system, state, params)
     if inputs.shape:
         if normal_forces is not None:

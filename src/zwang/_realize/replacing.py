@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.switched import switchable
 from zwang._declare.system import System
 from zwang._realize.placing import require_level
 from zwang.errors import DeclarationError, nearest
@@ -106,6 +107,11 @@ def _names(system: System, constraint: Any) -> tuple[str, ...]:
             raise DeclarationError(
                 f"{system.name}: '{name}' is Friction with a bound of its own: it is a force already, and has no "
                 "normal that a spring could make. Realize a Bilateral or a Unilateral."
+            )
+        if name in switchable(system):
+            raise DeclarationError(
+                f"{system.name}: '{name}' is switched on and off, and a force in its place could not be. Realize "
+                "another constraint, or leave starts='off' and the events that switch it out."
             )
     return names
 

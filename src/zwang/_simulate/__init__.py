@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zwang._simulate.options import Event
 from zwang._simulate.verb import simulate
 
-__all__ = ["Event", "simulate"]
+__all__ = ["simulate"]

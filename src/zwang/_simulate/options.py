@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zwang._declare.given import as_expression
+from zwang._declare.event_list import read_events
 from zwang._declare.reading import Reader
-from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
-from zwang._numerics.tolerances import FINEST, WIDEST, flag, real, whole
+from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._results.motion_parts import MotionEvent
 from zwang._results.streaming import MotionStream
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")
 AT_PARADOX = ("stop", "impact", "realize")
@@ -26,66 +26,16 @@ BUDGET = Budget(steps=5_000_000, memory=500_000_000)
 """Of a motion, or of all motions of an ensemble."""
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something to look out for in a motion: an expression of coordinates, velocities and time crosses zero.
-
-    Parameters
-    ----------
-    expr : expression
-    direction : {0, 1, -1}
-        1: only where it rises through zero, -1: only where it falls, 0: both.
-    stop : bool
-        Whether the motion ends there.
-    name : str, optional
-        What the motion's events call it; by default the expression as text.
-
-    Examples
-    --------
-    >>> import zwang as zw
-    >>> ball = zw.gallery.get("bouncing_ball")
-    >>> (y,) = ball.system.coordinates
-    >>> half = zw.Event(y - 0.5, direction=-1, stop=True, name="half way")
-    >>> motion = zw.simulate(ball.system, ball.state, ball.params, until=1.0, events=[half])
-    >>> motion.events
-    user 'half way' at t = 0.3192754284071
-    """
-
-    expr: Any
-    direction: int = field(default=0, kw_only=True)
-    stop: bool = field(default=False, kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "expr", as_expression(self.expr, "Event"))
-        object.__setattr__(self, "direction", whole(self.direction, "direction", least=-1, most=1, where="Event"))
-        flag(self.stop, "stop", where="Event")
-        if self.name is None:
-            object.__setattr__(self, "name", str(self.expr))
-
-
-def read_events(system: System, events: Iterable[Any]) -> tuple[Event, ...]:
-    """Return the events with their texts read; each may use the system's symbols and nothing else."""
-    listed = [events] if isinstance(events, Event) else list(events)
-    reader = Reader(system.name, system.coordinates, list(system.expressions().values()))
-    known = {*system.coordinates, *system.velocities, *system.parameters}
-    found = []
-    for place, item in enumerate(listed):
-        if not isinstance(item, Event):
-            raise DeclarationError(
-                f"{system.name}: events= holds Event(expression, ...) and nothing else; entry {place + 1} is "
-                f"{item!r:.80}."
-            )
-        expr = reader(item.expr, f"event '{item.name}'")
-        for symbol in sorted(expr.free_symbols, key=lambda one: str(one.name)):
-            if symbol not in known and not isinstance(symbol, Time):
-                role = "coordinate" if isinstance(symbol, (Coordinate, Velocity)) else "parameter"
-                raise DeclarationError(
-                    f"{system.name}: event '{item.name}' uses '{symbol}', which is no {role} of the system. "
-                    f"{nearest(str(symbol.name), [one.name for one in known])}"
-                )
-        found.append(Event(expr, direction=item.direction, stop=item.stop, name=item.name))
-    return tuple(found)
+def events_of(system: System, events: Iterable[Any]) -> tuple[Event, ...]:
+    """Return the events of a system and those that a motion is asked for beside them."""
+    if any(
+        event.then or event.kind for event in (*system.events, *([events] if isinstance(events, Event) else events))
+    ):
+        raise DeclarationError(f"{system.name}: simulate does not follow switches yet.")
+    if not events:
+        return system.events
+    reader = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])
+    return (*system.events, *read_events(system, events, reader, new=False))
 
 
 @dataclass(frozen=True)
@@ -107,6 +57,7 @@ class MotionOptions:
     step: float | None = None
     drawing: Mapping[str, Any] = field(default_factory=dict)
     starts: tuple[MotionEvent, ...] = ()
+    on: tuple[str, ...] | None = None
 
     def of_start(self, k: int) -> MotionOptions:
         """Return the options for one of many states; what was done to each of them is an event of its motion."""

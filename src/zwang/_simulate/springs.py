@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model, compile
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Friction
+from zwang._declare.switches import Event
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
@@ -44,7 +45,7 @@ from zwang._simulate.decide import continuations_of, next_mode, none_of_them, st
 from zwang._simulate.impact import impact_problem, strike
 from zwang._simulate.machine import motion
 from zwang._simulate.moment import Context, Decision, Moment, Policies, Transition, event_at, stopped_at, terms_at
-from zwang._simulate.options import Event, MotionOptions
+from zwang._simulate.options import MotionOptions
 from zwang._simulate.passage import Crossing, Crossroads, stop_at
 from zwang._simulate.stretch import moving_for
 from zwang.errors import DeclarationError

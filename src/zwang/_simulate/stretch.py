@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.laws import laws_vary
+from zwang._declare.switches import Event
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import Moving, moving
 from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, KnownState, Stretch
@@ -25,7 +26,6 @@ from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.ground import Ground, first_unsound
 from zwang._simulate.moment import Context, Decision, Dipped, Labels, Moment, Transition, Watch, keeping
 from zwang._simulate.nearness import Dip
-from zwang._simulate.options import Event
 from zwang._simulate.watch import bands_of, branches_of, sides_of, stands
 
 Array = NDArray[np.float64]

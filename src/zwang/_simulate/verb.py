@@ -11,6 +11,7 @@ from zwang._compile import Model, compile
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
+from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
@@ -35,12 +36,11 @@ from zwang._simulate.options import (
     IMPACT_LAWS,
     METHODS,
     STARTS,
-    Event,
     MotionOptions,
     check_tol,
     check_until,
     check_word,
-    read_events,
+    events_of,
 )
 from zwang._simulate.passage import by_rule, stop_at, straight_on
 from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
@@ -205,6 +205,7 @@ def simulate(
         raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
     shown = (system.system if isinstance(system, Model) else system).drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
+    model, state = model.acting(state)
     name = model.system.name
     inputs = resolve(model.system, state, params)
     moved: tuple[ProjectedState, ...] = ()
@@ -213,7 +214,7 @@ def simulate(
     options = MotionOptions(
         until=check_until(name, until, float(inputs.t.min())),
         tol=check_tol(name, tol),
-        events=read_events(model.system, events) if events else (),
+        events=events_of(model.system, events),
         impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
         at_paradox=check_word(name, "at_paradox", at_paradox, AT_PARADOX),
         at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),

@@ -16,6 +16,7 @@ import numpy as np
 from zwang import _interrupts
 from zwang._compile.model import Model
 from zwang._declare.plain import law_modules, to_dict
+from zwang._declare.switched import ON
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget
 from zwang._progress import Progress, check_progress, progress_bar
@@ -263,13 +264,16 @@ def _check_state(system: System, verb: str, state: Any, axes: SweepAxes) -> None
         raise DeclarationError(f"sweep: {verb} takes no state, so '{moved[0]}' can't be varied. Vary parameters.")
 
 
-def _numbers(what: str, given: Mapping[Any, Any]) -> dict[str, float]:
+def _numbers(what: str, given: Mapping[Any, Any]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise DeclarationError(
             f"sweep: {what} must be a mapping from symbols or names to numbers; it was given {given!r:.60}."
         )
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in given.items():
+        if what == "state" and key == ON:
+            found[ON] = value
+            continue
         try:
             found[str(key)] = float(value)
         except (TypeError, ValueError):

@@ -39,7 +39,7 @@ def equations_of(system: System | Model) -> SpaceEquations:
     """Return the equations of a system's configuration space, the same object for the same declaration."""
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"trace needs a System or a Model; it was given {system!r:.80}.")
-    model = compile(system)
+    model = compile(system).switched()
     return model.kernels.kept("constraints", lambda: SpaceEquations(model))
 
 

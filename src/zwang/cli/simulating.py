@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from zwang._compile import compile
+from zwang._declare import Event
 from zwang._plot import new_figure
 from zwang._results.motion import Motion, MotionStatus
-from zwang._simulate import Event, simulate
+from zwang._simulate import simulate
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
