@@ -346,3 +346,16 @@ def test_warm_without_a_compiler_says_what_to_do(monkeypatch):
     done = CliRunner().invoke(main, ["warm"])
     assert done.exit_code == 2
     assert "there is no compiler here. Install numba, and unset ZWANG_NO_JIT" in done.output
+
+
+def test_linearize_tells_frequencies_and_modes(tmp_path):
+    # A block that slides on a belt while its spring holds it: x = mu m g/k, frequency sqrt(k/m).
+    picture, kept = tmp_path / "values.png", tmp_path / "found.npz"
+    at = ["--state", "x=0.4*9.81/20", "v_x=0"]
+    found = run("linearize", "belt_block", *at, "--output", "x", "--plot", str(picture), "--out", str(kept))
+    assert found.exit_code == 0, found.output
+    assert "eigenvalue +4.47214 i" in found.output and "Eigenmode of 0+4.47214j: x 1" in found.output
+    assert picture.stat().st_size > 1000 and zw.load_result(kept).outputs == ("x",)
+    told = json.loads(run("linearize", "belt_block", *at, "--json").stdout)
+    assert told["K"] == [[pytest.approx(20.0)]] and len(told["eigenvalues"]) == 2
+    assert run("linearize", "belt_block", "--state", "x=0").exit_code == 1

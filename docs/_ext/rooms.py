@@ -31,6 +31,7 @@ SAYS = {
     "_trace": "the verbs trace and critical",
     "_asymptotics": "the verb asymptotics",
     "_simulate": "the verb simulate",
+    "_linearize": "nearby motions; the verb linearize",
     "_limit": "the verbs limit and recommend",
     "_sweep": "any verb over grids and samples",
     "papers": "the claims of five papers",

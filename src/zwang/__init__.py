@@ -43,6 +43,7 @@ _PLACES = {
     "hold": "zwang._reactions",
     "law": "zwang._declare",
     "limit": "zwang._limit",
+    "linearize": "zwang._linearize",
     "load": "zwang._declare",
     "load_result": "zwang._results",
     "on_curve": "zwang._declare",
@@ -103,6 +104,7 @@ __all__ = [
     "hold",
     "law",
     "limit",
+    "linearize",
     "load",
     "load_result",
     "on_curve",
@@ -155,6 +157,7 @@ if TYPE_CHECKING:
     from zwang._derive import derive
     from zwang._from_sympy import from_sympy
     from zwang._limit import limit, recommend
+    from zwang._linearize import linearize
     from zwang._linkage import Linkage
     from zwang._numerics.contact.problem import Contact, ContactProblem
     from zwang._reactions import contact_problem, hold, reactions

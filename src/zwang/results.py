@@ -25,6 +25,7 @@ from zwang._results.limit import (
     Recommendation,
     RecommendationStatus,
 )
+from zwang._results.linearization import Eigenmode, Linearization, LinearizationStatus
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._results.reactions import Certificate, Reactions, ReactionsStatus, Redundancy, Rejection, Solution
@@ -41,6 +42,7 @@ __all__ = [
     "CriticalStatus",
     "CriticalValue",
     "CriticalValues",
+    "Eigenmode",
     "Ensemble",
     "EnsembleStatus",
     "Evaluation",
@@ -51,6 +53,8 @@ __all__ = [
     "LimitStatus",
     "LimitStudy",
     "LimitVerdict",
+    "Linearization",
+    "LinearizationStatus",
     "LocalType",
     "Motion",
     "MotionEvent",

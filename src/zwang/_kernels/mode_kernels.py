@@ -118,7 +118,7 @@ def mode_kernels(
     """Return the functions of a mode, written out; the graph of the frozen program takes up its nodes."""
     program = frozen.program
     equations = ModeEquations(program, mode, structure)
-    watches = watches_of(equations, frozen, structure, _nodes(system, frozen, extra))
+    watches = watches_of(equations, frozen, structure, expression_nodes(system, frozen, extra))
     nodes = [item.node for item in watches]
     seen = [item.node if item.smooth is None else item.smooth for item in watches]
     easy = [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches]
@@ -153,7 +153,7 @@ def mode_kernels(
     )
 
 
-def _nodes(system: System, frozen: FrozenProgram, extra: Sequence[Any]) -> list[Node]:
+def expression_nodes(system: System, frozen: FrozenProgram, extra: Sequence[Any]) -> list[Node]:
     """Return the nodes of user expressions, with their choices left as they are."""
     convert = Converter(frozen.program.graph, frozen.program.symbols(system))
     return [convert(item) for item in extra]

@@ -31,6 +31,7 @@ VERBS = {
     "asymptotics": ("zwang._asymptotics", "zwang._results.asymptotics", "Asymptotics"),
     "critical": ("zwang._trace", "zwang._results.critical", "CriticalValues"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),
+    "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
     "reactions": ("zwang._reactions", "zwang._results.reactions", "Reactions"),
     "recommend": ("zwang._limit", "zwang._results.limit", "Recommendation"),
     "simulate": ("zwang._simulate", "zwang._results.motion", "Motion"),

@@ -21,6 +21,7 @@ COMMANDS = {
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
     "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
+    "linearize": ("nearby", "linearize_", "Small motions about an equilibrium: frequencies, modes."),
     "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
     "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),
     "selftest": ("selftesting", "selftest", "Hold zwang against independent computations, on random problems."),

@@ -1,0 +1,297 @@
+"""The verb `linearize`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model, compile
+from zwang._compile.values import resolve
+from zwang._declare.given import as_expression
+from zwang._declare.reading import Reader
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._graph.convert import Converter
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
+from zwang._linearize.equilibrium import (
+    EquilibriumPoint,
+    equilibrium_at,
+    holonomic,
+    tangent,
+    undetermined_curvature,
+)
+from zwang._numerics.jit import tiered
+from zwang._numerics.linear.projection import least_change
+from zwang._results import Provenance
+from zwang._results.finite import within_doubles
+from zwang._results.linearization import Linearization, LinearizationStatus
+from zwang._simulate.ground import Ground
+from zwang.errors import DeclarationError, StateError, nearest
+
+Array = NDArray[np.float64]
+ALONG = 1e-8
+"""Part of a given basis vector that may lie across the constraints."""
+
+
+@tiered("linearize", main="shared", seconds=5)
+@within_doubles()
+def linearize(
+    system: System | Model,
+    at: Any,
+    params: Mapping[Any, float] | None = None,
+    *,
+    outputs: Iterable[Any] | Mapping[str, Any] = (),
+    steady: Iterable[Any] = (),
+    basis: Any = None,
+    backend: str = "native",
+) -> Linearization:
+    """Return the equations of small motions about an equilibrium, on the constraints that hold there.
+
+    One-sided constraints with a positive reaction, and contacts that stick strictly inside their cone, count as
+    bilateral; a contact that slides keeps its direction, and its friction varies with the normal force. On the edge of
+    these, and at a state that is no equilibrium, there is no linearization: a StateError says so with the figures.
+
+    Parameters
+    ----------
+    system : System or Model
+    at : mapping, or a point of `equilibria`
+        Symbol or name -> number; or something with such a mapping as its ``state``.
+    params : mapping
+    outputs : expressions of coordinates and velocities, optional
+        What is observed, rows of C; or a mapping name -> expression.
+    steady : names or symbols of coordinates
+        Cyclic ones, which turn uniformly with the velocities of the state.
+    basis : (n, f) array, optional
+        Columns are displacements along the constraints; by default some that are orthonormal in the kinetic metric.
+    backend : str
+        Which backend evaluates the equations.
+
+    Returns
+    -------
+    Linearization
+        M, damping, K; A, B, C, D; eigenvalues and eigenmodes. Where a constraint on velocities is not holonomic
+        (rolling), only the form of first order exists, with zero eigenvalues along the family of equilibria.
+
+    Examples
+    --------
+    A pendulum as a point on a circle: its stiffness is the curvature of the constraint times its multiplier.
+
+    >>> import numpy as np, zwang as zw
+    >>> (x, y), (vx, vy) = zw.coordinates("x y")
+    >>> m, g, l = zw.parameters("m g l")
+    >>> rod = zw.Bilateral((x**2 + y**2 - l**2) / (2 * l), name="rod")
+    >>> pendulum = zw.System(name="pendulum", kinetic=m*(vx**2 + vy**2)/2, potential=m*g*y, constraints=[rod])
+    >>> hanging = {x: 0, y: -2.0, vx: 0, vy: 0}
+    >>> found = zw.linearize(pendulum, hanging, {m: 3.0, g: 9.81, l: 2.0})
+    >>> np.allclose(found.K, 9.81 / 2.0), np.allclose(found.eigenvalues[0], 1j * np.sqrt(9.81 / 2.0))
+    (True, True)
+    """
+    model = _model(system, backend)
+    state = at if isinstance(at, Mapping) else getattr(at, "state", None)
+    if not isinstance(state, Mapping):
+        raise DeclarationError(
+            f"{model.system.name}: linearize needs a state (a mapping), or a point of equilibria(...); it was given "
+            f"{at!r:.60}."
+        )
+    inputs = resolve(model.system, state, params)
+    if inputs.shape:
+        raise DeclarationError(
+            f"{model.system.name}: linearize takes one state and one value of each parameter; arrays were given. Use "
+            "sweep('linearize', ...) for many."
+        )
+    names = _outputs(model.system, outputs)
+    cyclic = _steady(model.system, steady)
+    point = equilibrium_at(Ground.of(model, inputs), inputs, cyclic, ())
+    form = _form(point, basis)
+    C = _observed(point, names, form)
+    return _result(system, point, form, C, tuple(names))
+
+
+def _model(system: Any, backend: str) -> Model:
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"linearize needs a System or a Model; it was given {system!r:.80}.")
+    return compile(system, system.backend if isinstance(system, Model) else backend)
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """Displacements dq = basis x, velocities dv = along y + drift x, and z' = A z of z = (x, y)."""
+
+    basis: Array
+    along: Array
+    drift: Array
+    A: Array
+    second: tuple[Array, Array, Array] | None
+
+
+def _form(point: EquilibriumPoint, given: Any) -> _Form:
+    """Return the equations of small motions in a basis."""
+    made, n, mass = point.variations, len(point.mass), point.mass
+    slope = point.jets[made.accelerations].by_state[:, :, 0]
+    by_q, by_v = slope[:, :n], slope[:, n:]
+    whole = holonomic(point)
+    basis = _basis(point, given, point.rows if whole else point.positions)
+    stress = undetermined_curvature(point, basis)
+    if stress:
+        raise StateError(
+            f"{point.ground.name}: the reactions of {', '.join(map(repr, stress))} are undetermined at this state, and "
+            "the stiffness depends on them (their curvature). Leave out the superfluous constraint, or make it a "
+            "spring by realize(...)."
+        )
+    along = basis if whole else tangent(point.rows, mass)
+    drift = _drift(point)
+    inertia = basis.T @ mass @ basis
+    if whole and not np.any(drift @ basis):
+        M, damping, K = inertia, -basis.T @ mass @ by_v @ basis, -basis.T @ mass @ by_q @ basis
+        f = basis.shape[1]
+        lower = -np.linalg.solve(M, np.hstack([K, damping])) if f else np.zeros((0, 0))
+        A = np.vstack([np.hstack([np.zeros((f, f)), np.eye(f)]), lower]) if f else np.zeros((0, 0))
+        return _Form(basis, basis, np.zeros((n, f)), A, (M, damping, K))
+    moved = drift @ basis
+    inner = along.T @ mass @ along
+    onto, across = np.linalg.solve(inertia, basis.T @ mass), np.linalg.solve(inner, along.T @ mass)
+    top = np.hstack([onto @ moved, onto @ along])
+    bottom = np.hstack([across @ (by_q @ basis + by_v @ moved), across @ by_v @ along]) - across @ moved @ top
+    return _Form(basis, along, moved, np.vstack([top, bottom]), None)
+
+
+def _basis(point: EquilibriumPoint, given: Any, rows: Array) -> Array:
+    own = tangent(rows, point.mass)
+    if given is None:
+        return own
+    name, n = point.ground.name, len(point.mass)
+    try:
+        basis = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        basis = np.zeros(0)
+    basis = basis[:, None] if basis.ndim == 1 and len(basis) == n else basis
+    if basis.shape != own.shape or not np.isfinite(basis).all():
+        raise DeclarationError(
+            f"{name}: basis= must have {n} rows and {own.shape[1]} columns, the displacements that are free; it has "
+            f"the shape {basis.shape}."
+        )
+    off = rows @ basis
+    size = np.abs(rows) @ np.abs(basis)
+    if np.any(np.abs(off) > ALONG * size):
+        place = np.unravel_index(int(np.argmax(np.abs(off) - ALONG * size)), off.shape)
+        raise DeclarationError(
+            f"{name}: column {place[1] + 1} of basis= is no displacement along the constraints: it changes one of them "
+            f"by {off[place]:.2e}. Give columns of the null space of their rows, or leave basis= out."
+        )
+    if np.linalg.matrix_rank(own.T @ point.mass @ basis) < own.shape[1]:
+        raise DeclarationError(
+            f"{name}: the columns of basis= are dependent; {own.shape[1]} independent ones are needed."
+        )
+    return basis
+
+
+def _drift(point: EquilibriumPoint) -> Array:
+    """Return S (n, n): what a displacement does to the velocities so that rates stay zero, where parts turn."""
+    made, n = point.variations, len(point.mass)
+    rates = point.jets[made.rates]
+    change = rates.by_state[:, :n, 0]
+    if not np.any(change) or not np.any(point.moment.v):
+        return np.zeros((n, n))
+    rows = rates.by_state[:, n:, 0]
+    size = np.abs(rows).max(initial=0.0) * np.abs(point.moment.v).max(initial=0.0)
+    change = np.where(np.abs(change) > 1e-13 * size, change, 0.0)
+    return np.stack([least_change(point.mass, rows, -column) for column in change.T], axis=1)
+
+
+def _steady(system: System, steady: Any) -> frozenset[int]:
+    """Return the numbers of the coordinates that turn uniformly; nothing may depend on them."""
+    names = [item.name for item in system.coordinates]
+    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
+    found = set()
+    for item in listed:
+        name = item if isinstance(item, str) else getattr(item, "name", str(item))
+        if name not in names:
+            raise DeclarationError(
+                f"{system.name}: steady= names '{name}', which is no coordinate. {nearest(name, names)}"
+            )
+        found.add(names.index(name))
+    for number in sorted(found):
+        symbol = system.coordinates[number]
+        for where, expr in system.expressions().items():
+            if symbol in expr.free_symbols:
+                raise DeclarationError(
+                    f"{system.name}: steady= names '{symbol.name}', but {where} depends on it: it is not cyclic, and "
+                    "the state changes as it turns. Ask periodic(...) instead."
+                )
+    return frozenset(found)
+
+
+def _outputs(system: System, outputs: Any) -> dict[str, Any]:
+    """Return name -> expression of what is observed."""
+    if isinstance(outputs, Mapping):
+        given = {str(key): value for key, value in outputs.items()}
+    else:
+        single = isinstance(outputs, str) or not isinstance(outputs, Iterable)
+        given = {str(getattr(item, "name", item)): item for item in ([outputs] if single else outputs)}
+    reader = Reader(system.name, system.coordinates, list(system.expressions().values()))
+    known = {*system.coordinates, *system.velocities, *system.parameters, time}
+    found = {}
+    for name, item in given.items():
+        expr = reader(as_expression(item, "outputs"), f"output '{name}'")
+        strange = sorted(str(symbol) for symbol in expr.free_symbols - known)
+        if strange:
+            raise DeclarationError(
+                f"{system.name}: output '{name}' uses '{strange[0]}', which the system doesn't know. "
+                f"{nearest(strange[0], [one.name for one in known])}"
+            )
+        found[name] = expr
+    return found
+
+
+def _observed(point: EquilibriumPoint, outputs: Mapping[str, Any], form: _Form) -> Array:
+    """Return C: what the outputs change by, along the small motions."""
+    system, g = point.ground.model.system, Graph()
+    symbols = [time, *system.coordinates, *system.velocities, *system.parameters]
+    nodes = [g.input(f"x{i}") for i in range(len(symbols))]
+    convert = Converter(g, dict(zip(symbols, nodes, strict=True)))
+    n, moment = len(system.coordinates), point.moment
+    moving = nodes[1 : 1 + 2 * n]
+    wanted = [slope for expr in outputs.values() for slope in g.gradient(convert(expr), moving)]
+    given = dict(zip(nodes, [moment.t, *moment.q, *moment.v, *point.ground.params], strict=True))
+    slopes = np.array(evaluate(g, wanted, given, np), dtype=float).reshape(len(outputs), 2 * n)
+    by_q, by_v = slopes[:, :n], slopes[:, n:]
+    return np.hstack([by_q @ form.basis + by_v @ form.drift, by_v @ form.along])
+
+
+def _result(
+    declared: System | Model, point: EquilibriumPoint, form: _Form, C: Array, outputs: tuple[str, ...]
+) -> Linearization:
+    ground, made = point.ground, point.variations
+    system = ground.model.system
+    lam = dict(zip(made.mode.held, point.jets.value[made.multipliers, 0], strict=True))
+    names = {j: ground.table.places[ground.table.of_normal(j)].name for j in made.mode.held}
+    M, damping, K = form.second if form.second is not None else (None, None, None)
+    shown = (declared.system if isinstance(declared, Model) else declared).drawing
+    return Linearization(
+        status=LinearizationStatus.FIRST_ORDER if M is None else LinearizationStatus.SECOND_ORDER,
+        residual=point.residual,
+        provenance=Provenance.now(system.digest, backend=ground.model.backend),
+        name=system.name,
+        coordinates=tuple(item.name for item in system.coordinates),
+        velocities=tuple(item.name for item in system.velocities),
+        state=ground.state(point.moment.t, point.moment.q, point.moment.v),
+        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        basis=form.basis,
+        velocity_basis=form.along,
+        drift=form.drift,
+        M=M,
+        damping=damping,
+        K=K,
+        A=form.A,
+        B=np.zeros((len(form.A), 0)),
+        C=C,
+        D=np.zeros((len(C), 0)),
+        outputs=outputs,
+        multipliers={names[j]: float(value) for j, value in lam.items()},
+        drawing={} if shown is None else shown.to_dict(),
+    )
