@@ -77,6 +77,44 @@ def test_the_threshold_of_constant_coefficients_is_the_closed_form_and_one_solut
         assert counts == wanted
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_threshold_is_the_smaller_of_two_conditions_and_says_which_binds(seed: int) -> None:
+    # a = 4 eps g1, b = 2 sqrt(eps) g3, c = 2 v^2 - 2 sqrt(eps) |k| for the worse direction (A = 1, B = (0, k v_x)):
+    # |b| = a at eps = (g3/(2 g1))^2, c = 0 at eps = (v/k)^2. W and mu small or large, so that either comes first.
+    source = random.Random(seed)
+    (_, _), (vx, _) = zw.coordinates("x y")
+    k, mu, speed = source.choice((-1, 1)) * source.uniform(1, 30), source.uniform(0.1, 1.5), source.uniform(0.5, 2)
+    system = zw.gallery.normal_form("crossing", A=[[1, 0], [0, 1]], B=(0, k * vx), W=(1, 1))
+    found = zw.asymptotics(system, {"eps": 0, "mu": mu}, at=ORIGIN, perturb="curve", section="x", speed=speed)
+    by_friction, by_load = (mu / 2) ** 2, (speed / k) ** 2
+    assert found.threshold == pytest.approx(min(by_friction, by_load), rel=1e-9)
+    assert found.threshold.binds == ("|b| = a" if by_friction < by_load else "c = 0")
+    for factor in (0.9, 1.1):
+        eps = factor * found.threshold
+        states = [{"x": 0, "y": math.sqrt(eps), "v_x": v, "v_y": 0} for v in (speed, -speed)]
+        counts = sorted(len(zw.reactions(system, state, {"mu": mu, "eps": eps}).solutions) for state in states)
+        beyond = [1, 1] if by_friction < by_load else counts if counts in ([0, 0], [2, 2]) else None
+        assert counts == ([0, 2] if factor < 1 else beyond)
+
+
+def test_a_load_that_changes_its_sign_where_friction_is_weak_changes_no_number_of_solutions() -> None:
+    # W along A grad f^perp: |b| < a next to the point, one solution both ways, whatever c does.
+    (_, _), (vx, _) = zw.coordinates("x y")
+    system = zw.gallery.normal_form("crossing", A=[[1, 0], [0, 1]], B=(0, 12 * vx), W=(1, 0))
+    found = zw.asymptotics(system, {"eps": 0, "mu": 0.5}, at=ORIGIN, perturb="curve", section="x")
+    assert math.isnan(found.threshold) and found.threshold.binds == ""
+
+
+def test_a_threshold_is_copied_with_its_condition() -> None:
+    import copy
+    import pickle
+
+    entry = zw.gallery.get("crossing")
+    value = zw.asymptotics(entry.system, entry.params, at=ORIGIN, perturb="curve", section="x").threshold
+    for again in (copy.copy(value), pickle.loads(pickle.dumps(value))):
+        assert again == value and again.binds == "|b| = a"
+
+
 def test_the_leading_coefficient_without_friction_is_two_v_squared_over_four_g1_eps() -> None:
     # Burian 2024, (6), (12): lam = (2 sqrt(eps) g2 + 2 v^2) / (4 eps g1); A^-1_yy = A11 / det A
     entry = zw.gallery.get("crossing")

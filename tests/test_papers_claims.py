@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 import zwang as zw
+from statement_opposites import other_expectations
 from zwang import papers
 from zwang.cli import main
 from zwang.errors import DeclarationError
-from zwang.papers import Claim, Finding, Verdict, as_corrected, as_printed, sound
+from zwang.papers import Claim, Finding, Verdict, as_added, as_corrected, as_printed, sound
 
 QUICK = [item for item in papers.claims() if item.profile == "quick"]
 
@@ -25,7 +26,10 @@ def test_the_verdict_of_every_quick_claim_is_the_recorded_one(item: Claim) -> No
     assert not record.failure, record.failure
     assert record.verdict is item.recorded, record
     assert record.computed or record.verdict is Verdict.NOT_CHECKABLE
-    assert record.remark or record.verdict is Verdict.CONFIRMED  # a correction, a counterexample or a reason
+    # a correction, a counterexample or a reason
+    assert record.remark or record.verdict in (Verdict.CONFIRMED, Verdict.ADDED)
+    for what, other in other_expectations(record.finding):
+        assert other.verdict is not record.verdict, f"'{what}' and its opposite get one verdict"
     assert record.residual <= 1e-6
     assert set(record.asked) == set(item.systems)  # so that a reader, and a mutation, finds the claims of a system
 
@@ -76,6 +80,10 @@ def test_ids_are_unique() -> None:
         ((as_printed("x", 1.0, 2.0),), "", "refuted"),
         ((as_printed("x", 1.0, 1.0), sound("y", False)), "", "not checkable"),
         ((sound("y", True),), "", "not checkable"),
+        ((as_added("x", 1.0, 1.0),), "", "added"),
+        ((as_added("x", 1.0, 2.0),), "", "refuted"),
+        ((as_printed("x", 1.0, 1.0), as_added("y", 1.0, 2.0)), "", "refuted"),
+        ((as_added("x", 1.0, 1.0), sound("y", False)), "", "not checkable"),
         ((as_printed("x", float("nan"), 1.0),), "", "refuted"),
         ((as_printed("x", [1.0, 2.0], [1.0]),), "", "refuted"),
         ((as_printed("word", "none", "one"),), "", "refuted"),

@@ -127,7 +127,9 @@ class PointStudy:
                     names = [item.name for item in self.system.coordinates]
                     point = dict(zip(names, map(_plain, crossover.point), strict=True))
                     eps = float(crossover.eps)
-                    thresholds.append(Threshold(eps=eps, approach=way.label, branch=number_, point=point))
+                    thresholds.append(
+                        Threshold(eps=eps, approach=way.label, branch=number_, point=point, binds=crossover.binds)
+                    )
                 rows += self._rows(way, number_, crossover, predicted)
             except Spent as spent:
                 return self._unfinished(rows, tuple(thresholds), name, where, spent)

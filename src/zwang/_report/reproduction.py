@@ -12,19 +12,26 @@ import zwang
 from zwang._report.formula_text import rich
 from zwang._report.page import number, slug, table
 from zwang.papers import Chapter, Comparison, Picture, Record, Section, Verdict, section_claims
-from zwang.papers.ledger import tally
+from zwang.papers.ledger import counted
 
 __all__ = ["TITLE", "reproduction_body"]
 
 TITLE = "Five papers, claim by claim"
-MARKS = {Verdict.CONFIRMED: "", Verdict.CORRECTED: " mend", Verdict.REFUTED: " alarm", Verdict.NOT_CHECKABLE: " open"}
+MARKS = {
+    Verdict.CONFIRMED: "",
+    Verdict.CORRECTED: " mend",
+    Verdict.REFUTED: " alarm",
+    Verdict.ADDED: " own",
+    Verdict.NOT_CHECKABLE: " open",
+}
 MEANINGS = {
     Verdict.CONFIRMED: "what is printed agrees with what was computed",
     Verdict.CORRECTED: "it doesn't, and the statement that does is given",
     Verdict.REFUTED: "it is false, and a counterexample is given",
+    Verdict.ADDED: "no paper says it: a finding of ours beside the statement, counted apart",
     Verdict.NOT_CHECKABLE: "it can't be decided by a computation, and the reason is given",
 }
-SIDES = {"printed": "as printed", "corrected": "as corrected", "sound": "must hold"}
+SIDES = {"printed": "as printed", "corrected": "as corrected", "added": "our addition", "sound": "must hold"}
 
 
 def reproduction_body(
@@ -51,8 +58,7 @@ def reproduction_body(
 
 
 def _lead(records: Sequence[Record], full: bool) -> str:
-    counts = tally(record.verdict.value for record in records)
-    listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+    listed = counted(record.verdict for record in records)
     seconds = sum(record.seconds for record in records)
     profile = "with long searches" if full else "in the quick profile"
     meanings = "".join(f"<li>{_pill(verdict)} {escape(words)}.</li>" for verdict, words in MEANINGS.items())
@@ -62,7 +68,7 @@ def _lead(records: Sequence[Record], full: bool) -> str:
         "what stiff springs make of all that. This report takes their statements one by one, asks a general program, "
         "and "
         "says what came out.</p>"
-        f"<p>{len(records)} claims: {listed}. Every number below was computed when this page was made, {profile}, in "
+        f"<p>{listed}. Every number below was computed when this page was made, {profile}, in "
         f"{seconds:.0f} seconds of one processor. A verdict follows from comparisons, never from an opinion:</p>"
         f'<ul class="plain">{meanings}</ul>'
     )
@@ -73,10 +79,9 @@ def _contents(chapters: Sequence[Chapter], records: Mapping[str, Record]) -> str
     for chapter in chapters:
         mine = _records_of(chapter, records)
         if mine:
-            counts = tally(record.verdict.value for record in mine)
-            listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+            listed = counted(record.verdict for record in mine)
             rows.append((f'<a href="#{_anchor(chapter)}">{escape(chapter.title)}</a>', listed))
-    rows.append(('<a href="#ledger">All claims in one table</a>', f"{len(records)} claims"))
+    rows.append(('<a href="#ledger">All claims in one table</a>', f"{len(records)} lines"))
     return table((), rows)
 
 

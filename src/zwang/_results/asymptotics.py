@@ -13,6 +13,34 @@ from numpy.typing import NDArray
 from zwang._results.base import Result
 from zwang._results.storage import storable
 
+BINDS_FRICTION = "|b| = a"
+"""Beyond the threshold friction no longer outweighs: one solution both ways."""
+BINDS_LOAD = "c = 0"
+"""Beyond the threshold the load of the guide has changed its sign: solutions come or go in pairs."""
+
+
+class ThresholdValue(float):
+    """A number that says which condition ends there, in `binds`.
+
+    Examples
+    --------
+    >>> value = ThresholdValue(0.0049, BINDS_FRICTION)
+    >>> value < 0.005, value.binds
+    (True, '|b| = a')
+    """
+
+    binds: str
+
+    def __new__(cls, value: float, binds: str = "") -> ThresholdValue:
+        """Return the number with its condition."""
+        made = super().__new__(cls, value)
+        made.binds = binds
+        return made
+
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        """Return what a copy in another process is made of."""
+        return float(self), self.binds
+
 
 @storable
 class AsymptoticsStatus(Enum):
@@ -108,16 +136,29 @@ class Growth:
 @storable
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """Where the number of solutions changes: the value of eps, the point, and the way on which it lies."""
+    """Where the number of solutions changes: the value of eps, the point, and the way on which it lies.
+
+    Attributes
+    ----------
+    eps : float
+    approach : str
+    branch : int
+    point : mapping
+    binds : str
+        Which condition ends there: '|b| = a', beyond which there is one solution both ways, or 'c = 0', beyond which
+        the load of the guide has the other sign for a direction of motion, whose two solutions come or go. The letters
+        are those of a lam + b abs(lam) = c.
+    """
 
     eps: float
     approach: str
     branch: int
     point: Mapping[str, float]
+    binds: str = BINDS_FRICTION
 
     def __repr__(self) -> str:
         where = ", ".join(f"{name} = {value:.6g}" for name, value in self.point.items())
-        return f"Threshold(eps = {self.eps:.8g} at {where})"
+        return f"Threshold(eps = {self.eps:.8g} at {where}, {self.binds})"
 
 
 @storable
@@ -166,9 +207,13 @@ class Asymptotics(Result):
         return {"coordinates of the point": self.point, "speed": self.speed}
 
     @property
-    def threshold(self) -> float:
-        """The smallest abs(eps) at which the number of solutions changes, on any way; nan where there is none."""
-        return min((abs(item.eps) for item in self.thresholds), default=float("nan"))
+    def threshold(self) -> ThresholdValue:
+        """The smallest abs(eps) at which the number of solutions changes, on any way; nan where there is none.
+
+        A float with ``threshold.binds``, the condition that ends there: '|b| = a' or 'c = 0'; empty where it is nan.
+        """
+        first = min(self.thresholds, key=lambda item: abs(item.eps), default=None)
+        return ThresholdValue(float("nan")) if first is None else ThresholdValue(abs(first.eps), first.binds)
 
     def select(self, **wanted: Any) -> tuple[Growth, ...]:
         """Return the rows with these attributes.

@@ -127,7 +127,13 @@ def as_plain(result: Asymptotics) -> dict[str, Any]:
         "speed_of": result.speed_of,
         "rows": [{name: getattr(row, name) for name in names} for row in result.rows],
         "thresholds": [
-            {"eps": item.eps, "approach": item.approach, "branch": item.branch, "point": item.point}
+            {
+                "eps": item.eps,
+                "approach": item.approach,
+                "branch": item.branch,
+                "point": item.point,
+                "binds": item.binds,
+            }
             for item in result.thresholds
         ],
         "notes": list(result.notes),

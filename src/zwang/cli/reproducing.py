@@ -146,10 +146,9 @@ def _print(records: Sequence[Record]) -> None:
         for record in records
     ]
     print_table(("claim", "place", "verdict", "residual", "s"), rows, right=(3, 4))
-    counts = papers.tally(record.verdict.value for record in records)
-    listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+    listed = papers.counted(record.verdict for record in records)
     sys.stdout.flush()
-    tell(f"{len(records)} claims: {listed}; {sum(record.seconds for record in records):.1f} s of computing")
+    tell(f"{listed}; {sum(record.seconds for record in records):.1f} s of computing")
 
 
 def _told(records: Sequence[Record]) -> int:

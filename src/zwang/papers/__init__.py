@@ -17,8 +17,18 @@ from functools import cache
 from zwang.errors import DeclarationError, nearest
 from zwang.papers.chapter import Chapter, Section
 from zwang.papers.claim import PAPERS, Claim, Record, claim
-from zwang.papers.findings import Comparison, Finding, Picture, Verdict, as_corrected, as_printed, sound
-from zwang.papers.ledger import ledger, plain, tally
+from zwang.papers.findings import (
+    Comparison,
+    Finding,
+    Picture,
+    Verdict,
+    as_added,
+    as_corrected,
+    as_printed,
+    flipped,
+    sound,
+)
+from zwang.papers.ledger import counted, ledger, plain, tally
 from zwang.papers.workshop import Workshop
 
 __all__ = [
@@ -31,11 +41,14 @@ __all__ = [
     "Section",
     "Verdict",
     "Workshop",
+    "as_added",
     "as_corrected",
     "as_printed",
     "chapters",
     "claim",
     "claims",
+    "counted",
+    "flipped",
     "get",
     "ledger",
     "plain",

@@ -1,8 +1,9 @@
 """What a computation found about a claim: comparisons, and the verdict that follows from them.
 
-A claim is tested by comparisons of three sides. *Printed* ones hold what was computed against what the paper says,
-*corrected* ones against the statement that should stand there, and *sound* ones are what must be true whatever the
-verdict is: a residual, a closed form, a search that was complete. The verdict is a function of these, and never given.
+A claim is tested by comparisons of four sides. *Printed* ones hold what was computed against what the paper says,
+*corrected* ones against the statement that should stand there, *added* ones against a statement of ours on which the
+paper is silent, and *sound* ones are what must be true whatever the verdict is: a residual, a closed form, a search
+that was complete. The verdict is a function of these, and never given.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Comparison", "Finding", "Picture", "Verdict", "as_corrected", "as_printed", "sound"]
+__all__ = ["Comparison", "Finding", "Picture", "Verdict", "as_added", "as_corrected", "as_printed", "flipped", "sound"]
 
 DEFAULT_TOLERANCE = 1e-9
 """Relative difference up to which computed and expected numbers agree, where a claim doesn't say otherwise."""
@@ -26,6 +27,7 @@ class Verdict(Enum):
     CONFIRMED = "confirmed"
     CORRECTED = "corrected"
     REFUTED = "refuted"
+    ADDED = "added"
     NOT_CHECKABLE = "not checkable"
 
 
@@ -35,7 +37,7 @@ class Comparison:
 
     Attributes
     ----------
-    side : {'printed', 'corrected', 'sound'}
+    side : {'printed', 'corrected', 'added', 'sound'}
     what : str
         What is compared, in a few words.
     computed, expected : number, array, truth value or text
@@ -79,6 +81,17 @@ def as_corrected(what: str, computed: Any, expected: Any = True, *, tol: float =
     return _compare("corrected", what, computed, expected, tol)
 
 
+def as_added(what: str, computed: Any, expected: Any = True, *, tol: float = DEFAULT_TOLERANCE) -> Comparison:
+    """Compare a computed value with a statement of ours, on which the paper is silent.
+
+    Examples
+    --------
+    >>> Finding(computed="", comparisons=(as_added("order", -1.0, -1.0),)).verdict.value
+    'added'
+    """
+    return _compare("added", what, computed, expected, tol)
+
+
 def sound(what: str, computed: Any, expected: Any = True, *, tol: float = DEFAULT_TOLERANCE) -> Comparison:
     """Compare what must agree for the computation to mean anything.
 
@@ -92,6 +105,27 @@ def sound(what: str, computed: Any, expected: Any = True, *, tol: float = DEFAUL
 
 def _compare(side: str, what: str, computed: Any, expected: Any, tol: float) -> Comparison:
     return Comparison(side, what, computed, expected, _error(computed, expected), tol)
+
+
+def flipped(item: Comparison) -> Comparison:
+    """Return a comparison with the opposite of what is expected: not so, the other sign, one where it was nothing.
+
+    What holds for a statement and for its opposite says nothing; tests flip every comparison that a verdict rests on.
+
+    Examples
+    --------
+    >>> flipped(as_printed("force", 2.0, 2.0)).holds, flipped(as_printed("of no cases", [], [])).holds
+    (False, True)
+    """
+    expected = item.expected
+    if isinstance(expected, (bool, np.bool_)):
+        other: Any = not expected
+    elif isinstance(expected, str) or expected is None:
+        other = f"not {expected}"
+    else:
+        values = np.asarray(expected, dtype=float)
+        other = np.where(values == 0, 1.0, -values)
+    return _compare(item.side, item.what, item.computed, other, item.tolerance)
 
 
 def _error(computed: Any, expected: Any) -> float:
@@ -178,12 +212,14 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """What follows from the comparisons."""
-        printed, corrected = self.side("printed"), self.side("corrected")
-        if not printed or not all(item.holds for item in self.side("sound")):
+        printed, corrected, added = self.side("printed"), self.side("corrected"), self.side("added")
+        if not (printed or added) or not all(item.holds for item in self.side("sound")):
             return Verdict.NOT_CHECKABLE
-        if all(item.holds for item in printed):
+        if not printed:
+            return Verdict.ADDED if all(item.holds for item in added) else Verdict.REFUTED
+        if all(item.holds for item in (*printed, *added)):
             return Verdict.CONFIRMED
-        if self.corrected and corrected and all(item.holds for item in corrected):
+        if self.corrected and corrected and all(item.holds for item in (*corrected, *added)):
             return Verdict.CORRECTED
         return Verdict.REFUTED
 

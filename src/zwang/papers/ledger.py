@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from zwang.papers.claim import Record
-from zwang.papers.findings import Comparison
+from zwang.papers.findings import Comparison, Verdict
 
-__all__ = ["ledger", "plain", "row", "tally"]
+__all__ = ["counted", "ledger", "plain", "row", "tally"]
 
 
 def row(record: Record) -> dict[str, Any]:
@@ -54,6 +54,26 @@ def ledger(records: Iterable[Record]) -> dict[str, Any]:
 def tally(words: Iterable[str]) -> dict[str, int]:
     """Return how often each word occurs, the most frequent first."""
     return dict(Counter(words).most_common())
+
+
+def counted(verdicts: Iterable[Verdict]) -> str:
+    """Return how many claims got each verdict, in a line; what we added is no claim of a paper and stands apart.
+
+    Examples
+    --------
+    >>> counted([Verdict.CONFIRMED, Verdict.CONFIRMED, Verdict.ADDED])
+    '2 claims: 2 confirmed; and 1 finding added'
+    """
+    listed = list(verdicts)
+    claims = [verdict.value for verdict in listed if verdict is not Verdict.ADDED]
+    own = len(listed) - len(claims)
+    parts = []
+    if claims:
+        told = ", ".join(f"{count} {word}" for word, count in tally(claims).items())
+        parts.append(f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {told}")
+    if own:
+        parts.append(f"{'and ' if claims else ''}{own} finding{'s' if own > 1 else ''} added")
+    return "; ".join(parts) or "no claims"
 
 
 def _details(record: Record) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import { make, part, short, table } from "./elements.js";
 
 export const papersPart = (view, transport, choose) => {
   const own = part("papers");
-  const verdict = make("select", { name: "verdict", "aria-label": "verdict" }, ...["all verdicts", "confirmed", "corrected", "refuted", "not checkable"].map((word) => make("option", { value: word, text: word })));
+  const verdict = make("select", { name: "verdict", "aria-label": "verdict" }, ...["all verdicts", "confirmed", "corrected", "refuted", "added", "not checkable"].map((word) => make("option", { value: word, text: word })));
   const list = make("ol", { class: "claims", tabindex: "0", "aria-label": "claims" });
   const rows = make("details", {}, make("summary", { text: "Table of verdicts" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "verdicts" }));
   own.body.append(make("p", { class: "row" }, verdict), list, rows);

@@ -13,6 +13,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang import Event, Model, Stiffness, System, compile, parameters, realize, simulate
+from zwang.errors import StateError
 from zwang.gallery import pendulum_on_ellipse
 from zwang.papers.workshop import Workshop
 from zwang.results import Motion
@@ -98,7 +99,10 @@ def passing(system: System, strength: float, label: int, changes: Mapping[str, f
         until=6.0,
         tol=TOLERANCE,
         events=[Event(y - sp.tan(END) * x, direction=1, stop=True, name="passed")],
+        budget={"memory": 2_000_000_000},
     )
+    if motion.status.name != "REACHED":
+        raise StateError(f"The passage at N = {strength:g} did not come to its end. {motion.reason}")
     return motion
 
 

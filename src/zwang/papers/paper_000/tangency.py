@@ -29,7 +29,7 @@ from zwang.papers.paper_000.studies import (
     terms_of,
     traced,
 )
-from zwang.papers.paper_000.theorem_1 import search
+from zwang.papers.paper_000.theorem_1 import leading_terms, search
 from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
@@ -367,10 +367,15 @@ def _both(pair: tuple[int, ...]) -> str:
     "000-thm2-random",
     place="theorem 2",
     statement="Exponents and numbers of solutions at a tangency are the same for all mass matrices, frictions, and "
-    "forces even in the velocity, in general position.",
+    "forces even in the velocity, with `g_2 != 0` and `g_3 != 0`.",
     printed="for any A, B, W with the conditions of the theorem",
     recorded="confirmed",
     systems=(TANGENCY,),
 )
 def random_tangencies(shop: Workshop) -> Finding:
-    return search(shop, TANGENCY, {1: (-0.5, 0.0), -1: (-1.5, -0.75)}, range(201, 201 + shop.many(1, 8)))
+    s = sp.Symbol("s", positive=True)
+    g1, g2, g3 = sp.symbols("g_1:4")
+    leading = leading_terms(4 * s**2 * g1, 2 * s * g3, 2 * s * g2, s)
+    closed = [(-1, g2 / (2 * g1)), (0, g2 / g3), (0, -g2 / g3)]
+    seeds = range(201, 201 + shop.many(3, 16))
+    return search(shop, TANGENCY, {1: (-0.5, 0.0), -1: (-1.5, -0.75)}, seeds, leading, closed)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
+from zwang import compile, reactions
 from zwang.papers.claim import claim
 from zwang.papers.findings import Comparison, Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.crossing import across, nearest_points, random_form
@@ -21,6 +23,7 @@ from zwang.papers.paper_000.studies import (
     crossing_at,
     exponents,
     family,
+    form,
     growth,
     rough_pendulum,
     rows,
@@ -28,6 +31,7 @@ from zwang.papers.paper_000.studies import (
 )
 from zwang.papers.wording import num, share
 from zwang.papers.workshop import Workshop
+from zwang.results import Asymptotics, Reactions
 
 FOLDED_RODS = {"x_B": 2, "y_B": 0, "x_C": 1, "y_C": 0}
 
@@ -119,21 +123,45 @@ def two_or_none(shop: Workshop) -> Finding:
     ]
     below = [pair for item, pair in zip(eps, numbers, strict=True) if item < found.threshold]
     above = [pair for item, pair in zip(eps, numbers, strict=True) if item > found.threshold]
+    load, pushed = _odd_load(shop)
     return Finding(
         computed=f"Threshold eps* = {num(found.threshold)}. Numbers of solutions for the two directions: "
-        f"{below[-1][0]} and {below[-1][1]} at 0.99 eps*, {above[0][0]} and {above[0][1]} at 1.01 eps* and beyond.",
+        f"{below[-1][0]} and {below[-1][1]} at 0.99 eps*, {above[0][0]} and {above[0][1]} at 1.01 eps* and beyond. "
+        f"With forces odd in the velocity, `B = (0, 12 v_x)`, where `|b| = a` at eps* = 0.0625: "
+        f"{'; '.join(f'{pair[0]} and {pair[1]} at {part:g} eps*' for part, pair in pushed.items())}. The threshold is "
+        f"{num(load.threshold)} there, where {load.threshold.binds}.",
         comparisons=(
             as_printed("two and none at every eps", all(pair == [0, 2] for pair in numbers)),
             as_corrected("two and none below the threshold", all(pair == [0, 2] for pair in below)),
             as_corrected("one and one above it", all(pair == [1, 1] for pair in above)),
             as_corrected("threshold", found.threshold, star),
+            as_corrected("it binds where |b| = a", found.threshold.binds, "|b| = a"),
+            as_corrected("odd forces: two and none below (v^2/g_2)^2", [pushed[0.01], pushed[0.05]], [[0, 2]] * 2),
+            as_corrected("odd forces: none both ways beyond", [pushed[x] for x in (0.3, 0.6, 0.9)], [[0, 0]] * 3),
+            as_corrected("odd forces: threshold (v^2/g_2)^2", load.threshold, 1 / 144),
+            as_corrected("odd forces: it binds where c = 0", load.threshold.binds, "c = 0"),
             sound("in the limit", counts(found, 1) | counts(found, -1) == {(0, 2)}),
         ),
-        corrected="Two and none for `0 < eps < eps_{*}`, with `eps_{*}^(1/2) = |g_3|/(2 g_1)`; beyond it there is "
-        "exactly one multiplier both ways.",
+        corrected="Two and none for `0 < eps < eps_{*}`, with `eps_{*}^(1/2) = |g_3|/(2 g_1)`, as long as c keeps its "
+        "sign: for `eps^(1/2) < v^2/|g_2|`, or for forces even in the velocity where `c != 0`. Beyond `eps_{*}` there "
+        "is exactly one multiplier both ways.",
         data={"threshold": found.threshold},
         pictures=(crossing_map(shop),),
     )
+
+
+def _odd_load(shop: Workshop) -> tuple[Asymptotics, dict[float, list[int]]]:
+    """Return growth and numbers of solutions, over parts of the eps at which |b| = a, with a force odd in v."""
+    vx = shop.system(CROSSING).velocities[0]
+    system = form(shop, CROSSING, A=[[1, 0], [0, 1]], B=(0, 12 * vx), W=(sp.Rational(1, 2), 1))
+    params = {"mu": 0.5, "eps": 0.0}
+    model, star = compile(system), 0.0625
+    numbers = {}
+    for part in (0.01, 0.05, 0.3, 0.6, 0.9):
+        states = [crossing_at(part * star, v) for v in (1.0, -1.0)]
+        found = [reactions(model, state, {**params, "eps": state.pop("eps")}) for state in states]
+        numbers[part] = sorted(len(item.solutions) for item in found if isinstance(item, Reactions))
+    return growth(system, params, ORIGIN, "curve", "x"), numbers
 
 
 @claim(
@@ -165,17 +193,37 @@ def rate(shop: Workshop) -> Finding:
     "000-thm1-random",
     place="theorem 1",
     statement="Exponents and numbers of solutions at a crossing are the same for all mass matrices, forces and "
-    "frictions in general position.",
+    "frictions with `g_3 != 0`.",
     printed="for any A, B, W with the conditions of the theorem",
     recorded="confirmed",
     systems=(CROSSING,),
 )
 def random_crossings(shop: Workshop) -> Finding:
-    return search(shop, CROSSING, {1: (-1.0, -0.5), -1: (-1.0, -0.5)}, range(101, 101 + shop.many(1, 8)))
+    s, v = sp.symbols("s v", positive=True)
+    g1, g2, g3 = sp.symbols("g_1:4")
+    leading = leading_terms(4 * s**2 * g1, 2 * s * g3, 2 * s * g2 + 2 * v**2, s)
+    wanted = [(-2, v**2 / (2 * g1)), (-1, v**2 / g3), (-1, -(v**2) / g3)]
+    seeds = range(101, 101 + shop.many(3, 16))
+    return search(shop, CROSSING, {1: (-1.0, -0.5), -1: (-1.0, -0.5)}, seeds, leading, wanted)
 
 
-def search(shop: Workshop, kind: str, wanted: dict[int, tuple[float, float]], seeds: range) -> Finding:
-    """Return the finding of a search through random normal forms for exponents or numbers that differ."""
+Leading = list[tuple[int, Any]]
+"""Powers of the distance s and coefficients, of the multiplier without friction and of the two with it."""
+
+
+def leading_terms(a: Any, b: Any, c: Any, s: Any) -> Leading:
+    """Return the leading terms of c/a, c/(a + b) and c/(a - b) in s, for coefficients that are symbols."""
+    found = []
+    for below in (a, a + b, a - b):
+        top, bottom = (sp.Poly(sp.expand(item), s).terms()[-1] for item in (c, below))
+        found.append((top[0][0] - bottom[0][0], sp.simplify(top[1] / bottom[1])))
+    return found
+
+
+def search(
+    shop: Workshop, kind: str, wanted: dict[int, tuple[float, float]], seeds: range, leading: Leading, closed: Leading
+) -> Finding:
+    """Return the finding on all A, B, W: leading terms with symbols, then random systems that could differ."""
     differ, residual = [], 0.0
     for seed in seeds:
         found = growth(random_form(shop, kind, seed), {"eps": 0, "mu": 0.3}, ORIGIN, "curve")
@@ -188,12 +236,19 @@ def search(shop: Workshop, kind: str, wanted: dict[int, tuple[float, float]], se
     text = ", ".join(
         f"{smooth:g} and {rough:g} for eps {'>' if s > 0 else '<'} 0" for s, (smooth, rough) in wanted.items()
     )
+    same = all(p == q and sp.simplify(x - y) == 0 for (p, x), (q, y) in zip(leading, closed, strict=True))
     return Finding(
-        computed=f"Random A, B, W that depend on x and y, forces even in the velocity: exponents without and with "
-        f"friction {text}, two solutions one way and none the other. Systems that differ: "
-        f"{share(len(differ), len(seeds))}.",
-        comparisons=(as_printed("systems that differ", len(differ), 0), sound("systems were tried", len(seeds) > 0)),
+        computed="With symbols for the values of `g_1`, `g_2`, `g_3` at the point, eps > 0: the multipliers go like "
+        f"the distance to the power {leading[0][0]} without friction and {leading[1][0]} with it, for all of them. "
+        f"Random A, B, W that depend on x and y, forces even in the velocity: exponents without and with friction "
+        f"{text}, two solutions one way and none the other. Systems that differ: {share(len(differ), len(seeds))}.",
+        comparisons=(
+            as_printed("leading terms for all values of g", same),
+            as_printed("systems that differ", len(differ), 0),
+            sound("systems were tried", len(seeds) > 2),
+        ),
         residual=residual,
+        data={"tried": len(seeds)},
     )
 
 

@@ -7,10 +7,11 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from zwang import Contact, ContactProblem, reactions
 
-__all__ = ["ask", "body", "generic", "leaning", "least_omega", "omega", "random_ladder", "sides"]
+__all__ = ["ask", "body", "generic", "has_self_stress", "leaning", "least_omega", "omega", "random_ladder", "sides"]
 
 
 def ask(problem: ContactProblem, **options: Any) -> Any:
@@ -95,3 +96,24 @@ def sides(l: float, degrees: float) -> tuple[float, float]:
 def random_ladder(rng: Any) -> tuple[float, float]:
     """Return half length and angle [degrees] of a random ladder."""
     return float(rng.uniform(1.0, 3.0)), float(rng.uniform(100.0, 170.0))
+
+
+def has_self_stress(problem: ContactProblem) -> bool:
+    """Return whether reactions in the friction cones, not all zero, balance each other: linear programs decide.
+
+    For each choice of signs of the two-sided normal forces the question is whether sum n_j N_j + t_j T_j = 0 with
+    sum |N_j| = 1 and |T_j| <= mu_j |N_j| can be met.
+    """
+    rows = problem.rows
+    k = len(rows.friction)
+    for signs in itertools.product(*[(1.0, -1.0) if two else (1.0,) for two in rows.bilateral]):
+        balance = np.hstack([rows.normal.T * np.array(signs), rows.tangent.T])
+        equal = np.vstack([balance, np.concatenate([np.ones(k), np.zeros(k)])])
+        cone = np.block([[-np.diag(rows.friction), np.eye(k)], [-np.diag(rows.friction), -np.eye(k)]])
+        found = linprog(
+            np.zeros(2 * k), A_ub=cone, b_ub=np.zeros(2 * k), A_eq=equal, b_eq=np.append(np.zeros(len(balance)), 1.0),
+            bounds=[(0, None)] * k + [(None, None)] * k,
+        )  # fmt: skip
+        if found.status == 0:
+            return True
+    return False

@@ -88,9 +88,10 @@ def uniqueness(shop: Workshop) -> Finding:
             sound("rest is a solution", rows[0], [0.0, 0.0, 0.0], tol=1e-9),
             sound("slip is a solution", rows[-1], [0.2742, 0.0, 0.0914], tol=2e-4),
         ),
-        corrected="Positive definiteness proves existence. Uniqueness needs, for every set K of resting contacts that "
-        "stick and all signs of the others, that `n^T P_K (n + s mu t)` has a positive definite symmetric part, where "
-        "P_K is the inverse mass with the tangents of K projected out; if every contact slides, Omega is enough.",
+        corrected="Positive definiteness proves existence. Uniqueness, with friction along lines, needs, for every set "
+        "K of resting contacts that stick and all signs of the others, that `n^T P_K (n + s mu t)` has a positive "
+        "definite symmetric part, where P_K is the inverse mass with the tangents of K projected out; if every contact "
+        "slides, Omega is enough.",
         residual=found.residual,
         data={"eigenvalue": eigenvalue, "accelerations": rows},
         pictures=(

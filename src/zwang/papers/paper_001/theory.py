@@ -45,8 +45,9 @@ def gaps_at(problem: ContactProblem, N: Any) -> Any:
     recorded="confirmed",
 )
 def theorem_11(shop: Workshop) -> Finding:
-    rng, count = shop.rng(71), shop.many(60, 600)
-    least, solutions, passed, tried, residual = 0.0, 0, 0, 0, 0.0
+    rng, count = shop.rng(71), shop.many(30, 600)
+    least, solutions, solved, residual = 0.0, 0, 0, 0.0
+    strangers: list[float] = []
     for _ in range(count):
         problem = generic(rng, rest=0.5, bilateral=0.3, bias=0.5)
         found = ask(problem, certify=False)
@@ -58,21 +59,45 @@ def theorem_11(shop: Workshop) -> Finding:
             others = np.where(free, others, np.abs(others))
             least = min(least, float(((others - solution.normal) @ gaps).min()))
             solutions += 1
-        # The other way: random admissible forces are no solution, and some N' says so.
-        N = np.where(free, rng.normal(size=2), np.abs(rng.normal(size=2)))
-        gaps = gaps_at(problem, N)
-        worst = np.where(free, -np.abs(gaps), np.minimum(gaps * (0 - N), np.where(gaps < 0, gaps, 0.0)))
-        passed, tried = passed + bool(worst.min() > -1e-9), tried + 1
+        # The other way: forces that satisfy the inequality, found from it alone, are solutions of the laws.
+        N = solve_inequality(problem, np.where(free, rng.normal(size=2), np.abs(rng.normal(size=2))))
+        if N is not None:
+            solved += 1
+            off = [float(np.abs(N - item.normal).max()) for item in found.solutions]
+            strangers.append(min(off, default=np.inf) / (1 + float(np.abs(N).max())))
     return Finding(
         computed=f"{count} random problems, {solutions} solutions: over 50 random N' each the expression is never "
-        f"below {num(least, 1)}. Of {tried} random admissible forces that are no solutions {passed} satisfy it.",
+        f"below {num(least, 1)}. In {solved} of them the inequality was solved by itself, by projected steps; the "
+        f"forces are those of a solution to {num(max(strangers), 1)}.",
         comparisons=(
             as_printed("least value at solutions", least, 0.0, tol=1e-8),
-            as_printed("forces that satisfy it without being solutions", passed, 0),
+            as_printed("solutions of the inequality that solve the laws", max(strangers), 0.0, tol=1e-7),
             sound("solutions were found", solutions > 0),
+            sound("the inequality was solved in most problems", solved > 0.6 * count),
         ),
         residual=residual,
+        data={"solved": solved},
     )
+
+
+def solve_inequality(problem: ContactProblem, N: Any, *, steps: int = 4000) -> Any:
+    """Return normal forces that satisfy (3.5), by Korpelevich's projected steps from N; None where they don't settle.
+
+    Nothing but `gaps_at` is asked: no modes, no enumeration.
+    """
+    free, rows = problem.rows.bilateral, problem.rows
+    length = 0.25 / np.linalg.norm(rows.normal @ np.linalg.solve(problem.mass, rows.normal.T), 2)
+
+    def stepped(at: Any) -> Any:
+        moved = N - length * gaps_at(problem, at)
+        return np.where(free, moved, np.maximum(moved, 0.0))
+
+    for _ in range(steps):
+        middle = stepped(N)
+        if np.abs(middle - N).max() <= 1e-11 * (1 + np.abs(N).max()):
+            return N
+        N = stepped(middle)
+    return None
 
 
 @claim(

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from zwang import simulate
 from zwang.papers.claim import claim
@@ -21,12 +22,20 @@ START = (-0.3, 0.42)
 """Polar angle of C and its rate."""
 Values = tuple[tuple[str, float], ...]
 SLACKS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+PULLED, PUSHED = 0.9, 0.95
+"""Curvatures of the ellipse at the fold on both sides of the one at which a two-sided guide begins to push."""
 
 
 def longer(slack: float, case: dict[str, Any]) -> dict[str, Any]:
     """Return the ellipse of a string that is longer by `slack`, between the same foci."""
     r1 = case["r1"] + slack / 2
     return {"r1": r1, "r2": math.sqrt(r1**2 - case["r1"] ** 2 + case["r2"] ** 2), "a": case["a"]}
+
+
+def bent(curvature: float) -> dict[str, Any]:
+    """Return the ellipse with the long axis of the touching one and a curvature r1/r2^2 at the fold."""
+    r1 = TOUCHING["r1"]
+    return {"r1": r1, "r2": math.sqrt(r1 / curvature), "a": 1 - r1}
 
 
 @lru_cache(maxsize=64)
@@ -125,31 +134,49 @@ def no_fold(shop: Workshop) -> Finding:
     statement="With a string that is a little too long the pendulum leaves it near the folded pose, flies over to the "
     "other branch and hits it; both places tend to the folded pose as the string is shortened.",
     printed="the points of leaving and of impact tend to (0, pi) as the excess length tends to 0; the branch changes",
-    recorded="confirmed",
-    systems=(STRING,),
+    recorded="corrected",
+    systems=(STRING, JOINT),
+    new="at crossings with a curvature near 1 a two-sided guide would have to push before the fold; the multiplier "
+    "along the branch was followed to its zero, and strings on both sides of it were run",
 )
 def string_crossing(shop: Workshop) -> Finding:
     orders, switched, lost, residuals = [], [], [], [0.0]
-    for label in (1, -1):
-        motions = [run(shop, STRING, label, **longer(slack, SLIM)) for slack in SLACKS]
-        leave = [abs(_places(motion, "lift-off")[0]) for motion in motions]
-        land = [abs(_places(motion, "impact")[0]) for motion in motions]
-        loss = [float(motion.energy["total"][0] - motion.energy["total"][-1]) for motion in motions]
-        orders += [float(np.polyfit(np.log(SLACKS), np.log(values), 1)[0]) for values in (leave, land)]
-        lost.append(float(np.polyfit(np.log(SLACKS), np.log(loss), 1)[0]))
-        switched += [float(label_of(motion.end)) * label for motion in motions]
-        residuals += [float(motion.residual) for motion in motions]
+    for case in (SLIM, bent(PULLED)):
+        for label in (1, -1):
+            motions = [run(shop, STRING, label, **longer(slack, case)) for slack in SLACKS]
+            leave = [abs(_places(motion, "lift-off")[0]) for motion in motions]
+            land = [abs(_places(motion, "impact")[0]) for motion in motions]
+            loss = [float(motion.energy["total"][0] - motion.energy["total"][-1]) for motion in motions]
+            orders += [float(np.polyfit(np.log(SLACKS), np.log(values), 1)[0]) for values in (leave, land)]
+            lost.append(float(np.polyfit(np.log(SLACKS), np.log(loss), 1)[0]))
+            switched += [float(label_of(motion.end)) * label for motion in motions]
+            residuals += [float(motion.residual) for motion in motions]
+    pushed = {label: [run(shop, STRING, label, **longer(s, bent(PUSHED))) for s in SLACKS[2:4]] for label in (1, -1)}
+    kept = {label: [float(label_of(motion.end)) * label for motion in motions] for label, motions in pushed.items()}
+    hits = [abs(_places(motion, "impact")[0]) for motion in pushed[1]]
+    limit = last_pull(shop)
     return Finding(
-        computed=f"Excess length s from 1e-5 to 1e-9, both starts: the places of leaving and of impact go like s to "
-        f"the {vec(orders, 3)}, the energy lost like s to the {vec(lost, 3)}; the label changes in "
-        f"{sum(x < 0 for x in switched)} of {len(switched)}.",
+        computed=f"Curvatures 0.713 and {PULLED}, excess length s from 1e-5 to 1e-9, both starts: the places of "
+        f"leaving and of impact go like s to the {vec(orders, 3)}, the energy lost like s to the {vec(lost, 3)}; the "
+        f"label changes in {sum(x < 0 for x in switched)} of {len(switched)}. Curvature {PUSHED}, from the branch +: "
+        f"the first impact stays at {vec(hits, 3)} rad and the label is kept. A two-sided guide pulls all the way up "
+        f"to the curvature {num(limit, 5)}.",
         comparisons=(
-            as_printed("both places tend to the folded pose", bool(min(orders) > 0.1)),
-            as_printed("the label changes every time", switched, [-1.0] * len(switched)),
-            sound("orders 1/4", orders, [0.25] * 4, tol=0.02),
-            sound("order of the loss", lost, [1.0] * 2, tol=0.02),
+            as_printed("the label changes every time, curvature 0.95 too", [*switched, *kept[1]], [-1.0] * 22),
+            as_corrected("both places tend to the folded pose", bool(min(orders) > 0.1)),
+            as_corrected("the label changes every time where the guide pulls", switched, [-1.0] * len(switched)),
+            as_corrected("beyond, from the branch +, it is kept", kept[1], [1.0, 1.0]),
+            as_corrected("beyond, from the branch -, it changes", kept[-1], [-1.0, -1.0]),
+            as_corrected("beyond, the impact stays away from the fold", hits[1] / hits[0], 1.0, tol=0.1),
+            as_corrected("the guide pulls up to a curvature between", 0.915 < limit < 0.92),
+            sound("orders 1/4", orders, [0.25] * 8, tol=0.03),
+            sound("order of the loss", lost, [1.0] * 4, tol=0.03),
         ),
+        corrected="True where the multiplier of a two-sided guide stays a pull on the way to the fold: for this start "
+        "on the branch - always, on the branch + up to a curvature of 0.9185. Beyond it the string is left before the "
+        "fold, and from 0.93 on the pendulum lands on the branch from which it came.",
         residual=max(residuals),
+        data={"last pull": limit, "orders": orders},
     )
 
 
@@ -168,33 +195,53 @@ def string_stays(shop: Workshop) -> Finding:
     leave = [_places(motion, "lift-off")[0] for motion in small]
     flights = [_last_gap(shop, motion) for motion in small]
     crossing = [_places(run(shop, STRING, -1, **longer(slack, SLIM)), "lift-off")[0] for slack in (1e-7, 1e-9)]
+    near = {k: _first_push(shop, bent(k), 1) for k in (PULLED, PUSHED)}
+    limit = last_pull(shop)
     return Finding(
         computed="Where the branches touch a two-sided guide would have to push from phi = "
         f"{num(pushes['touching'], 3)} on, which a string can't: it is left at phi = {vec(leave, 4)} for excess "
         f"lengths 1e-8, 1e-9, 1e-10, and in the last flight C is up to {num(max(flights), 2)} inside the ellipse. "
-        f"Where they cross it is left at {vec(crossing, 2)} for 1e-7, 1e-9.",
+        f"Where they cross it is left at {vec(crossing, 2)} for 1e-7, 1e-9, at the curvature 0.713; at {PUSHED} the "
+        f"guide would push from phi = {num(near[PUSHED], 3)} on, on the branch +. It pulls all the way up to the "
+        f"curvature {num(limit, 5)}.",
         comparisons=(
             as_printed("contact is lost only in the point", bool(max(np.abs(leave)) < 0.01)),
             as_corrected("crossing: the force stays a pull", pushes["crossing"], 0.0),
+            as_corrected(f"crossing, curvature {PULLED}: the force stays a pull", near[PULLED], 0.0),
+            as_corrected(f"crossing, curvature {PUSHED}: a push before the fold", near[PUSHED] < -0.01),
+            as_corrected("the guide pulls up to a curvature between", 0.915 < limit < 0.92),
             as_corrected("touching: contact is lost at a finite distance", bool(np.abs(leave).min() > 0.1)),
             as_corrected("the same for all small excess lengths", float(np.ptp(leave)) < 2e-4),
             as_corrected("crossing: the place of leaving tends to 0", abs(crossing[1] / crossing[0]) < 0.35),
             sound("the flight is hardly visible", bool(1e-5 < max(flights) < 1e-2)),
         ),
-        corrected="True where the branches cross. Where they touch, the multiplier of the ellipse tends to plus "
-        "infinity, a push; a string can't push, and contact is lost at a finite distance, though the gap is too small "
-        "to be seen.",
+        corrected="True where the multiplier of a two-sided guide stays a pull: where the branches cross with a "
+        "curvature up to 0.9185 for this start on the branch +, and with any on the branch -. Nearer to 1 it becomes a "
+        "push before the fold, and where they touch it tends to plus infinity; a string can't push, and contact is "
+        "lost at a finite distance, though the gap is too small to be seen.",
         residual=max(float(motion.residual) for motion in small),
         data={"leave": leave, "gap": max(flights)},
         pictures=(_gap_picture(shop),),
     )
 
 
-def _first_push(shop: Workshop, case: dict[str, Any]) -> float:
-    """Return where a two-sided guide begins to push C outwards on the way to the folded pose, or 0; label -."""
-    model = shop.model(JOINT)
+def last_pull(shop: Workshop) -> float:
+    """Return the curvature at which a two-sided guide begins to push, next to the fold, on the branch +."""
+    near = np.array([START[0], -3e-3])
+    return float(brentq(lambda k: _pushes(shop, bent(k), 1, near)[1], 0.9, 0.93, xtol=1e-10))
+
+
+def _first_push(shop: Workshop, case: dict[str, Any], label: int = -1) -> float:
+    """Return where a two-sided guide begins to push C outwards on the way to the folded pose, or 0."""
     phi = np.linspace(START[0], -1e-3, 300)
-    single = [start(shop, JOINT, float(angle), 1.0, -1, **case)[0] for angle in phi]
+    pushing = np.flatnonzero(_pushes(shop, case, label, phi) > 0)
+    return float(phi[pushing[0]]) if len(pushing) else 0.0
+
+
+def _pushes(shop: Workshop, case: dict[str, Any], label: int, phi: Any) -> Any:
+    """Return the multiplier of a two-sided guide at polar angles of C, the first of which is the start."""
+    model = shop.model(JOINT)
+    single = [start(shop, JOINT, float(angle), 1.0, label, **case)[0] for angle in phi]
     states = {key: np.array([item[key] for item in single]) for key in single[0]}
     params = shop.values(JOINT, **case)[1]
     inertia, potential = np.asarray(model.terms(states, params).energies)
@@ -202,8 +249,7 @@ def _first_push(shop: Workshop, case: dict[str, Any]) -> float:
     rate = np.sqrt((energy - potential) / inertia)  # by conservation of energy, from the start
     moving = {key: value * (rate if key.startswith("v_") else 1.0) for key, value in states.items()}
     # f grows outwards: a positive multiplier pushes C out.
-    pushing = np.flatnonzero(np.asarray(model.multipliers(moving, params)["ellipse"]) > 0)
-    return float(phi[pushing[0]]) if len(pushing) else 0.0
+    return np.asarray(model.multipliers(moving, params)["ellipse"])
 
 
 def _last_gap(shop: Workshop, motion: Motion) -> float:
@@ -247,7 +293,7 @@ def _gap_picture(shop: Workshop) -> Picture:
 def string_switches(shop: Workshop) -> Finding:
     after = {
         name: [float(label_of(run(shop, STRING, label, **longer(1e-8, case)).end)) for label in (1, -1)]
-        for name, case in (("crossing", SLIM), ("touching", TOUCHING))
+        for name, case in (("crossing", SLIM), ("near", bent(PUSHED)), ("touching", TOUCHING))
     }
     # The flight from the folded pose itself, with the common velocity of both branches.
     free = shop.system(JOINT).replace(constraints=[])
@@ -258,16 +304,19 @@ def string_switches(shop: Workshop) -> Finding:
     labels = label_of(flight.at(np.linspace(0.02, 0.3, 20)))
     return Finding(
         computed=f"Starts on the branches + and -: after the passage the labels are {vec(after['crossing'])} where the "
-        f"branches cross and {vec(after['touching'])} where they touch (string longer by 1e-8, inelastic). A free "
+        f"branches cross, {vec(after['near'])} where they cross with the curvature {PUSHED} and "
+        f"{vec(after['touching'])} where they touch (string longer by 1e-8, inelastic). A free "
         f"flight from the folded pose with the common velocity has the label {num(labels[0])}.",
         comparisons=(
             as_printed("touching: the labels change", after["touching"], [-1.0, 1.0]),
             as_printed("crossing: the labels change", after["crossing"], [-1.0, 1.0]),
             as_corrected("touching: both land on one branch", after["touching"], [1.0, 1.0]),
             as_corrected("crossing: the labels change", after["crossing"], [-1.0, 1.0]),
+            as_corrected("crossing, nearly touching: both land on one branch", after["near"], [1.0, 1.0]),
             as_corrected("the free flight goes to that branch", [float(x) for x in labels], [1.0] * 20),
         ),
-        corrected="True where the branches cross. Where they touch, an inelastic string brings the pendulum to the "
-        "branch + when it passes towards positive phi (and to - the other way), so that one of the two arrivals keeps "
-        "its branch.",
+        corrected="True where the branches cross and the guide pulls on the way, for this start up to a curvature of "
+        "0.9185. Where they touch, and where they cross with a curvature from about 0.93 on, an inelastic string "
+        "brings the pendulum to the branch + when it passes towards positive phi (and to - the other way), so that one "
+        "of the two arrivals keeps its branch.",
     )

@@ -211,12 +211,11 @@ def whole_sequence(shop: Workshop) -> Finding:
         )
         orders[name] = found.orders["velocity"].value
         residual = max(residual, float(np.max(found.residual)))
-    worst = max(abs(value + 1) for value in orders.values() if np.isfinite(value))
     return Finding(
         computed="Orders of the velocity: "
         + ", ".join(f"{name} {num(value, 4)}" for name, value in orders.items())
         + ". The proof gives a subsequence; no exception was seen.",
-        comparisons=(as_printed("largest distance of the orders from -1", worst, 0.0, tol=0.05),),
+        comparisons=(as_printed("orders", list(orders.values()), [-1.0] * len(cases), tol=0.05),),
         data={"orders": list(orders.values())},
         residual=residual,
     )
