@@ -94,6 +94,13 @@ nightly: $(TOOLS) ## what takes longer than a change can wait: fuzz, random prob
 	@printf '==> %s\n' 'nightly: pytest -m nightly on $(WORKERS) processes'
 	@$(BIN)/python -m pytest -q -rP -n $(WORKERS) --dist worksteal -m nightly tests
 
+gpu: $(TOOLS) ## tests and benchmark of the backend cuda, on a machine with an NVIDIA GPU
+	@$(BIN)/python -c 'import cupy; cupy.cuda.runtime.getDeviceCount()' 2>/dev/null || { \
+	  echo "make gpu: no NVIDIA GPU that CuPy can use. Cure: $(BIN)/pip install 'cupy-cuda13x[ctk]', on a machine with a GPU and its driver" >&2; \
+	  exit 1; }
+	$(call step,gpu: every test that the backend takes part in,$(BIN)/python -m pytest -q tests/test_cuda.py tests/test_lanes.py tests/contracts/test_backends.py -k "cuda or lanes")
+	$(call step,gpu: benchmark,$(BIN)/python benchmarks/bench_gpu.py)
+
 bench: $(TOOLS) ## benchmarks against peers, each with its residual
 	@found=; for file in benchmarks/bench_*.py; do [ -e "$$file" ] || continue; found=yes; \
 	  printf '==> %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done; \

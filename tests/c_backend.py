@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import zwang as zw
+from zwang import _kernels
 from zwang._derive.program import Program
 from zwang._kernels import Service
 from zwang._kernels.c import function_source
+from zwang._kernels.cuda import CudaKernels
 from zwang._kernels.outputs import NO_TABLE, Functions, Outputs
 
 COMPILER = shutil.which("cc")
@@ -66,6 +69,65 @@ def caller(function):
         return int(function(float(t), *(array.ctypes.data for array in arrays), out.ctypes.data))
 
     return call
+
+
+class CText:
+    """A text for lanes as a library: kernels run over their lanes one after the other."""
+
+    def __init__(self, source: str) -> None:
+        self.library = library(source, None, "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-parameter")
+
+    def uniform(self, values: np.ndarray) -> None:
+        (ctypes.c_double * values.size).in_dll(self.library, "U")[:] = values.tolist()
+
+    def launch(self, name: str, lanes: int, *arguments) -> None:
+        kinds = {float: ctypes.c_double, int: ctypes.c_longlong}
+        given = [
+            ctypes.c_void_p(item.ctypes.data) if isinstance(item, np.ndarray) else kinds[type(item)](item)
+            for item in arguments
+        ]
+        function = getattr(self.library, name)
+        function.restype = None
+        function(*given)
+
+
+class CLauncher:
+    """Runs the texts of the backend `cuda` on the processor."""
+
+    def load(self, source: str) -> CText:
+        return CText(source)
+
+    def put(self, array) -> np.ndarray:
+        return np.array(array, order="C")
+
+    def empty(self, shape: tuple[int, ...], kind: str) -> np.ndarray:
+        return np.full(shape, 77, dtype=kind)  # what is not written shows
+
+    def missing(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.full(shape, np.nan)
+
+    def fetch(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+
+def on_a_device(name: str) -> str:
+    """Return the name of a backend for many states, `cuda` or `lanes in c`, registered; skip where it can't run."""
+    if name == "cuda":
+        pytest.importorskip("cupy")
+    elif COMPILER is None:
+        pytest.skip("no C compiler")
+    else:
+        _kernels.register(LanesInCBackend())
+    return name
+
+
+class LanesInCBackend:
+    """The backend `cuda` with its texts compiled for the processor."""
+
+    name = "lanes in c"
+
+    def build(self, system: zw.System) -> Service:
+        return CudaKernels(system, CLauncher())
 
 
 class CBackend:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
+from zwang._kernels import Service
 from zwang._numerics.pacing import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
 from zwang._simulate import ensemble
@@ -19,7 +20,7 @@ PARAMS = {**ENTRY.params, "a": -0.4, "g": 9.81}
 
 @pytest.fixture(autouse=True)
 def _always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ensemble, "WORTH", 0)
+    monkeypatch.setattr(Service, "lanes_from", 0)
     monkeypatch.setattr(ensemble, "MANY", 4)
 
 
@@ -124,3 +125,21 @@ def test_an_ensemble_by_time_stepping_has_one_budget() -> None:
     # Each takes 500 steps: the third finds 200 of them.
     assert found.statuses.tolist() == ["REACHED", "REACHED", "UNFINISHED"]
     assert "1,200 steps" in found.reason
+
+
+def test_states_at_many_times_have_the_axis_of_times_first() -> None:
+    found = moved(tol=1e-11)
+    times = [0.75, 0.0, 0.25, 1.5]
+    several = found.at(times)
+    assert several["x_B"].shape == (4, 6)
+    assert several["t"][:, 0].tolist() == times
+    assert np.isnan(several["x_B"][3]).all()
+    for k in (0, 1, 2):
+        alone = found.at(times[k])
+        assert several["v_y_C"][k] == pytest.approx(alone["v_y_C"], abs=1e-10)
+        assert alone["v_y_C"] == pytest.approx([motion.at(times[k])["v_y_C"] for motion in found], abs=1e-10)
+
+
+def test_times_that_are_none_are_refused() -> None:
+    with pytest.raises(zw.StateError, match="at takes a time or a list of times"):
+        moved().at([0.1, np.nan])

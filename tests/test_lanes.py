@@ -7,9 +7,10 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from c_backend import on_a_device
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import Lanes
+from zwang._kernels.lanes import SideBySide
 from zwang._kernels.moving import moving
 from zwang._numerics.pacing import portions
 from zwang.gallery.pendulum_on_ellipse import place
@@ -19,9 +20,10 @@ PARAMS = {**ENTRY.params, "a": -0.4, "g": 9.81}
 HELD = ActiveSet((0, 1, 2))
 
 
-@pytest.fixture(scope="module")
-def lanes() -> Lanes:
-    found = zw.compile(ENTRY.system).kernels.lanes(HELD)
+@pytest.fixture(scope="module", params=["native", "lanes in c", "cuda"])
+def lanes(request: pytest.FixtureRequest) -> SideBySide:
+    backend = request.param if request.param == "native" else on_a_device(request.param)
+    found = zw.compile(ENTRY.system, backend).kernels.lanes(HELD)
     assert found is not None
     return found
 
@@ -34,7 +36,7 @@ def starts(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.hstack([item.q for item in inputs]), np.hstack([item.v for item in inputs]), inputs[0].params
 
 
-def test_lanes_end_where_single_motions_end(lanes: Lanes) -> None:
+def test_lanes_end_where_single_motions_end(lanes: SideBySide) -> None:
     # 19 motions of different lengths in 8 lanes: lanes are refilled, some stay empty at the end.
     q, v, params = starts(19)
     until = np.linspace(0.0, 3.0, 19)
@@ -50,7 +52,7 @@ def test_lanes_end_where_single_motions_end(lanes: Lanes) -> None:
     assert found.drift.max() < 1e-11
 
 
-def test_a_lane_does_not_depend_on_its_neighbours(lanes: Lanes) -> None:
+def test_a_lane_does_not_depend_on_its_neighbours(lanes: SideBySide) -> None:
     q, v, params = starts(11)
     together = lanes.run(np.zeros(11), q, v, params, np.full(11, 1.0), 1e-10)
     alone = lanes.run(np.zeros(1), q[:, [7]], v[:, [7]], params, np.full(1, 1.0), 1e-10)
@@ -58,7 +60,7 @@ def test_a_lane_does_not_depend_on_its_neighbours(lanes: Lanes) -> None:
     assert together.steps[7] == alone.steps[0]
 
 
-def test_motions_with_their_own_parameters(lanes: Lanes) -> None:
+def test_motions_with_their_own_parameters(lanes: SideBySide) -> None:
     q, _, params = starts(1)
     own = np.repeat(params, 3, axis=1)
     names = [item.name for item in ENTRY.system.parameters]
@@ -71,14 +73,14 @@ def test_motions_with_their_own_parameters(lanes: Lanes) -> None:
     assert found.v[:, 0] == pytest.approx(found.v[:, 1] / 2, abs=1e-10)
 
 
-def test_state_that_is_not_finite_is_given_back(lanes: Lanes) -> None:
+def test_state_that_is_not_finite_is_given_back(lanes: SideBySide) -> None:
     q, v, params = starts(3)
     v[0, 1] = np.nan
     found = lanes.run(np.zeros(3), q, v, params, np.full(3, 0.1), 1e-10)
     assert found.reached.tolist() == [True, False, True]
 
 
-def test_motion_towards_a_singular_point_is_given_back(lanes: Lanes) -> None:
+def test_motion_towards_a_singular_point_is_given_back(lanes: SideBySide) -> None:
     # With the parameters of the gallery the pendulum folds at its singular point within 5 s, from -0.4 it doesn't.
     inputs, (q, v, params) = resolve(ENTRY.system, ENTRY.state, ENTRY.params), starts(1)
     both = np.hstack([inputs.q, q]), np.hstack([inputs.v, v])
@@ -87,14 +89,35 @@ def test_motion_towards_a_singular_point_is_given_back(lanes: Lanes) -> None:
     assert ends.t[0] < 5.0
 
 
+def test_states_at_instants_are_those_of_motions_that_end_there(lanes: SideBySide) -> None:
+    q, v, params = starts(5)
+    begin, instants = np.array([0.0, 0.0, 0.3, 0.0, 2.0]), np.array([0.0, 0.25, 0.7, 1.0])
+    found = lanes.sampled(begin, q, v, params, instants, 1e-12)
+    assert found.shape == (4, 8, 5)
+    for row, instant in zip(found, instants, strict=True):
+        there = begin <= instant
+        assert np.isnan(row[:, ~there]).all()
+        ends = lanes.run(begin[there], q[:, there], v[:, there], params, np.full(there.sum(), instant), 1e-12)
+        assert row[:, there] == pytest.approx(np.concatenate([ends.q, ends.v]), abs=2e-11)
+
+
+def test_motions_end_when_the_steps_of_a_budget_are_spent(lanes: SideBySide) -> None:
+    q, v, params = starts(6)
+    found = lanes.run(np.zeros(6), q, v, params, np.full(6, 50.0), 1e-12, most=8)
+    assert not found.reached.any()
+    assert found.interrupted >= 0
+
+
 def driven() -> zw.System:
     (x,), (vx,) = zw.coordinates("x")
     return zw.System(kinetic=vx**2 / 2, forces={x: -sp.sin(zw.t) + sp.Symbol("k")})
 
 
-def test_motions_without_constraints_with_forces_of_time() -> None:
+@pytest.mark.parametrize("backend", ["native", "lanes in c", "cuda"])
+def test_motions_without_constraints_with_forces_of_time(backend: str) -> None:
     # x'' = -sin(t) + k has x = sin(t) + k t^2/2 for x(0) = 0, v(0) = 1.
-    found = zw.compile(driven()).kernels.lanes(ActiveSet(()))
+    name = backend if backend == "native" else on_a_device(backend)
+    found = zw.compile(driven(), name).kernels.lanes(ActiveSet(()))
     assert found is not None
     pulls = np.linspace(-1.0, 1.0, 9)
     ends = found.run(np.zeros(9), np.zeros((1, 9)), np.ones((1, 9)), pulls[None], np.full(9, 2.0), 1e-13)
@@ -109,7 +132,7 @@ def test_friction_one_sided_constraints_and_switching_forces_have_no_lanes() -> 
     assert zw.compile(switching).kernels.lanes(ActiveSet(())) is None
 
 
-def test_ends_do_not_depend_on_where_the_loop_pauses(lanes: Lanes) -> None:
+def test_ends_do_not_depend_on_where_the_loop_pauses(lanes: SideBySide) -> None:
     q, v, params = starts(19)
     until = np.linspace(0.2, 1.0, 19)
     whole = lanes.run(np.zeros(19), q, v, params, until, 1e-11)

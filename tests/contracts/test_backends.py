@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 
 import zwang as zw
+from c_backend import on_a_device
 from contracts.random_systems import random_system
 from zwang._compile.values import resolve
+from zwang._kernels.cuda import LARGEST
 from zwang._kernels.terms import Terms
 
 RELATIVE = 1e-12  # the contract: rounding of well-conditioned states, nothing else
-BACKENDS = ["native", "batch"]
+BACKENDS = ["native", "batch", "cuda"]
+ON_DEVICES = ["lanes in c", "cuda"]
 STATES = 7
 
 
 def backend_or_skip(name: str) -> str:
     if name == "batch":
         pytest.importorskip("jax")
-    return name
+    return on_a_device(name) if name in ON_DEVICES else name
 
 
 def spread(state: dict[str, float], size: float, seed: int) -> dict[str, np.ndarray]:
@@ -84,6 +87,26 @@ def test_backends_agree_with_the_reference_on_200_random_systems(block: int) -> 
 
             with jax.disable_jit():  # op by op: the same trace without 400 compilations; the gallery runs it compiled
                 compare(system, params, states, "batch")
+
+
+@pytest.mark.parametrize("backend", ON_DEVICES)
+@pytest.mark.parametrize("seed", range(7, 200, 24))
+def test_lanes_of_a_device_agree_with_the_reference(seed: int, backend: str) -> None:
+    system, params, state = random_system(seed)
+    compare(system, params, spread(state, 0.2, seed), backend_or_skip(backend))
+    each = {name: value * (1 + 0.1 * np.arange(STATES)) for name, value in params.items()}
+    compare(system, each, spread(state, 0.2, seed), backend)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", zw.gallery.names())
+def test_lanes_in_c_agree_with_the_reference_on_every_gallery_system(name: str) -> None:
+    entry = zw.gallery.get(name)
+    if len(entry.system.coordinates) + len(entry.system.constraints) > LARGEST:
+        with pytest.raises(zw.CompileError, match="are too many for the backend 'cuda'"):
+            zw.compile(entry.system, on_a_device("lanes in c")).kernels
+        return
+    compare(entry.system, dict(entry.params), spread(dict(entry.state), 0.05, seed=3), on_a_device("lanes in c"))
 
 
 @pytest.mark.parametrize("seed", range(5, 200, 20))

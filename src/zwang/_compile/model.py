@@ -42,9 +42,9 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
     ----------
     system : System or Model
         A Model of the same backend is returned as it is.
-    backend : {'native', 'reference', 'batch'}
-        Compiled code on the CPU; plain NumPy, the oracle; JAX, for large batches and GPUs. By default 'native', and for
-        a Model its own.
+    backend : {'native', 'reference', 'cuda', 'batch'}
+        Compiled code on the CPU; plain NumPy, the oracle; CUDA on a GPU, for many states and motions; JAX, for many
+        states. By default 'native', and for a Model its own.
     tier : {'compiled', 'plain'}, optional
         Pins how kernels run, as machine code or as plain Python: the same call gives the same bits in one tier. By
         default each call chooses: compiled where its machine code is on disk, plain for single states and while machine

@@ -18,6 +18,7 @@ _PLACES = {
     "reference": ("zwang._kernels.interpreted", "ReferenceBackend"),
     "native": ("zwang._kernels.native", "NativeBackend"),
     "batch": ("zwang._kernels.jax", "BatchBackend"),
+    "cuda": ("zwang._kernels.cuda", "CudaBackend"),
 }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +51,81 @@ class LaneEnds:
     interrupted: int = -1
 
 
+class SideBySide(Protocol):
+    """A mode ready to move many states side by side: on this processor, or elsewhere.
+
+    `width`: how many motions that were begun may be unfinished when a computation is interrupted.
+    """
+
+    @property
+    def width(self) -> int: ...
+
+    def run(
+        self,
+        t: Array,
+        q: Array,
+        v: Array,
+        params: Array,
+        until: Array,
+        tol: float,
+        between: Callable[[int], None] | None = None,
+        *,
+        most: int = ENDLESS,
+    ) -> LaneEnds:
+        """Move states t (B,), q and v (n, B) until their times (B,); see `Lanes.run`."""
+
+    def sampled(
+        self, t: Array, q: Array, v: Array, params: Array, instants: Array, tol: float, *, most: int = ENDLESS
+    ) -> Array:
+        """Return the states at ascending instants (S, 2n, B), nan where a motion has none."""
+
+
+@dataclass(frozen=True)
+class LaneOutputs:
+    """What lanes of a mode compute.
+
+    Attributes
+    ----------
+    program : Program
+    kernels : mapping
+        `motion`: accelerations and closeness to a singular point; `shift`: the change of positions and the values of
+        constraints; `land`: velocities on the constraints, accelerations with them, and the rates before.
+    positions, rows : int
+        How many held rows are on positions, and how many there are.
+    """
+
+    program: Program
+    kernels: Mapping[str, Outputs]
+    positions: int
+    rows: int
+
+    @classmethod
+    def of(cls, program: Program, structure: ContactTable, mode: ActiveSet) -> LaneOutputs:
+        """Return those of a mode without friction, one-sided constraints and switching surfaces."""
+        equations = ModeEquations(program, mode, structure)
+        change, values, sound = equations.shift()
+        velocities, accelerations, rates, landed = equations.land()
+        closeness = equations.closeness()
+        seen = program.graph.one if closeness is None else closeness
+        kernels = {
+            "motion": Outputs((*equations.accelerations, seen), equations.regular),
+            "shift": Outputs((*change, *values), sound),
+            "land": Outputs((*velocities, *accelerations, *rates), landed),
+        }
+        return cls(program, kernels, len(values), len(rates))
+
+
 @dataclass(frozen=True)
 class Lanes:
     """A mode ready to move many states side by side."""
 
     module: ModuleType
     layout: LaneLayout
+
+    @property
+    def width(self) -> int:
+        """How many motions are under way at a time."""
+        return self.layout.lanes
 
     def run(
         self,
@@ -114,42 +184,49 @@ class Lanes:
         found.reached[:] = status == 0
         return replace(found, interrupted=begun)
 
+    def sampled(
+        self, t: Array, q: Array, v: Array, params: Array, instants: Array, tol: float, *, most: int = ENDLESS
+    ) -> Array:
+        """Return the states at ascending instants (S, 2n, B), nan where a motion has none: from one to the next."""
+        out = np.full((instants.size, 2 * q.shape[0], q.shape[1]), np.nan)
+        alive = np.ones(t.size, dtype=bool)
+        for k, instant in enumerate(instants):
+            found = self.run(t, q, v, params, np.maximum(t, instant), tol, most=most)
+            alive &= found.reached
+            here = alive & (found.t == instant)
+            out[k][:, here] = np.concatenate([found.q, found.v])[:, here]
+            t, q, v = found.t, found.q, found.v
+            most -= int(found.attempts.sum())
+            if found.interrupted >= 0 or most <= 0:
+                break
+        return out
+
+
+def suited(frozen: FrozenProgram, structure: ContactTable) -> bool:
+    """Say whether motions can run side by side: constraints hold both ways without friction, forces never switch."""
+    return not (structure.laws or any(line.one_sided for line in structure.normals) or frozen.surfaces)
+
 
 def lanes_for(frozen: FrozenProgram, structure: ContactTable, mode: ActiveSet) -> Lanes | None:
-    """Return the lanes of a mode; None where they don't suit it.
-
-    They suit systems whose constraints hold both ways without friction, and forces without switching surfaces.
-    """
-    if structure.laws or any(line.one_sided for line in structure.normals) or frozen.surfaces:
-        return None
-    return lanes_of(frozen.copy().program, structure, mode)
+    """Return the lanes of a mode; None where they don't suit it."""
+    return lanes_of(frozen.copy().program, structure, mode) if suited(frozen, structure) else None
 
 
 def lanes_of(program: Program, structure: ContactTable, mode: ActiveSet, lanes: int = LANES) -> Lanes:
     """Return the lanes of a mode without friction, one-sided constraints and switching surfaces."""
-    equations = ModeEquations(program, mode, structure)
-    g = program.graph
-    change, values, sound = equations.shift()
-    velocities, accelerations, rates, landed = equations.land()
-    closeness = equations.closeness()
-    nodes = equations.accelerations
-    kernels = {
-        "motion": Outputs((*nodes, g.one if closeness is None else closeness), equations.regular),
-        "shift": Outputs((*change, *values), sound),
-        "land": Outputs((*velocities, *accelerations, *rates), landed),
-    }
-    prepared = sorted({node for item in kernels.values() for node in prepared_nodes(program, item)})
-    layout = LaneLayout(len(program.q), len(program.params), len(prepared), len(values), len(rates), lanes)
+    found = LaneOutputs.of(program, structure, mode)
+    prepared = sorted({node for item in found.kernels.values() for node in prepared_nodes(program, item)})
+    layout = LaneLayout(len(program.q), len(program.params), len(prepared), found.positions, found.rows, lanes)
     n = layout.n
     places = {
         "motion": [*(layout.row("OUT", k) for k in range(n)), layout.row("SEEN")],
-        "shift": [layout.row("OUT", k) for k in range(n + len(values))],
-        "land": [layout.row("OUT", k) for k in range(2 * n + len(rates))],
+        "shift": [layout.row("OUT", k) for k in range(n + found.positions)],
+        "land": [layout.row("OUT", k) for k in range(2 * n + found.rows)],
     }
     text = HEAD
     rows = [layout.row("W", k) for k in range(len(prepared))]
     text += _kernel(program, layout, "prepare", Outputs(tuple(prepared)), rows, ())
-    for title, item in kernels.items():
+    for title, item in found.kernels.items():
         text += _kernel(program, layout, title, item, places[title], prepared)
     return Lanes(load_generated(text + lane_source(layout), "lanes"), layout)
 

@@ -25,7 +25,7 @@ from zwang._kernels.terms import Solved, SparseTerms, Terms
 from zwang._numerics.contact.table import ContactTable
 
 if TYPE_CHECKING:
-    from zwang._kernels.lanes import Lanes
+    from zwang._kernels.lanes import SideBySide
     from zwang._kernels.mode_kernels import ModeKernels
     from zwang._numerics.motion.moreau import StepTerms
 
@@ -46,10 +46,13 @@ class Service:
         Whether the terms have sparse matrices.
     quick : bool
         Whether functions that are called at single states come in their quick form.
+    lanes_from : int
+        Steps of all motions from which on it pays to move them side by side.
     """
 
     sparse = False
     quick = False
+    lanes_from = 1_000_000  # their loop takes some ten seconds to compile, unless it is cached
 
     def __init__(self, system: System, dialect: Dialect) -> None:
         self.system, self.dialect = system, dialect
@@ -120,7 +123,7 @@ class Service:
         given = (self.dialect, self.system, self.frozen.copy(), self.structure, mode, tuple(extra))
         return self.kept(key, lambda: mode_kernels(*given, quick=form))
 
-    def lanes(self, mode: ActiveSet) -> Lanes | None:
+    def lanes(self, mode: ActiveSet) -> SideBySide | None:
         """Return what moves many states of a mode side by side; None where there is nothing of the kind."""
         return None
 

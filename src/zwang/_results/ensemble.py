@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zwang._results.base import Result
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.storage import check_path, storable
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 
@@ -44,7 +45,7 @@ class LaterMotions(Sequence[Motion]):
     states : (2n, count) array
         Positions and velocities there.
     at : callable
-        Returns, for a time, which motions have a state then, and the states.
+        Returns, for ascending times, the states (times, 2n, count), nan where a motion has none by that way.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class LaterMotions(Sequence[Motion]):
         statuses: list[str],
         t: Array,
         states: Array,
-        at: Callable[[float], tuple[NDArray[np.bool_], Array]],
+        at: Callable[[Array], Array],
     ) -> None:
         self.size, self._one, self.known, self.statuses, self._at = count, one, known, statuses, at
         self.t, self.states = t[:count].copy(), states[:, :count].copy()
@@ -77,15 +78,15 @@ class LaterMotions(Sequence[Motion]):
             self.known[number] = motion
         return self.known[number]
 
-    def at(self, time: float) -> Array:
-        """Return the states at a time (2n, count), nan where a motion has none."""
-        good, states = self._at(time)
-        found = np.where(good, states, np.nan)[:, : self.size]
-        for k in np.flatnonzero(~good[: self.size]):
+    def at(self, times: Array) -> Array:
+        """Return the states at ascending times (times, 2n, count), nan where a motion has none."""
+        found = self._at(times)[:, :, : self.size]
+        for k in np.flatnonzero(np.isnan(found).any(axis=(0, 1))):
             motion = self[int(k)]
-            if motion.t[0] <= time <= motion.t[-1]:
-                values = motion.at(time)
-                found[:, k] = [values[name] for name in (*motion.coordinates, *motion.velocities)]
+            for row, time in zip(found, times, strict=True):
+                if np.isnan(row[:, k]).any() and motion.t[0] <= time <= motion.t[-1]:
+                    values = motion.at(time)
+                    row[:, k] = [values[name] for name in (*motion.coordinates, *motion.velocities)]
         return found
 
 
@@ -144,14 +145,34 @@ class Ensemble(Result):
         ends = [motion.end for motion in self.motions]
         return {name: np.array([end[name] for end in ends]).reshape(self.shape) for name in ends[0]}
 
-    def at(self, time: float) -> dict[str, Array]:
-        """Return the states at a time: name -> array, nan where a motion had ended before."""
-        if isinstance(self.motions, LaterMotions):
-            return {**self._named(self.motions.at(float(time))), "t": np.full(self.shape, float(time))}
+    def at(self, time: float | Sequence[float] | Array) -> dict[str, Array]:
+        """Return the states at a time: name -> array, nan where a motion had ended before.
+
+        For an array of times the arrays have its axis first: ``at(times)["x"]`` is (times, ...).
+        """
+        times = np.atleast_1d(np.asarray(time, dtype=float))
+        if times.ndim > 1 or not np.isfinite(times).all():
+            raise StateError(f"{self.name}: at takes a time or a list of times; it was given {time!r:.60}.")
+        order = np.argsort(times, kind="stable")
+        rows = self.motions.at(times[order]) if isinstance(self.motions, LaterMotions) else self._rows(times[order])
         names = (*self.motions[0].coordinates, *self.motions[0].velocities)
-        rows = [motion.at(time) if motion.t[0] <= time <= motion.t[-1] else {} for motion in self.motions]
-        found = {name: np.array([row.get(name, np.nan) for row in rows]).reshape(self.shape) for name in names}
-        return {**found, "t": np.full(self.shape, float(time))}
+        found = np.empty_like(rows)
+        found[order] = rows
+        shape = self.shape if np.ndim(time) == 0 else (times.size, *self.shape)
+        values = {name: found[:, i].reshape(shape) for i, name in enumerate(names)}
+        clock = np.repeat(times, math.prod(self.shape)).reshape(shape)
+        return {**values, "t": clock}
+
+    def _rows(self, times: Array) -> Array:
+        """Return the states of the motions at times (times, 2n, motions), nan where a motion has none."""
+        names = (*self.motions[0].coordinates, *self.motions[0].velocities)
+        found = np.full((times.size, len(names), len(self.motions)), np.nan)
+        for k, motion in enumerate(self.motions):
+            for row, time in zip(found, times, strict=True):
+                if motion.t[0] <= time <= motion.t[-1]:
+                    values = motion.at(time)
+                    row[:, k] = [values[name] for name in names]
+        return found
 
     def _named(self, states: Array) -> dict[str, Array]:
         """Return rows of states (2n, motions) by their names, in the shape of the arrays."""

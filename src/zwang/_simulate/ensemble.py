@@ -16,7 +16,7 @@ from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
-from zwang._kernels.lanes import LaneEnds, Lanes
+from zwang._kernels.lanes import LaneEnds, SideBySide
 from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
@@ -32,8 +32,6 @@ from zwang.errors import StateError
 Array = NDArray[np.float64]
 MANY = 32
 """Motions below which they are computed one by one."""
-WORTH = 1_000_000
-"""Steps of all motions from which on it pays to compile lanes, which takes some ten seconds unless they are cached."""
 OVERHEAD = 250
 """What a motion by itself costs beside its steps, in steps."""
 
@@ -110,7 +108,7 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
     found = move(options.until)
     known, cut = {0: first}, found.interrupted >= 0
     for k in map(int, np.flatnonzero(~found.reached)):
-        if cut and k >= found.interrupted - lanes.layout.lanes:
+        if cut and k >= found.interrupted - lanes.width:
             break
         motion = one(k)
         if motion.status is MotionStatus.INTERRUPTED:
@@ -129,18 +127,24 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
         name=model.system.name,
         shape=inputs.shape if total == count else (total,),
         motions=LaterMotions(
-            total, one, known, statuses, found.t, np.concatenate([found.q, found.v]), partial(_at, move, options.until)
+            total,
+            one,
+            known,
+            statuses,
+            found.t,
+            np.concatenate([found.q, found.v]),
+            partial(_at, lanes, inputs, tol, options.until),
         ),
     )
 
 
-def _lanes(model: Model, first: Motion, count: int) -> Lanes | None:
+def _lanes(model: Model, first: Motion, count: int) -> SideBySide | None:
     """Return the lanes of the mode of a motion, where it has one mode throughout and they are worth their while."""
     piece = first.pieces[0]
     smooth = first.status is MotionStatus.REACHED and len(first.pieces) == 1 and not first.events
     if not smooth or piece.undetermined or piece.found or len(piece.t) < 2:
         return None
-    if count * (len(piece.t) + OVERHEAD) < WORTH:
+    if count * (len(piece.t) + OVERHEAD) < model.kernels.lanes_from:
         return None
     return model.kernels.lanes(mode_of_piece(piece))
 
@@ -159,7 +163,7 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
         one(int(k))
 
 
-def _moved(lanes: Lanes, inputs: Inputs, tol: float, options: MotionOptions, until: float) -> LaneEnds:
+def _moved(lanes: SideBySide, inputs: Inputs, tol: float, options: MotionOptions, until: float) -> LaneEnds:
     """Return where the motions are at a time."""
     starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
     progress = options.progress
@@ -170,10 +174,12 @@ def _moved(lanes: Lanes, inputs: Inputs, tol: float, options: MotionOptions, unt
     return found
 
 
-def _at(move: Callable[[float], LaneEnds], until: float, time: float) -> tuple[NDArray[np.bool_], Array]:
-    """Return which motions have a state at a time, found side by side, and the states (2n, motions)."""
-    found = move(min(time, until))
-    return found.reached & (found.t == time), np.concatenate([found.q, found.v])
+def _at(lanes: SideBySide, inputs: Inputs, tol: float, until: float, times: Array) -> Array:
+    """Return the states at ascending times, found side by side: (times, 2n, motions), nan where there is none."""
+    within = times <= until
+    found = np.full((times.size, 2 * inputs.q.shape[0], inputs.q.shape[1]), np.nan)
+    found[within] = lanes.sampled(inputs.t, inputs.q, inputs.v, inputs.params, times[within], tol)
+    return found
 
 
 def _whole(found: LaneEnds, known: dict[int, Motion]) -> int:

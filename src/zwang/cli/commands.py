@@ -35,7 +35,7 @@ SHOWN = 8
 @click.option(
     "--state", "state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's."
 )
-@click.option("--backend", default="native", show_default=True, help="native, reference or batch.")
+@click.option("--backend", default="native", show_default=True, help="native, reference, cuda or batch.")
 @JSON
 @tell_mistakes
 def check(model: str, params: tuple[str, ...], state: tuple[str, ...], backend: str, json_: bool) -> None:

@@ -1,0 +1,145 @@
+"""The backend `cuda` on the GPU of this machine: accelerations, ensembles, and the verbs around them.
+
+The pendulum on an ellipse in Cartesian coordinates (4 coordinates, 3 constraints). Beside accelerations the backend
+`batch` (JAX) on the same states, beside ensembles the lanes of the processor, and a copy in the GPU's memory for scale.
+Times are minima over repeats with the device idle before and after; residuals and differences are computed on the host
+for a part of the states.
+Run: PYTHONPATH=src python benchmarks/bench_gpu.py [states] [motions]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import zwang as zw
+from zwang._compile.values import resolve
+from zwang._derive.modes import ActiveSet
+from zwang._kernels.terms import Solved
+from zwang.gallery.pendulum_on_ellipse import place
+
+ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
+PARAMS = {**ENTRY.params, "a": -0.4, "g": 1.0}
+CHECKED, UNTIL = 1000, 10.0
+
+
+def starts(count: int) -> dict[str, np.ndarray]:
+    """Return states on the constraints: a thousand different ones, repeated."""
+    rng = np.random.default_rng(3)
+    angles, rates = rng.uniform(-0.5, -0.1, 4096), rng.uniform(-0.5, 0.5, 4096)
+    found = [place(PARAMS, float(a), float(b)) for a, b in zip(angles, rates, strict=True)]
+    return {name: np.resize([item[name] for item in found], count) for name in ENTRY.state}
+
+
+def best(function: Callable[[], object], finish: Callable[[], object], repeats: int = 10) -> float:
+    """Return the smallest time of several runs in seconds."""
+    function()
+    finish()
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function()
+        finish()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def accelerations(cupy: Any, states: int) -> None:
+    """Measure accelerations, without and with multipliers, beside a copy and beside JAX."""
+    synchronize = cupy.cuda.Device().synchronize
+    source, target = cupy.zeros(states), cupy.empty(states)
+    seconds = best(lambda: cupy.copyto(target, source), synchronize)
+    print(f"a copy in memory: {16e-12 * states / seconds:.2f} TB/s")
+    inputs = resolve(ENTRY.system, starts(states), PARAMS)
+    kernels: Any = zw.compile(ENTRY.system, "cuda").kernels
+    t, q, v = (cupy.asarray(array) for array in (inputs.t[:1], inputs.q, inputs.v))
+    function = kernels.device_solver((0, 1, 2))
+    out, _ = function.there(t, q, v, inputs.params)
+    found = cupy.asnumpy(out[:, :CHECKED])
+    part = (inputs.t[:CHECKED], inputs.q[:, :CHECKED], inputs.v[:, :CHECKED], inputs.params)
+    terms = zw.compile(ENTRY.system).kernels.terms(*part)
+    residual = terms.residual(Solved(found[:4], found[4:], np.ones(CHECKED, dtype=bool)), [0, 1, 2]).max()
+    del out
+    seconds = best(lambda: function.there(t, q, v, inputs.params), synchronize)
+    print(
+        f"accelerations and multipliers of {states} states: {1e9 * seconds / states:.4f} ns a state, "
+        f"{1e-12 * states * (8 * 15 + 1) / seconds:.2f} TB/s, residual {residual:.1e}"
+    )
+    with_jax(states, inputs)
+
+
+def with_jax(states: int, inputs: Any) -> None:
+    """Measure the same by JAX."""
+    try:
+        import jax
+    except ImportError:
+        print("  JAX is not here")
+        return
+    kernels: Any = zw.compile(ENTRY.system, "batch").kernels
+    with jax.enable_x64(True):
+        function = jax.jit(kernels.traceable((0, 1, 2)))
+        arrays = [jax.device_put(array) for array in (inputs.t, inputs.q, inputs.v, inputs.params)]
+        seconds = best(lambda: function(*arrays).block_until_ready(), lambda: None)
+    print(f"  JAX on {jax.devices()[0].device_kind}: {1e9 * seconds / states:.4f} ns a state")
+
+
+def ensembles(cupy: Any, motions: int) -> None:
+    """Measure motions over ten seconds, to their ends and with a hundred samples, beside lanes of the processor."""
+    synchronize = cupy.cuda.Device().synchronize
+    inputs = resolve(ENTRY.system, starts(motions), PARAMS)
+    mode = ActiveSet((0, 1, 2))
+    lanes: Any = zw.compile(ENTRY.system, "cuda").kernels.lanes(mode)
+    given = (inputs.t, inputs.q, inputs.v, inputs.params)
+    ends = np.full(motions, UNTIL)
+    sharp = lanes.run(inputs.t[:4096], inputs.q[:, :4096], inputs.v[:, :4096], inputs.params, ends[:4096], 1e-14)
+    for tol in (1e-9, 1e-10, 2e-11):
+        found = lanes.run(*given, ends, tol)
+        seconds = best(lambda tol=tol: lanes.run(*given, ends, tol), synchronize, 3)
+        error = np.abs(found.q[:, :4096] - sharp.q).max()
+        evaluations = 13.0 * float(found.attempts.sum())
+        print(
+            f"{motions} motions, steps to {tol:.0e}: {1e3 * seconds:.1f} ms with transfers, error {error:.1e}, "
+            f"{found.steps.mean():.0f} steps, {evaluations / seconds:.2e} evaluations/s, drift {found.drift.max():.0e}"
+        )
+    instants = np.linspace(0, UNTIL, 101)
+    few = min(motions, 1 << 18)
+    part = (inputs.t[:few], inputs.q[:, :few], inputs.v[:, :few], inputs.params)
+    seconds = best(lambda: lanes.sampled(*part, instants, 1e-10), synchronize, 2)
+    print(f"{few} motions with 101 samples: {1e3 * seconds:.1f} ms with transfers")
+    few = min(motions, 10_000)
+    part = (inputs.t[:few], inputs.q[:, :few], inputs.v[:, :few], inputs.params, ends[:few])
+    native: Any = zw.compile(ENTRY.system).kernels.lanes(mode)
+    seconds = best(lambda: native.run(*part, 1e-10), lambda: None, 2)
+    print(f"  the processor's lanes, one core: {1e6 * seconds / few:.1f} us a motion at steps to 1e-10")
+
+
+def verbs(motions: int) -> None:
+    """Measure the public calls, from NumPy's arrays to NumPy's arrays."""
+    model, state = zw.compile(ENTRY.system, "cuda"), starts(motions)
+    seconds = best(lambda: model.evaluate(state, PARAMS), lambda: None, 2)
+    print(f"evaluate of {motions} states: {seconds:.2f} s")
+    seconds = best(lambda: zw.simulate(model, state, PARAMS, until=UNTIL).end, lambda: None, 2)
+    print(f"simulate of {motions} motions, default tolerance: {seconds:.2f} s")
+
+
+def main() -> None:
+    """Measure and print."""
+    try:
+        import cupy
+    except ImportError:
+        print("bench_gpu: no CuPy here (pip install 'zwang[cuda]'); nothing to measure")
+        return
+    states = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 24
+    motions = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    print(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    accelerations(cupy, states)
+    ensembles(cupy, motions)
+    verbs(motions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Kernels for many states at once in C: one text for a GPU, which is CUDA C, and for a processor.
+
+A lane is a state, or a motion. Quantities are rows over the lanes (structure of arrays), so that neighbouring lanes
+read and write side by side. What depends on the parameters alone is prepared before: once for all lanes where they
+share their parameters (`UNIFORM`, constant memory on a GPU), else by each lane for itself. As everywhere, no word of a
+user stands in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zwang._derive.program import Program
+from zwang._graph.emit import C99
+from zwang._graph.graph import Node
+from zwang._kernels.outputs import Outputs
+from zwang._kernels.straight import body, input_names, prepared_nodes
+
+BLOCK = 128
+"""Lanes of a block of threads."""
+SHORT = 600
+"""Lines up to which a function is taken in wherever it is called."""
+
+HEAD = """#ifdef __CUDACC__
+#define KERNEL extern "C" __global__ void __launch_bounds__({block})
+#define INLINE __device__ __forceinline__
+#define CALLED __device__ __noinline__
+#define UNIFORM __constant__
+#define EACH_LANE(i, n) \\
+    for (long long i = blockIdx.x * {block}LL + threadIdx.x; i < (n); i += gridDim.x * {block}LL)
+#define TAKE(counter) ((long long)atomicAdd(counter, 1ULL))
+#ifndef NAN
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
+#ifndef INFINITY
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#endif
+#else
+#include <math.h>
+#define KERNEL void
+#define INLINE static inline
+#define CALLED static
+#define UNIFORM
+#define EACH_LANE(i, n) for (long long i = 0; i < (n); ++i)
+#define TAKE(counter) ((long long)(*(counter))++)
+#endif
+"""
+
+
+@dataclass(frozen=True)
+class LaneText:
+    """Writes the parts of a text for the lanes of one program.
+
+    Attributes
+    ----------
+    program : Program
+    prepared : sequence of Node
+        What is read from the workspace U: the parameters, and what depends on them alone.
+    shared : bool
+        Whether all lanes have the same parameters, and U is that of all.
+    """
+
+    program: Program
+    prepared: Sequence[Node]
+    shared: bool
+
+    @classmethod
+    def of(cls, program: Program, outputs: Mapping[str, Outputs], *, shared: bool) -> LaneText:
+        """Return the writer of texts that compute these outputs."""
+        nodes = {node for item in outputs.values() for node in prepared_nodes(program, item)}
+        reached = {node for item in outputs.values() for node in program.graph.reachable(item.wanted)}
+        return cls(program, sorted(nodes | (reached & set(program.params))), shared)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the workspace."""
+        return max(len(self.prepared), 1)
+
+    @property
+    def head(self) -> str:
+        """What stands before everything: the words of the dialect and the workspace, or what prepares it."""
+        text = HEAD.format(block=BLOCK)
+        if self.shared:
+            return text + f"UNIFORM double U[{self.size}];\n"
+        read, computed, name = body(self.program, input_names(self.program), self.prepared, C99)
+        lines = [f"const double {item} = p[{item[1:]}];" for item in read] + computed
+        lines += [f"U[{k}] = {name[node]};" for k, node in enumerate(self.prepared)]
+        return text + _function("INLINE void prepare(const double *p, double *U)", ["(void)p; (void)U;", *lines])
+
+    @property
+    def own(self) -> list[str]:
+        """The lines with which a lane i of n gets its workspace."""
+        if self.shared:
+            return []
+        lines = [f"double U[{self.size}], p[{max(len(self.program.params), 1)}];"]
+        lines += [f"p[{k}] = params[{k} * n + i];" for k in range(len(self.program.params))]
+        return [*lines, "prepare(p, U);"]
+
+    @property
+    def passed(self) -> str:
+        """The workspace as an argument."""
+        return "" if self.shared else ", U"
+
+    def function(self, title: str, outputs: Outputs) -> str:
+        """Return `int title(t, q, v, out)` of one lane: 0 where all is well."""
+        names = self._names()
+        read, computed, text = body(self.program, names, outputs.wanted, C99)
+        places = {"q": "q[{}]", "v": "v[{}]", "w": "U[{}]"}
+        lines = [
+            f"const double {item} = {places[item[0]].format(item[1:])};" for item in read if item != "t"
+        ] + computed
+        lines += [f"out[{k}] = {text[node]};" for k, node in enumerate(outputs.nodes)]
+        lines.append("return 0;" if outputs.sound is None else f"return {text[outputs.sound]} ? 0 : 1;")
+        kind = "INLINE" if len(lines) <= SHORT else "CALLED"
+        workspace = "" if self.shared else ", const double *U"
+        head = f"{kind} int {title}(double t, const double *q, const double *v{workspace}, double *out)"
+        return _function(head, ["(void)t; (void)q; (void)v;", *lines])
+
+    def rows(self, title: str, outputs: Outputs) -> str:
+        """Return `void title(t, every, q, v, params, out, sound, n)` of n lanes: rows in, rows out.
+
+        `every` is 1 where each lane has a time of its own, and 0 where they share it.
+        """
+        read, computed, text = body(self.program, self._names(), outputs.wanted, C99)
+        places = {"q": "q[{} * n + i]", "v": "v[{} * n + i]", "w": "U[{}]"}
+        lines = [*self.own, *(["const double t = times[every * i];"] if "t" in read else [])]
+        lines += [f"const double {item} = {places[item[0]].format(item[1:])};" for item in read if item != "t"]
+        lines += computed
+        lines += [f"out[{k} * n + i] = {text[node]};" for k, node in enumerate(outputs.nodes)]
+        lines.append(f"sound[i] = {'1' if outputs.sound is None else text[outputs.sound] + ' ? 1 : 0'};")
+        rows = ", ".join(f"const double *__restrict {name}" for name in ("times", "q", "v", "params"))
+        head = f"KERNEL {title}({rows}, double *__restrict out, unsigned char *__restrict sound, long long every, "
+        unused = "(void)times; (void)q; (void)v; (void)params; (void)every;"
+        inner = "".join(f"        {line}\n" for line in lines)
+        return f"{head}long long n)\n{{\n    {unused}\n    EACH_LANE(i, n) {{\n{inner}    }}\n}}\n\n"
+
+    def _names(self) -> dict[Node, str]:
+        return input_names(self.program) | {node: f"w{k}" for k, node in enumerate(self.prepared)}
+
+
+def _function(head: str, lines: Sequence[str]) -> str:
+    return f"{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n\n"
