@@ -22,6 +22,7 @@ _PLACES = {
     "Ellipse": "zwang._declare",
     "Event": "zwang._declare",
     "Friction": "zwang._declare",
+    "Held": "zwang._results.signals",
     "Interval": "zwang._declare",
     "Linkage": "zwang._linkage",
     "Model": "zwang._compile",
@@ -30,6 +31,7 @@ _PLACES = {
     "Stiffness": "zwang._realize",
     "Switch": "zwang._declare",
     "System": "zwang._declare",
+    "Table": "zwang._results.signals",
     "Unilateral": "zwang._declare",
     "Viscosity": "zwang._realize",
     "ZwangError": "zwang.errors",
@@ -41,6 +43,7 @@ _PLACES = {
     "derive": "zwang._derive",
     "from_sympy": "zwang._from_sympy",
     "hold": "zwang._reactions",
+    "inputs": "zwang._declare",
     "law": "zwang._declare",
     "limit": "zwang._limit",
     "linearize": "zwang._linearize",
@@ -81,6 +84,7 @@ __all__ = [
     "Ellipse",
     "Event",
     "Friction",
+    "Held",
     "Interval",
     "Linkage",
     "Model",
@@ -89,6 +93,7 @@ __all__ = [
     "Stiffness",
     "Switch",
     "System",
+    "Table",
     "Unilateral",
     "Viscosity",
     "ZwangError",
@@ -102,6 +107,7 @@ __all__ = [
     "from_sympy",
     "gallery",
     "hold",
+    "inputs",
     "law",
     "limit",
     "linearize",
@@ -144,6 +150,7 @@ if TYPE_CHECKING:
         System,
         Unilateral,
         coordinates,
+        inputs,
         law,
         load,
         on_curve,
@@ -163,6 +170,7 @@ if TYPE_CHECKING:
     from zwang._reactions import contact_problem, hold, reactions
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
+    from zwang._results.signals import Held, Table
     from zwang._simulate import simulate
     from zwang._sweep import sampled, sweep
     from zwang._trace import critical, trace

@@ -20,6 +20,7 @@ from zwang._numerics.series.branches import split_at
 from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.configuration import TraceStatus
+from zwang._trace.equations import at_instant
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
 
@@ -41,6 +42,7 @@ def asymptotics(
     speed_of: Any = None,
     distance: Any = None,
     budget: Allowed = None,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> Asymptotics:
     """Return how multipliers, reactions and numbers of solutions behave as a singular point is approached.
 
@@ -75,6 +77,8 @@ def asymptotics(
         Seconds, or a mapping of ``seconds``, ``steps`` (points at which everything is evaluated with many digits) and
         ``memory`` (which this verb does not need), by default an hour and 100,000 points. Where one is spent the result
         is UNFINISHED and holds the rows of the ways that were done.
+    inputs : mapping, optional
+        Input of the system -> number.
 
     Returns
     -------
@@ -91,6 +95,8 @@ def asymptotics(
     >>> found.select(branch=0, friction="+")[0].predicted, round(found.threshold, 6)
     (-0.5, 0.0049)
     """
+    system_of(system)
+    system, params = at_instant(system, params, inputs, None)
     declared = system_of(system)
     values = exact_values(declared, params)
     allowed = BUDGET.but(declared.name, budget)

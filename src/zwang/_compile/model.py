@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.driving import with_inputs
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project
@@ -145,13 +146,20 @@ class Model:
         name = printable(self.system.name)
         return f"Model of '{name}': {n} coordinates, {m} constraints, backend {self.backend}"
 
-    def terms(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Terms | SparseTerms:
+    def terms(
+        self,
+        state: Mapping[Any, Any],
+        params: Mapping[Any, Any] | None = None,
+        *,
+        inputs: Mapping[Any, Any] | None = None,
+    ) -> Terms | SparseTerms:
         """Return the terms of the equations; the last axis of each array runs over the states of a batch."""
-        model, state = self.acting(state)
+        model, params, _ = with_inputs(self, state, params, inputs)
+        model, state = model.acting(state)
         if model is not self:
             return model.terms(state, params)
-        inputs = resolve(self.system, state, params)
-        return self._ask(inputs, lambda: self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params))
+        given = resolve(self.system, state, params)
+        return self._ask(given, lambda: self.kernels.terms(given.t, given.q, given.v, given.params))
 
     @within_doubles()
     def evaluate(
@@ -160,6 +168,7 @@ class Model:
         params: Mapping[Any, Any] | None = None,
         *,
         active: Iterable[str] | None = None,
+        inputs: Mapping[Any, Any] | None = None,
     ) -> Evaluation:
         """Return accelerations, multipliers, gaps, slips and energies at a state or a batch of states.
 
@@ -167,6 +176,8 @@ class Model:
         ----------
         state, params : mapping
             Symbol or name -> number or array; arrays broadcast to a batch.
+        inputs : mapping, optional
+            Input -> number, expression of t, `Table` or `Held`.
         active : names, optional
             The constraints that hold as equalities, without friction; by default all bilateral ones. Which one-sided
             constraints are active, and what friction does, is the question of `reactions`.
@@ -175,12 +186,13 @@ class Model:
         -------
         Evaluation
         """
-        model, state = self.acting(state)
+        model, params, _ = with_inputs(self, state, params, inputs)
+        model, state = model.acting(state)
         if model is not self:
             return model.evaluate(state, params, active=active)
-        inputs = resolve(self.system, state, params)
+        given = resolve(self.system, state, params)
         chosen = self._places(active)
-        return self._ask(inputs, lambda: self._evaluated(inputs, chosen))
+        return self._ask(given, lambda: model._evaluated(given, chosen))
 
     def _ask(self, inputs: Inputs, ask: Callable[[], T]) -> T:
         """Return what is asked, in one tier."""
@@ -199,7 +211,11 @@ class Model:
         return self.evaluate(state, params, **options).accelerations
 
     def right_side(
-        self, params: Mapping[Any, Any] | None = None, *, active: Iterable[str] | None = None
+        self,
+        params: Mapping[Any, Any] | None = None,
+        *,
+        active: Iterable[str] | None = None,
+        inputs: Mapping[Any, Any] | None = None,
     ) -> Callable[[float, Array], Array]:
         """Return f(t, y) of y' = f(t, y), y = (q, v), for an integrator of one's own, such as SciPy's.
 
@@ -210,6 +226,8 @@ class Model:
         active : names, optional
             The constraints that hold as equalities, without friction; by default all bilateral ones. Nothing carries y
             back onto them: that is the integrator's task, or that of `project`.
+        inputs : mapping, optional
+            Input -> number or expression: what changes at instants is `simulate`'s task.
 
         Examples
         --------
@@ -228,6 +246,14 @@ class Model:
             return model.right_side(params, active=active)
         n, chosen = len(self.system.coordinates), self._places(active)
         nowhere = {item.name: 0.0 for item in (*self.system.coordinates, *self.system.velocities)}
+        model, params, found = with_inputs(self, nowhere, params, inputs)
+        if found is not None:
+            if found.changing:
+                raise DeclarationError(
+                    f"{self.system.name}: right_side takes inputs that are numbers or expressions; tables and held "
+                    "functions change at instants, which an integrator must be told of. Use simulate."
+                )
+            return model.right_side(params, active=active)
         values = resolve(self.system, nowhere, params).params
         if values.shape[1] != 1:
             raise DeclarationError(f"{self.system.name}: right_side takes one value of each parameter, not arrays.")
@@ -242,38 +268,46 @@ class Model:
         call, table, space = solver.calls[0], solver.table, solver.workspace(numbers)
         out = np.empty(n + len(chosen))
 
-        def right(t: float, y: Array) -> Array:
+        def quick(t: float, y: Array) -> Array:
             y = np.ascontiguousarray(y, dtype=float)
             status = call(float(t), y[:n], y[n:], numbers, table, space, out)
             # A pivot that is not sound asks for the way that looks for the rank.
             return np.concatenate([y[n:], out[:n]]) if status == 0 else slow(t, y)
 
-        return right
+        return quick
 
     def multipliers(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Return name -> multiplier of the active constraints; see `evaluate`."""
         return self.evaluate(state, params, **options).multipliers
 
-    def gaps(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+    def gaps(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Return name -> value of the declared expression; see `evaluate`."""
-        return self.evaluate(state, params).gaps
+        return self.evaluate(state, params, **options).gaps
 
-    def gap_rates(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+    def gap_rates(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Return name -> rate of the declared expression; see `evaluate`."""
-        return self.evaluate(state, params).gap_rates
+        return self.evaluate(state, params, **options).gap_rates
 
-    def slips(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+    def slips(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Return name -> slip velocities; see `evaluate`."""
-        return self.evaluate(state, params).slips
+        return self.evaluate(state, params, **options).slips
 
-    def energies(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None) -> Any:
+    def energies(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Return the kinetic, potential and total energy; see `evaluate`."""
-        return self.evaluate(state, params).energies
+        return self.evaluate(state, params, **options).energies
 
-    def check(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = 1e-9) -> float:
+    def check(
+        self,
+        state: Mapping[Any, Any],
+        params: Mapping[Any, Any] | None = None,
+        *,
+        tol: float = 1e-9,
+        inputs: Mapping[Any, Any] | None = None,
+    ) -> float:
         """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
         tol = real(tol, "tol", least=0, where=self.system.name)
-        model, state = self.acting(state)
+        model, params, _ = with_inputs(self, state, params, inputs)
+        model, state = model.acting(state)
         if model is not self:
             return model.check(state, params, tol=tol)
         terms = self.terms(state, params)
@@ -284,7 +318,12 @@ class Model:
         return size
 
     def project(
-        self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, *, tol: float = TOL
+        self,
+        state: Mapping[Any, Any],
+        params: Mapping[Any, Any] | None = None,
+        *,
+        tol: float = TOL,
+        inputs: Mapping[Any, Any] | None = None,
     ) -> ProjectedState:
         """Return the nearest state that satisfies the constraints, least in the kinetic metric.
 
@@ -298,6 +337,8 @@ class Model:
             Symbol or name -> number.
         tol : float
             Newton's method ends where its steps are below this part of the coordinates.
+        inputs : mapping, optional
+            Input -> number, expression of t, `Table` or `Held`.
 
         Returns
         -------
@@ -314,12 +355,13 @@ class Model:
         >>> abs(found["y"]) < 1e-15, found.distance, round(found.energy_removed, 9)
         (True, 0.01, -0.0981)
         """
-        model, state = self.acting(state)
+        model, params, _ = with_inputs(self, state, params, inputs)
+        model, state = model.acting(state)
         if model is not self:
             return model.project(state, params, tol=tol)
-        inputs = resolve(self.system, state, params)
+        given = resolve(self.system, state, params)
         tol = real(tol, "tol", above=0, where=self.system.name)
-        return self._ask(inputs, lambda: project(self.system, self.kernels, inputs, tol))
+        return self._ask(given, lambda: project(model.system, model.kernels, given, tol))
 
     def to_c(
         self,

@@ -16,8 +16,7 @@ import sympy as sp
 from zwang._declare.evaluating import Evaluator
 from zwang._declare.given import Text
 from zwang._declare.reading import coordinate_order, find_coordinate
-from zwang._declare.symbols import Coordinate, Velocity
-from zwang._declare.symbols import t as time
+from zwang._declare.symbols import Coordinate, Velocity, explicit_rate
 from zwang.errors import DeclarationError
 
 TRIALS = 12
@@ -76,7 +75,7 @@ def _event(system: Any, event: Any, put: Any, old: Mapping[Any, Any]) -> Any:
 
 def _rate(expr: Any, new: Sequence[Any], velocities: Sequence[Any]) -> Any:
     """Return the part of d expr/dt that has no accelerations in it."""
-    return sp.Add(*(sp.diff(expr, p) * v for p, v in zip(new, velocities, strict=True)), sp.diff(expr, time))
+    return sp.Add(*(sp.diff(expr, p) * v for p, v in zip(new, velocities, strict=True)), explicit_rate(expr))
 
 
 def _old_coordinates(system: Any, change: Mapping[Any, Any]) -> dict[Coordinate, Any]:

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from zwang._declare.evaluating import Evaluator
-from zwang._declare.symbols import Coordinate, Time, Velocity, symbol_table
+from zwang._declare.symbols import Coordinate, Input, Time, Velocity, symbol_table
 from zwang.errors import DeclarationError
 
 SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
@@ -281,6 +281,8 @@ def check_symbols(expressions: Mapping[str, Any], system: str, coordinates: Iter
 def _describe(symbol: Any) -> str:
     if isinstance(symbol, Time):
         return "the time zwang.t"
+    if isinstance(symbol, Input):
+        return "an input"
     if isinstance(symbol, (Coordinate, Velocity)):
         kind = "coordinate" if isinstance(symbol, Coordinate) else "velocity"
         return f"a {kind} (number {symbol.place + 1} of its call, {'an angle' if symbol.angle else 'not an angle'})"

@@ -82,7 +82,7 @@ def read_events(system: Any, events: Any, reader: Any, *, new: bool) -> tuple[Ev
             for symbol in sorted(expr.free_symbols, key=lambda one: str(one.name)):
                 stranger = isinstance(symbol, (Coordinate, Velocity)) and symbol not in known
                 if not new and not isinstance(symbol, (Coordinate, Velocity, Reaction, Time)):
-                    stranger = symbol not in system.parameters
+                    stranger = symbol not in system.parameters and getattr(symbol, "base", None) not in system.inputs
                 if stranger:
                     role = "coordinate" if isinstance(symbol, (Coordinate, Velocity)) else "parameter"
                     every = [*names, *(one.name for one in system.parameters)] if not new else [*names]

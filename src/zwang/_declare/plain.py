@@ -13,7 +13,7 @@ from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilater
 from zwang._declare.drawing import Drawing
 from zwang._declare.event_list import event_dict, event_of
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
-from zwang._declare.symbols import coordinates, kind_of, parameter, rate, symbol_table
+from zwang._declare.symbols import Input, coordinates, kind_of, parameter, rate, symbol_table
 from zwang.errors import DeclarationError, nearest
 
 
@@ -50,6 +50,8 @@ def to_dict(system: Any) -> dict[str, Any]:
     kinds = {item.name: kind_of(item) for item in system.parameters if item != parameter(item.name)}
     if kinds:
         plain["assumptions"] = kinds
+    if system.inputs:
+        plain["inputs"] = [item.name for item in system.inputs]
     if system.mass is not None:
         n = len(system.coordinates)
         plain["mass"] = [[text(system.mass[i, j]) for j in range(n)] for i in range(n)]
@@ -66,6 +68,8 @@ def to_dict(system: Any) -> dict[str, Any]:
         plain["event"] = [event_dict(item) for item in system.events]
     if system.drawing is not None:
         plain["drawing"] = system.drawing.to_dict()
+    if system.units:
+        plain["units"] = dict(system.units)
     return plain
 
 
@@ -111,6 +115,9 @@ def declared(plain: Mapping[str, Any], cls: Any) -> Any:
     for label in plain.get("parameters", ()):
         table[label] = parameter(label, kinds.get(label))
 
+    for label in plain.get("inputs", ()):
+        table[label] = Input(label)
+
     def new(label: str) -> Any:
         return table.setdefault(label, parameter(label))
 
@@ -137,6 +144,8 @@ def declared(plain: Mapping[str, Any], cls: Any) -> Any:
     arguments["events"] = [event_of(entry, read) for entry in plain.get("event", [])]
     if "drawing" in plain:
         arguments["drawing"] = _drawing(plain["drawing"], {label: table[label] for label in define}, name)
+    if "units" in plain:
+        arguments["units"] = plain["units"]
     return cls(**arguments)
 
 

@@ -19,6 +19,8 @@ def as_text(system: Any) -> str:
     rows = [("coordinates", ", ".join(f"{q} (angle)" if q.angle else f"{q}" for q in system.coordinates))]
     if system.parameters:
         rows.append(("parameters", ", ".join(symbol.name for symbol in system.parameters)))
+    if system.inputs:
+        rows.append(("inputs", ", ".join(symbol.name for symbol in system.inputs)))
     if system.mass is not None:
         rows += [("mass", _matrix(system.mass)), ("force", _matrix(system.force.T))]
     else:

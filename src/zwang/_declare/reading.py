@@ -7,9 +7,13 @@ from typing import Any
 
 from zwang import _expressions
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
-from zwang._declare.symbols import Coordinate, Velocity, parameter, rate, symbol_table
+from zwang._declare.symbols import Coordinate, Input, Velocity, inputs, parameter, rate, symbol_table
 from zwang.errors import DeclarationError, nearest
+
+LONGEST_UNIT = 60
+"""Characters of a unit."""
 
 
 class Reader:
@@ -21,7 +25,8 @@ class Reader:
         for expr in expressions:
             for symbol in expr.free_symbols:
                 if not isinstance(symbol, Text):
-                    self.table.setdefault(symbol.name, symbol)
+                    known = symbol.base if isinstance(symbol, Input) else symbol
+                    self.table.setdefault(known.name, known)
         self.table |= symbol_table(q)
 
     def __call__(self, expr: Any, where: str) -> Any:
@@ -132,6 +137,45 @@ def coordinate_order(name: str, coordinates: Any, expressions: list[Any]) -> tup
             f"{name}: '{missing[0]}' occurs but is not in coordinates=. {nearest(missing[0], names)}"
         )
     return given
+
+
+def declared_inputs(name: str, given: Iterable[Any], q: tuple[Coordinate, ...]) -> tuple[Input, ...]:
+    """Return the inputs that texts may name."""
+    if isinstance(given, (str, Mapping)):
+        raise DeclarationError(
+            f"{name}: inputs= must be a sequence of symbols from zwang.inputs; it was {given!r:.60}."
+        )
+    found: list[Input] = []
+    for item in given:
+        if not isinstance(item, (str, Input)) or (isinstance(item, Input) and item.order):
+            raise DeclarationError(f"{name}: inputs= holds symbols from zwang.inputs, or names; it holds {item!r:.60}.")
+        (symbol,) = (item,) if isinstance(item, Input) else inputs((item,))
+        if symbol.name in symbol_table(q):
+            raise DeclarationError(f"{name}: inputs= has '{symbol}', which is a coordinate or a velocity. Rename one.")
+        found.append(symbol)
+    return tuple(found)
+
+
+def read_units(system: Any, given: Mapping[Any, str] | None) -> Mapping[str, str]:
+    """Return name -> unit as text, for names that the system has."""
+    if given is None:
+        return Frozen({})
+    if not isinstance(given, Mapping):
+        raise DeclarationError(f"{system.name}: units= must be a mapping name -> unit as text; it was {given!r:.60}.")
+    known = [item.name for item in system._symbols()]
+    found: dict[str, str] = {}
+    for key, unit in given.items():
+        name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        if name not in known:
+            raise DeclarationError(
+                f"{system.name}: units= names '{name}', which the system doesn't have. {nearest(name, known)}"
+            )
+        if not isinstance(unit, str) or not unit.isprintable() or len(unit) > LONGEST_UNIT:
+            raise DeclarationError(
+                f"{system.name}: units= of '{name}' must be a text such as 'm/s**2'; it is {unit!r:.60}."
+            )
+        found[name] = unit
+    return Frozen(found)
 
 
 def find_coordinate(name: str, key: Any, q: tuple[Coordinate, ...]) -> Coordinate:

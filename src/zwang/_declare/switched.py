@@ -79,6 +79,7 @@ def _view(system: Any, off: frozenset[str]) -> Any:
         constraints=Constraints(kept),
         events=(),
         parameters=system.parameters,  # so that values of one fit the other
+        inputs=system.inputs,
         drawing=None,
         whole=(system, tuple(name for name in system.constraints.names if name not in off)),
     )

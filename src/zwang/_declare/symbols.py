@@ -1,4 +1,4 @@
-"""Symbols that know their part in a system: coordinates, velocities, time, parameters.
+"""Symbols that know their part in a system: coordinates, velocities, time, inputs, parameters.
 
 A coordinate carries its place in the declaring call, a digest of that call and whether it is an angle; a velocity
 carries the same of its coordinate. All of it is part of equality, so no registry is needed: two declarations of one
@@ -118,6 +118,79 @@ def _the_time() -> Time:
     return t
 
 
+class Input(sp.Symbol):
+    """A quantity that is given as a function of time, or its first or second rate; made by `inputs` and `rate`."""
+
+    __slots__ = ("order",)
+
+    order: int
+
+    def __new__(cls, name: str, order: int = 0) -> Input:
+        written = name if order == 0 else f"rate({name})" if order == 1 else f"rate(rate({name}))"
+        symbol: Input = sp.Symbol.__xnew__(cls, written, real=True)
+        symbol.order = int(order)
+        return symbol
+
+    @property
+    def base(self) -> Input:
+        """The input that it is a rate of; itself where it is none."""
+        return self if self.order == 0 else Input(self.name[5 * self.order : -self.order])
+
+    @property
+    def rate_of(self) -> Input | None:
+        """What it is the rate of, None where it is an input itself."""
+        return None if self.order == 0 else Input(self.base.name, self.order - 1)
+
+    @property
+    def rate(self) -> Input:
+        """Its rate, also an input; beyond the second there is none."""
+        if self.order == 2:
+            raise DeclarationError(f"rate: {self} has no rate here: equations of motion need two derivatives at most.")
+        return Input(self.base.name, self.order + 1)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.base.name, self.order), {}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Input, (self.base.name, self.order)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (self.name, self.order, "input", *self._assumptions0)
+
+    @classmethod
+    def class_key(cls) -> tuple[int, int, str]:
+        """Sort among other symbols by name, so that products print as people write them."""
+        return 2, 0, "Symbol"
+
+    def _latex(self, printer: Any) -> str:
+        dots = {0: "{}", 1: r"\dot{{{}}}", 2: r"\ddot{{{}}}"}[self.order]
+        return dots.format(printer._print_Symbol(sp.Symbol(self.base.name)))
+
+
+def inputs(names: str | Sequence[str]) -> Input | tuple[Input, ...]:
+    """Declare inputs: symbols, one or a tuple, whose values are functions of time; `rate` gives their derivatives.
+
+    They may stand wherever `zwang.t` may. What they are is said when a verb is asked: ``inputs={u: value}`` with a
+    number, an expression of time, a `Table` or a `Held` function.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x,), (vx,) = zw.coordinates("x")
+    >>> u = zw.inputs("u")
+    >>> cart = zw.System(kinetic=vx**2 / 2, forces={x: u - vx})
+    >>> cart.inputs, zw.rate(u)
+    ((u,), rate(u))
+    >>> float(zw.simulate(cart, {"x": 0, "v_x": 0}, inputs={u: 1}, until=1).v[-1, 0])
+    0.6321205588...
+    """
+    listed = _split(names)
+    _check_names(listed, "input")
+    symbols = tuple(Input(name) for name in listed)
+    alone = isinstance(names, str) and len(symbols) == 1 and not names.strip().endswith(",")
+    return symbols[0] if alone else symbols
+
+
 def coordinates(
     names: str | Sequence[str], *, angles: str | Iterable[str] | bool = ()
 ) -> tuple[tuple[Coordinate, ...], tuple[Velocity, ...]]:
@@ -203,7 +276,7 @@ def kind_of(symbol: sp.Symbol) -> list[str]:
 
 
 def rate(quantity: Any) -> Any:
-    """Return the total time derivative of an expression or Matrix of coordinates and time.
+    """Return the total time derivative of an expression or Matrix of coordinates, inputs and time.
 
     Explicit time (`zwang.t`) is included. Expressions with velocities have no rate here: it would need accelerations.
 
@@ -230,9 +303,14 @@ def rate(quantity: Any) -> Any:
             "Give rate an expression of coordinates and time alone."
         )
     terms = [sp.diff(quantity, symbol) * symbol.velocity for symbol in symbols if isinstance(symbol, Coordinate)]
-    if t in symbols:
-        terms.append(sp.diff(quantity, t))
-    return sp.Add(*terms)
+    return sp.Add(*terms, explicit_rate(quantity))
+
+
+def explicit_rate(quantity: Any) -> Any:
+    """Return the part of a total time derivative that explicit time and inputs give."""
+    driving = sorted((s for s in quantity.free_symbols if isinstance(s, Input)), key=lambda symbol: symbol.name)
+    terms = [sp.diff(quantity, symbol) * symbol.rate for symbol in driving]
+    return sp.Add(*terms, sp.diff(quantity, t))
 
 
 def symbol_table(positions: Iterable[Coordinate]) -> dict[str, sp.Symbol]:

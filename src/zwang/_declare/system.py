@@ -15,7 +15,7 @@ from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
 from zwang._declare.switches import Event, Reaction
-from zwang._declare.symbols import Coordinate, Time, Velocity
+from zwang._declare.symbols import Coordinate, Input, Time, Velocity
 from zwang._declare.symbols import t as time
 from zwang.errors import DeclarationError, nearest, printable
 
@@ -44,6 +44,11 @@ class System:
         that break.
     drawing : Drawing, optional
         What pictures and films show. It is no part of equality and digest.
+    inputs : sequence of Input or of str, optional
+        Inputs whose names occur in texts; symbols from `zwang.inputs` are known without it.
+    units : mapping, optional
+        Name -> unit as text, such as ``{"m": "kg", "g": "m/s**2"}``; shown on axes and in files. They are no part of
+        equality and digest.
 
     Examples
     --------
@@ -75,6 +80,8 @@ class System:
         events: Iterable[Event] = (),
         name: str = "system",
         drawing: Drawing | None = None,
+        inputs: Iterable[Any] = (),
+        units: Mapping[Any, str] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise DeclarationError(f"System: name= must be a printable text; it was given {name!r}.")
@@ -83,7 +90,7 @@ class System:
         raw = reading.raw_expressions(name, kinetic, potential, forces, mass, force)
         given = [*raw.values(), *(expr for item in listed for expr in item.expressions().values())]
         q = reading.coordinate_order(name, coordinates, given)
-        reader = reading.Reader(name, q, given)
+        reader = reading.Reader(name, q, [*given, *reading.declared_inputs(name, inputs, q)])
         self._set("coordinates", q)
         self._set("velocities", tuple(item.velocity for item in q))
         known = {where: reader(expr, where) for where, expr in raw.items()}
@@ -99,11 +106,15 @@ class System:
         self._set("events", event_list.read_events(self, events, reader, new=True))
         validity.check(self, known, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
+        self._set("units", reading.read_units(self, units))
 
     def _joined(self, drawing: Any) -> Drawing:
         if not isinstance(drawing, Drawing):
             raise DeclarationError(f"{self.name}: drawing= must be a zw.Drawing; it was given {drawing!r:.60}.")
-        return drawing.joined(self.name, (*self.coordinates, *self.velocities, *self.parameters, time))
+        return drawing.joined(self.name, self._symbols())
+
+    def _symbols(self) -> tuple[sp.Symbol, ...]:
+        return (*self.coordinates, *self.velocities, *self.parameters, *self.inputs, time)
 
     def _set(self, attribute: str, value: Any) -> None:
         object.__setattr__(self, attribute, value)
@@ -119,6 +130,7 @@ class System:
     forces: Mapping[Coordinate, Any]
     events: tuple[Event, ...]
     drawing: Drawing | None
+    units: Mapping[str, str]
     whole: tuple[System, tuple[str, ...]] | None = None
     """Of a system in which some constraints are switched off: the system with all of them, and the names that act."""
 
@@ -149,15 +161,19 @@ class System:
             arguments |= {"mass": self.mass, "force": self.force}
         else:
             arguments |= {"kinetic": self.kinetic, "potential": self.potential}
-        unknown = sorted(set(changes) - {*arguments, "kinetic", "potential", "mass", "force", "drawing"})
+        more = {"kinetic", "potential", "mass", "force", "drawing", "inputs", "units"}
+        unknown = sorted(set(changes) - {*arguments, *more})
         if unknown:
             raise DeclarationError(f"System.replace: unknown argument '{unknown[0]}'. {nearest(unknown[0], arguments)}")
         made = System(**(arguments | changes))
         if "drawing" not in changes and self.drawing is not None:
             # A picture of what is there no more is left out.
-            known = {item.name for item in (*made.coordinates, *made.velocities, *made.parameters, time)}
+            known = {item.name for item in made._symbols()}
             if all(symbol.name in known for symbol in self.drawing.symbols()):
                 made._set("drawing", made._joined(self.drawing))
+        if "units" not in changes and self.units:
+            known = {item.name for item in made._symbols()}
+            made._set("units", Frozen({name: unit for name, unit in self.units.items() if name in known}))
         return made
 
     def transformed(
@@ -188,19 +204,25 @@ class System:
 
     @cached_property
     def parameters(self) -> tuple[sp.Symbol, ...]:
-        """Every free symbol that is no coordinate, velocity or time, by name."""
+        """Every free symbol that is no coordinate, velocity, input, time or reaction, by name."""
+        roles = (Coordinate, Velocity, Time, Input, Reaction)
+        return tuple(item for item in self._free if not isinstance(item, roles))
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """The inputs that occur, or whose rates do, by name: what every verb needs a value for."""
+        found = {item.base for item in self._free if isinstance(item, Input)}
+        return tuple(sorted(found, key=lambda symbol: symbol.name))
+
+    @cached_property
+    def _free(self) -> tuple[sp.Symbol, ...]:
         found: set[sp.Symbol] = set()
         for expr in [
             *self.expressions().values(),
             *(one for event in self.events for one in event.expressions().values()),
         ]:
             found |= expr.free_symbols
-        return tuple(
-            sorted(
-                (symbol for symbol in found if not isinstance(symbol, (Coordinate, Velocity, Time, Reaction))),
-                key=lambda symbol: symbol.name,
-            )
-        )
+        return tuple(sorted(found, key=lambda symbol: symbol.name))
 
     def expressions(self) -> dict[str, Any]:
         """Return every expression of the declaration, by where it stands."""
@@ -222,7 +244,7 @@ class System:
         if self.whole is not None:
             return hashlib.sha256("\n".join([self.whole[0].digest, *self.whole[1]]).encode()).hexdigest()
         # What a picture shows is not part of the system; without it the declaration is that of schema 1.
-        left = ("name", "drawing", "parameters")
+        left = ("name", "drawing", "parameters", "units")
         kept = {key: value for key, value in plain.to_dict(self).items() if key not in left} | {"schema": 1}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 

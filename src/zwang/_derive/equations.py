@@ -13,7 +13,7 @@ import sympy as sp
 
 from zwang._declare.constraints import Friction
 from zwang._declare.friction_forms import friction_bounds, slip_axes
-from zwang._declare.symbols import t as time
+from zwang._declare.symbols import explicit_rate
 from zwang._declare.system import System
 from zwang._derive.supported import weights_of
 
@@ -50,7 +50,7 @@ class Equations:
         """Return the part of d expr/dt that has no acceleration in it."""
         free = expr.free_symbols
         terms = [sp.diff(expr, q) * v for q, v in zip(self._q, self._v, strict=True) if q in free]
-        return sp.Add(*terms, sp.diff(expr, time)) if time in free else sp.Add(*terms)
+        return sp.Add(*terms, explicit_rate(expr))
 
     @cached_property
     def mass(self) -> Any:

@@ -113,6 +113,9 @@ class _Printer:
         return text if own >= binding else f"({text})"
 
     def _symbol(self, expr: sp.Symbol) -> str:
+        inner = getattr(expr, "rate_of", None)  # a symbol that stands for the rate of another one
+        if inner is not None:
+            return f"rate({self._symbol(inner)})"
         name = expr.name
         if name not in self._names:
             check_name(name, what="symbol", where=self._start.removesuffix(": "))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
+from zwang._compile.driving import without_inputs
 from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.fitting import fit_order
@@ -49,6 +50,7 @@ def recommend(
     by: Any = None,
     tol: float = 1e-12,
     budget: Allowed = None,
+    inputs: Mapping[Any, Any] | None = None,
     **ideal: Any,
 ) -> Recommendation:
     """Return the smallest strength whose motion stays within an error of the ideal one, with its cost.
@@ -69,6 +71,8 @@ def recommend(
         Error allowed in a step, relative to the state.
     budget : float or mapping, optional
         As of `limit`. Where one is spent, the strengths tried until then are all there is: NOT_FOUND, with the reason.
+    inputs : mapping, optional
+        Input of the system -> number or expression of t.
     **ideal
         Options of `simulate` for the ideal motion.
 
@@ -89,14 +93,15 @@ def recommend(
     """
     error = real(error, "error", above=0, where="recommend")
     until = real(until, "until", where="recommend")
+    system, params = without_inputs(system, params, inputs, "recommend")
     softened = soften(system, constraint, _default_way(system, constraint) if by is None else by)
     name = softened.ideal.name
     model = compile(system).switched()
-    inputs = resolve(softened.ideal, state, params)
-    if inputs.shape:
-        raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {inputs.shape}.")
+    given = resolve(softened.ideal, state, params)
+    if given.shape:
+        raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {given.shape}.")
     with spending(BUDGET.but(name, budget).share(AT_ONCE)) as meter:
-        start = project_start(model, softened.names, inputs)
+        start = project_start(model, softened.names, given)
         motion = ideal_motion(model, start, params or {}, until, ideal)
     if motion.status is not MotionStatus.REACHED and meter.over:
         return _unfinished(softened, float(error), tol, f"The ideal motion did not reach its end. {meter.over}")

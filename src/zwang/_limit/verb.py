@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zwang._compile import Model, compile
+from zwang._compile.driving import without_inputs
 from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.gathering import gather, nothing_gathered
@@ -53,6 +54,7 @@ def limit(
     workers: int = 2,
     budget: Allowed = None,
     progress: Progress = None,
+    inputs: Mapping[Any, Any] | None = None,
     **ideal: Any,
 ) -> LimitStudy:
     """Return whether motions with a constraint made by a force tend to the ideal motion, and with which order.
@@ -88,6 +90,8 @@ def limit(
     progress : bool or callable, optional
         True: a bar on stderr, by default after two seconds where somebody sees it; False: none; or called with the
         share that is done.
+    inputs : mapping, optional
+        Input of the system -> number or expression of t.
     **ideal
         Options of `simulate` for the ideal motion: impact=, at_singular=, at_choice=, at_paradox=.
 
@@ -108,6 +112,7 @@ def limit(
     >>> study.status.name
     'CONVERGES'
     """
+    system, params = without_inputs(system, params, inputs, "limit")
     softened = soften(system, constraint, by)
     name = softened.ideal.name
     cells = whole(cells, "cells", least=8, most=10**6, where=name)
@@ -115,15 +120,15 @@ def limit(
     until = real(until, "until", where=name)
     check_progress(progress, name)
     model = compile(system).switched()
-    inputs = resolve(softened.ideal, state, params)
-    if inputs.shape:
-        raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {inputs.shape}.")
+    given = resolve(softened.ideal, state, params)
+    if given.shape:
+        raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {given.shape}.")
     chosen = None if strengths is None else read_strengths(name, strengths)
     allowed = BUDGET.but(name, budget)
     with spending(allowed.share(AT_ONCE)) as meter:
-        start = project_start(model, softened.names, inputs)
+        start = project_start(model, softened.names, given)
         motion = ideal_motion(model, start, params or {}, until, ideal)
-    begin = float(inputs.t[0])
+    begin = float(given.t[0])
     if motion.status is not MotionStatus.REACHED and meter.over:
         described, gathered = None, nothing_gathered(begin, until, cells, meter.over)
     else:

@@ -13,9 +13,9 @@ from .definitions import definition_order
 
 SCHEMAS = (1, 2)
 """What is read; 2 knows the keys of `SECOND` beside those of 1."""
-SECOND = ("parameters", "assumptions", "event", "drawing")
-TOP = ("schema", "name", "coordinates", "angles", "parameters", "kinetic", "potential", "mass", "force")
-TABLES = ("assumptions", "define", "forces", "constraint", "event", "params", "state", "drawing")
+SECOND = ("parameters", "assumptions", "inputs", "event", "units", "drawing")
+TOP = ("schema", "name", "coordinates", "angles", "parameters", "inputs", "kinetic", "potential", "mass", "force")
+TABLES = ("assumptions", "define", "forces", "constraint", "event", "params", "state", "units", "drawing")
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
@@ -62,7 +62,9 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     if laws:
         raise DeclarationError(f"{where}: {laws[0]} belongs to schema 2, and the file has 1. Write schema = 2.")
     taken = {**state, **dict.fromkeys(found["define"], "a definition")}
-    found["parameters"] = _parameters(top, taken, where) if "parameters" in plain else []
+    found["inputs"] = _listed(top, "inputs", taken, where) if "inputs" in plain else []
+    taken |= dict.fromkeys(found["inputs"], "an input")
+    found["parameters"] = _listed(top, "parameters", taken, where) if "parameters" in plain else []
     found["params"] = _params(plain.get("params", {}), taken, where)
     for name in found["params"] if "parameters" in plain else ():
         _check_known(name, found["parameters"], f"{where}: [params]", "not in parameters = [...]")
@@ -71,6 +73,7 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     )
     found["assumptions"] = {name: assumed.texts(name) for name in assumed.values}
     found["state"] = _state(plain.get("state", {}), state, where)
+    found["units"] = _Table(plain.get("units", {}), f"{where}: [units]", (), None).all_texts()
     found["drawing"] = _drawing(plain["drawing"], f"{where}: [drawing]") if "drawing" in plain else {}
     kept = [key for key in (*TOP, *TABLES) if key in found and (found[key] not in ([], {}) or key == "parameters")]
     return {key: found[key] for key in kept if key != "parameters" or key in plain}
@@ -85,12 +88,13 @@ def _state(values: Any, names: Mapping[str, str], where: str) -> dict[str, Any]:
     return found | ({"on": table.texts("on")} if "on" in table.values else {})
 
 
-def _parameters(top: _Table, taken: Mapping[str, str], where: str) -> list[str]:
-    found = top.texts("parameters")
+def _listed(top: _Table, key: str, taken: Mapping[str, str], where: str) -> list[str]:
+    """Return the names of parameters or inputs."""
+    found, what = top.texts(key), key.removesuffix("s")
     for place, name in enumerate(found):
-        _check_free(name, "parameter", taken, where)
+        _check_free(name, what, taken, where)
         if name in found[:place]:
-            raise DeclarationError(f"{where}: the parameter '{name}' is listed twice. Remove one of them.")
+            raise DeclarationError(f"{where}: the {what} '{name}' is listed twice. Remove one of them.")
     return found
 
 

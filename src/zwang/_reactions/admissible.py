@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._compile.driving import with_inputs
 from zwang._compile.model import Model, compile
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs, resolve
@@ -78,7 +79,11 @@ def _without_rounding(terms: Terms | SparseTerms, cleaned: Cleaned) -> Terms | S
 
 
 def contact_problem(
-    system: System | Model, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None
+    system: System | Model,
+    state: Mapping[Any, Any],
+    params: Mapping[Any, Any] | None = None,
+    *,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> ContactProblem:
     """Return the arrays behind `reactions` at one state: mass, force and the contacts that take part, with their rows.
 
@@ -92,15 +97,17 @@ def contact_problem(
     >>> zw.reactions(problem).status == zw.reactions(rod.system, rod.state, rod.params).status
     True
     """
-    model, state = (system if isinstance(system, Model) else compile(system)).acting(state)
-    inputs = resolve(model.system, state, params)
-    if inputs.shape:
+    compiled = system if isinstance(system, Model) else compile(system)
+    model, params, _ = with_inputs(compiled, state, params, inputs)
+    model, state = model.acting(state)
+    given = resolve(model.system, state, params)
+    if given.shape:
         raise DeclarationError(
-            f"{model.system.name}: contact_problem takes one state; it was given arrays of shape {inputs.shape}. "
+            f"{model.system.name}: contact_problem takes one state; it was given arrays of shape {given.shape}. "
             "Ask for each state."
         )
-    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-    return acting(model.system, inputs, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
+    terms = model.kernels.terms(given.t, given.q, given.v, given.params)
+    return acting(model.system, given, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
 
 
 def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.driving import with_inputs
 from zwang._compile.model import Model, compile
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
@@ -35,6 +36,7 @@ def hold(
     fixed: Collection[str] = (),
     follow: Collection[str] | None = None,
     slips: Mapping[str, float] | None = None,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> dict[str, Any]:
     """Return states on which the named constraints are closed and stay closed.
 
@@ -51,6 +53,8 @@ def hold(
         Those that may move, with their velocities; by default all that are not fixed.
     slips : mapping of str to float, optional
         Held constraint -> slip velocity [m/s] that its states shall have.
+    inputs : mapping, optional
+        Input of the system -> number, expression of t, `Table` or `Held`.
 
     Returns
     -------
@@ -69,33 +73,39 @@ def hold(
     >>> [round(float(found[name]), 6) for name in ("y", "theta", "v_x", "v_y", "v_theta")]
     [0.707107, 0.785398, -2.414214, 1.414214, 2.0]
     """
-    model, state = (system if isinstance(system, Model) else compile(system)).acting(state)
-    system = model.system
-    relations = [item for item in system.constraints if not isinstance(item, Friction)]
-    places = [_place(system.name, name, relations) for name in names]
-    given = dict(slips or {})
-    for name in given:
+    compiled = system if isinstance(system, Model) else compile(system)
+    model, given, _ = with_inputs(compiled, state, params, inputs)
+    model, state = model.acting(state)
+    declared, params = model.system, {} if given is None else given
+    relations = [item for item in declared.constraints if not isinstance(item, Friction)]
+    places = [_place(declared.name, name, relations) for name in names]
+    wanted_slips = dict(slips or {})
+    for name in wanted_slips:
         if name not in names:
-            raise DeclarationError(f"{system.name}: a slip is given for '{name}', which is not held.")
+            raise DeclarationError(f"{declared.name}: a slip is given for '{name}', which is not held.")
     moving = _moving(model, fixed, follow)
-    inputs = resolve(system, state, _relevant(model, [relations[place] for place in places], params))
-    q, v = inputs.q.copy(), inputs.v.copy()
-    wanted = _wanted_slips(model, given)
+    batch = resolve(declared, state, _relevant(model, [relations[place] for place in places], params))
+    q, v = batch.q.copy(), batch.v.copy()
+    wanted = _wanted_slips(model, wanted_slips)
     for start in range(0, q.shape[1], CHUNK):
         part = slice(start, start + CHUNK)
-        values = inputs.params if inputs.params.shape[1] == 1 else np.ascontiguousarray(inputs.params[:, part])
-        piece = Inputs(inputs.t[part], q[:, part].copy(), v[:, part].copy(), values, ())
+        values = batch.params if batch.params.shape[1] == 1 else np.ascontiguousarray(batch.params[:, part])
+        piece = Inputs(batch.t[part], q[:, part].copy(), v[:, part].copy(), values, ())
         q[:, part], v[:, part] = _closed(model, piece, relations, places, moving, wanted)
-    found = {item.name: inputs.restore(q[i]) for i, item in enumerate(system.coordinates)}
-    found |= {item.name: inputs.restore(v[i]) for i, item in enumerate(system.velocities)}
-    return found | {"t": inputs.restore(inputs.t)}
+    found = {item.name: batch.restore(q[i]) for i, item in enumerate(declared.coordinates)}
+    found |= {item.name: batch.restore(v[i]) for i, item in enumerate(declared.velocities)}
+    return found | {"t": batch.restore(batch.t)}
 
 
 def slips_of(
-    model: Model, state: Mapping[str, Any], params: Mapping[str, Any], names: Sequence[str]
+    model: Model,
+    state: Mapping[str, Any],
+    params: Mapping[str, Any],
+    names: Sequence[str],
+    inputs: Mapping[Any, Any] | None = None,
 ) -> dict[str, float]:
     """Return the slip velocity at one state of those of the named constraints that have friction along a line."""
-    found = model.evaluate(state, params).slips
+    found = model.evaluate(state, params, inputs=inputs).slips
     return {name: float(found[name][0]) for name in names if name in found and len(found[name]) == 1}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model, compile
+from zwang._compile.driving import with_inputs
 from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.laws import require_laws
 from zwang._compile.values import Inputs, resolve
@@ -69,6 +70,7 @@ def reactions(
     report: Callable[[int], None] | None = None,
     progress: Progress = None,
     exact: bool = True,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> Reactions | ReactionsMap:
     """Return every acceleration and every reaction that the laws allow at a state.
 
@@ -107,6 +109,8 @@ def reactions(
         Of a ContactProblem with friction along lines: its doubles are taken as the fractions that they are, and ties
         between modes are decided in rational arithmetic. False where the arrays were computed and rounded, so that
         rows that are meant to be dependent are so up to `tol` only; a system's state always is.
+    inputs : mapping, optional
+        Input of the system -> number, expression of t, `Table` or `Held`.
 
     Returns
     -------
@@ -140,7 +144,7 @@ def reactions(
     with spending(replace(allowed, steps=ENDLESS)):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
-            {**options, "partial": True}, progress,
+            {**options, "partial": True}, progress, inputs,
         )  # fmt: skip
 
 
@@ -155,9 +159,10 @@ def _answer(
     exact: bool,
     options: dict[str, Any],
     progress: Progress,
+    driving: Mapping[Any, Any] | None,
 ) -> Reactions | ReactionsMap:
     if isinstance(system, ContactProblem):
-        if state is not None or params is not None or normal_forces is not None:
+        if any(given is not None for given in (state, params, normal_forces, driving)):
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
         with within_doubles():
             return reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
@@ -166,8 +171,9 @@ def _answer(
     if state is None:
         raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
     whole = compile(system, system.backend if isinstance(system, Model) else backend)
+    whole, values, _ = with_inputs(whole, state, params, driving)
     model, state = whole.acting(state)
-    inputs = resolve(model.system, state, params)
+    inputs = resolve(model.system, state, values)
     if inputs.shape:
         if normal_forces is not None:
             raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")

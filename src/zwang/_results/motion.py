@@ -57,6 +57,9 @@ class Motion(Result):
         Of the system.
     coordinates, velocities, constraints : tuples of str
     params : mapping of str to float
+    inputs : mapping
+        Name of an input -> what it was: a number, a `Table` (a held function is one of kind 'previous'), or an
+        expression as text.
     pieces : tuple of MotionPiece
         Stretches of one mode with their dense output.
     events : Events
@@ -91,6 +94,7 @@ class Motion(Result):
     computed: MotionRows | None = field(default=None, metadata={"stored": "rows"})
     source: Any = field(default=None, metadata={"stored": None})
     drawing: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))

@@ -95,6 +95,8 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
         Returns the motion with a number, computed by itself.
     """
     count = inputs.q.shape[1]
+    if options.driven is not None and options.driven.changing:
+        return None
     smooth = table_of(model.system).smooth and options.method != "timestepping" and not options.events
     if count < MANY or not smooth:
         return None

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.course import Course
+from zwang._compile.driving import Driven
 from zwang._compile.laws import require_laws, sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
@@ -29,21 +31,36 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What stays the same through a motion: the model, its constraints, the parameters."""
+    """What stays the same through a motion: the model, its constraints, the parameters.
+
+    Inputs that change at instants make parameters change there: `params` are those of now, `course` has all.
+    """
 
     model: Model
     table: ContactTable
     params: Array
+    course: Course | None = None
+
+    @property
+    def declared(self) -> System | None:
+        """The system with its inputs, where it has some."""
+        return None if self.course is None else self.course.driven.declared
 
     @classmethod
-    def of(cls, model: Model, inputs: Inputs) -> Ground:
+    def of(cls, model: Model, inputs: Inputs, driven: Driven | None = None) -> Ground:
         """Return the ground of a motion from the first state of inputs."""
-        return cls(model, table_of(model.system), inputs.params[:, 0].copy())
+        params = inputs.params[:, 0].copy()
+        course = None if driven is None else Course(driven, params, float(inputs.t[0]))
+        return cls(model, table_of(model.system), params, course)
 
     @property
     def name(self) -> str:
         """The name of the system."""
         return self.model.system.name
+
+    def values(self, t: Any) -> Array:
+        """Return the parameters (p, 1), or (p, times) where they change, at times of the motion so far."""
+        return self.params[:, None] if self.course is None else self.course.at(t)
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """Return the terms of the equations at one state."""
@@ -53,7 +70,7 @@ class Ground:
     def many(self, t: Array, q: Array, v: Array) -> Terms:
         """Return the terms at many states (rows first)."""
         places, speeds = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
-        return dense_terms(self.model.kernels.terms(np.ascontiguousarray(t), places, speeds, self.params[:, None]))
+        return dense_terms(self.model.kernels.terms(np.ascontiguousarray(t), places, speeds, self.values(t)))
 
     def conditions(
         self, t: float, held: Sequence[int], slips: Sequence[int] = ()
@@ -132,7 +149,7 @@ def autonomous(ground: Ground) -> bool:
 
 def first_unsound(ground: Ground, t: Any, q: Any, v: Any) -> tuple[int, str]:
     """Return the first row of states with a coefficient that makes no sense, and what is wrong with it in words."""
-    system, params = ground.model.system, ground.params[:, None]
+    system, params = ground.model.system, ground.values(t)
     q, v = np.ascontiguousarray(q.T), np.ascontiguousarray(v.T)
     bounds = ground.model.kernels.terms(np.ascontiguousarray(t), q, v, params).bounds
     wrong = np.flatnonzero(~sound_laws(system, bounds))
@@ -140,7 +157,7 @@ def first_unsound(ground: Ground, t: Any, q: Any, v: Any) -> tuple[int, str]:
         return len(t), ""
     row = int(wrong[0])
     try:
-        require_laws(system, bounds[:, [row]], ground.params)
+        require_laws(system, bounds[:, [row]], params[:, row if params.shape[1] > 1 else 0])
     except StateError as error:
         return row, f"The motion ends before t = {float(t[row]):.12g}: {error}"
     return len(t), ""

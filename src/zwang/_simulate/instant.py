@@ -69,6 +69,14 @@ def happen(
     return told.then(_decided(context, moment, terms, found, decision.labels, watches))
 
 
+def changed(context: Context, moment: Moment, decision: Decision) -> Transition:
+    """Return how a motion goes on from an instant at which an input has jumped."""
+    terms = terms_at(context, moment)
+    found = standing_at_event(context, moment, terms)
+    moment = known_at(context, moment, decision, (), terms, found)
+    return _decided(context, moment, terms, found, decision.labels, ())
+
+
 def impact_without_collision(context: Context, moment: Moment, decision: Decision) -> Transition:
     """Let an impact happen though nothing closes, at a paradox: a policy."""
     found = decision.reactions

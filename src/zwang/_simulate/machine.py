@@ -26,9 +26,10 @@ from zwang._simulate.admission import admit, as_given
 from zwang._simulate.bridge import broken, chattering, growing_reaction
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
-from zwang._simulate.instant import begin, happen
+from zwang._simulate.instant import begin, changed, happen
 from zwang._simulate.moment import (
     Broken,
+    Changed,
     Context,
     Cut,
     Decision,
@@ -74,7 +75,11 @@ def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Polic
         What is done where the laws don't say.
     """
     inertia = inertia_of(model, inputs)
-    context = Context(**vars(Ground.of(inertia.moving, inputs)), options=options, policies=policies)
+    ground = Ground.of(inertia.moving, inputs, options.driven)
+    context = Context(**vars(ground), options=options, policies=policies)
+    if ground.course is not None:
+        start = float(inputs.t[0])
+        context = replace(context, span_of_inputs=(start, ground.course.after(start)))
     # A state that can't be is a mistake, told before anything is written.
     moment = as_given(inputs) if inertia.lost else admit(context, inputs)
     record = MotionRecord(context, moment)
@@ -159,6 +164,13 @@ def _run(context: Context, record: MotionRecord) -> None:
         record.take(handle(context, record.moment, Start()))
         while True:
             if not isinstance(record.decision, Stop):
+                now = context.seen_from(record.moment)
+                if now is not context and record.moment.t < now.options.until:
+                    context = record.context = now
+                    if context.course is not None and context.course.jumps:
+                        record.take(handle(context, record.moment, Changed(record.decision)))
+                        spend(EVENT)
+                        continue
                 _stretch(context, record, record.decision)
             elif record.decision.passable and context.policies.over is not None:
                 record.take(context.policies.over(context, record.moment, record.decision, record.pieces))
@@ -226,7 +238,7 @@ def _happening(context: Context, decision: Decision, made: MadeSteps, past: Sequ
     if made.unsound:
         return Reached(MotionStatus.UNFINISHED, made.unsound)
     if status == REACHED:
-        return Reached(MotionStatus.REACHED)
+        return Reached(MotionStatus.REACHED) if made.moment.t >= context.options.until else Paused(decision)
     if status == PAUSED:
         return Paused(decision)
     if status == FIRED:
@@ -250,6 +262,8 @@ def handle(context: Context, moment: Moment, happening: Happening) -> Transition
         case Paused(decision):
             words = wedges(context, moment, decision)
             return Transition(moment, decision) if not words else stopped_at(moment, MotionStatus.SINGULAR, words)
+        case Changed(decision):
+            return changed(context, moment, decision)
         case Slipped(words):
             return Transition(moment, Stop(MotionStatus.UNFINISHED, words, passable=True))
         case Reached(status, reason):

@@ -7,6 +7,7 @@ Nothing is written into anything but the record, and by the loop alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -232,6 +233,13 @@ class Paused:
 
 
 @dataclass(frozen=True, eq=False)
+class Changed:
+    """An input has changed, and with it what the equations are."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, eq=False)
 class Slipped:
     """A contact slips that others seemed to hold, at some time of a stretch that is not recorded: in words."""
 
@@ -246,7 +254,7 @@ class Reached:
     reason: str = ""
 
 
-Happening = Start | Fired | Broken | Paused | Slipped | Reached
+Happening = Start | Fired | Broken | Paused | Changed | Slipped | Reached
 
 
 # What follows.
@@ -365,17 +373,34 @@ class Policies:
     over: Over | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Context(Ground):
     """What stays the same through a motion, with what was asked of it."""
 
     options: MotionOptions
     policies: Policies
+    span_of_inputs: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def ground(self) -> Ground:
         """The model and its parameters alone."""
-        return Ground(self.model, self.table, self.params)
+        return Ground(self.model, self.table, self.params, self.course)
+
+    @property
+    def until(self) -> float:
+        """The time beyond which no step may go: the end, or before it the next change of an input."""
+        return min(self.options.until, self.span_of_inputs[1])
+
+    def seen_from(self, moment: Moment) -> Context:
+        """Return the context at a moment: with other parameters where inputs have changed since, or on the way back."""
+        course, (begin, end) = self.course, self.span_of_inputs
+        if course is None or begin <= moment.t < end:
+            return self
+        if moment.t >= end:
+            params = course.enter(moment.t, self.state(moment.t, moment.q, moment.v))
+        else:
+            params = np.ascontiguousarray(course.at(moment.t)[:, 0])
+        return replace(self, params=params, span_of_inputs=(moment.t, course.after(moment.t)))
 
     def span(self, moment: Moment) -> float:
         """Return a time on which the motion changes little."""

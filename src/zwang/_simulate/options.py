@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from zwang._compile.driving import Driven
 from zwang._declare.event_list import read_events
 from zwang._declare.reading import Reader
 from zwang._declare.switches import Event
@@ -26,16 +27,23 @@ BUDGET = Budget(steps=5_000_000, memory=500_000_000)
 """Of a motion, or of all motions of an ensemble."""
 
 
-def events_of(system: System, events: Iterable[Any]) -> tuple[Event, ...]:
-    """Return the events of a system and those that a motion is asked for beside them."""
+def events_of(
+    system: System, events: Iterable[Any], declared: System | None = None, driven: Driven | None = None
+) -> tuple[Event, ...]:
+    """Return the events of a system and those that a motion is asked for beside them, of the system as it is declared.
+
+    Where it has inputs, `driven` says what they are.
+    """
     if any(
         event.then or event.kind for event in (*system.events, *([events] if isinstance(events, Event) else events))
     ):
         raise DeclarationError(f"{system.name}: simulate does not follow switches yet.")
     if not events:
         return system.events
-    reader = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])
-    return (*system.events, *read_events(system, events, reader, new=False))
+    known = system if declared is None else declared
+    reader = Reader(known.name, known.coordinates, [*known.expressions().values(), *known.parameters])
+    read = read_events(known, events, reader, new=False)
+    return (*system.events, *(read if driven is None else (event.map(driven.put) for event in read)))
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,7 @@ class MotionOptions:
     drawing: Mapping[str, Any] = field(default_factory=dict)
     starts: tuple[MotionEvent, ...] = ()
     on: tuple[str, ...] | None = None
+    driven: Driven | None = None
 
     def of_start(self, k: int) -> MotionOptions:
         """Return the options for one of many states; what was done to each of them is an event of its motion."""

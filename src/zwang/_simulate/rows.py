@@ -43,16 +43,24 @@ def motion_of(
 ) -> Motion:
     """Return a motion that was made, by whichever method; `source` computes its rows when they are asked for."""
     ground = source.ground
-    system = ground.model.system
+    system, course = ground.model.system, ground.course
+    own = frozenset() if course is None else course.driven.own
+    params = {item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)}
+    end = float(pieces[-1].t[-1])
     return Motion(
         status=stop.status,
         residual=None,
-        provenance=Provenance.now(declared_digest(system), tolerances=tolerances, backend=ground.model.backend),
+        provenance=Provenance.now(
+            declared_digest(system) if ground.declared is None else ground.declared.digest,
+            tolerances=tolerances,
+            backend=ground.model.backend,
+        ),
         name=system.name,
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),
         constraints=ground.table.names,
-        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        params={name: value for name, value in params.items() if name not in own},
+        inputs={} if course is None else course.told(end),
         pieces=pieces,
         events=Events(sorted(events, key=lambda event: event.time)),
         continuations=stop.continuations,
@@ -83,7 +91,7 @@ def _assembled(
         work=work,
         drift=drift,
         residual=residual,
-        declaration=to_dict(ground.model.system),
+        declaration=to_dict(ground.model.system if ground.declared is None else ground.declared),
     )
 
 
@@ -340,7 +348,7 @@ class StepRows:
         guess = self._guess()
         names = [*powers.names, *(place.name for place in places), "time"]
         table, worst = np.zeros((len(steps.t), len(names))), 0.0
-        *applied, explicit, _ = powers(t, q, mean, self.ground.params)
+        *applied, explicit, _ = powers(t, q, mean, self.ground.values(t))
         for i, power in enumerate(applied):
             table[1:, i] = np.cumsum(h * power)
         for part in self._chunks(len(h)):
@@ -353,7 +361,7 @@ class StepRows:
                 table[1:, len(applied) + c][part] = done[:, a : a + s].sum(axis=1)
         own = slice(len(applied), len(applied) + len(places))
         table[:, own] = np.cumsum(table[:, own], axis=0)
-        bare = powers(steps.t, steps.q, steps.v, self.ground.params)[-1]
+        bare = powers(steps.t, steps.q, steps.v, self.ground.values(steps.t))[-1]
         table[1:, -1] = np.cumsum(h * explicit)
         table[:, -1] += bare - bare[0]
         return {name: table[:, i] for i, name in enumerate(names)}, worst

@@ -81,7 +81,7 @@ class _Starter:
 
     def steps(self, away: dict[int, Array]) -> list[Collocated]:
         """Return the steps until explicit ones do; none where no first one can be made."""
-        moment, until = self.moment, self.context.options.until
+        moment, until = self.moment, self.context.until
         t, q, v = moment.t, moment.q, moment.v
         h = min(FIRST * self.context.span(moment), until - t)
         made: list[Collocated] = []

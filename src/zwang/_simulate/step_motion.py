@@ -34,7 +34,7 @@ STEP, STEPS = 1e-3, 200
 
 def motion_by_steps(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return a motion by time stepping."""
-    ground = Ground.of(model, inputs)
+    ground = Ground.of(model, inputs, options.driven)
     moment = admit(ground, inputs)
     walk = Walk(ground, moment, options.until, length_of_steps(options.step, options.until - moment.t))
     steps, stop = walk.run(options.progress)

@@ -95,7 +95,7 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
         start.q,
         start.v,
         context.params,
-        context.options.until if until is None else until,
+        context.until if until is None else min(until, context.until),
         max(STRICTER * context.options.tol, SHARPEST),
         sides,
         max_steps=min(CHUNK if not planes else FEW, steps_left(context.kept)),

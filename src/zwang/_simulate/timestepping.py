@@ -105,7 +105,8 @@ class Walk:
         self.ground, self.moment, self.until = ground, moment, until
         self.count = max(math.ceil((until - moment.t) / step - 1e-9), 0)
         self.h = (until - moment.t) / self.count if self.count else 0.0
-        self.shortcut = shortcut and autonomous(ground)
+        self.course = ground.course if ground.course is not None and ground.course.driven.changing else None
+        self.shortcut = shortcut and autonomous(ground) and self.course is None
         terms, mass_places, row_places = ground.model.kernels.step_terms(ground.params)
         places = ground.table.places
         self.layout = step_layout(len(moment.q), mass_places, row_places, contact_rows(ground))
@@ -143,7 +144,7 @@ class Walk:
                 spend()
                 self.walker.restitution(self.restitution.at(float(track.t[done]), track.q[done], track.v[done]))
                 before = done
-                status, done = pace.go(partial(self._walk, track, done), k - done)
+                status, done = pace.go(partial(self._walk, track, done), self._driven(track, done, k) - done)
                 if words := self._unsound_restitution(track, slice(before, done)):
                     done, stop = before, Stop(MotionStatus.UNFINISHED, words)
                     break
@@ -169,6 +170,18 @@ class Walk:
                 done, stop = max(row - 1, 0), Stop(MotionStatus.UNFINISHED, words)
         lost = self._lost(track, done)
         return self._steps(track, lost[0] if lost else done), Stop(MotionStatus.UNFINISHED, lost[1]) if lost else stop
+
+    def _driven(self, track: Track, done: int, last: int) -> int:
+        """Return the step before which no input changes, the inputs set to what they are now."""
+        if self.course is None:
+            return last
+        t = float(track.t[done])
+        if t > self.course.start and self.course.after(self.course.knots[-1]) <= t * (1 + 1e-15):
+            params = self.course.enter(t, self.ground.state(t, track.q[done], track.v[done]))
+            self.walker.params, self.walker.terms = params, self.ground.model.kernels.step_terms(params)[0]
+            self.restitution.params, self.restitution.known = params, False
+        after = self.course.after(t)
+        return min(last, max(int(np.searchsorted(track.t, after * (1 - 1e-15))), done + 1))
 
     @property
     def kept(self) -> int:
@@ -201,7 +214,7 @@ class Walk:
         if not len(looked):
             return None
         states = (track.t[looked], track.q[looked].T.copy(), track.v[looked].T.copy())
-        terms = self.ground.model.kernels.terms(*states, self.ground.params[:, None])
+        terms = self.ground.model.kernels.terms(*states, self.ground.values(states[0]))
         if isinstance(terms, SparseTerms):
             return None
         for k in map(int, looked[~sound(np.moveaxis(terms.mass, -1, 0))]):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from zwang._compile import Model, compile
+from zwang._compile.driving import with_inputs
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
@@ -74,6 +75,7 @@ def simulate(
     out: str | Path | None = ...,
     budget: Allowed = ...,
     backend: str = ...,
+    inputs: Mapping[Any, Any] | None = ...,
 ) -> Motion: ...
 
 
@@ -98,6 +100,7 @@ def simulate(
     out: str | Path | None = ...,
     budget: Allowed = ...,
     backend: str = ...,
+    inputs: Mapping[Any, Any] | None = ...,
 ) -> Motion | Ensemble: ...
 
 
@@ -122,6 +125,7 @@ def simulate(
     out: str | Path | None = None,
     budget: Allowed = None,
     backend: str = "native",
+    inputs: Mapping[Any, Any] | None = None,
 ) -> Motion | Ensemble:
     """Return the motion of a system from a state, with its events.
 
@@ -181,6 +185,9 @@ def simulate(
         budget.
     backend : str
         Which backend evaluates the equations.
+    inputs : mapping, optional
+        Input of the system -> number, expression of t (of q and v too where it stands in forces alone), `Table` or
+        `Held`. Where a table has a knot, or a held function is asked, steps end exactly; nothing is logged.
 
     Returns
     -------
@@ -198,6 +205,7 @@ def simulate(
     release of 'blade' at t = 1.636204366503
     """
     if isinstance(system, Motion):
+        inputs = inputs or system.inputs or None
         system, state, params = _carried_on(system, state, params)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
@@ -205,16 +213,18 @@ def simulate(
         raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
     shown = (system.system if isinstance(system, Model) else system).drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
+    declared = model.system
+    model, params, driven = with_inputs(model, state, params, inputs)
     model, state = model.acting(state)
     name = model.system.name
-    inputs = resolve(model.system, state, params)
+    given = resolve(model.system, state, params)
     moved: tuple[ProjectedState, ...] = ()
     if start is not None and check_word(name, "start", start, STARTS):
-        inputs, moved = project_each(model.system, model.kernels, inputs)
+        given, moved = project_each(model.system, model.kernels, given)
     options = MotionOptions(
-        until=check_until(name, until, float(inputs.t.min())),
+        until=check_until(name, until, float(given.t.min())),
         tol=check_tol(name, tol),
-        events=events_of(model.system, events),
+        events=events_of(model.system, events, declared, driven),
         impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
         at_paradox=check_word(name, "at_paradox", at_paradox, AT_PARADOX),
         at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),
@@ -226,8 +236,11 @@ def simulate(
         step=None if step is None else real(step, "step", above=0, where=name),
         drawing={} if shown is None else shown.to_dict(),
         starts=tuple(_moved(each) for each in moved),
+        driven=driven,
     )
-    if out is not None and (inputs.shape or options.method == "timestepping"):
+    if driven is not None:
+        driven.require(float(given.t.min()), options.until)
+    if out is not None and (given.shape or options.method == "timestepping"):
         raise DeclarationError(
             f"{name}: out= goes with one motion, method='events' or 'auto', not with an ensemble or "
             "method='timestepping'. Call save() on what comes back."
@@ -239,10 +252,10 @@ def simulate(
         )
     if options.method == "timestepping":
         check_rules(name, options)
-    begin = float(inputs.t.min())
+    begin = float(given.t.min())
     with progress_bar(progress, f"simulate {name}", start=begin, end=options.until) as told:
         options = replace(options, progress=told)
-        return ensemble(model, inputs, options, _one) if inputs.shape else _one(model, inputs, options)
+        return ensemble(model, given, options, _one) if given.shape else _one(model, given, options)
 
 
 @within_doubles()
@@ -282,7 +295,8 @@ def _carried_on(
     if state is not None or params is not None:
         raise DeclarationError(f"{motion.name}: a Motion goes on from its own end; give neither state nor params.")
     if motion.source is not None:
-        return motion.source.ground.model, motion.end, motion.params
+        ground = motion.source.ground
+        return ground.model if ground.declared is None else ground.declared, motion.end, motion.params
     from zwang._declare.files import from_dict
 
     rows = motion.computed

@@ -103,7 +103,9 @@ def works(ground: Ground, pieces: Sequence[MotionPiece]) -> dict[str, Array]:
         total = cumulative[-1]
         last = following is None or following.jump
         rows.append(cumulative if last else cumulative[:-1])
-        bare.append(powers(piece.t, piece.q, piece.v, ground.params)[-1][slice(None) if last else slice(0, -1)])
+        bare.append(
+            powers(piece.t, piece.q, piece.v, ground.values(piece.t))[-1][slice(None) if last else slice(0, -1)]
+        )
     table = np.concatenate(rows)
     explicit = np.concatenate(bare)
     table[:, -1] += explicit - explicit[0]
@@ -133,7 +135,7 @@ def _step_works(ground: Ground, powers: Powers, piece: MotionPiece) -> Array:
 
 
 def _powers_at(ground: Ground, powers: Powers, piece: MotionPiece, t: Array, q: Array, v: Array) -> Array:
-    *applied, explicit, _ = powers(t, q, v, ground.params)
+    *applied, explicit, _ = powers(t, q, v, ground.values(t))
     rows: list[Any] = list(applied)
     if stays_sparse(ground):
         return np.array([*rows, *constraint_powers(ground, piece, t, q, v), explicit])
@@ -180,10 +182,12 @@ def solved_states(
     ground: Ground, piece: MotionPiece, t: Array, q: Array, v: Array
 ) -> Iterator[tuple[slice, SparseTerms, Solved]]:
     """Yield, for a few states (rows first) after the other, their places, terms, accelerations and multipliers."""
-    kernels, params = ground.model.kernels, ground.params[:, None]
+    kernels, params = ground.model.kernels, ground.values(t)
     for start in range(0, len(t), FEW):
         part = slice(start, min(start + FEW, len(t)))
         states = np.ascontiguousarray(t[part]), np.ascontiguousarray(q[part].T), np.ascontiguousarray(v[part].T), params
+        if params.shape[1] > 1:
+            states = (*states[:3], np.ascontiguousarray(params[:, part]))
         terms = kernels.terms(*states)
         assert isinstance(terms, SparseTerms)  # `stays_sparse` has looked at the kernels
         yield part, terms, kernels.solve(*states, piece.held)

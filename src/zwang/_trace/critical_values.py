@@ -19,7 +19,7 @@ from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace
 from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
-from zwang._trace.equations import SpaceEquations, equations_of, parameter_vector
+from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
@@ -46,6 +46,7 @@ def critical(
     seed: int = 0,
     starts: int | None = None,
     budget: Allowed = None,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> CriticalValues:
     """Return the values of a parameter at which the configuration space becomes singular, and what changes there.
 
@@ -71,6 +72,8 @@ def critical(
         Of the random starts, and how many.
     budget : float or mapping, optional
         Seconds, or a mapping of ``seconds``, ``steps`` and ``memory`` as in `trace`, for everything together.
+    inputs : mapping, optional
+        Input of the system -> number, expression of t, `Table` or `Held`.
 
     Returns
     -------
@@ -88,6 +91,7 @@ def critical(
     ('crossing', 1, 2)
     """
     flag(compare, "compare", where="critical")
+    system, params = at_instant(system, params, inputs, t)
     search = _CriticalSearch(system, params, vary, within, box, t, seed, starts)
     found = CriticalValues()
     with spending(BUDGET.but(search.system.name, budget)):

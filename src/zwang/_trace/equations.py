@@ -17,6 +17,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
+from zwang._compile.driving import with_inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
@@ -41,6 +42,17 @@ def equations_of(system: System | Model) -> SpaceEquations:
         raise DeclarationError(f"trace needs a System or a Model; it was given {system!r:.80}.")
     model = compile(system).switched()
     return model.kernels.kept("constraints", lambda: SpaceEquations(model))
+
+
+def at_instant(
+    system: System | Model, params: Mapping[Any, Any] | None, inputs: Mapping[Any, Any] | None, t: float | None
+) -> tuple[System | Model, Mapping[Any, Any] | None]:
+    """Return a system without inputs, and the parameters that stand for them at an instant."""
+    declared = system.system if isinstance(system, Model) else system
+    if not isinstance(declared, System) or not (declared.inputs or inputs):
+        return system, params
+    model, values, _ = with_inputs(compile(system), {"t": 0.0 if t is None else t}, params, inputs)
+    return model, values
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._trace.equations import SpaceEquations, equations_of, parameter_vector
+from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.local_structure import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
 from zwang._trace.sampled import SampledSearch, traced, unfinished
@@ -43,6 +43,7 @@ def trace(
     seed: int = 0,
     starts: int | None = None,
     budget: Allowed = None,
+    inputs: Mapping[Any, Any] | None = None,
 ) -> ConfigurationSpace:
     """Return the configuration space: its arcs, singular points and components.
 
@@ -70,6 +71,8 @@ def trace(
         Seconds, or a mapping of ``seconds``, ``steps`` (points that are solved for, pieces of arcs, boxes) and
         ``memory`` (bytes of arcs), by default an hour, ten million and 1 GB. Where one is spent the space is
         UNFINISHED and holds what was found.
+    inputs : mapping, optional
+        Input of the system -> number, expression of t, `Table` or `Held`.
 
     Returns
     -------
@@ -86,6 +89,8 @@ def trace(
     >>> [point.kind for point in space.singular_points]
     ['crossing', 'crossing', 'crossing']
     """
+    shown = getattr(system.system if isinstance(system, Model) else system, "drawing", None)
+    system, params = at_instant(system, params, inputs, t)
     equations = equations_of(system)
     declared = equations.system
     if search not in SEARCHES:
@@ -118,7 +123,6 @@ def trace(
                 found = exhausted(declared, params or {}, found, sampled)
             except Spent as spent:
                 found = replace(found, status=TraceStatus.UNFINISHED, reason=str(spent))
-    shown = (system.system if isinstance(system, Model) else system).drawing
     return found if shown is None else replace(found, drawing=shown.to_dict())
 
 

@@ -16,7 +16,7 @@ from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, assigned, budget_from, budget_option
+from zwang.cli.values import Assignments, assigned, budget_from, budget_option, input_option, inputs_from
 from zwang.errors import DeclarationError
 
 NOT_ANSWERED = {AsymptoticsStatus.UNRESOLVED, AsymptoticsStatus.CONTRADICTED, AsymptoticsStatus.UNFINISHED}
@@ -37,6 +37,7 @@ class Approaching(Assignments):
 @click.argument("model", metavar="MODEL")
 @click.option("--at", multiple=True, metavar="NAME=NUMBER ...", help="The singular point; by default the only one.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
 @click.option("--perturb", metavar="CONSTRAINT", help="Set this constraint to eps, of both signs.")
 @click.option(
     "--section",
@@ -56,6 +57,7 @@ def asymptotics_(
     model: str,
     at: tuple[str, ...],
     params: tuple[str, ...],
+    driving: tuple[str, ...],
     perturb: str | None,
     section: tuple[str, ...],
     speed: str,
@@ -84,6 +86,7 @@ def asymptotics_(
         speed_of=speed_of,
         distance=distance,
         budget=budget_from(budget),
+        inputs=inputs_from(driving),
     )
     files.write(out, result.save)
     files.write(picture, lambda path: draw(result, path))

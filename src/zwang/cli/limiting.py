@@ -16,7 +16,17 @@ from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, budget_from, budget_option, in_radians, number, require_known, values_from
+from zwang.cli.values import (
+    Assignments,
+    budget_from,
+    budget_option,
+    in_radians,
+    input_option,
+    inputs_from,
+    number,
+    require_known,
+    values_from,
+)
 from zwang.errors import DeclarationError, nearest
 
 EXAMPLES = """\b
@@ -41,6 +51,7 @@ PERMILLE = 1000
 @click.option("--recommend", "wanted", metavar="ERROR", help="Instead: the strength that keeps positions within this.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the study: .npz, or .nc with the extra io.")
@@ -61,6 +72,7 @@ def limit_(
     wanted: str | None,
     state: tuple[str, ...],
     params: tuple[str, ...],
+    driving: tuple[str, ...],
     degrees: bool,
     budget: tuple[str, ...],
     out: Path | None,
@@ -91,14 +103,14 @@ def limit_(
     if wanted is not None:
         answer = recommend(
             compile(system), chosen, start, known, error=number(wanted, "--recommend"), until=end, by=by,
-            budget=budget_from(budget),
+            budget=budget_from(budget), inputs=inputs_from(driving),
         )  # fmt: skip
         good = answer.status is RecommendationStatus.VERIFIED
     else:
         with progress(f"limit of {system.name}", PERMILLE) as show:
             answer = limit(
                 compile(system), chosen, start, known, by=by, until=end, strengths=asked, budget=budget_from(budget),
-                progress=lambda share: show(int(PERMILLE * share), "strengths"),
+                progress=lambda share: show(int(PERMILLE * share), "strengths"), inputs=inputs_from(driving),
             )  # fmt: skip
         good = answer.status in (LimitStatus.CONVERGES, LimitStatus.CONVERGES_ELSEWHERE)
     files.write(out, answer.save)

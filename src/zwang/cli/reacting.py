@@ -26,6 +26,8 @@ from zwang.cli.values import (
     budget_from,
     budget_option,
     in_radians,
+    input_option,
+    inputs_from,
     ranges_from,
     require_known,
     values_from,
@@ -44,6 +46,7 @@ Examples:
 @click.argument("model", metavar="MODEL")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
 @click.option(
     "--map",
     "ranges",
@@ -73,6 +76,7 @@ def reactions_(
     model: str,
     state: tuple[str, ...],
     params: tuple[str, ...],
+    driving: tuple[str, ...],
     ranges: tuple[str, ...],
     degrees: bool,
     held: tuple[str, ...],
@@ -93,7 +97,7 @@ def reactions_(
     files = Files(out=out, picture=picture)
     found = find_model(model)
     compiled = compile(found.system)
-    asked = _Question(compiled, found.state, found.params, degrees)
+    asked = _Question(compiled, found.state, found.params, degrees, inputs_from(driving))
     asked.set(state, params, ranges)
     if held:
         asked.hold(held, follow, values_from(slips, "--slip"))
@@ -107,7 +111,15 @@ def reactions_(
 class _Question:
     """A model with values, some of which may be ranges."""
 
-    def __init__(self, model: Model, state: dict[str, Any], params: dict[str, Any], degrees: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        state: dict[str, Any],
+        params: dict[str, Any],
+        degrees: bool,
+        inputs: dict[str, Any] | None = None,
+    ) -> None:
+        self.inputs = inputs
         self.model, self.state, self.params, self.degrees = model, dict(state), dict(params), degrees
         self.ranges: dict[str, Any] = {}
         self.start: dict[str, Any] = {}
@@ -139,18 +151,26 @@ class _Question:
         velocities = {item.name for item in self.model.system.velocities}
         if not velocities & set(self.ranges):
             params = {name: np.ravel(value)[0] for name, value in self.params.items()}
-            slips = slips_of(self.model, self.start, params, held) | slips
+            slips = slips_of(self.model, self.start, params, held, self.inputs) | slips
         self.state = hold(
-            self.model, self.state, self.params, held, fixed=set(self.ranges), follow=follow or None, slips=slips
-        )
+            self.model, self.state, self.params, held, fixed=set(self.ranges), follow=follow or None, slips=slips,
+            inputs=self.inputs,
+        )  # fmt: skip
 
     def answer(self, budget: float | dict[str, float] | None) -> Reactions | ReactionsMap:
         """Ask the verb, with a bar on stderr for a map."""
         if not self.ranges:
-            return reactions(self.model, self.state, self.params, budget=budget)
+            return reactions(self.model, self.state, self.params, budget=budget, inputs=self.inputs)
         total = int(np.prod([len(values) for values in self.ranges.values()]))
         with progress(f"reactions of {self.model.system.name}", total) as show:
-            result = reactions(self.model, self.state, self.params, budget=budget, report=lambda done: show(done, ""))
+            result = reactions(
+                self.model,
+                self.state,
+                self.params,
+                budget=budget,
+                report=lambda done: show(done, ""),
+                inputs=self.inputs,
+            )
             show(total, "")
         return result
 

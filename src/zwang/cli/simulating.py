@@ -16,7 +16,17 @@ from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, budget_from, budget_option, in_radians, number, require_known, values_from
+from zwang.cli.values import (
+    Assignments,
+    budget_from,
+    budget_option,
+    in_radians,
+    input_option,
+    inputs_from,
+    number,
+    require_known,
+    values_from,
+)
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -33,6 +43,7 @@ PERMILLE = 1000
 @click.option("--until", required=True, metavar="TIME", help="When to stop [s].")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
 @click.option("--tol", default=1e-10, show_default=True, help="Relative tolerance of the steps.")
 @click.option("--method", default="events", show_default=True, help="events, timestepping or auto.")
@@ -58,6 +69,7 @@ def simulate_(
     until: str,
     state: tuple[str, ...],
     params: tuple[str, ...],
+    driving: tuple[str, ...],
     degrees: bool,
     tol: float,
     method: str,
@@ -109,6 +121,7 @@ def simulate_(
             at_choice=at_choice,
             at_singular=at_singular,
             budget=budget_from(budget),
+            inputs=inputs_from(driving),
             progress=lambda time: show(int(PERMILLE * (time - begin) / (last - begin)), f"t = {time:.4g}"),
             **options,
         )

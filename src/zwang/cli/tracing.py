@@ -12,7 +12,16 @@ from zwang._trace import trace
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, assigned, budget_from, budget_option, number, values_from
+from zwang.cli.values import (
+    Assignments,
+    assigned,
+    budget_from,
+    budget_option,
+    input_option,
+    inputs_from,
+    number,
+    values_from,
+)
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -26,6 +35,7 @@ Examples:
 @click.command("trace", cls=Assignments, epilog=EXAMPLES)
 @click.argument("model", metavar="MODEL")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
 @click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
 @click.option(
     "--search",
@@ -45,6 +55,7 @@ Examples:
 def trace_(
     model: str,
     params: tuple[str, ...],
+    driving: tuple[str, ...],
     sides: tuple[str, ...],
     search: str,
     instant: str | None,
@@ -69,7 +80,16 @@ def trace_(
     box = {name: _bounds(name, text) for name, text in assigned(sides, "--box").items()}
     t = None if instant is None else number(instant, "--time")
     values = found.params | values_from(params, "--param")
-    space = trace(found.system, values, box=box or None, search=search, t=t, seed=seed, budget=budget_from(budget))
+    space = trace(
+        found.system,
+        values,
+        box=box or None,
+        search=search,
+        t=t,
+        seed=seed,
+        budget=budget_from(budget),
+        inputs=inputs_from(driving),
+    )
     files.write(out, space.save)
     files.write(picture, lambda path: _draw(space, path, pair))
     if json_:

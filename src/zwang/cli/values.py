@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._declare.system import System
 from zwang._expressions import parse
+from zwang._results.signals import Table
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -23,7 +25,7 @@ class Assignments(click.Command):
     What follows such an option and has an equals sign belongs to it too, up to the next option.
     """
 
-    several = ("--state", "--param", "--map", "--slip", "--box", "--budget", "--over")
+    several = ("--state", "--param", "--map", "--slip", "--box", "--budget", "--over", "--input")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write the option again before each of its values, as click wants it."""
@@ -64,6 +66,41 @@ def budget_from(texts: Iterable[str]) -> float | dict[str, float] | None:
         key = name.strip() if equals else "seconds"
         found[key] = number(value if equals else text, f"--budget {key}")
     return found["seconds"] if list(found) == ["seconds"] else found or None
+
+
+def input_option(command: Any) -> Any:
+    """Give a command the option --input: NAME=number, expression of t, or a table in a .csv file."""
+    words = "Inputs: a number, an expression of t, or a table FILE.csv (linear) or FILE.csv:cubic, FILE.csv:previous."
+    return click.option("--input", "driving", multiple=True, metavar="NAME=VALUE ...", help=words)(command)
+
+
+def inputs_from(texts: Iterable[str]) -> dict[str, Any] | None:
+    """Return what --input says, as the verbs take it.
+
+    Examples
+    --------
+    >>> inputs_from(["u=sin(3*t)", "w=2"])
+    {'u': 'sin(3*t)', 'w': '2'}
+    """
+    found: dict[str, Any] = {}
+    for name, text in assigned(texts, "--input").items():
+        path, _, kind = text.partition(":")
+        found[name] = _table(path.strip(), kind.strip() or "linear", name) if path.endswith(".csv") else text.strip()
+    return found or None
+
+
+def _table(path: str, kind: str, name: str) -> Table:
+    """Return the table of a file with two columns, time and value; lines that start with letters are left out."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        rows = [line.replace(";", ",").split(",") for line in lines if line.strip() and not line.strip()[0].isalpha()]
+        times, values = zip(*((float(row[0]), float(row[1])) for row in rows), strict=True)
+    except (OSError, UnicodeDecodeError, ValueError, IndexError) as error:
+        raise DeclarationError(
+            f"--input {name}: '{path}' is no table: {getattr(error, 'strerror', None) or error}. Give a file with "
+            "a time and a value in each line, separated by a comma."
+        ) from None
+    return Table(np.array(times), np.array(values), kind=kind)
 
 
 def number(text: str, where: str) -> float:
