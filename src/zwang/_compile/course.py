@@ -18,7 +18,7 @@ SLACK = 1e-12
 """Part of an interval by which a time may miss an instant and still be that instant."""
 
 
-class Course:
+class InputCourse:
     """The parameters of one motion, some of which change at instants; held functions are asked as it goes on.
 
     Parameters

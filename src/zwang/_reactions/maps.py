@@ -20,7 +20,7 @@ from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact import counting
 from zwang._numerics.contact.admission import admit
-from zwang._numerics.contact.table import Table
+from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
 from zwang._results import Provenance
@@ -113,7 +113,7 @@ def _table(system: System) -> Ints | None:
     return np.column_stack([lines.side, lines.normal, slip, lines.law])
 
 
-def _modes(lines: Table) -> int:
+def _modes(lines: ContactArrays) -> int:
     """Return how many combinations of modes there are."""
     modes = np.array([[2, 4], [1, 5], [3, 3]])  # without and with friction, by side
     return math.prod(modes[lines.side, np.minimum(lines.components, 1)].tolist())

@@ -17,7 +17,7 @@ from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._results.wording import vector
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import Held, denominator, full_mode, hold
+from zwang._simulate.modes import HeldMode, denominator, full_mode, hold
 from zwang._simulate.moment import (
     Chooser,
     Context,
@@ -61,7 +61,7 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
     if ground.table.smooth:
         # One mode for ever. Whether its rows are independent is seen by the steps themselves.
         labels = (Mode.CLOSED,) * len(ground.table.places)
-        return Decision(labels, Held(full_mode(ground.table, labels)))
+        return Decision(labels, HeldMode(full_mode(ground.table, labels)))
     terms = terms_at(ground, moment)
     known = certain(ground, moment, terms)
     if known is not None:

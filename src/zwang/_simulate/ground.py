@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.course import Course
+from zwang._compile.course import InputCourse
 from zwang._compile.driving import Driven
 from zwang._compile.laws import require_laws, sound_laws
 from zwang._compile.values import Inputs
@@ -39,7 +39,7 @@ class Ground:
     model: Model
     table: ContactTable
     params: Array
-    course: Course | None = None
+    course: InputCourse | None = None
 
     @property
     def declared(self) -> System | None:
@@ -50,7 +50,7 @@ class Ground:
     def of(cls, model: Model, inputs: Inputs, driven: Driven | None = None) -> Ground:
         """Return the ground of a motion from the first state of inputs."""
         params = inputs.params[:, 0].copy()
-        course = None if driven is None else Course(driven, params, float(inputs.t[0]))
+        course = None if driven is None else InputCourse(driven, params, float(inputs.t[0]))
         return cls(model, table_of(model.system), params, course)
 
     @property

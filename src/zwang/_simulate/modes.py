@@ -33,7 +33,7 @@ SPENT = 1e-9
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldMode:
     """A mode of motion, and the constraints whose reactions its equations leave free."""
 
     mode: ActiveSet
@@ -74,16 +74,16 @@ def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
     return ActiveSet(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
 
 
-def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> Held:
+def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> HeldMode:
     """Return the mode of the labels with independent rows."""
     full = full_mode(table, labels)
     rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
     if len(rows) == 0:
-        return Held(full)
+        return HeldMode(full)
     mass = terms.mass[:, :, 0]
     found = rank_of(rows, mass)
     if found.full:
-        return Held(full)
+        return HeldMode(full)
     free = _undetermined(table, full, found)
     forces, weights = basic_forces(table, terms, full) or (np.zeros(len(rows)), np.zeros(len(rows)))
     bilateral = np.array(
@@ -95,7 +95,7 @@ def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> Held:
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
     spent = _spent(table, full, held, kept, forces)
     mode = ActiveSet(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
-    return Held(mode, free)
+    return HeldMode(mode, free)
 
 
 def _spent(

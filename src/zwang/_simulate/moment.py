@@ -27,7 +27,7 @@ from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
 from zwang._results.reactions import Reactions
 from zwang._simulate.flights import Flights
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import Held
+from zwang._simulate.modes import HeldMode
 from zwang._simulate.nearness import Dip, Nearness
 from zwang._simulate.options import MotionOptions
 
@@ -135,7 +135,7 @@ class Decision:
     ----------
     labels : tuple of Mode
         Of all constraints; empty where the motion stops.
-    held : Held or None
+    held : HeldMode or None
         The mode of motion with independent rows.
     found : bool
         Whether a second acceleration is not excluded.
@@ -152,7 +152,7 @@ class Decision:
     """
 
     labels: Labels = ()
-    held: Held | None = None
+    held: HeldMode | None = None
     found: bool = False
     idle: frozenset[int] = frozenset()
     stop: MotionStatus | None = None
@@ -161,7 +161,7 @@ class Decision:
     before: Labels | None = None
 
     @property
-    def mode(self) -> Held:
+    def mode(self) -> HeldMode:
         """The mode of a decision that has one: one without goes to a policy before any step is made."""
         assert self.held is not None
         return self.held

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.modes import POSITION
-from zwang._numerics.contact.table import Table
+from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.tolerances import Tolerances
 
 Array = npt.NDArray[np.float64]
@@ -93,12 +93,12 @@ class Admission(NamedTuple):
     still: Array
 
 
-def admit(table: Table, terms: Any, q: Array, v: Array, tolerances: Tolerances) -> Admission:
+def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tolerances) -> Admission:
     """Return how the constraints stand to states.
 
     Parameters
     ----------
-    table : Table
+    table : ContactArrays
     terms : Terms or SparseTerms
         Of the equations at B states.
     q, v : (n, B) arrays
@@ -129,7 +129,7 @@ def admit(table: Table, terms: Any, q: Array, v: Array, tolerances: Tolerances) 
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
 
 
-def _of_lines(table: Table, rows: Array) -> Array:
+def _of_lines(table: ContactArrays, rows: Array) -> Array:
     """Return rows of normals (m, B) for all lines (k, B), zero for those without one."""
     has = table.normal >= 0
     if has.all():
@@ -139,7 +139,7 @@ def _of_lines(table: Table, rows: Array) -> Array:
     return found
 
 
-def resting(table: Table, slip: Array, still: Array) -> Bools:
+def resting(table: ContactArrays, slip: Array, still: Array) -> Bools:
     """Return which lines have a slip (s, B) whose components all stay below the tolerances (s, B): (k, B)."""
     if not len(slip):
         return np.zeros((len(table.first), slip.shape[1]), dtype=bool)

@@ -66,7 +66,7 @@ class ContactPlace:
         return self.level is Level.POSITION
 
 
-class Table(NamedTuple):
+class ContactArrays(NamedTuple):
     """The lines as arrays, in the order of the constraints: what kernels and vectorized rules take.
 
     Attributes
@@ -97,7 +97,7 @@ class ContactTable:
     places: tuple[ContactPlace, ...]
 
     @cached_property
-    def arrays(self) -> Table:
+    def arrays(self) -> ContactArrays:
         """The lines as arrays."""
         lines = self.places
         widest = max((len(line.of) for line in lines), default=0)
@@ -106,7 +106,7 @@ class ContactTable:
             return np.fromiter(values, dtype=np.int64, count=len(lines))
 
         of = [number for line in lines for number in (*line.of, *(-1,) * (widest - len(line.of)))]
-        return Table(
+        return ContactArrays(
             side=column(line.side for line in lines),
             level=column(line.level for line in lines),
             normal=column(line.normal for line in lines),
