@@ -23,6 +23,7 @@ from zwang._numerics.contact.law import LawRows
 from zwang._numerics.series.balls import BALLS
 from zwang._numerics.series.field import determinant, dot, null_vector, solve, times
 from zwang._numerics.series.power import Series
+from zwang.errors import DeclarationError
 
 RESTING = 1e-40
 """A slip below this is rounding: half of the digits."""
@@ -166,6 +167,11 @@ def _laws(system: Any, held: Sequence[str]) -> list[SlidingLaw]:
             slips = tuple(range(slip, slip + len(item.slip)))
             slip += len(item.slip)
             name = str(item.name)
+            if isinstance(item, Friction) and item.of:
+                raise DeclarationError(
+                    f"{system.name}: the friction '{item.name}' goes with the force of {', '.join(item.of)}, and "
+                    "asymptotics knows friction of a constraint's own and given bounds. Leave it out of constraints=."
+                )
             if isinstance(item, Friction):
                 found.append(SlidingLaw(name, None, slips, place, False, numbers[place]))
             elif isinstance(item, Bilateral) and name in held:

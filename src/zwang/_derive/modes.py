@@ -8,7 +8,7 @@ is left of the others is eliminated with row pivots, since it may be indefinite 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -16,6 +16,7 @@ from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
+from zwang._numerics.contact.resultants import CLOSE, STEPS
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 
 
@@ -113,17 +114,21 @@ class ModeEquations:
         force = list(program.force)
         columns: dict[int, dict[int, Node]] = {}
         acting: dict[int, tuple[Node, list[Node]]] = {}
+        self.pins: dict[int, dict[int, Node]] = {}
         for number, sign in self.mode.sliding:
             law = self.structure.laws[number]
             bound = program.bounds[law.rows.against(sign)]
             directions = self._directions(law, sign)
             acting[number] = bound, directions
-            if law.normal < 0:
+            if law.resultant:
+                self.pins[number] = self._against(law, directions, bound)
+            elif not law.of:
                 for i, part in self._against(law, directions, bound).items():
                     force[i] = g.add(force[i], part)
-            elif law.normal in self.mode.held:
-                added = self._against(law, directions, g.scale(self._size(law.normal), bound))
-                columns[law.normal] = added
+            elif law.of[0] in self.mode.held:
+                added = columns.setdefault(law.of[0], {})
+                for i, part in self._against(law, directions, g.scale(self._size(law.of[0]), bound)).items():
+                    added[i] = g.add(added[i], part) if i in added else part
         return force, columns, acting
 
     def _solve(self) -> None:
@@ -142,6 +147,17 @@ class ModeEquations:
             pushed[place] = [g.add(a, b) for a, b in zip(plain[place], extra, strict=True)]
         needed = [g.sub(self.rows[k].bias, dot(g, self.rows[k].entries, free)) for k in order]
         found = self._multipliers(entries, plain, pushed, needed, first)
+        self.resultants: dict[int, Node] = {}
+        if self.pins:
+            moved = [self.mass.solve([push.get(i, g.zero) for i in range(self.n)]) for push in self.pins.values()]
+            shares = [
+                self._multipliers(entries, plain, pushed, [g.neg(dot(g, row, one)) for row in entries], first)
+                for one in moved
+            ]
+            self._balance(order, found, shares)
+            sizes = self.resultants.values()
+            found = [_plus(g, lam, [share[k] for share in shares], sizes) for k, lam in enumerate(found)]
+            free = [_plus(g, a, [one[i] for one in moved], sizes) for i, a in enumerate(free)]
         self.accelerations = [
             g.add(free[i], *(g.mul(column[i], lam) for column, lam in zip(pushed, found, strict=True)))
             for i in range(self.n)
@@ -149,6 +165,19 @@ class ModeEquations:
         sorted_back = [found[order.index(k)] for k in range(len(order))]
         self.multipliers = sorted_back[: len(mode.held)]
         self.tangential = self._tangential(sorted_back, acting)
+
+    def _balance(self, order: Sequence[int], found: Sequence[Node], shares: Sequence[Sequence[Node]]) -> None:
+        """Find the lengths of the resultants of the pins that slip, R_p = |A_p + B_p R|: see `contact.resultants`."""
+        g = self.g
+        loads = []
+        for number in self.pins:
+            held = [self.mode.held.index(j) for j in self.structure.laws[number].of if j in self.mode.held]
+            loads.append([order.index(k) for k in held])
+        given = [[found[k] for k in places] for places in loads]
+        share = [[[one[k] for one in shares] for k in places] for places in loads]
+        lengths, truths = lengths_of(g, given, share)
+        self._truths += truths
+        self.resultants = dict(zip(self.pins, lengths, strict=True))
 
     def _rough(self, k: int, columns: Mapping[int, dict[int, Node]]) -> bool:
         """Say whether a row is a normal whose friction slides."""
@@ -196,10 +225,12 @@ class ModeEquations:
         for number, (bound, directions) in acting.items():
             law = self.structure.laws[number]
             size = bound
-            if law.normal >= 0:
-                held = law.normal in mode.held
-                lam = found[mode.held.index(law.normal)] if held else g.zero
-                size = g.mul(bound, g.scale(self._size(law.normal), lam))
+            if law.resultant:
+                size = g.mul(bound, self.resultants[number])
+            elif law.of:
+                held = law.of[0] in mode.held
+                lam = found[mode.held.index(law.of[0])] if held else g.zero
+                size = g.mul(bound, g.scale(self._size(law.of[0]), lam))
             for j, direction in zip(law.slips, directions, strict=True):
                 forces[j] = g.neg(g.mul(size, direction))
         return forces
@@ -292,6 +323,59 @@ class ModeEquations:
         replaced = dict(zip(self.program.v, velocities, strict=True))
         *accelerations, regular = substitute(g, [*self.accelerations, self.regular], replaced)
         return velocities, accelerations, rates, g.condition("and", sound, regular)
+
+
+def _plus(g: Graph, first: Node, others: Sequence[Node], factors: Iterable[Node]) -> Node:
+    return g.add(first, *(g.mul(factor, other) for factor, other in zip(factors, others, strict=True)))
+
+
+def lengths_of(
+    g: Graph, given: Sequence[Sequence[Node]], share: Sequence[Sequence[Sequence[Node]]]
+) -> tuple[list[Node], list[Node]]:
+    """Return the lengths of resultants of friction that slips, and truths that they are found.
+
+    The nodes of what `contact.resultants` computes: a quadratic for one, Newton's method for several.
+    """
+    if len(given) == 1:
+        return _length(g, given[0], [row[0] for row in share[0]])
+    lengths = [g.call("sqrt", _product(g, A, A)) for A in given]
+    for _ in range(STEPS):
+        sizes, slopes = _sizes(g, given, share, lengths)
+        k = range(len(given))
+        matrix = [[g.sub(g.one if p == r else g.zero, slopes[p][r]) for r in k] for p in k]
+        change, _ = pivoted(g, matrix, [g.sub(lengths[p], sizes[p]) for p in k], [g.one for _ in k])
+        lengths = [g.sub(length, step) for length, step in zip(lengths, change, strict=True)]
+    sizes, _ = _sizes(g, given, share, lengths)
+    off = g.add(*(g.call("abs", g.sub(a, b)) for a, b in zip(lengths, sizes, strict=True)))
+    truths = [g.condition("le", off, g.scale(CLOSE, g.add(*sizes)))]
+    return lengths, truths + [g.condition("le", g.zero, length) for length in lengths]
+
+
+def _length(g: Graph, A: Sequence[Node], B: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Return the root of weak friction of (1 - B.B) R^2 - 2 A.B R - A.A = 0, by the form that doesn't cancel."""
+    if not A:
+        return [g.zero], []
+    a2, ab, b2 = _product(g, A, A), _product(g, A, B), _product(g, B, B)
+    left = g.sub(g.one, b2)
+    inside = g.add(g.mul(ab, ab), g.mul(left, a2))
+    root = g.call("sqrt", inside)
+    against = g.condition("lt", ab, g.zero)
+    over, under = g.where(against, a2, g.add(ab, root)), g.where(against, g.sub(root, ab), left)
+    return [g.div(over, under)], [g.condition("le", g.zero, inside), g.condition("lt", g.zero, under)]
+
+
+def _sizes(
+    g: Graph, given: Sequence[Sequence[Node]], share: Sequence[Sequence[Sequence[Node]]], lengths: Sequence[Node]
+) -> tuple[list[Node], list[list[Node]]]:
+    """Return |A_p + B_p R| and its derivatives."""
+    sizes, slopes = [], []
+    for A, B in zip(given, share, strict=True):
+        force = [_plus(g, a, row, lengths) for a, row in zip(A, B, strict=True)]
+        size = g.call("sqrt", _product(g, force, force))
+        safe = g.where(g.condition("lt", g.zero, size), size, g.one)
+        sizes.append(size)
+        slopes.append([g.div(_product(g, force, [row[r] for row in B]), safe) for r in range(len(given))])
+    return sizes, slopes
 
 
 def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:

@@ -43,7 +43,7 @@ def watches_of(
     """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = dict(zip(mode.held, equations.multipliers, strict=True))
-    rough = {law.normal for law in structure.laws if law.normal >= 0}
+    rough = structure.signed
     found = []
     for j, line in enumerate(structure.normals):
         if j in lam and (line.one_sided or j in rough):
@@ -59,8 +59,11 @@ def watches_of(
             found.append(Watch(("slip" if planar else "speed", f), node))
         elif set(law.slips) & set(mode.sticking):
             load = None
-            if law.normal >= 0:
-                load = g.scale(-1.0 if law.normal in mode.pulling else 1.0, lam.get(law.normal, g.zero))
+            if law.resultant:
+                squares = [g.mul(lam[j], lam[j]) for j in law.of if j in lam]
+                load = g.call("sqrt", g.add(*squares)) if squares else g.zero
+            elif law.of:
+                load = g.scale(-1.0 if law.of[0] in mode.pulling else 1.0, lam.get(law.of[0], g.zero))
             found.append(Watch(("reserve", f), *_reserve(equations, law, load)))
     found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
     return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]

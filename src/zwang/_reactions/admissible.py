@@ -130,6 +130,8 @@ def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[st
 
 def _reason(system: str, place: ContactPlace, terms: Terms | SparseTerms, found: Admission, number: int) -> str:
     """Return why a constraint does not act; a state that violates it is a StateError."""
+    if place.normal < 0:
+        return "nothing loads it"
     refuse(system, place, terms, found, number)
     value, rate = float(terms.value[place.normal, 0]), float(terms.rate[place.normal, 0])
     if found.standing[number, 0] == Standing.CLOSING:

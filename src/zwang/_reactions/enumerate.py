@@ -372,7 +372,7 @@ def _without_doubtful_twins(pieces: list[Piece], tol: float) -> list[Piece]:
 
 def _signed(reduced: Reduced) -> bool:
     """Whether bilateral friction makes the reactions at one acceleration a union of several polyhedra."""
-    return bool({Law.BILATERAL_REST, Law.BILATERAL_SLIDING} & set(reduced.laws))
+    return bool({Law.BILATERAL_REST, Law.BILATERAL_SLIDING, Law.BILATERAL_SIGNED} & set(reduced.laws))
 
 
 def _at_one_motion(reduced: Reduced, pieces: list[Piece], tol: float) -> list[Piece]:

@@ -30,12 +30,12 @@ def mode_words(problem: ContactProblem, reduced: Reduced, contact: int) -> tuple
         return words_of((Mode.OPEN, slides))
     if law is Law.UNILATERAL_REST:
         return words_of((Mode.OPEN, *RESTING))
-    if law is Law.BILATERAL_SLIDING:
+    if law in {Law.BILATERAL_SLIDING, Law.BILATERAL_SIGNED}:
         return words_of((slides, slides.pulling(True)))
     if law is Law.BILATERAL_REST:
         whole = words_of(mode.pulling(pulls) for pulls in (False, True) for mode in RESTING)
         return (*whole, "* (N>=0)", "* (N<0)", *(f"{word} (any N)" for word in words_of(RESTING)))
-    if law is Law.TRESCA_REST:
+    if law in {Law.TRESCA_REST, Law.FOLLOWS_REST}:
         return words_of(RESTING)
     return words_of((slides,))
 

@@ -107,7 +107,7 @@ def _table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
     table = table_of(system)
     lines = table.arrays
-    if not table.round or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
+    if not table.round or table.loaded or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
         return None
     slip = np.where(lines.components > 0, lines.first, -1)
     return np.column_stack([lines.side, lines.normal, slip, lines.law])

@@ -48,14 +48,14 @@ def piece_at(reduced: Reduced, z: Array, tol: float) -> Piece | None:
 def _mode(reduced: Reduced, contact: int, z: Array, u: Array, zero: float) -> int:
     """The mode of a contact at a point, told by its accelerations (so that stick contains its boundary)."""
     law, n, t = reduced.laws[contact], reduced.normal[contact], reduced.tangent[contact]
-    if law in {Law.KNOWN, Law.BILATERAL}:
+    if law in {Law.KNOWN, Law.BILATERAL, Law.FOLLOWS_SLIDING}:
         return 0
     if law is Law.UNILATERAL:
         return 0 if u[n] > zero else 1
-    if law is Law.BILATERAL_SLIDING:
+    if law in {Law.BILATERAL_SLIDING, Law.BILATERAL_SIGNED}:
         return 0 if z[n] >= 0 else 1
     slip = 0 if abs(u[t]) <= zero else (1 if u[t] > 0 else 2)
-    if law is Law.TRESCA_REST:
+    if law in {Law.TRESCA_REST, Law.FOLLOWS_REST}:
         return slip
     if law is Law.BILATERAL_REST:
         return slip + (0 if z[n] >= 0 else 3)

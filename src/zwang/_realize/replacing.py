@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
-from zwang._declare.constraints import Bilateral, Friction, Unilateral
+import sympy as sp
+
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.switched import switchable
 from zwang._declare.system import System
 from zwang._realize.placing import require_level
@@ -72,10 +75,44 @@ def realize(system: System, constraint: str | Iterable[str], *, by: Realization 
         if hasattr(ways[name], "level"):
             require_level(declared, declared.constraints[name], ways[name])
     # Named before it is softened: naming declares a system again, and the softened one is the longer to check.
-    softened = declared.replace(name=f"{declared.name} ({_words(names, ways)})")
+    softened = declared.replace(
+        name=f"{declared.name} ({_words(names, ways)})", constraints=_with_loads(declared, names, ways)
+    )
     for name in names:
         softened = _soften(softened, name, ways[name])
     return softened
+
+
+def _with_loads(system: System, names: tuple[str, ...], ways: Mapping[str, Realization]) -> list[Constraint]:
+    """Return the constraints with friction that these load bounded by the forces that make them."""
+    found: list[Constraint] = []
+    for item in system.constraints:
+        loads = [name for name in item.of if name in names] if isinstance(item, Friction) else []
+        if not isinstance(item, Friction) or not loads:
+            found.append(item)
+            continue
+        left = [name for name in item.of if name not in names]
+        if left:
+            raise DeclarationError(
+                f"{system.name}: the friction '{item.name}' goes with the resultant of {', '.join(item.of)}, and "
+                f"{', '.join(loads)} alone {'was' if len(loads) == 1 else 'were'} to be realized. Realize all of them: "
+                f"realize(system, {list(item.of)!r}, by=...)."
+            )
+        forces = [_force(system, name, ways[name], str(item.name)) for name in item.of]
+        size = sp.Abs(forces[0]) if len(forces) == 1 else sp.sqrt(sp.Add(*(force**2 for force in forces)))
+        found.append(replace(item, bound=item.bound * size, of=None))
+    return found
+
+
+def _force(system: System, name: str, way: Any, friction: str) -> Any:
+    """Return what stands for the multiplier of a constraint that a realization makes."""
+    force = getattr(way, "normal_force", None)
+    if force is None:
+        raise DeclarationError(
+            f"{system.name}: '{name}' loads the friction '{friction}', and {type(way).__name__} doesn't say with which "
+            "force it makes a constraint. Give it a method normal_force(system, constraint, strength)."
+        )
+    return force(system, system.constraints[name], way.strength)
 
 
 def _system(given: Any) -> System:

@@ -80,7 +80,7 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
     # Without friction, or with bounds that don't depend on normal forces, the acceleration is unique (Gauss): what
     # looks like two is one, told apart by rounding.
     places = [ground.table.places[number] for number in numbers]
-    rubs = any(place.law >= 0 and place.side is not Side.BOUND for place in places)
+    rubs = any(place.of for place in places)
     chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
@@ -135,9 +135,9 @@ def certain(ground: Ground, moment: Moment, terms: Terms) -> tuple[Mode, ...] | 
     for number, place in enumerate(ground.table.places):
         if not acts(ground, moment, number):
             labels.append(Mode.OPEN)
-        elif place.side is Side.BILATERAL and place.law < 0:
+        elif place.side is Side.BILATERAL and place.law < 0 and place.normal not in ground.table.signed:
             labels.append(Mode.CLOSED)
-        elif place.side is Side.BOUND and number not in moment.resting:
+        elif place.side is Side.BOUND and not place.of and number not in moment.resting:
             labels.append(slip_mode(len(place.slips), terms.slip[place.slips[0], 0]))
         else:
             return None

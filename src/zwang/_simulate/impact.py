@@ -10,9 +10,11 @@ import numpy as np
 
 from zwang._compile.laws import require_restitution
 from zwang._kernels import Terms
+from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.impacts import (
     CONTACT,
     HELD,
+    LOADED,
     ONE_SIDED,
     ImpactContact,
     ImpactOutcome,
@@ -192,29 +194,39 @@ def impact_problem(
     contacts, numbers = [], []
     for number, place in enumerate(context.table.places):
         if place.normal < 0:
-            continue  # a bounded force makes no impulse
+            continue  # a bounded force makes no impulse, and what others load comes after them
         if place.one_sided and place.on_position and number not in closing and number not in moment.touching:
             continue
         j = place.normal
         row = terms.rows[j, :, 0]
         rate = float((terms.rate if place.on_position else terms.value)[j, 0])
-        along: dict[str, Any] = {}
-        if place.slips:
-            slips = list(place.slips)
-            tangent = terms.slip_rows[slips, :, 0]
-            along = {
-                "tangent": tangent,
-                "slip_rate0": terms.slip[slips, 0] - tangent @ moment.v,
-                "sides": tuple(float(terms.bounds[row, 0]) for row in place.rows.sides),
-            }
+        along = _rubbing(terms, place, moment) if place.slips else {}
         kind = HELD if not place.one_sided else CONTACT if place.on_position else ONE_SIDED
         e = restitution_at(context, number, moment) if kind == CONTACT else None
         contacts.append(
             ImpactContact(row, kind=kind, rate0=rate - float(row @ moment.v), restitution=e, name=place.name, **along)
         )
         numbers.append(number)
+    at = {context.table.places[number].normal: i for i, number in enumerate(numbers)}
+    for number, place in enumerate(context.table.places):
+        loads = tuple(at[normal] for normal in place.of if normal in at)
+        if place.normal < 0 and loads:
+            rubbing = _rubbing(terms, place, moment)
+            contacts.append(ImpactContact(np.zeros(len(moment.v)), kind=LOADED, of=loads, name=place.name, **rubbing))
+            numbers.append(number)
     problem = ImpactProblem(terms.mass[:, :, 0], moment.v, contacts, without_collision)
     return problem, tuple(numbers)
+
+
+def _rubbing(terms: Terms, place: ContactPlace, moment: Moment) -> dict[str, Any]:
+    """Return the slip of a constraint with friction, and its coefficients, as an impact takes them."""
+    slips = list(place.slips)
+    tangent = terms.slip_rows[slips, :, 0]
+    return {
+        "tangent": tangent,
+        "slip_rate0": terms.slip[slips, 0] - tangent @ moment.v,
+        "sides": tuple(float(terms.bounds[row, 0]) for row in place.rows.sides),
+    }
 
 
 def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem, numbers: tuple[int, ...]) -> Moment:
@@ -244,7 +256,11 @@ def _details(context: Context, moment: Moment, outcome: ImpactOutcome, numbers: 
     """Return what an impact was: impulses by constraint, velocities, energy, law."""
     places, bounds = context.table.places, terms_at(context, moment).bounds[:, 0]
     return {
-        "impulses": {places[number].name: float(outcome.normal[i]) for i, number in enumerate(numbers)},
+        "impulses": {
+            places[number].name: float(outcome.normal[i])
+            for i, number in enumerate(numbers)
+            if places[number].normal >= 0
+        },
         "friction_impulses": {
             place.name: place.rows.along(bounds, outcome.tangential[i, : len(place.slips)].copy())
             for i, place in enumerate(places[number] for number in numbers)

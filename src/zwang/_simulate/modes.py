@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Level, Mode, Side
+from zwang._numerics.contact.resultants import sizes as resultant_sizes
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._results.motion_parts import MotionPiece
@@ -46,6 +47,8 @@ def change_of(place: ContactPlace, before: Mode, after: Mode) -> str | None:
     if first is second:
         return None
     if Mode.OPEN in (first, second):
+        if place.side is Side.BOUND:
+            return None  # what loads it opens or closes, and says so
         return OPENED[place.level][second is Mode.OPEN]
     if Mode.STICK in (first, second):
         return "stick" if second is Mode.STICK else "slip"
@@ -107,7 +110,7 @@ def _spent(
     for i, slip in enumerate(full.sticking):
         place = next(place for place in table.places if slip in place.slips)
         force = forces[i + len(full.held)]
-        loaded = place.side is Side.BOUND or place.normal in held
+        loaded = set(place.of) <= set(held)
         if i + len(full.held) not in kept and loaded and abs(force) > SPENT * size:
             found.append((place.law, -1 if force > 0 else 1))
     return found
@@ -180,7 +183,9 @@ def solve_mode(
     )
     columns = rows.copy()
     force = terms.force.copy()
-    given: dict[int, tuple[Array, int]] = {}  # slip -> (force, or force per |N|; place of that N among the held)
+    # slip -> (force, or force per |N|; place of that N among the held, -1 where it is given, -2 - law of a resultant)
+    given: dict[int, tuple[Array, int]] = {}
+    pins: dict[int, Array] = {}  # law -> what a unit of its resultant does (n, B)
     for law, sign in mode.sliding:
         place = table.places[table.of_law(law)]
         along = slip_direction(terms, place.slips, sign)
@@ -188,28 +193,49 @@ def solve_mode(
             along = np.asarray(directions[law])[:, None] * np.ones((1, states))
         pull = -terms.bounds[place.rows.against(sign)] * along
         for component, slip in enumerate(place.slips):
-            if place.side is Side.BOUND:
+            if place.resultant:
+                pins.setdefault(law, np.zeros_like(force))
+                pins[law] += pull[component] * terms.slip_rows[slip]
+                given[slip] = (pull[component], -2 - law)
+            elif not place.of:
                 force += pull[component] * terms.slip_rows[slip]
                 given[slip] = (pull[component], -1)
-            elif place.normal in held:
-                size = pull[component] * (-1.0 if place.normal in mode.pulling else 1.0)
-                columns[held.index(place.normal)] += size * terms.slip_rows[slip]
-                given[slip] = (size, held.index(place.normal))
+            elif place.of[0] in held:
+                size = pull[component] * (-1.0 if place.of[0] in mode.pulling else 1.0)
+                columns[held.index(place.of[0])] += size * terms.slip_rows[slip]
+                given[slip] = (size, held.index(place.of[0]))
     mass = np.moveaxis(terms.mass, -1, 0)
-    right = np.concatenate([force[:, None], np.moveaxis(columns, 0, 1)], axis=1)  # (n, 1 + k, B)
-    carried = np.linalg.solve(mass, np.moveaxis(right, -1, 0))  # (B, n, 1 + k)
-    free, spread = carried[:, :, 0], carried[:, :, 1:]
+    pushes = [force[:, None], np.moveaxis(columns, 0, 1), *(push[:, None] for push in pins.values())]
+    carried = np.linalg.solve(mass, np.moveaxis(np.concatenate(pushes, axis=1), -1, 0))  # (B, n, 1 + k + pins)
+    free, spread, moved = np.split(carried, [1, 1 + len(columns)], axis=2)
+    free = free[:, :, 0]
     jacobian = np.moveaxis(rows, -1, 0)
     biases = [(side @ terms.slip_bias[list(slips)])[None] for slips, side in across]
     target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking], *biases]).T
     gap = target - np.einsum("bki,bi->bk", jacobian, free)
     multipliers = _solve_each(jacobian @ spread, gap)
+    lengths: dict[int, Array] = {}
+    if pins:
+        shares = np.stack(
+            [
+                _solve_each(jacobian @ spread, -np.einsum("bki,bi->bk", jacobian, one))
+                for one in np.moveaxis(moved, 2, 0)
+            ],
+            axis=-1,
+        )  # (B, k, pins)
+        loads = [[held.index(j) for j in table.places[table.of_law(law)].of if j in held] for law in pins]
+        share = [np.moveaxis(shares[:, one], 0, -1) for one in loads]
+        sizes = resultant_sizes([multipliers[:, one].T for one in loads], share)
+        lengths = dict(zip(pins, sizes, strict=True))
+        multipliers = multipliers + np.einsum("bkp,pb->bk", shares, sizes)
+        free = free + np.einsum("bip,pb->bi", moved, sizes)
     acceleration = free + np.einsum("bik,bk->bi", spread, multipliers)
     normal, tangential = np.zeros((len(terms.value), states)), np.zeros((len(terms.slip), states))
     normal[held] = multipliers[:, : len(held)].T
     tangential[sticking] = multipliers[:, len(held) : len(held) + len(sticking)].T
     for slip, (size, where) in given.items():
-        tangential[slip] = size if where < 0 else size * multipliers[:, where]
+        load = 1.0 if where == -1 else lengths[-2 - where] if where < 0 else multipliers[:, where]
+        tangential[slip] = size * load
     for k, (slips, side) in enumerate(across):
         tangential[list(slips)] += side[:, None] * multipliers[:, len(held) + len(sticking) + k]
     return ModeSolution(acceleration.T, normal, tangential)
@@ -316,9 +342,9 @@ def _columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array,
         place = table.places[table.of_law(law)]
         pull = -float(terms.bounds[place.rows.against(sign), 0]) * slip_direction(terms, place.slips, sign)[:, 0]
         push = pull @ terms.slip_rows[list(place.slips), :, 0]
-        if place.normal in mode.held:
-            columns[mode.held.index(place.normal)] += push * (-1.0 if place.normal in mode.pulling else 1.0)
-        elif place.side is Side.BOUND:
+        if len(place.of) == 1 and place.of[0] in mode.held:
+            columns[mode.held.index(place.of[0])] += push * (-1.0 if place.of[0] in mode.pulling else 1.0)
+        elif not place.of:
             given = given + push
     return columns, given
 
@@ -328,14 +354,14 @@ def _bounds(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, 
     for j in mode.held:
         one_sided = table.places[table.of_normal(j)].one_sided
         pulls = j in mode.pulling
-        rubs = table.places[table.of_normal(j)].law >= 0
+        rubs = j in table.signed
         low.append(0.0 if one_sided or (rubs and not pulls) else -np.inf)
         high.append(0.0 if pulls else np.inf)
     for slip in mode.sticking:
         place = next(place for place in table.places if slip in place.slips)
         plus, minus = (float(terms.bounds[row, 0]) for row in place.rows.held())
-        low.append(-plus if place.side is Side.BOUND else -np.inf)
-        high.append(minus if place.side is Side.BOUND else np.inf)
+        low.append(-np.inf if place.of else -plus)
+        high.append(np.inf if place.of else minus)
     return np.array(low), np.array(high)
 
 
@@ -344,12 +370,12 @@ def _cones(table: ContactTable, terms: Terms, mode: ActiveSet, size: int) -> tup
     rows = []
     for i, slip in enumerate(mode.sticking):
         place = next(place for place in table.places if slip in place.slips)
-        if place.normal not in mode.held:
+        if len(place.of) != 1 or place.of[0] not in mode.held:
             continue
         plus, minus = (float(terms.bounds[row, 0]) for row in place.rows.held())
         for sign, bound in ((1.0, minus), (-1.0, plus)):
             row = np.zeros(size)
-            row[mode.held.index(place.normal)] = bound if place.normal in mode.pulling else -bound
+            row[mode.held.index(place.of[0])] = bound if place.of[0] in mode.pulling else -bound
             row[len(mode.held) + i] = sign
             rows.append(row)
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))

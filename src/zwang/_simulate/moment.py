@@ -20,7 +20,7 @@ from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
 from zwang._kernels.stretch import Stretch
 from zwang._numerics.budget import Spent
-from zwang._numerics.contact.modes import Mode
+from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
@@ -420,7 +420,11 @@ def terms_at(ground: Ground, moment: Moment) -> Terms:
 
 def acts(ground: Ground, moment: Moment, number: int) -> bool:
     """Say whether a constraint can have a reaction at a moment."""
-    return not ground.table.places[number].one_sided or number in moment.touching
+    table = ground.table
+    place = table.places[number]
+    if place.side is Side.BOUND and place.of:
+        return any(acts(ground, moment, table.of_normal(normal)) for normal in place.of)
+    return not place.one_sided or number in moment.touching
 
 
 def problem_at(

@@ -104,6 +104,10 @@ def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:
         if place.one_sided:
             rebounds = steps.closing[:, c] & (steps.rates[:, first] > slow)
             out[(steps.impulses[:, first] <= 0) | rebounds, c] = Mode.OPEN
+    for c, place in enumerate(ground.table.places):
+        if place.side is Side.BOUND and place.of:
+            loads = out[:, [ground.table.of_normal(normal) for normal in place.of]]
+            out[(loads == Mode.OPEN).all(axis=1), c] = Mode.OPEN
     return out
 
 

@@ -50,12 +50,15 @@ def settle_ties(
     away = _away(ground, moment, pulls)
     solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode, away)
     options = [_options(ground, moment, terms, solved, number, label) for number, label in enumerate(labels)]
+    options = _with_loads(ground, moment, terms, options)
     for number in _parting(ground, moment, terms, labels, PARTING * span):
         options[number] = tuple(dict.fromkeys([*options[number], *RESTING]))
     count = int(np.prod([len(item) for item in options], dtype=float))
     if count == 1:
         return labels, frozenset()
     candidates = list(product(*options)) if count <= MOST else [labels]
+    if ground.table.loaded:
+        candidates = list(dict.fromkeys(unloaded(ground, one) for one in candidates))
     if before is not None and before not in candidates and _compatible(before, options):
         candidates.append(before)
     left = candidates
@@ -72,6 +75,32 @@ def settle_ties(
         if label is not Mode.OPEN and any(other[number] is Mode.OPEN for other in left)
     )
     return kept, idle
+
+
+def _with_loads(
+    ground: Ground, moment: Moment, terms: Terms, options: list[tuple[Mode, ...]]
+) -> list[tuple[Mode, ...]]:
+    """Return the options with those of friction that others load: where these may close, it may slip or stick."""
+    found = list(options)
+    for number, place in enumerate(ground.table.places):
+        if place.side is Side.BOUND and place.of:
+            lines = [options[ground.table.of_normal(normal)] for normal in place.of]
+            if any(Mode.OPEN in line and len(line) > 1 for line in lines):
+                closed = _closed_labels(place, terms, number in moment.resting)
+                found[number] = tuple(dict.fromkeys([*(one for one in options[number] if one.slips), *closed]))
+            elif options[number][0] is Mode.OPEN:
+                found[number] = (Mode.OPEN,)
+    return found
+
+
+def unloaded(ground: Ground, labels: tuple[Mode, ...]) -> tuple[Mode, ...]:
+    """Return the labels with friction open where all that loads it is open."""
+    table, found = ground.table, list(labels)
+    for number, place in enumerate(table.places):
+        loads = [labels[table.of_normal(normal)] for normal in place.of]
+        if place.side is Side.BOUND and loads and all(label is Mode.OPEN for label in loads):
+            found[number] = Mode.OPEN
+    return tuple(found)
 
 
 def _compatible(before: tuple[Mode, ...], options: list[tuple[Mode, ...]]) -> bool:
@@ -105,7 +134,10 @@ def _options(
         else:
             force = solved.tangential[place.slips[0], 0]
             found += [Mode.STICK, Mode.SLIP_MINUS if force > 0 else Mode.SLIP_PLUS]
-    if place.side is Side.BILATERAL and resting and (tied or no_force(terms, solved, place)):
+    if place.side is Side.BILATERAL and place.law < 0 and place.normal in ground.table.signed:
+        if tied or no_force(terms, solved, place):
+            found += [Mode.CLOSED, Mode.CLOSED_PULLS]
+    elif place.side is Side.BILATERAL and resting and (tied or no_force(terms, solved, place)):
         # Whether it will push or pull is not known yet either, and friction goes with |N|. At a dead centre all forces
         # along the normal vanish with it, so that there is nothing to tell rounding by: what fired is.
         found += [one.pulling(pulls) for one in found for pulls in (False, True)]
@@ -159,7 +191,7 @@ def _no_gap_acceleration(terms: Terms, solved: ModeSolution, place: ContactPlace
 
 def _room(terms: Terms, solved: ModeSolution, place: ContactPlace) -> tuple[float, float]:
     """Return how far inside what holds it at rest a friction force is, and the size of what is compared."""
-    load = 1.0 if place.side is Side.BOUND else abs(float(solved.normal[place.normal, 0]))
+    load = math.hypot(*solved.normal[list(place.of), 0]) if place.of else 1.0
     force = solved.tangential[list(place.slips), 0]
     room = float(place.rows.room(terms.bounds[:, 0], load, force, rests=True))
     largest = max(float(terms.bounds[row, 0]) for row in place.rows.held()) * load
@@ -230,13 +262,17 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, a
         if implied and not _stays(later, solved, place):
             return False
     return all(
-        _admissible(later, solved, place, label, number in moment.resting)
+        _admissible(
+            later, solved, place, label, resting=number in moment.resting, signed=place.normal in ground.table.signed
+        )
         for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))
         if acts(ground, moment, number)
     )
 
 
-def _admissible(terms: Terms, solved: ModeSolution, place: ContactPlace, label: Mode, resting: bool) -> bool:
+def _admissible(
+    terms: Terms, solved: ModeSolution, place: ContactPlace, label: Mode, *, resting: bool, signed: bool
+) -> bool:
     what = label.plain
     if place.one_sided:
         row, bias = terms.rows[place.normal, :, 0], float(terms.gamma[place.normal, 0])
@@ -245,7 +281,7 @@ def _admissible(terms: Terms, solved: ModeSolution, place: ContactPlace, label: 
             return bool(row @ solved.acceleration[:, 0] - bias >= -NOISE * size)
         if solved.normal[place.normal, 0] < -NOISE * force_scale(terms, row):
             return False
-    elif place.side is Side.BILATERAL and place.law >= 0:
+    elif place.side is Side.BILATERAL and signed:
         sign = -1.0 if label.pulls else 1.0
         if sign * solved.normal[place.normal, 0] < -NOISE * force_scale(terms, terms.rows[place.normal, :, 0]):
             return False

@@ -26,7 +26,8 @@ from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import Spent, spend, steps_left
-from zwang._numerics.contact.table import ContactPlace
+from zwang._numerics.contact.modes import Side
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.motion.moreau import (
@@ -118,6 +119,7 @@ class Walk:
             np.array([place.law for place in places], dtype=np.int64),
             np.array([place.normal for place in places], dtype=np.int64),
             _sections(places),
+            _loads(ground.table),
         )
         self.restitution = _Restitution(ground)
 
@@ -279,6 +281,15 @@ def _sections(places: tuple[ContactPlace, ...]) -> NDArray[np.int64]:
         if place.law >= 0 and not place.rows.plain:
             found[c] = *place.rows.sides, *(place.rows.resting or (-1, -1))
     return found.ravel()
+
+
+def _loads(table: ContactTable) -> list[list[int]]:
+    """Return for each contact those whose impulses load its friction from outside; nothing where there is none."""
+    if not table.loaded:
+        return []
+    return [
+        [table.of_normal(normal) for normal in place.of] if place.side is Side.BOUND else [] for place in table.places
+    ]
 
 
 def contact_rows(ground: Ground) -> list[StepRow]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.modes import POSITION
+from zwang._numerics.contact.modes import BOUND, POSITION
 from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.tolerances import Tolerances
 
@@ -125,8 +125,18 @@ def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tole
     rate = np.where(positions, _of_lines(table, terms.rate), 0.0)
     gap = (value > near).astype(np.int64) - (value < -near)
     pace = (rate > still).astype(np.int64) - (rate < -still)
-    standing = STANDINGS[side, gap + 1, pace + 1]
+    standing = _with_loads(table, STANDINGS[side, gap + 1, pace + 1])
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
+
+
+def _with_loads(table: ContactArrays, standing: Ints) -> Ints:
+    """Return how lines stand, friction that others load being open where none of these is active."""
+    loaded = np.flatnonzero((table.side == BOUND) & (table.of[:, 0] >= 0)) if table.of.shape[1] else ()
+    for j in loaded:
+        lines = np.flatnonzero(np.isin(table.normal, table.of[j][table.of[j] >= 0]))
+        active = (standing[lines] == Standing.ACTIVE).any(axis=0)
+        standing[j] = np.where(active, standing[j], Standing.OPEN)
+    return standing
 
 
 def _of_lines(table: ContactArrays, rows: Array) -> Array:

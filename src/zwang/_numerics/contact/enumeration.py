@@ -128,11 +128,16 @@ def layout_of(problem: Reduced) -> SearchLayout:
             if tangent >= 0:
                 columns[tangent, v] = rub
             kind[v] = FREE if name in table.free else 0
+    for c in problem.followers:  # T = -follows * abs(N) of another contact, whose generators never act together
+        columns[problem.tangent[c]] -= problem.tables[c].follows * np.abs(columns[problem.normal[problem.master[c]]])
     response = np.column_stack([problem.free + problem.gram @ start, problem.gram @ columns])
     values = np.column_stack([start, columns])
     tab = np.zeros((len(rows), len(generators) + 1), dtype=problem.gram.dtype)
     for i, (c, name) in enumerate(rows):
         push, rub, gap, slip, constant = problem.tables[c].rows[name]
+        if push and c in problem.followers:
+            tab[i] += push * np.abs(values[problem.normal[problem.master[c]]])
+            push = 0
         for factor, source, at in (
             (push, values, problem.normal[c]),
             (rub, values, problem.tangent[c]),

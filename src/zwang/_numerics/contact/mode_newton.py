@@ -56,9 +56,9 @@ def _room(problem: Reduced, contact: int, normal: float, aim: float) -> tuple[fl
 def projected_mode(problem: Reduced, contact: int, z: Array) -> int:
     """Return the mode of a contact that the projections of the laws show at any forces z."""
     law, n, t = problem.laws[contact], problem.normal[contact], problem.tangent[contact]
-    if law in {Law.KNOWN, Law.BILATERAL}:
+    if law in {Law.KNOWN, Law.BILATERAL, Law.FOLLOWS_SLIDING}:
         return 0
-    if law is Law.BILATERAL_SLIDING:
+    if law in {Law.BILATERAL_SLIDING, Law.BILATERAL_SIGNED}:
         return 0 if z[n] >= 0 else 1
     u_n = problem.gram[n] @ z + problem.free[n] if n >= 0 else 0.0
     if law is Law.UNILATERAL:
@@ -66,9 +66,11 @@ def projected_mode(problem: Reduced, contact: int, z: Array) -> int:
     if law is Law.UNILATERAL_REST and z[n] - u_n < 0:
         return 0
     aim = z[t] - (problem.gram[t] @ z + problem.free[t])
-    below, above = _room(problem, contact, 0.0 if law is Law.TRESCA_REST else float(z[n]), aim)
+    alone = law in {Law.TRESCA_REST, Law.FOLLOWS_REST}
+    load = abs(float(z[problem.normal[problem.master[contact]]])) if law is Law.FOLLOWS_REST else 0.0
+    below, above = _room(problem, contact, load if alone else float(z[n]), aim)
     slip = 0 if below >= 0 and above >= 0 else (1 if below < 0 else 2)
-    if law is Law.TRESCA_REST:
+    if alone:
         return slip
     if law is Law.BILATERAL_REST:
         return slip + (0 if z[n] >= 0 else 3)

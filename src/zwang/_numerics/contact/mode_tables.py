@@ -33,6 +33,9 @@ class Law(enum.Enum):
     BILATERAL = "bilateral, frictionless"
     BILATERAL_SLIDING = "bilateral, sliding"
     BILATERAL_REST = "bilateral, at rest with friction"
+    BILATERAL_SIGNED = "bilateral, frictionless, loads other friction"
+    FOLLOWS_REST = "friction on another contact's normal force, at rest"
+    FOLLOWS_SLIDING = "friction on another contact's normal force, sliding"
     TRESCA_REST = "given bound, at rest"
     KNOWN = "force known in advance"
 
@@ -64,6 +67,8 @@ class ModeConditions:
         Variables one of which is positive in the strict part.
     turned : bool
         Whether the tangential acceleration is <= 0 in place of >= 0.
+    sign : int
+        Of the normal force, where it has one.
     """
 
     equations: tuple[Form, ...]
@@ -73,6 +78,7 @@ class ModeConditions:
     strict: tuple[str, ...] = ()
     any_strict: tuple[str, ...] = ()
     turned: bool = False
+    sign: int = 1
 
     @property
     def mode(self) -> Mode:
@@ -119,6 +125,8 @@ class ModeTable:
         Products that vanish: max(0, first) * max(0, sign * second).
     split : tuple of two Step
         Where modes are pairs of choices: mode = (first choice) * (number of second choices) + (second choice).
+    follows : float
+        Of friction on another contact's normal force N: its T is -follows * abs(N) when all generators are zero.
     """
 
     modes: tuple[ModeConditions, ...]
@@ -129,6 +137,7 @@ class ModeTable:
     free: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     split: tuple[Step, ...] = ()
+    follows: float = 0
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -173,6 +182,12 @@ def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
         return _bilateral_rest(sides) if resting is None else _bilateral_static(sides, resting)
     if law is Law.TRESCA_REST:
         return _tresca(sides, sides) if resting is None else _tresca(sides, resting)
+    if law is Law.BILATERAL_SIGNED:
+        return _bilateral_signed()
+    if law is Law.FOLLOWS_REST:
+        return _follows(sides)
+    if law is Law.FOLLOWS_SLIDING:
+        return ModeTable((ModeConditions((_edge(sides[0], 1),), (), (), ()),), {}, {}, (), follows=sides[0])
     return ModeTable((ModeConditions((), (), (), ()),), {}, {}, ())
 
 
@@ -242,8 +257,16 @@ def _unilateral_static(sides: Sides, resting: Sides) -> ModeTable:
 
 def _bilateral_sliding(mu: float) -> ModeTable:
     push = ModeConditions((_GAP, _edge(mu, 1)), (_N,), (PULLS,), ("pull",))
-    pull = ModeConditions((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",))
+    pull = ModeConditions((_GAP, _edge(-mu, 1)), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",), sign=-1)
     generators = {"push": (1, -mu), "pull": (-1, -mu)}
+    return ModeTable((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
+
+
+def _bilateral_signed() -> ModeTable:
+    # Without friction of its own, but with some of other laws on its force: that goes with the size of N.
+    push = ModeConditions((_GAP,), (_N,), (PULLS,), ("pull",))
+    pull = ModeConditions((_GAP,), (_MINUS_N,), (PUSHES,), ("push",), strict=("pull",), sign=-1)
+    generators: dict[str, tuple[float, float]] = {"push": (1, 0), "pull": (-1, 0)}
     return ModeTable((push, pull), generators, {"gap": _GAP}, (("push", "pull", 1),), tied=("gap",))
 
 
@@ -257,13 +280,16 @@ def _bilateral_rest(sides: Sides) -> ModeTable:
         pulling = sign < 0
         cone = _cone(sides, sign)
         modes += [
-            ModeConditions((_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else ()),
+            ModeConditions(
+                (_GAP, _SLIP), cone, (BEYOND, BEYOND), ("slip", *other), any_strict=own if pulling else (), sign=sign
+            ),
             ModeConditions(
                 (_GAP, cone[0]),
                 (force, _SLIP),
                 (wrong, BACKWARDS),
                 (own[0], *other),
                 strict=("slip", own[1]) if pulling else ("slip",),
+                sign=sign,
             ),
             ModeConditions(
                 (_GAP, cone[1]),
@@ -272,6 +298,7 @@ def _bilateral_rest(sides: Sides) -> ModeTable:
                 (own[1], *other),
                 strict=("slip", own[0]) if pulling else ("slip",),
                 turned=True,
+                sign=sign,
             ),
         ]
     # Sign and motion are two steps of the search: a sign that is impossible rejects three modes at once.
@@ -304,6 +331,7 @@ def _bilateral_static(sides: Sides, resting: Sides) -> ModeTable:
                 (BEYOND, BEYOND),
                 ("slip", back, forth, *other),
                 any_strict=(up, down) if pulling else (),
+                sign=sign,
             ),
             ModeConditions(
                 (_GAP, cone[0]),
@@ -311,6 +339,7 @@ def _bilateral_static(sides: Sides, resting: Sides) -> ModeTable:
                 (wrong, BACKWARDS),
                 (up, down, back, *other),
                 strict=("slip", forth) if pulling else ("slip",),
+                sign=sign,
             ),
             ModeConditions(
                 (_GAP, cone[1]),
@@ -319,6 +348,7 @@ def _bilateral_static(sides: Sides, resting: Sides) -> ModeTable:
                 (up, down, forth, *other),
                 strict=("slip", back) if pulling else ("slip",),
                 turned=True,
+                sign=sign,
             ),
         ]
     pairs = _against(names[1], names[-1])
@@ -344,3 +374,14 @@ def _tresca(sides: Sides, resting: Sides) -> ModeTable:
     # T = -bound + below; above = bound - T
     free = () if resting == sides else ("forth", "back")
     return ModeTable((stick, forth, back), {"below": (0, 1)}, rows, tuple(pairs), offset=-resting[0], free=free)
+
+
+def _follows(sides: Sides) -> ModeTable:
+    # As a given bound, but one that is abs(N) of another contact times the sides: T = -sides[0] abs(N) + below.
+    cone = _cone(sides)
+    stick = ModeConditions((_SLIP,), cone, (BEYOND, BEYOND), ("slip",))
+    forth = ModeConditions((cone[0],), (_SLIP,), (BACKWARDS,), ("below",), strict=("slip",))
+    back = ModeConditions((cone[1],), (_MINUS_SLIP,), (BACKWARDS,), ("above",), strict=("slip",), turned=True)
+    pairs = (("below", "slip", 1), ("above", "slip", -1))
+    rows: dict[str, Form] = {"slip": _SLIP, "above": cone[1]}
+    return ModeTable((stick, forth, back), {"below": (0, 1)}, rows, pairs, follows=sides[0])

@@ -7,6 +7,7 @@ condition that fails by more than `tol` rejects the mode. One that fails, or hol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from zwang._numerics.contact.enumeration import SearchOutcome, partial_choice
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.modes import Mode, slip_mode
-from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.contact.scaled import AT_REST, Reduced
 from zwang._numerics.linear.polyhedra import Polyhedron, affine_solution, from_conditions
 from zwang._numerics.linear.programs import clearly_empty, deepest
 
@@ -65,11 +66,14 @@ EXPANDED = 200
 """Combinations of modes that are looked at before a rejection is decided exactly: a fifth of a second."""
 
 
-def form_row(problem: Reduced, contact: int, form: tuple[float, ...]) -> Array:
-    """Return a form in (N, T, a_n, a_t, 1) of a contact as a row over (z, 1)."""
+def form_row(problem: Reduced, contact: int, form: tuple[float, ...], sign: int = 1) -> Array:
+    """Return a form in (N, T, a_n, a_t, 1) of a contact as a row over (z, 1).
+
+    Where another contact's normal force loads it, N is that force times its sign.
+    """
     row = np.zeros(problem.size + 1, dtype=problem.gram.dtype)
     normal, tangent = problem.normal[contact], problem.tangent[contact]
-    for factor, at in ((form[0], normal), (form[1], tangent)):
+    for factor, at in ((sign * form[0], problem.normal[problem.master[contact]]), (form[1], tangent)):
         if factor:
             row[at] += factor
     for factor, at in ((form[2], normal), (form[3], tangent)):
@@ -86,12 +90,23 @@ def conditions(problem: Reduced, modes: tuple[int, ...]) -> tuple[Array, Array, 
     inequalities: list[Array] = []
     owners: list[tuple[int, str]] = []
     for c, m in enumerate(modes):
-        mode = problem.tables[c].modes[m]
-        equations += [form_row(problem, c, form) for form in mode.equations]
-        inequalities += [form_row(problem, c, form) for form in mode.inequalities]
+        mode, sign = problem.tables[c].modes[m], _loading_sign(problem, c, modes)
+        equations += [form_row(problem, c, form, sign) for form in mode.equations]
+        inequalities += [form_row(problem, c, form, sign) for form in mode.inequalities]
         owners += [(c, reason) for reason in mode.reasons]
     shape = (-1, problem.size + 1)
     return np.reshape(np.array(equations), shape), np.reshape(np.array(inequalities), shape), owners
+
+
+def _loading_sign(problem: Reduced, contact: int, modes: Sequence[int]) -> int:
+    """Return the sign, in these modes, of the force that loads a contact from outside; 0 where it is not known."""
+    master = int(problem.master[contact])
+    if master == contact:
+        return 1
+    table, mode = problem.tables[master], int(modes[master])
+    if 0 <= mode < len(table.modes):
+        return table.modes[mode].sign
+    return 0 if any(each.sign < 0 for each in table.modes) else 1
 
 
 class SolvedPiece(NamedTuple):
@@ -272,6 +287,16 @@ def _shared_conditions(problem: Reduced, modes: Ints) -> tuple[Array, Array, Arr
             inequalities += [form_row(problem, c, form) for form in shared]
             strict += [float(step)] * len(shared)
             continue
+        sign = _loading_sign(problem, c, modes.tolist())
+        if not sign:
+            continue  # nothing linear is known of it
+        if c in problem.followers:
+            mode = table.modes[max(m, 0)]
+            held = mode.equations if m >= 0 or law is Law.FOLLOWS_SLIDING else ()
+            equations += [form_row(problem, c, form, sign) for form in held]
+            inequalities += [form_row(problem, c, form, sign) for form in mode.inequalities]
+            strict += [1.0 if form[2] or form[3] else 0.0 for form in mode.inequalities]
+            continue
         if m >= 0:
             mode = table.modes[m]
             equations += [form_row(problem, c, form) for form in mode.equations]
@@ -316,7 +341,9 @@ def contact_mode(problem: Reduced, piece: Piece, contact: int) -> Mode:
     normal, tangent = problem.normal[contact], problem.tangent[contact]
     z = piece.polyhedron.point
     zero = 0.0 if piece.sharp else 1e-11 * max(1.0, float(np.abs(z).max(initial=0.0)))
-    rests = law in {Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST}
+    if contact in problem.followers and contact_mode(problem, piece, int(problem.master[contact])) is Mode.OPEN:
+        return Mode.OPEN
+    rests = law in AT_REST
     one_sided = law in {Law.UNILATERAL, Law.UNILATERAL_REST}
     if one_sided and (piece.modes[contact] == 0 if piece.modes else piece.u[normal] > zero):
         return Mode.OPEN

@@ -153,13 +153,14 @@ def _friction(
     slip_acceleration[mask] = rows.tangent @ acceleration - rows.tangent_bias
     slip_acceleration /= (size * load)[:, None]
     slip[mask] = rows.slip
-    bound = rows.friction * np.abs(normal) * size / load
+    pressed = rows.pressed(normal) if rows.of else np.abs(normal)
+    bound = rows.friction * pressed * size / load
     force = tangential * (size / load)[:, None]
     velocity = np.linalg.norm(slip, axis=1)
     slides = velocity > slip_tol
     along = slip / np.where(slides, velocity, 1.0)[:, None]
     target = force - slip_acceleration
-    pushed = np.abs(normal) * size / load
+    pushed = pressed * size / load
     wanted = np.where(slides[:, None], -bound[:, None] * along, _nearest(problem, target, bound, pushed))
     off = np.abs(force - wanted).max(axis=1)
     if rows.resting is not None:

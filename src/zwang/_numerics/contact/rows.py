@@ -211,6 +211,20 @@ class ContactRows:
         """The given normal forces, zero where they are unknown."""
         return np.where(self.known, self.normal_force, 0.0)
 
+    def given_load(self, j: int) -> float:
+        """Return the normal force that loads the friction of contact j, where it is given; else nan."""
+        if not self.of or not self.of[j]:
+            return float(self.normal_force[j])
+        return float(np.sqrt((self.normal_force[list(self.of[j])] ** 2).sum()))
+
+    def pressed(self, normal: Array) -> Array:
+        """Return what presses each contact together (k,): the size of its normal force, or of a resultant."""
+        pressed = np.abs(normal)
+        for j, others in enumerate(self.of):
+            if others:
+                pressed[j] = np.sqrt((normal[list(others)] ** 2).sum())
+        return pressed
+
 
 class StackedContacts(Sequence[Contact]):
     """The contacts of a problem whose rows came stacked, each made when it is asked for."""

@@ -46,6 +46,8 @@ class Reduced:
         Contacts at rest whose interval has two sizes, or whose rest has a law of its own.
     static : tuple of int
         Those whose rest has a law of its own: slip from rest yields to sticking.
+    master : (k,) int array
+        Whose normal force loads the friction of each contact: itself, or another one; -1 where none does.
     direction : (k, 2) array
         T of a contact is its part of z times this.
     known_normal, known_tangential : (k,), (k, 2) arrays
@@ -81,6 +83,7 @@ class Reduced:
     response: Array
     drift: Array
     condition: float
+    master: Ints
     special: tuple[int, ...] = ()
     static: tuple[int, ...] = ()
 
@@ -93,6 +96,11 @@ class Reduced:
     def count(self) -> int:
         """The number of contacts."""
         return len(self.laws)
+
+    @cached_property
+    def followers(self) -> tuple[int, ...]:
+        """The contacts whose friction another one's normal force loads."""
+        return tuple(c for c, law in enumerate(self.laws) if law in FOLLOWING)
 
     @property
     def size(self) -> int:
@@ -141,8 +149,12 @@ def law_of(problem: ContactProblem, j: int, sliding: bool) -> Law:
     """Return the law of contact j."""
     rows = problem.rows
     rubs = rows.friction[j] > 0 or (not sliding and rows.sides is not None and rows.sides[j].max() > 0)
-    if not np.isnan(rows.normal_force[j]):
-        return Law.TRESCA_REST if rubs and not sliding and rows.normal_force[j] != 0 else Law.KNOWN
+    if rows.of and rows.of[j] and np.isnan(rows.given_load(j)):
+        return Law.KNOWN if not rubs else Law.FOLLOWS_SLIDING if sliding else Law.FOLLOWS_REST
+    if rows.of and rows.bilateral[j] and not rubs and any(j in others for others in rows.of):
+        return Law.BILATERAL_SIGNED if np.isnan(rows.normal_force[j]) else Law.KNOWN
+    if not np.isnan(given := rows.given_load(j)):
+        return Law.TRESCA_REST if rubs and not sliding and given != 0 else Law.KNOWN
     if rows.bilateral[j]:
         if not rubs:
             return Law.BILATERAL
@@ -160,7 +172,7 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     biases: list[float] = []
     bounds = np.zeros((k, 4))
     sizes = sides_of(problem)
-    normal, tangent = np.full(k, -1), np.full(k, -1)
+    normal, tangent, master = np.full(k, -1), np.full(k, -1), np.arange(k)
     direction, known_normal, known_tangential = np.zeros((k, 2)), np.zeros(k), np.zeros((k, 2))
     for j in range(k):
         part = slice(rows.first[j], rows.first[j + 1])
@@ -169,11 +181,14 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
         sliding = speed > slip_tol
         law = law_of(problem, j, sliding)
         laws.append(law)
-        given = rows.normal_force[j]
+        given = rows.given_load(j)
         if p:
             direction[j, :p] = slip / speed if sliding else np.eye(p)[0]
-        if law in {Law.TRESCA_REST, Law.KNOWN}:
-            known_normal[j] = given
+        if law in FOLLOWING:
+            master[j] = rows.of[j][0]
+        elif law in {Law.TRESCA_REST, Law.KNOWN}:
+            given = given if np.isfinite(given) else 0.0
+            known_normal[j] = 0.0 if rows.of and rows.of[j] else given
             force = force + given * normals[j]
             bounds[j] = sizes[j] * abs(given)
             if law is Law.KNOWN:
@@ -199,10 +214,12 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     parts = (laws, sizes, bounds, normal, tangent)
     forces = (direction, known_normal, known_tangential)
     static = tuple(j for j in special if has_rest(problem, j))
-    return _scale(problem, force, jacobian, np.array(biases), parts, forces, special, static)
+    special += tuple(j for j, law in enumerate(laws) if law in FOLLOWING and j not in special)
+    return _scale(problem, force, jacobian, np.array(biases), parts, forces, special, static, master)
 
 
-AT_REST = frozenset({Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST})
+AT_REST = frozenset({Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST, Law.FOLLOWS_REST})
+FOLLOWING = frozenset({Law.FOLLOWS_REST, Law.FOLLOWS_SLIDING})
 
 
 def has_rest(problem: ContactProblem, j: int) -> bool:
@@ -247,6 +264,7 @@ def _scale(
     forces: tuple[Array, Array, Array],
     special: tuple[int, ...],
     static: tuple[int, ...],
+    master: Ints,
 ) -> Reduced:
     laws, friction, bounds, normal, tangent = parts
     solve = problem.inverse_times
@@ -264,8 +282,9 @@ def _scale(
         float((bounds * stretch[:, None]).max(initial=0.0)),
     )
     load = load or 1.0
-    per = stretch / np.where(normal >= 0, size[normal], 1.0) if len(size) else stretch
-    mu = np.where(((normal >= 0) & (tangent >= 0))[:, None], friction * per[:, None], 0.0)
+    pushed = normal[master] if len(master) else normal
+    per = stretch / np.where(pushed >= 0, size[pushed], 1.0) if len(size) else stretch
+    mu = np.where(((pushed >= 0) & (tangent >= 0))[:, None], friction * per[:, None], 0.0)
     whole = bounds * (stretch / load)[:, None]
     tables = tuple(
         table_of(law, (whole if law is Law.TRESCA_REST else mu)[j], j in static) for j, law in enumerate(laws)
@@ -290,6 +309,7 @@ def _scale(
         condition=_condition(problem),
         special=special,
         static=static,
+        master=master,
     )
 
 

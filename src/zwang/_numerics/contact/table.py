@@ -61,6 +61,11 @@ class ContactPlace:
         return self.side is Side.UNILATERAL
 
     @property
+    def resultant(self) -> bool:
+        """Whether its friction goes with the resultant of several forces."""
+        return len(self.of) > 1
+
+    @property
     def on_position(self) -> bool:
         """Whether its normal restricts positions."""
         return self.level is Level.POSITION
@@ -130,6 +135,11 @@ class ContactTable:
     def loaded(self) -> bool:
         """Whether some friction goes with the forces of other lines."""
         return any(line.side is Side.BOUND and line.of for line in self.places)
+
+    @cached_property
+    def signed(self) -> frozenset[int]:
+        """The normals whose force loads some friction by its size alone, so that its sign parts two modes."""
+        return frozenset(line.of[0] for line in self.places if len(line.of) == 1)
 
     @cached_property
     def round(self) -> bool:

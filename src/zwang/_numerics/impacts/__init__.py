@@ -5,7 +5,25 @@
 line, `slip_path` where it turns), `resolve` decides what a caller may be told.
 """
 
-from zwang._numerics.impacts.problem import CONTACT, HELD, ONE_SIDED, ImpactContact, ImpactOutcome, ImpactProblem
+from zwang._numerics.impacts.problem import (
+    CONTACT,
+    HELD,
+    LOADED,
+    ONE_SIDED,
+    ImpactContact,
+    ImpactOutcome,
+    ImpactProblem,
+)
 from zwang._numerics.impacts.resolve import LAWS, resolve_impact
 
-__all__ = ["CONTACT", "HELD", "LAWS", "ONE_SIDED", "ImpactContact", "ImpactOutcome", "ImpactProblem", "resolve_impact"]
+__all__ = [
+    "CONTACT",
+    "HELD",
+    "LAWS",
+    "LOADED",
+    "ONE_SIDED",
+    "ImpactContact",
+    "ImpactOutcome",
+    "ImpactProblem",
+    "resolve_impact",
+]

@@ -19,6 +19,7 @@ from zwang._numerics.impacts.phases import Phase, next_phase
 from zwang._numerics.impacts.problem import (
     CONTACT,
     HELD,
+    LOADED,
     ONE_SIDED,
     ImpactOutcome,
     ImpactProblem,
@@ -50,7 +51,12 @@ def energetic_impact(problem: ImpactProblem, j: int, restitution: float) -> Impa
     reason = process.run()
     if reason is not None:
         return undecided(problem, reason, "energetic")
-    return process.outcome()
+    outcome = process.outcome()
+    for i, contact in enumerate(problem.contacts):
+        if contact.kind == LOADED and contact.rubs and set(contact.of) & set(outcome.carrying):
+            reason = f"the impulse loads the friction '{problem.name_of(i)}', and the energetic law follows one slip"
+            return undecided(problem, reason, "energetic")
+    return outcome
 
 
 class _Process:

@@ -67,6 +67,8 @@ def all_jumps(problem: ContactProblem) -> Jumps:
     >>> jump.w + 0.0, jump.normal
     (array([-0.4,  2. ]), array([2.]))
     """
+    if any(problem.rows.of):
+        return _loaded(problem)
     arrays = friction_arrays(problem)
     if arrays.size == 0 or not arrays.loaded:
         k = problem.rows.count
@@ -86,6 +88,21 @@ def all_jumps(problem: ContactProblem) -> Jumps:
     if arrays.size <= MANY_STARTS:
         return Jumps(_accepted(solve_many_starts(arrays, seed=0, starts=STARTS, tol=TOL)), False)
     return Jumps(_accepted([solve_one(arrays, tol=TOL)]), False)
+
+
+def _loaded(problem: ContactProblem) -> Jumps:
+    """Return the solutions where impulses of some contacts load the friction of others."""
+    if not is_planar(problem) or problem.rows.count > ENUMERATED:
+        return Jumps((), False)
+    reduced, scales = reduce(problem), scales_of(problem)
+    outcome = find_modes(reduced, tol=TOL, budget=BUDGET)
+    pieces = maximal(reduced, pieces_of(reduced, outcome, TOL), TOL)
+    found: list[Jump] = []
+    for z in (z for piece in pieces for z in _points(piece)):
+        forces = (reduced.acceleration(z), *reduced.forces(z))
+        if all(_differ(forces[0], other.w) for other in found):
+            found.append(Jump(*forces, residual_of(problem, *forces, scales).largest))
+    return Jumps(tuple(found), outcome.finished, any(not piece.unique for piece in pieces))
 
 
 def _of_variants(problem: ContactProblem, special: Sequence[int]) -> tuple[Jump, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.impacts.jumps import Jump, Jumps, all_jumps
-from zwang._numerics.impacts.problem import HELD, ImpactProblem
+from zwang._numerics.impacts.problem import HELD, LOADED, ImpactProblem
 
 Array = NDArray[np.float64]
 
@@ -34,6 +34,8 @@ def friction_contact(problem: ImpactProblem, j: int, velocity: Array, *, bias: f
     if contact.rubs:
         slip = contact.tangent @ velocity + contact.slip_rate0
         along = {"tangent": contact.tangent, "tangent_bias": -slip, **contact.law}
+    if contact.kind == LOADED:
+        return Contact(None, of=contact.of, **along) if along and contact.of else Contact(None, normal_force=0.0)
     return Contact(contact.normal, bias=bias, bilateral=contact.kind == HELD, **along)
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.impacts.jumps import Jump, Jumps, all_jumps
 from zwang._numerics.impacts.newton import friction_contact, is_nothing, newton_jumps
-from zwang._numerics.impacts.problem import CONTACT, HELD, ImpactProblem
+from zwang._numerics.impacts.problem import CONTACT, HELD, LOADED, ImpactProblem
 
 Array = NDArray[np.float64]
 
@@ -62,15 +62,20 @@ def _expansions(problem: ImpactProblem, first: Jump, restitution: Array) -> Jump
         # Compression left what it closed at rest up to rounding, which must not read as a contact that closes.
         rests = contact.kind == HELD or abs(first.normal[j]) > 0 or rates[j] < 0
         contacts.append(friction_contact(problem, j, velocity, bias=0.0 if rests else -float(rates[j])))
-        force = force + least[j] * contact.normal
+        force = force + least[j] * contact.normal  # zero for friction that others load
         if least[j] > 0 and contact.rubs:
+            given.append(j)
+        if contact.kind == LOADED and contact.rubs and least[list(contact.of)].any():
+            if len(contact.of) > 1:  # the length of a sum of impulses is no sum of lengths
+                return Jumps((), False)
+            least[j] = least[contact.of[0]]
             given.append(j)
     jumps = all_jumps(
         ContactProblem(problem.mass, force, contacts + [_given(problem, j, velocity, least) for j in given])
     )
     found = []
     for jump in jumps.found:
-        normal, tangential = jump.normal[:k] + least, jump.tangential[:k].copy()
+        normal, tangential = jump.normal[:k] + np.where(is_contact, least, 0.0), jump.tangential[:k].copy()
         tangential[given] += jump.tangential[k:]
         found.append(Jump(jump.w, normal, tangential, jump.residual))
     return Jumps(tuple(found), jumps.complete, jumps.continuum)

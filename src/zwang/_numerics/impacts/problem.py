@@ -29,6 +29,8 @@ ONE_SIDED = "one-sided"
 """A one-sided constraint on velocities: its expression is >= 0 after the impact, and its impulse keeps it so."""
 HELD = "held"
 """A constraint that holds both ways, on positions or velocities."""
+LOADED = "loaded"
+"""Friction without a normal of its own: the impulses of others load it."""
 
 CLOSING = 1e-12
 """Rates above minus this, relative to their terms, do not close."""
@@ -42,9 +44,9 @@ class ImpactContact:
     ----------
     normal : (n,) array
         Gradient of the expression by q (position level) or by v (velocity level).
-    kind : {'contact', 'one-sided', 'held'}
+    kind : {'contact', 'one-sided', 'held', 'loaded'}
         A closed gap; a one-sided constraint on velocities (active or not: an impact may make it active); a
-        constraint that holds both ways.
+        constraint that holds both ways; friction whose normal is zero, loaded by the contacts in `of`.
     rate0 : float
         The part of the rate that does not depend on the velocities.
     restitution : float, optional
@@ -58,6 +60,8 @@ class ImpactContact:
         Rows of the slip, p = 0, 1 or 2.
     slip_rate0 : (p,) array, optional
         The part of the slip that does not depend on the velocities (a belt).
+    of : tuple of int
+        Of a 'loaded' one: the numbers of the contacts whose impulses load it.
     name : str, optional
 
     Examples
@@ -74,6 +78,7 @@ class ImpactContact:
     sides: tuple[float, float] | None = field(default=None, kw_only=True)
     tangent: Any = field(default=None, kw_only=True)
     slip_rate0: Any = field(default=None, kw_only=True)
+    of: tuple[int, ...] = field(default=(), kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -86,9 +91,9 @@ class ImpactContact:
         sides = (float(self.friction),) * 2 if self.sides is None else tuple(float(side) for side in self.sides)
         put(self, "sides", sides)
         put(self, "friction", max(sides))
-        if self.kind not in (CONTACT, ONE_SIDED, HELD):
+        if self.kind not in (CONTACT, ONE_SIDED, HELD, LOADED):
             raise DeclarationError(
-                f"ImpactContact: kind is {self.kind!r}, needed '{CONTACT}', '{ONE_SIDED}' or '{HELD}'."
+                f"ImpactContact: kind is {self.kind!r}, needed '{CONTACT}', '{ONE_SIDED}', '{HELD}' or '{LOADED}'."
             )
         e = self.restitution
         if e is not None and not 0 <= e <= 1:

@@ -15,6 +15,7 @@ from zwang._numerics.impacts.poisson import poisson_jumps
 from zwang._numerics.impacts.problem import (
     CONTACT,
     HELD,
+    ImpactContact,
     ImpactOutcome,
     ImpactProblem,
     outcome_of,
@@ -247,7 +248,7 @@ def single_impacts(problem: ImpactProblem, j: int) -> list[ImpactOutcome] | str:
     if problem.contacts[j].restitution is None:
         return f"an impact reaches '{problem.name_of(j)}', where no restitution was declared: give restitution= there"
     places = [i for i, one in enumerate(problem.contacts) if i == j or one.kind != CONTACT]
-    alone = replace(problem, contacts=tuple(problem.contacts[i] for i in places))
+    alone = replace(problem, contacts=tuple(_loaded_by(problem.contacts[i], places) for i in places))
     simple = _one_ideal_contact(alone)
     told = [simple] if simple is not None else [_by_law(alone, law) for law in ("newton", "poisson")]
     for one in told:
@@ -257,6 +258,11 @@ def single_impacts(problem: ImpactProblem, j: int) -> list[ImpactOutcome] | str:
         told.append(energetic)
     found = [_spread(one, places, len(problem.contacts)) for one in _distinct(alone, told)]
     return [replace(found[0], law="any")] if len(found) == 1 else found
+
+
+def _loaded_by(contact: ImpactContact, places: list[int]) -> ImpactContact:
+    """Return a contact of a problem that keeps these contacts alone."""
+    return replace(contact, of=tuple(places.index(i) for i in contact.of if i in places)) if contact.of else contact
 
 
 def _spread(one: ImpactOutcome, places: list[int], count: int) -> ImpactOutcome:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, table
 from zwang._numerics.contact.problem import ContactProblem, dense
-from zwang._numerics.contact.scaled import AT_REST, Reduced, sides_of
+from zwang._numerics.contact.scaled import AT_REST, FOLLOWING, Reduced, sides_of
 
 Fractions = npt.NDArray[Any]
 
@@ -78,7 +78,8 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
     if n > LARGEST:
         return None
     normals, tangents, force = fractions(dense(rows.normal)), fractions(dense(rows.tangent)), _force(problem)
-    friction, given, slips = fractions(_sizes(problem, reduced)), rows.normal_force, fractions(rows.slip)
+    friction, slips = fractions(_sizes(problem, reduced)), fractions(rows.slip)
+    given = np.nan_to_num([rows.given_load(j) for j in range(reduced.count)])
     jacobian = np.full((reduced.size, n), fractions(0.0)[()], dtype=object)
     biases, bounds = np.full(reduced.size, fractions(0.0)[()]), np.full((reduced.count, 4), fractions(0.0)[()])
     for j, law in enumerate(reduced.laws):
@@ -87,7 +88,9 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
         direction = _direction(slips[part], sliding)
         if direction is None:
             return None
-        if law in {Law.TRESCA_REST, Law.KNOWN}:
+        if law in FOLLOWING:
+            pass
+        elif law in {Law.TRESCA_REST, Law.KNOWN}:
             push = fractions(given[j])[()]
             force = force + push * normals[j]
             bounds[j] = friction[j] * abs(push)
@@ -148,7 +151,7 @@ def _sizes(problem: ContactProblem, reduced: Reduced) -> npt.NDArray[np.float64]
 
 def _coefficients(reduced: Reduced, friction: Fractions, bounds: Fractions) -> Fractions:
     """Sizes of the contacts: coefficients where both forces are unknown, bounds where these are given, else zero."""
-    both = ((reduced.normal >= 0) & (reduced.tangent >= 0))[:, None]
+    both = ((reduced.normal[reduced.master] >= 0) & (reduced.tangent >= 0))[:, None]
     given = np.array([law is Law.TRESCA_REST for law in reduced.laws], dtype=bool)[:, None]
     return np.where(given, bounds, np.where(both, friction, 0 * friction))
 

@@ -18,14 +18,15 @@ import numpy as np
 from zwang._numerics.contact.modes import UNILATERAL
 from zwang._numerics.jit import njit
 
-TABLES = 22
+TABLES = 24
 BLOCK_START, BLOCK_AT, MEMBERS, MASS_SLOTS, ROW_SLOTS, J_START, J_COLUMN = range(7)
 W_START, W_COLUMN, BLOCKS_START, BLOCKS, FIRST, SIZE, KIND = range(7, 14)
-NORMAL, LEVEL, LAW_OF, SOURCE, ACTIVE, LAST, CARRIED, SECTION = range(14, TABLES)
+NORMAL, LEVEL, LAW_OF, SOURCE, ACTIVE, LAST, CARRIED, SECTION, LOAD_START, LOADS = range(14, TABLES)
 """Beside the layout: the number of each contact's normal and friction law; POSITION or not; the declared row of each
 row; which contacts are active, those for which W was made, and those that carried an impulse in the last step; four
 numbers for each contact among the bounds, the two sides of its section and those at rest (-1: rest has no law of its
-own), none where one number says all of every law."""
+own), none where one number says all of every law; the rows whose impulses load the friction of each contact that has
+no normal, compressed, none where there is no such friction."""
 
 WORK = 22
 (MASS, INVERSE, JAC, W, B, R, U, X, FREE, NEXT, SCALE, PUSH) = range(12)

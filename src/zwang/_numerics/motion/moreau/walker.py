@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,8 @@ class Walker:
     sections : (4 k,) int array, optional
         For each contact, among the bounds: the two sides of its section and those at rest, -1 where there are none;
         empty where one number says all of every law.
+    loads : (k,) sequence of sequences of int, optional
+        For each contact without a normal those whose normal impulses load its friction; empty where none is so.
     """
 
     def __init__(
@@ -73,13 +76,15 @@ class Walker:
         laws: Ints,
         normals: Ints,
         sections: Ints | None = None,
+        loads: Sequence[Sequence[int]] = (),
     ) -> None:
         self.layout, self.terms, self.params = layout, terms, np.ascontiguousarray(params, dtype=float)
         m, n, k, blocks = len(layout.source), layout.n, len(layout.first), int(layout.block_at[-1])
         own = [np.ascontiguousarray(part, dtype=np.int64) for part in (normals, levels, laws)]
         state = [np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64), np.zeros(k, dtype=np.int64)]
         self.sections = np.zeros(0, dtype=np.int64) if sections is None else sections
-        self.tables = (*layout.tables, *own, layout.source, *state, self.sections)
+        self.tables = (*layout.tables, *own, layout.source, *state, self.sections, *_compressed(layout, loads))
+        self.loaded = bool(loads)
         z, w = len(layout.j_column), len(layout.w_column)
         sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
         sizes += [m, 2 * k, k, terms.size, n, n, m, m, n, m]
@@ -105,7 +110,8 @@ class Walker:
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
             if status != walking.UNSOLVED:
                 return status, reached
-            given = self._by_solvers() if not len(self.sections) else 1.0  # they know symmetric sections alone
+            # They know symmetric sections alone, and bounds that stay.
+            given = self._by_solvers() if not len(self.sections) and not self.loaded else 1.0
             self.asked += 1
             if not given <= SOLVED:
                 self.residual = given
@@ -150,3 +156,12 @@ class Walker:
             two_sided = bool(layout.kind[c] == BILATERAL)
             contacts.append(Contact(rows[a], friction=mu, bias=-float(b[0]), bilateral=two_sided, **along))
         return ContactProblem(mass, np.zeros(n), contacts)
+
+
+def _compressed(layout: StepLayout, loads: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Return where the loads of each contact start, and the rows of those normals."""
+    if not loads:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum([len(one) for one in loads])]).astype(np.int64)
+    rows = [int(layout.first[c]) for one in loads for c in one]
+    return start, np.array(rows, dtype=np.int64)

@@ -30,6 +30,7 @@ from zwang._numerics.motion.moreau.kernels import (
     LAW,
     LAW_OF,
     LEVEL,
+    LOADS,
     MIDDLE,
     NEXT,
     NORMAL,
@@ -52,7 +53,7 @@ from zwang._numerics.motion.moreau.kernels import (
     row_times,
     settle,
 )
-from zwang._numerics.motion.moreau.sections import solve_sections
+from zwang._numerics.motion.moreau.sections import solve_loaded, solve_sections
 
 WENT, NOT_FINITE, UNSOLVED, UNDECLARED, STILL = range(5)
 """How a walk ends: all steps taken; the equations are not finite; the impulses of a step were not found; an impact
@@ -243,11 +244,14 @@ def walk(
             velocities(t, f, t[ACTIVE])
             residual = given
         else:
-            if t[SECTION].size == 0:
+            bounds = place[BOUND_PLACE]
+            if t[LOADS].size:
+                residual = solve_loaded(t, f, terms, bounds, h, speed, k, rates, cause)
+            elif t[SECTION].size == 0:
                 residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
             else:
-                bounds = place[BOUND_PLACE]
-                residual = solve_sections(t, f, terms, bounds, h, speed, k, rates, cause)
+                weight = np.full(t[FIRST].size, h)
+                residual = solve_sections(t, f, terms, bounds, weight, speed, k, rates, cause)
             if not residual <= GOOD:
                 return UNSOLVED, k, worst, drift
         worst = max(worst, residual)
