@@ -3,8 +3,11 @@
 A start across the constraints leaves oscillations of finite energy, however stiff the springs. With w_i(q) sqrt(N)
 their frequencies along the constraint manifold, the actions J_i = E_i/w_i are adiabatic invariants, and the slow motion
 feels the energy sum J_i w_i(q) as one more potential: the extra force is -sum J_i dw_i/dq. w_i^2 are the eigenvalues of
-S = K^(1/2) G K^(1/2), K the weights of the springs and G = J Y J^T the mobility of the softened constraints, Y being
-M^-1 with the directions of the other constraints taken out; dw_i/dq = e_i^T (dS/dq) e_i/(2 w_i).
+S = L^T G L, K = L L^T the stiffness across the constraints (the weights of the springs, or what the second differential
+of a shared energy is in terms of their expressions) and G = J Y J^T the mobility of the softened constraints, Y being
+M^-1 with the directions of the other constraints taken out; dw_i/dq = e_i^T (dS/dq) e_i/(2 w_i). A mode e_i moves the
+expressions along L^-T e_i. Where frequencies are equal all along, and their slopes too, every choice of modes gives the
+same force, and the sum of their actions is what stays.
 
 Forces that depend on the velocity see the oscillation too: the slow motion feels their mean over the phases, and the
 actions change by the mean power on each oscillation, dJ_i/dt = <F . n_i sqrt(2 E_i) cos>/w_i. That is the averaged
@@ -13,12 +16,13 @@ principle of Lagrange and d'Alembert, exact as N grows; it needs frequencies wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import compile
@@ -37,6 +41,8 @@ from zwang._realize import amounts
 Array = NDArray[np.float64]
 PHASES = 8
 RESONANT = 0.02
+SAME = 1e-7
+"""Relative difference below which frequencies are one: they come from a root of a rounded eigenvalue."""
 MOST = 20_000
 
 
@@ -117,17 +123,19 @@ def effective_motion(softened: Softened, state: Any, params: Any, slow: Array, e
     for k, row in enumerate(y):
         here = field.at(float(edges[k]), row[:n], row[n : 2 * n])
         forces[k] = field.forces(here, float(edges[k]), row[:n], row[n : 2 * n], row[2 * n :])[2]
-        closest = closest or _resonance(here.frequencies, row[2 * n :])
+        closest = closest or _resonance(here, row[2 * n :])
     return Effective(np.asarray(found.t), y[:, :n], y[:, n : 2 * n], forces, y[:, 2 * n : 2 * n + m], closest)
 
 
-def _resonance(frequencies: Array, actions: Array) -> str:
-    """Return which of w_i = w_j, w_i = 2 w_j, w_i = w_j + w_k is nearly met, in words."""
+def _resonance(here: _Local, actions: Array) -> str:
+    """Return which of w_i = w_j, w_i = 2 w_j, w_i = w_j + w_k is nearly met, in words, but for those that stay one."""
+    frequencies = here.frequencies
     m = len(frequencies)
     moving = actions > 0
     for i, j in product(range(m), range(m)):
         size = RESONANT * frequencies[i]
-        if i < j and abs(frequencies[i] - frequencies[j]) < size and (moving[i] or moving[j]):
+        near = i < j and abs(frequencies[i] - frequencies[j]) < size and (moving[i] or moving[j])
+        if near and not here.stay_equal(i, j):
             return f"frequencies {i + 1} and {j + 1} come within {RESONANT:.0%} of each other"
         for k in range(j, m):
             third = frequencies[j] + frequencies[k]
@@ -147,6 +155,13 @@ class _Local:
     frequencies: Array
     modes: Array
     slopes: Array
+    mixing: Array
+
+    def stay_equal(self, i: int, j: int) -> bool:
+        """Say whether two frequencies are one and go on being one: equal, with equal slopes, and not mixed by them."""
+        size = SAME * (np.abs(self.slopes).max(initial=0.0) + float(self.frequencies[i]))
+        apart = np.abs(self.slopes[i] - self.slopes[j]).max(initial=0.0)
+        return bool(abs(self.frequencies[i] - self.frequencies[j]) <= size and max(apart, self.mixing[i, j]) <= size)
 
 
 class _Field:
@@ -166,6 +181,7 @@ class _Field:
         self.out = np.zeros(self.n + len(self.flow.measures))
         count = self.n * self.n
         sizes = [count, self.n, (self.m + self.others) * self.n, self.m + self.others, self.m**2, self.m**2 * self.n]
+        sizes.append(self.m**2)
         self.places = np.cumsum([self.n, *sizes, self.n])
         depends = [force for force in _applied(softened) if force.atoms(Velocity)]
         self.dragged = bool(depends)
@@ -178,24 +194,19 @@ class _Field:
     def at(self, t: float, q: Array, v: Array) -> _Local:
         """Return everything at a state."""
         n, m = self.n, self.m
-        mass, force, rows, bias, entries, slopes, _ = self._measure(t, q, v)
+        mass, force, rows, bias, entries, slopes, root, _ = self._measure(t, q, v)
         mass, rows = mass.reshape(n, n), rows.reshape(m + self.others, n)
         values, vectors = np.linalg.eigh(entries.reshape(m, m))
         frequencies = np.sqrt(np.maximum(values, 1e-300))
-        slope = np.einsum("ai,kab,bi->ik", vectors, slopes.reshape(n, m, m), vectors) / (2 * frequencies[:, None])
-        # Normal modes: what moves the constraint functions along K^-1/2 e_i and nothing of the other constraints.
+        every = np.einsum("ai,kab,bj->kij", vectors, slopes.reshape(n, m, m), vectors)
+        slope = np.einsum("kii->ik", every) / (2 * frequencies[:, None])
+        mixing = np.abs(every).max(axis=0) / (2 * frequencies[:, None])
+        # Normal modes: what moves the constraint functions along L^-T e_i and nothing of the other constraints.
         carried = np.asarray(np.linalg.solve(mass, rows.T), dtype=float)
-        target = np.vstack([self._root_weights(entries, rows, carried) @ vectors, np.zeros((self.others, m))])
+        target = np.vstack([np.linalg.solve(root.reshape(m, m).T, vectors), np.zeros((self.others, m))])
         shapes = carried @ np.linalg.lstsq(rows @ carried, target, rcond=None)[0]
         shapes = shapes / np.sqrt(np.einsum("ai,ab,bi->i", shapes, mass, shapes))
-        return _Local(mass, force, rows, bias, frequencies, shapes, slope)
-
-    def _root_weights(self, entries: Array, rows: Array, carried: Array) -> Array:
-        """Return K^(-1/2) from S = K^(1/2) G K^(1/2): the diagonals say it."""
-        gram = rows @ carried
-        m = self.m
-        inner = gram[:m, :m] - gram[:m, m:] @ np.linalg.pinv(gram[m:, m:]) @ gram[m:, :m]
-        return np.asarray(np.diag(np.sqrt(np.diag(inner) / np.diag(entries.reshape(m, m)))))
+        return _Local(mass, force, rows, bias, frequencies, shapes, slope, mixing)
 
     def forces(self, here: _Local, t: float, q: Array, v: Array, actions: Array) -> tuple[Array, Array, Array]:
         """Return the slow acceleration, the change of the actions, and the extra force along the manifold."""
@@ -247,36 +258,84 @@ def _nodes(softened: Softened) -> Callable[[Program, Converter], dict[str, Node]
     def make(program: Program, convert: Converter) -> dict[str, Node]:
         g, n = convert.graph, len(program.q)
         rows = [row_of(softened, name, program, convert) for name in softened.names] + list(program.normals)
-        weights = [g.call("sqrt", convert(amount(softened, name, "weight"))) for name in softened.names]
+        root = _stiffness_root(softened, program, convert, rows)
         parts = [program.mass.get((max(i, j), min(i, j)), g.zero) for i in range(n) for j in range(n)]
         parts += program.force
         parts += [row.entries.get(i, g.zero) for row in rows for i in range(n)]
         parts += [row.bias for row in rows]
-        entries = _stiffness(program, rows, len(softened.names), weights)
+        entries = _stiffness(program, rows, root)
         parts += entries
         for q in program.q:
             parts += g.forward(entries, {q: g.one})
+        parts += [node for line in root for node in line]
         parts += _unlagrangian(softened, program, convert)
         return {f"part {k}": node for k, node in enumerate(parts)}
 
     return make
 
 
-def _stiffness(program: Program, rows: list[Row], m: int, weights: list[Node]) -> list[Node]:
-    """Return the entries of S: the mobility of the first m rows with the others held, between roots of weights."""
-    g, n = program.graph, len(program.q)
+def _stiffness_root(softened: Softened, program: Program, convert: Converter, rows: list[Row]) -> list[list[Node]]:
+    """Return L with L L^T the stiffness across the softened constraints: of their weights, or of shared energies.
+
+    An energy W is (f, K f)/2 next to the constraints: K = X H X^T with its second differential H and
+    X = (J J^T)^-1 J.
+    """
+    g, m, q = convert.graph, len(softened.names), softened.ideal.coordinates
+    K = [[g.zero] * m for _ in range(m)]
+    shared: dict[int, list[int]] = {}
+    for i, name in enumerate(softened.names):
+        way = softened.ways[name]
+        if getattr(way, "energy", None) is None:
+            K[i][i] = convert(amount(softened, name, "weight"))
+        else:
+            first = next(k for k in range(m) if softened.ways[softened.names[k]] == way)
+            shared.setdefault(first, []).append(i)
+    for first, places in shared.items():
+        W = amount(softened, softened.names[first], "energy")
+        H = [[convert(sp.diff(W, a, b)) for b in q] for a in q]
+        J = [[rows[i].entries.get(k, g.zero) for k in range(len(q))] for i in places]
+        gram = {(i, j): _product(g, J[i], J[j]) for i in range(len(J)) for j in range(i + 1)}
+        factor = Factor(g, len(J), gram)
+        columns = [factor.solve([row[k] for row in J]) for k in range(len(q))]  # columns of X
+        X = [[column[i] for column in columns] for i in range(len(J))]
+        bent = [[_product(g, line, row) for line in H] for row in X]
+        for i, a in enumerate(places):
+            for j, b in enumerate(places):
+                K[a][b] = _product(g, X[i], bent[j])
+    return _cholesky(g, K)
+
+
+def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
+    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True)))
+
+
+def _cholesky(g: Graph, K: list[list[Node]]) -> list[list[Node]]:
+    m = len(K)
+    L = [[g.zero] * m for _ in range(m)]
+    for i in range(m):
+        for j in range(i + 1):
+            less = _product(g, L[i][:j], L[j][:j]) if j else g.zero
+            rest = g.sub(K[i][j], less)
+            L[i][j] = g.call("sqrt", rest) if i == j else g.div(rest, L[j][j])
+    return L
+
+
+def _stiffness(program: Program, rows: list[Row], root: list[list[Node]]) -> list[Node]:
+    """Return the entries of S = L^T G L: the mobility of the softened rows with the others held, between roots."""
+    g, n, m = program.graph, len(program.q), len(root)
     mass = Factor(g, n, program.mass)
     carried = [mass.solve([row.entries.get(i, g.zero) for i in range(n)]) for row in rows]
     gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(len(rows))}
     others = len(rows) - m
     held = Factor(g, others, {(i, j): gram[m + i, m + j] for i in range(others) for j in range(i + 1)})
     solved = [held.solve([gram[m + i, j] for i in range(others)]) for j in range(m)]
-    entries = []
-    for i in range(m):
-        for j in range(m):
-            less = g.add(*(g.mul(gram[i, m + k], solved[j][k]) for k in range(others))) if others else g.zero
-            entries.append(g.mul(g.mul(weights[i], weights[j]), g.sub(gram[i, j], less)))
-    return entries
+    G = [[gram[i, j] for j in range(m)] for i in range(m)]
+    if others:
+        for i, j in product(range(m), range(m)):
+            G[i][j] = g.sub(G[i][j], g.add(*(g.mul(gram[i, m + k], solved[j][k]) for k in range(others))))
+    columns = [[root[k][i] for k in range(m)] for i in range(m)]
+    pushed = [[_product(g, line, column) for line in G] for column in columns]
+    return [_product(g, columns[i], pushed[j]) for i in range(m) for j in range(m)]
 
 
 def _unlagrangian(softened: Softened, program: Program, convert: Converter) -> list[Node]:

@@ -16,8 +16,9 @@ from zwang._declare.system import System
 from zwang._limit.fitting import fit_order
 from zwang._limit.ideal import Ideal, project_start
 from zwang._limit.running import AT_ONCE, BUDGET, RealizedRun, Runner
-from zwang._limit.studying import averaging_width, smoothed
+from zwang._limit.studying import averaging_width, largest_violation, smoothed
 from zwang._limit.verb import CELLS, described_motion, ideal_motion
+from zwang._limit.violation import violation_times_strength
 from zwang._limit.ways import Softened, default_strengths, soften
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.jit import tiered
@@ -116,6 +117,7 @@ def recommend(
     if runner.method == "oscillatory" and mobility > 0:
         most = min(most, (MOST_RADIANS / span) ** 2 / mobility)
     search = _Search(runner, edges, described, error, first, most)
+    search.bound = violation_times_strength(softened, described, start, edges)
     try:
         strength, spent = search.find(), ""
     except Spent as cause:
@@ -142,6 +144,7 @@ class _Search:
         self.runner, self.edges, self.ideal, self.error, self.first = runner, edges, ideal, error, first
         self.most = most
         self.runs: dict[float, RealizedRun] = {}
+        self.bound = math.nan
 
     def distance(self, strength: float) -> float:
         """Return the position error at a strength."""
@@ -271,4 +274,6 @@ def _answer(
         seconds=run.seconds,
         frequency=rate,
         reason=reason,
+        bound=search.bound / chosen,
+        violation=largest_violation(softened, run),
     )

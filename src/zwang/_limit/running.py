@@ -262,7 +262,7 @@ def _stand_in(
 ) -> Node:
     """Return what stands for the multiplier: what the realization says, else what the force does along the gradient."""
     way, item = softened.ways[name], softened.ideal.constraints[name]
-    if callable(getattr(way, "normal_force", None)):
+    if callable(getattr(way, "normal_force", None)) and getattr(way, "energy", None) is None:
         return convert(way.normal_force(softened.ideal, item, way.strength))
     g, n = program.graph, len(program.q)
     push = Factor(g, n, program.mass).solve(added)

@@ -8,9 +8,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._limit.conditions import conditions_of, told
 from zwang._limit.gathering import Gathered
 from zwang._limit.ideal import Ideal, IdealStart
 from zwang._limit.judging import errors_of, orders_of
+from zwang._limit.running import RealizedRun
+from zwang._limit.violation import made_by_friction, violation_times_strength
 from zwang._limit.ways import Softened
 from zwang._results import Provenance
 from zwang._results.limit import LimitStudy, LimitVerdict, Order
@@ -36,6 +39,7 @@ def assemble(
     averages = {name: np.diff(integrals[:, :, n + k], axis=1) / widths for k, name in enumerate(names)}
     span, floor = float(edges[-1] - edges[0]), float(np.append(np.nan, gathered.floors["position"])[-1])
     errors, orders = errors_of(gathered), orders_of(gathered)
+    conditions = {} if ideal is None else conditions_of(softened, motion, start)
     if ideal is None:
         errors = {name: np.full(len(gathered.runs), np.nan) for name in errors}
     return LimitStudy(
@@ -69,8 +73,16 @@ def assemble(
             "seconds": np.array([run.seconds for run in gathered.runs]),
         },
         floor=gathered.floors["position"],
-        notes=(*_notes(motion, ideal), *_left_out(orders, gathered.strengths), *gathered.failed),
+        notes=(*_notes(motion, ideal), *_left_out(orders, gathered.strengths), *gathered.failed, *told(conditions)),
+        conditions=conditions,
+        bound=violation_times_strength(softened, ideal, start, edges) / gathered.strengths,
+        violation=np.array([largest_violation(softened, run) for run in gathered.runs]),
     )
+
+
+def largest_violation(softened: Softened, run: RealizedRun) -> float:
+    """Return how far a run violates a constraint made by friction: its force over rho; nan for springs."""
+    return float(np.max(run.course.high)) / run.strength if made_by_friction(softened) else float("nan")
 
 
 def _by_name(names: tuple[str, ...], ranges: list[Array], cells: int) -> dict[str, Array]:

@@ -78,8 +78,8 @@ def realize(system: System, constraint: str | Iterable[str], *, by: Realization 
     softened = declared.replace(
         name=f"{declared.name} ({_words(names, ways)})", constraints=_with_loads(declared, names, ways)
     )
-    for name in names:
-        softened = _soften(softened, name, ways[name])
+    for together in _together(names, ways):
+        softened = _soften(softened, together, ways[together[0]])
     return softened
 
 
@@ -98,14 +98,19 @@ def _with_loads(system: System, names: tuple[str, ...], ways: Mapping[str, Reali
                 f"{', '.join(loads)} alone {'was' if len(loads) == 1 else 'were'} to be realized. Realize all of them: "
                 f"realize(system, {list(item.of)!r}, by=...)."
             )
-        forces = [_force(system, name, ways[name], str(item.name)) for name in item.of]
+        forces = [_force(system, name, ways, str(item.name)) for name in item.of]
         size = sp.Abs(forces[0]) if len(forces) == 1 else sp.sqrt(sp.Add(*(force**2 for force in forces)))
         found.append(replace(item, bound=item.bound * size, of=None))
     return found
 
 
-def _force(system: System, name: str, way: Any, friction: str) -> Any:
+def _force(system: System, name: str, ways: Mapping[str, Any], friction: str) -> Any:
     """Return what stands for the multiplier of a constraint that a realization makes."""
+    way = ways[name]
+    (together,) = [group for group in _together(tuple(ways), ways) if name in group]
+    if len(together) > 1:
+        shared = [system.constraints[item] for item in together]
+        return way.normal_forces(system, shared, way.strength)[together.index(name)]
     force = getattr(way, "normal_force", None)
     if force is None:
         raise DeclarationError(
@@ -113,6 +118,20 @@ def _force(system: System, name: str, way: Any, friction: str) -> Any:
             "force it makes a constraint. Give it a method normal_force(system, constraint, strength)."
         )
     return force(system, system.constraints[name], way.strength)
+
+
+def _together(names: tuple[str, ...], ways: Mapping[str, Realization]) -> list[tuple[str, ...]]:
+    """Return the names by what makes them: those of one energy= belong together, each other one is by itself."""
+    found: list[tuple[str, ...]] = []
+    for name in names:
+        shared = getattr(ways[name], "energy", None) is not None
+        for k, group in enumerate(found):
+            if shared and ways[group[0]] == ways[name]:
+                found[k] = (*group, name)
+                break
+        else:
+            found.append((name,))
+    return found
 
 
 def _system(given: Any) -> System:
@@ -183,9 +202,12 @@ def _way(system: System, by: Any) -> Realization:
     return way
 
 
-def _soften(system: System, name: str, way: Realization) -> System:
-    constraint = system.constraints[name]
-    softened = way.soften(system, constraint, way.strength)
+def _soften(system: System, names: tuple[str, ...], way: Any) -> System:
+    name = names[0]
+    if len(names) > 1:
+        softened = way.soften_together(system, [system.constraints[item] for item in names], way.strength)
+    else:
+        softened = way.soften(system, system.constraints[name], way.strength)
     kind = type(way).__name__
     if not isinstance(softened, System):
         raise DeclarationError(f"{system.name}: {kind}.soften must return a System; it returned {softened!r:.80}.")

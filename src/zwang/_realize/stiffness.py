@@ -2,17 +2,20 @@
 
 f is the expression of the constraint, w its gradient, k = N weight. The potential N weight f^2/2 gives the force
 -k f along w and, where the weight varies, -N f^2/2 along the gradient of the weight. Kozlov and Neishtadt (1990) write
-N W with W = sum c f^2: weight 2 c.
+N W with W = sum c f^2: weight 2 c. Their theorem is about any W that is zero on the constraints and grows across them:
+`energy` gives it, for one constraint or for several together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Unilateral
+from zwang._declare.given import as_expression
 from zwang._declare.symbols import Coordinate, Velocity, rate
 from zwang._declare.system import System
 from zwang._realize import amounts
@@ -45,6 +48,10 @@ class Stiffness:
         Instead of `damping`: its share of critical damping, c = 2 * ratio * sqrt(N * weight * m), where
         m = 1/(w M^-1 w^T) is the mass that the constraint feels, of coordinates in general. At most four coordinates
         may be coupled by kinetic energy.
+    energy : expression, optional
+        W of the coordinates in the place of weight * expr**2 / 2: the potential is N * W. It belongs to all constraints
+        that are realized by this object together, and should be zero on them and grow across them, which `limit` checks
+        along the ideal motion (`LimitStudy.conditions`).
 
     Examples
     --------
@@ -61,6 +68,8 @@ class Stiffness:
       parameters   N, g, l, m
       kinetic      m*(v_x**2 + v_y**2)/2
       potential    N*(-l + sqrt(x**2 + y**2))**2/2 + g*m*y
+    >>> zw.realize(pendulum, "rod", by=zw.Stiffness(N, energy=(x**2 + y**2 - l**2) ** 2)).potential
+    N*(-l**2 + x**2 + y**2)**2 + g*m*y
     """
 
     level: ClassVar[str] = "position"
@@ -69,6 +78,7 @@ class Stiffness:
     weight: Any = field(default=1, kw_only=True)
     damping: Any = field(default=0, kw_only=True)
     ratio: Any = field(default=None, kw_only=True)
+    energy: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.N is not None:
@@ -82,6 +92,14 @@ class Stiffness:
                     f"Stiffness: damping={self.damping} and ratio={self.ratio} were given together. "
                     "Give one of the two: ratio= is a share of critical damping."
                 )
+        if self.energy is not None:
+            object.__setattr__(self, "energy", as_expression(self.energy, "Stiffness: energy"))
+            if self.weight != 1 or self.ratio is not None:
+                other = "weight" if self.weight != 1 else "ratio"
+                raise DeclarationError(
+                    f"Stiffness: energy= and {other}= were given together. energy= is the whole potential over N, and "
+                    "its stiffness is its own; a dashpot beside it is damping=."
+                )
 
     @property
     def strength(self) -> Any:
@@ -90,6 +108,8 @@ class Stiffness:
 
     def soften(self, system: System, constraint: Bilateral | Unilateral, strength: Any) -> System:
         """Return the system with that constraint made by this spring with the given strength."""
+        if self.energy is not None:
+            return self.soften_together(system, (constraint,), strength)
         spring = self._spring(system, constraint, strength)
         return place(
             system,
@@ -100,9 +120,35 @@ class Stiffness:
             forces=spring.drag,
         )
 
+    def soften_together(self, system: System, constraints: Sequence[Any], strength: Any) -> System:
+        """Return the system with several constraints made by one energy, which is added once."""
+        shared = SharedEnergy.read(self, system, constraints, strength)
+        for place_, constraint in enumerate(constraints):
+            gradient = shared.gradients[place_]
+            drag = -shared.damping * rate(constraint.expr)
+            if shared.one_sided:
+                drag = by_side(constraint.expr, lambda value: -shared.damping * rate(value), _nothing)
+            dragged = not amounts.is_zero(shared.damping)
+            system = place(
+                system,
+                constraint,
+                normal_force=shared.normal_force(place_) if constraint.friction is not None else sp.Integer(0),
+                pulls=not shared.one_sided,
+                energy=shared.potential if place_ == 0 else sp.Integer(0),
+                forces={q: drag * slope for q, slope in gradient.items()} if dragged else None,
+            )
+        return system
+
     def normal_force(self, system: System, constraint: Bilateral | Unilateral, strength: Any) -> Any:
         """Return what stands for the multiplier: the force of spring and dashpot along the gradient of expr."""
+        if self.energy is not None:
+            return SharedEnergy.read(self, system, (constraint,), strength).normal_force(0)
         return self._spring(system, constraint, strength).normal_force
+
+    def normal_forces(self, system: System, constraints: Sequence[Any], strength: Any) -> list[Any]:
+        """Return what stands for the multipliers of constraints that one energy makes together."""
+        shared = SharedEnergy.read(self, system, constraints, strength)
+        return [shared.normal_force(k) for k in range(len(constraints))]
 
     def _spring(self, system: System, constraint: Bilateral | Unilateral, strength: Any) -> _Spring:
         require_level(system, constraint, self)
@@ -163,6 +209,81 @@ class _Spring:
         if self.one_sided:
             drag = by_side(self.f, lambda value: larger(-c * rate(value), k * value), _nothing)
         return {q: drag * slope for q, slope in self.gradient.items()}
+
+
+@dataclass(frozen=True)
+class SharedEnergy:
+    """N W(q) for one constraint or several together, as expressions.
+
+    Attributes
+    ----------
+    W, N, damping : expression
+    constraints : tuple
+    gradients : tuple of mapping
+        Of the expression of each constraint, by coordinate.
+    """
+
+    W: Any
+    N: Any
+    damping: Any
+    constraints: tuple[Any, ...]
+    gradients: tuple[dict[Coordinate, Any], ...]
+
+    @classmethod
+    def read(cls, way: Stiffness, system: System, constraints: Sequence[Any], strength: Any) -> SharedEnergy:
+        """Return the energy in the words of a system; what can't be one is refused."""
+        for constraint in constraints:
+            require_level(system, constraint, way)
+        N = amounts.strength(system, strength, "Stiffness: N", CURE)
+        W = amounts.read(system, way.energy, "Stiffness: energy")
+        complaint = "Stiffness: energy= depends on the velocity '{name}'; a potential can't. Use damping=."
+        amounts.without(W, (Velocity,), complaint)
+        where = "Stiffness: damping"
+        damping = amounts.not_negative(amounts.read(system, way.damping, where), where)
+        if not any(q in W.free_symbols for q in system.coordinates):
+            raise DeclarationError(
+                f"{system.name}: Stiffness: energy={W} depends on no coordinate. Give W(q), zero on the constraints."
+            )
+        if len(constraints) > 1 and any(isinstance(item, Unilateral) for item in constraints):
+            raise DeclarationError(
+                f"{system.name}: one energy= for several constraints of which '{_first_one_sided(constraints)}' is "
+                "one-sided: where would it act? Give each its own, by={name: Stiffness(N, energy=...)}."
+            )
+        gradients = tuple(
+            {q: sp.diff(item.expr, q) for q in system.coordinates if q in item.expr.free_symbols}
+            for item in constraints
+        )
+        return cls(W, N, damping, tuple(constraints), gradients)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether it acts on one side of its constraint alone."""
+        return isinstance(self.constraints[0], Unilateral)
+
+    @property
+    def potential(self) -> Any:
+        """N W; one-sided, only where expr < 0."""
+        if not self.one_sided:
+            return self.N * self.W
+        return self.N * by_side(self.constraints[0].expr, lambda _: self.W, _nothing)
+
+    def normal_force(self, place_: int) -> Any:
+        """Return what stands for a multiplier: the force -N dW/dq in the basis of the gradients, by least squares."""
+        gradients = self.gradients
+        names = sorted({q for item in gradients for q in item}, key=lambda q: q.name)
+        J = sp.Matrix([[item.get(q, 0) for q in names] for item in gradients])
+        pull = J * sp.Matrix([sp.diff(self.W, q) for q in names])
+        gram = J * J.T
+        shares = gram.adjugate(method="berkowitz") * pull / gram.det(method="berkowitz")
+        drag = self.damping * rate(self.constraints[place_].expr)
+        force = -self.N * shares[place_] - drag
+        if not self.one_sided:
+            return force
+        return by_side(self.constraints[0].expr, lambda _: larger(force, sp.Integer(0)), _nothing)
+
+
+def _first_one_sided(constraints: Sequence[Any]) -> str:
+    return next(str(item.name) for item in constraints if isinstance(item, Unilateral))
 
 
 def _nothing(_: Any) -> Any:

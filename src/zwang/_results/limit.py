@@ -148,6 +148,8 @@ class LimitVerdict:
         "windows": "w 2",
         "costs": "s",
         "floor": "s",
+        "bound": "s",
+        "violation": "s",
     }
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -196,6 +198,14 @@ class LimitStudy(Result):
         Estimated error of integration and rounding in the positions.
     notes : tuple of str
         What else should be known: an ideal motion that stopped, strengths that failed.
+    conditions : mapping
+        Condition of the theorem on springs (Kozlov and Neishtadt 1990), in words -> whether it holds along the ideal
+        motion; empty where the theorem doesn't speak of the realization.
+    bound : (s,)
+        For `Viscosity`: the largest violation b/rho that is possible a priori, where it is known, else nan. b is the
+        largest rate at which the other forces drive the constraints, along the ideal motion.
+    violation : (s,)
+        The largest violation of a realized constraint on velocities that was measured; nan for those on positions.
     """
 
     status: LimitStatus
@@ -223,6 +233,9 @@ class LimitStudy(Result):
     costs: Mapping[str, Array]
     floor: Array
     notes: tuple[str, ...] = field(default=())
+    conditions: Mapping[str, bool] = field(default_factory=dict)
+    bound: Array = field(default_factory=lambda: np.zeros(0))
+    violation: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", _Readable(self.orders))
@@ -348,6 +361,9 @@ class Recommendation(Result):
         The fastest rate at that strength [rad/s].
     reason : str
         Where no strength meets the error: why.
+    bound, violation : float
+        For `Viscosity`: the largest violation b/rho that is possible a priori at that strength, and the one that the
+        run had; nan for springs, and where the motion starts with a violation.
     """
 
     status: RecommendationStatus
@@ -364,6 +380,8 @@ class Recommendation(Result):
     seconds: float
     frequency: float
     reason: str = ""
+    bound: float = float("nan")
+    violation: float = float("nan")
 
     def _numbers(self) -> Mapping[str, Any]:
         verified = self.status is RecommendationStatus.VERIFIED
@@ -393,6 +411,11 @@ def study_text(study: LimitStudy) -> str:
     if study.energy_removed > 0:
         lines.append(f"  energy removed from the start of the ideal motion {study.energy_removed:.6g} J")
     lines.append(f"  energy of the fast oscillation {study.energy[0]:.3g} to {study.energy[-1]:.3g} J")
+    if len(study.bound) and np.isfinite(study.bound[-1]):
+        lines.append(
+            f"  violation {study.violation[0]:.3g} to {study.violation[-1]:.3g}, at most b/rho = {study.bound[0]:.3g} "
+            f"to {study.bound[-1]:.3g}"
+        )
     lines += [f"  {note}" for note in study.notes]
     return "\n".join(lines)
 
@@ -409,4 +432,6 @@ def recommendation_text(found: Recommendation) -> str:
         f"of its moving average {found.mean_reaction_error:.1%}",
         f"  cost: steps of {found.step:.3g} s (rate {found.frequency:.3g} rad/s), {found.steps} of them",
     ]
+    if np.isfinite(found.bound):
+        lines.append(f"  violation {found.violation:.3g}, at most b/rho = {found.bound:.3g}")
     return "\n".join(lines)

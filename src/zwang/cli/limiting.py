@@ -44,6 +44,7 @@ PERMILLE = 1000
 @click.option("--until", default="1", show_default=True, metavar="TIME", help="End of the time that is studied [s].")
 @click.option("--by", "way", help="Stiffness or Viscosity; by default what fits the constraint.")
 @click.option("--weight", help="Of Stiffness: an expression in the coordinates.")
+@click.option("--energy", help="Of Stiffness: W(q) in place of weight times the square, for all that are realized.")
 @click.option("--damping", help="Of Stiffness.")
 @click.option("--ratio", help="Of Stiffness: share of critical damping.")
 @click.option("--other-side", "other", help="Of Viscosity: friction on the permitted side.")
@@ -65,6 +66,7 @@ def limit_(
     until: str,
     way: str | None,
     weight: str | None,
+    energy: str | None,
     damping: str | None,
     ratio: str | None,
     other: str | None,
@@ -94,7 +96,7 @@ def limit_(
     require_known(system, values, [item.name for item in system.parameters], "--param")
     given = in_radians(system, given) if degrees else given
     start, known = found.state | given, found.params | values
-    options = {"weight": weight, "damping": damping, "ratio": ratio, "other_side": other}
+    options = {"weight": weight, "energy": energy, "damping": damping, "ratio": ratio, "other_side": other}
     by = _way(system, names, way, {key: item for key, item in options.items() if item is not None})
     asked = None if strengths is None else [number(item, "--strengths") for item in strengths.split(",")]
     end = number(until, "--until")
