@@ -79,7 +79,7 @@ class _Points:
         rows = [sp.diff(softened.constraint(name).expr, item) for name in softened.names for item in q]
         bends = [sp.diff(slope, item) for slope in slopes for item in q]
         self.sizes = (1, len(q), len(q) ** 2, len(rows))
-        self.evaluators = [Evaluator(sp.sympify(item)) for item in (W, *slopes, *bends, *rows)]
+        self.evaluators = [Evaluator(item) for item in (W, *slopes, *bends, *rows)]
         self.coordinates, self.motion = q, motion
         given = {getattr(key, "name", key): value for key, value in motion.params.items()}
         self.known = {item: float(given[item.name]) for item in softened.ideal.parameters if item.name in given}
