@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.switches import Reaction
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import tables
@@ -93,7 +94,7 @@ class TableKernels(Service):
         """Return the functions of a mode: loops over tables where they suit it, else tapes."""
         from zwang._kernels.mode_tables import suits, table_kernels
 
-        if not suits(self.system, mode):
+        if not suits(self.system, mode) or any(item.has(Reaction) for item in extra):
             return super().mode(mode, extra, quick=quick)
         given = (self.system, self.structure, self.slips, self.model(mode.held), mode, tuple(extra))
         return self.kept(("mode", mode, tuple(extra)), lambda: table_kernels(*given))

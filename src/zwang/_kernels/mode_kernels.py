@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zwang._declare.switches import Reaction
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet, ModeEquations
 from zwang._derive.rewriting import FrozenProgram
@@ -93,7 +94,7 @@ def _reserve(equations: ModeEquations, law: ContactPlace, load: Node | None) -> 
 class ModeKernels:
     """The functions of a mode, the names of its watches, and the sizes of what they write.
 
-    `independence` is None where no position is held.
+    `independence` is None where no position is held; `solved` says which watches need a solution of the equations.
     """
 
     functions: Functions
@@ -103,12 +104,13 @@ class ModeKernels:
     positions: int
     rows: int
     surfaces: int
+    solved: tuple[bool, ...] = ()
 
     def glance(self, sides: Array) -> bool:
         """Say whether what is watched needs no solution of the equations."""
         if len(self.functions.calls) < 5:
             return False
-        return not any(side != 0.0 and name[0] in SOLVED for side, name in zip(sides, self.watches, strict=True))
+        return not any(side != 0.0 and hard for side, hard in zip(sides, self.solved, strict=True))
 
 
 SOLVED = ("normal", "reserve")
@@ -121,10 +123,11 @@ def mode_kernels(
     """Return the functions of a mode, written out; the graph of the frozen program takes up its nodes."""
     program = frozen.program
     equations = ModeEquations(program, mode, structure)
-    watches = watches_of(equations, frozen, structure, expression_nodes(system, frozen, extra))
+    watches = watches_of(equations, frozen, structure, expression_nodes(system, frozen, extra, equations))
+    solved = [item.name[0] in SOLVED or _reacts(item.name, extra) for item in watches]
     nodes = [item.node for item in watches]
     seen = [item.node if item.smooth is None else item.smooth for item in watches]
-    easy = [program.graph.zero if item.name[0] in SOLVED else item.node for item in watches]
+    easy = [program.graph.zero if hard else item.node for item, hard in zip(watches, solved, strict=True)]
     sides = tuple(program.params[len(program.params) - len(frozen.surfaces) :])
     change, values, sound = equations.shift()
     velocities, accelerations, rates, landed = equations.land()
@@ -150,13 +153,31 @@ def mode_kernels(
         report=dialect.build(program, report, "report", quick=True),
         independence=None if near is None else functions.only(-1),
         watches=tuple(item.name for item in watches),
+        solved=tuple(solved),
         positions=len(values),
         rows=len(rates),
         surfaces=len(frozen.surfaces),
     )
 
 
-def expression_nodes(system: System, frozen: FrozenProgram, extra: Sequence[Any]) -> list[Node]:
-    """Return the nodes of user expressions, with their choices left as they are."""
-    convert = Converter(frozen.program.graph, frozen.program.symbols(system))
+def _reacts(name: tuple[str, int], extra: Sequence[Any]) -> bool:
+    """Whether a watch is a user's expression in which a reaction stands."""
+    return name[0] == "extra" and bool(extra[name[1]].has(Reaction))
+
+
+def expression_nodes(
+    system: System, frozen: FrozenProgram, extra: Sequence[Any], equations: ModeEquations
+) -> list[Node]:
+    """Return the nodes of user expressions, with their choices as they are; a reaction that is not held is zero."""
+    held = dict(zip(equations.mode.held, equations.multipliers, strict=True))
+    places = {place.name: place for place in equations.structure.places}
+    reactions = {}
+    for symbol in {symbol for item in extra for symbol in item.atoms(Reaction)}:
+        place = places.get(symbol.constraint)
+        reactions[symbol] = equations.g.zero
+        if place is not None and place.normal >= 0:
+            reactions[symbol] = held.get(place.normal, equations.g.zero)
+        elif place is not None:
+            reactions[symbol] = equations.tangential[place.slips[0]]
+    convert = Converter(frozen.program.graph, {**frozen.program.symbols(system), **reactions})
     return [convert(item) for item in extra]

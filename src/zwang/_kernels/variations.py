@@ -139,7 +139,9 @@ def _variations(service: Service, mode: ActiveSet, chosen: tuple[int, ...], extr
     frozen = service.frozen.copy()
     program, g = frozen.program, frozen.program.graph
     equations = ModeEquations(program, mode, service.structure)
-    watches = watches_of(equations, frozen, service.structure, expression_nodes(service.system, frozen, extra))
+    watches = watches_of(
+        equations, frozen, service.structure, expression_nodes(service.system, frozen, extra, equations)
+    )
     positions = set(equations.positions)
     groups = [
         equations.accelerations,

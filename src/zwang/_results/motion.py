@@ -172,7 +172,8 @@ class Motion(Result):
         Returns
         -------
         dict
-            Name of each coordinate and velocity, and 't', -> number or array.
+            Name of each coordinate and velocity, and 't', -> number or array; where constraints are switched, 'on' ->
+            the names of those that act (an array of them where that changes between the times).
         """
         times = np.asarray(time, dtype=float)
         first, last = float(self.t[0]), float(self.t[-1])
@@ -186,14 +187,24 @@ class Motion(Result):
             name: y[:, i].reshape(times.shape) if times.shape else float(y[0, i])
             for i, name in enumerate((*self.coordinates, *self.velocities))
         }
-        return {**values, "t": times if times.shape else float(times)}
+        found = {**values, "t": times if times.shape else float(times)}
+        if self.pieces[0].on is None or not times.size:
+            return found
+        on = [self._on(float(time)) for time in times.reshape(-1)]
+        return {**found, "on": on[0] if len(set(on)) == 1 else np.array([*on, None], dtype=object)[:-1]}
+
+    def _on(self, time: float) -> tuple[str, ...] | None:
+        """Return the constraints that are switched on at a time, after what switches there; None: nothing ever is."""
+        return next((piece.on for piece in reversed(self.pieces) if piece.t[0] <= time), self.pieces[0].on)
 
     @property
-    def end(self) -> dict[str, float]:
+    def end(self) -> dict[str, Any]:
         """The last state, from which `simulate` can go on."""
         names = (*self.coordinates, *self.velocities)
         values = np.concatenate([self.q[-1], self.v[-1]])
-        return {**{name: float(value) for name, value in zip(names, values, strict=True)}, "t": float(self.t[-1])}
+        found = {**{name: float(value) for name, value in zip(names, values, strict=True)}, "t": float(self.t[-1])}
+        on = self.pieces[-1].on
+        return found if on is None else {**found, "on": on}
 
     @cached_property
     def rows(self) -> MotionRows:

@@ -37,7 +37,9 @@ class MotionPiece:
         Constraints whose reactions the equations leave free.
     jumps : tuple of mappings
         The impacts by which the velocity jumped to that of the start: 'before', 'after', 'impulses' and
-        'friction_impulses' by constraint.
+        'friction_impulses' by constraint; 'event' where an event of the user's made it jump.
+    on : tuple of str or None
+        The constraints that are switched on; None where nothing is ever switched.
     """
 
     t: Array
@@ -53,6 +55,7 @@ class MotionPiece:
     found: bool = False
     undetermined: tuple[str, ...] = ()
     jumps: tuple[Mapping[str, Any], ...] = ()
+    on: tuple[str, ...] | None = None
 
     def _check(self) -> str:
         if not np.isfinite(self.t).all() or np.any(np.diff(self.t) < 0):
@@ -101,7 +104,7 @@ def last_rows(pieces: Sequence[MotionPiece], rows: int) -> list[MotionPiece]:
 
 def goes_on(first: MotionPiece, second: MotionPiece) -> bool:
     """Return whether a piece carries on one before it: the same mode, and no jump between them."""
-    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined")
+    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined", "on")
     return not second.jump and all(getattr(first, name) == getattr(second, name) for name in names)
 
 
@@ -125,7 +128,8 @@ class MotionEvent:
     time : float
     kind : str
         contact, lift-off, stick, slip, reversal, capture, release, impact, accumulation, singular, paradox, choice,
-        method (where `method="auto"` changes it), project (a start that was moved), user.
+        method (where `method="auto"` changes it), project (a start that was moved), switch (an event that switched
+        constraints or reset velocities), user.
     constraint : str or None
         Whose event it is; None where it is no single constraint's (then `details` may have 'constraints').
     name : str
@@ -133,7 +137,8 @@ class MotionEvent:
     details : mapping
         What goes with it: for an impact the 'constraints' that met, 'impulses' and 'friction_impulses' by constraint,
         the velocities 'before' and 'after', and the 'energy_change' [J]; for an accumulation the number of 'impacts'
-        of this contact that are listed before it, each after a shorter flight, and the 'factor' between flights.
+        of this contact that are listed before it, each after a shorter flight, and the 'factor' between flights; for a
+        switch the constraints that went 'on' and 'off' and, where velocities jumped, what an impact has.
     """
 
     time: float
@@ -155,7 +160,7 @@ class MotionEvent:
         met = self.details.get("constraints", ())
         whose = f" of '{self.constraint}'" if self.constraint else ""
         whose = f" of {', '.join(repr(str(name)) for name in met)}" if not whose and len(met) else whose
-        whose = f" '{self.name}'" if self.kind == "user" else whose
+        whose = f" '{self.name}'" if self.kind in ("user", "switch") else whose
         whose = f" '{self.details['method']}'" if self.kind == "method" else whose
         lost = self.details.get("energy_change")
         tail = f", energy change {lost:.6g}" if lost is not None else ""

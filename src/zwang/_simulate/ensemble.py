@@ -15,6 +15,7 @@ from zwang._compile.inertia import inertia_of
 from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
+from zwang._declare.switched import switchable
 from zwang._kernels import SparseTerms
 from zwang._kernels.lanes import LaneEnds, SideBySide
 from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
@@ -66,7 +67,8 @@ def _motions(
 
     first = one(0)
     if first.status is not MotionStatus.INTERRUPTED:
-        fast = side_by_side(inertia_of(model, inputs.single(0)).moving, inputs, options, one)
+        acting = model.switched(options.on)
+        fast = side_by_side(inertia_of(acting, inputs.single(0)).moving, inputs, options, one)
         if fast is not None:
             return fast
     motions = [first]
@@ -97,7 +99,8 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
     count = inputs.q.shape[1]
     if options.driven is not None and options.driven.changing:
         return None
-    smooth = table_of(model.system).smooth and options.method != "timestepping" and not options.events
+    switches = options.on is not None or bool(switchable(model.system))
+    smooth = table_of(model.system).smooth and options.method != "timestepping" and not (options.events or switches)
     if count < MANY or not smooth:
         return None
     first = one(0)

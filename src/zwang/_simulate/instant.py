@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._declare.switches import Reaction
 from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
 from zwang._numerics.contact.admission import Admission
@@ -19,6 +20,7 @@ from zwang._simulate.modes import change_of
 from zwang._simulate.moment import (
     Context,
     Decision,
+    Due,
     Labels,
     Moment,
     Stop,
@@ -27,6 +29,7 @@ from zwang._simulate.moment import (
     event_at,
     terms_at,
 )
+from zwang._simulate.stretch import ONE
 from zwang._simulate.watch import beyond
 
 Array = NDArray[np.float64]
@@ -58,7 +61,7 @@ def happen(
         The accelerations with which the motion comes there.
     """
     told = user_events(context, moment, decision, watches, a)
-    if isinstance(told.decision, Stop) or all(kind == "extra" for kind, _ in watches):
+    if isinstance(told.decision, Stop) or (told.due is None and all(kind == "extra" for kind, _ in watches)):
         return told
     surfaces = [k for kind, k in watches if kind == "surface"]
     if surfaces:
@@ -66,6 +69,8 @@ def happen(
     terms = terms_at(context, moment)
     found = standing_at_event(context, moment, terms)
     moment = known_at(context, moment, decision, watches, terms, found)
+    if told.due is not None:  # what is switched acts before the laws decide
+        return replace(told, moment=moment)
     return told.then(_decided(context, moment, terms, found, decision.labels, watches))
 
 
@@ -135,23 +140,47 @@ def _struck(
     return met if labels is None else met.then(_changes(context, moment, labels, following))
 
 
+def decided_at(
+    context: Context,
+    moment: Moment,
+    terms: Terms,
+    found: Admission,
+    labels: Labels | None,
+    watches: tuple[Watch, ...],
+) -> Transition:
+    """Return what follows from a moment at which other constraints act than before; see `happen`."""
+    return _decided(context, moment, terms, found, labels, watches)
+
+
 def user_events(
     context: Context, moment: Moment, decision: Decision, watches: tuple[Watch, ...], a: Array
 ) -> Transition:
-    """Return the moment with the user's events among those that fired; a stop if one of them asks for it."""
+    """Return the moment with the user's events among those that fired; a stop if one of them asks for it.
+
+    Where one of them has something to follow from it, all are due and none is logged yet.
+    """
     asked, events = context.options.events, []
     following: Decision | Stop = decision
-    for k in (k for kind, k in watches if kind == "extra"):
-        event = asked[k]
-        if event.direction:
-            measured = measured_in(context.model.system, tuple(one.expr for one in asked))
-            rate = measured.rate(k, moment.t, moment.q, moment.v, a, context.params)
-            if int(np.sign(rate)) != event.direction:
-                continue
+    fired = [k for kind, k in watches if kind == "extra" and _rises(context, moment, k, a) in (0, asked[k].direction)]
+    if any(asked[k].then or asked[k].count is not None for k in fired):
+        return Transition(moment, decision, due=Due(tuple(fired), watches, decision.labels))
+    for event in (asked[k] for k in fired):
         events.append(event_at(moment.t, "user", None, str(event.name)))
         if event.stop:
             following = Stop(MotionStatus.REACHED, f"Stopped at the event '{event.name}', t = {moment.t:.12g}.")
     return Transition(moment, following, tuple(events))
+
+
+def _rises(context: Context, moment: Moment, k: int, a: Array) -> int:
+    """Return the direction in which an event's expression goes through zero; 0 where that does not matter."""
+    event = context.options.events[k]
+    if not event.direction:
+        return 0
+    if event.expr.has(Reaction):  # whose rate the state doesn't tell; its side has been turned already
+        return moment.memory.sides[k] or event.direction
+    plain = tuple(ONE if one.kind or one.expr.has(Reaction) else one.expr for one in context.options.events)
+    rate = measured_in(context.model.system, plain).rate(k, moment.t, moment.q, moment.v, a, context.params)
+    return int(np.sign(rate)) or -event.direction
 
 
 def _changes(context: Context, moment: Moment, before: Labels, following: Decision) -> Transition:

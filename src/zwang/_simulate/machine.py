@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from zwang._compile import Model
-from zwang._compile.inertia import fading_inertia, inertia_of
+from zwang._compile.inertia import Inertia, fading_inertia, inertia_of
 from zwang._compile.values import Inputs
 from zwang._interrupts import taken
 from zwang._kernels.stretch import FIRED, INTERRUPTED, IRREGULAR, NOT_FINITE, PAUSED, REACHED
@@ -24,6 +24,7 @@ from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit, as_given
 from zwang._simulate.bridge import broken, chattering, growing_reaction
+from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
 from zwang._simulate.instant import begin, changed, happen
@@ -74,9 +75,12 @@ def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Polic
     policies : Policies
         What is done where the laws don't say.
     """
-    inertia = inertia_of(model, inputs)
+    on = on_of(model.system, options)
+    inertia = inertia_of(model if on is None else model.switched(on), inputs)
+    whole = None if on is None else Ground.of(model, inputs, options.driven)
+    _require_masses(model, inertia, on)
     ground = Ground.of(inertia.moving, inputs, options.driven)
-    context = Context(**vars(ground), options=options, policies=policies)
+    context = Context(**vars(ground), options=options, policies=policies, on=on, whole=whole)
     if ground.course is not None:
         start = float(inputs.t[0])
         context = replace(context, span_of_inputs=(start, ground.course.after(start)))
@@ -98,12 +102,22 @@ def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Polic
                 record.give()
             stream.abandon(record.events, record.drift)
         raise
-    return made if stream is None else _noted(record.context, stream, made)
+    return made if stream is None else _noted(record.context.whole or record.context, stream, made)
+
+
+def _require_masses(model: Model, inertia: Inertia[Model], on: tuple[str, ...] | None) -> None:
+    """Refuse switches where constraints stand in for masses: what is switched off would take them along."""
+    if on is not None and inertia.weights:
+        raise DeclarationError(
+            f"{model.system.name}: constraints are switched, and some part moves without a mass of its own, which a "
+            "constraint makes up for. Give every coordinate a mass."
+        )
 
 
 def _as_motion(record: MotionRecord, stop: Stop, pieces: tuple[MotionPiece, ...]) -> Motion:
     options = record.context.options
-    source = RowSource(record.context.ground, options.redundant)
+    ground = record.context.whole or record.context.ground
+    source = RowSource(ground, options.redundant, tuple(str(event.name) for event in options.events if event.then))
     return motion_of(source, options, stop, pieces, record.events, record.drift, {"tol": options.tol})
 
 
@@ -139,7 +153,7 @@ def run(context: Context, moment: Moment, record: MotionRecord | None = None, *,
         if lost:
             record.take(stopped_at(record.moment, MotionStatus.SINGULAR, lost))
         else:
-            _run(context, record)
+            _run(record)
     except KeyboardInterrupt:
         taken()
         record.end(_interrupted(record))
@@ -158,11 +172,13 @@ def _interrupted(record: MotionRecord) -> Stop:
     return Stop(MotionStatus.INTERRUPTED, f"Interrupted at t = {reached:.6g}; it was to go on until {until:.6g}.")
 
 
-def _run(context: Context, record: MotionRecord) -> None:
+def _run(record: MotionRecord) -> None:
     spend()
     try:
-        record.take(handle(context, record.moment, Start()))
+        record.take(consequences(record.context, handle(record.context, record.moment, Start()), None))
+        record.note = already_past(record.context, record.moment)
         while True:
+            context, over = record.context, record.context.policies.over
             if not isinstance(record.decision, Stop):
                 now = context.seen_from(record.moment)
                 if now is not context and record.moment.t < now.options.until:
@@ -172,8 +188,8 @@ def _run(context: Context, record: MotionRecord) -> None:
                         spend(EVENT)
                         continue
                 _stretch(context, record, record.decision)
-            elif record.decision.passable and context.policies.over is not None:
-                record.take(context.policies.over(context, record.moment, record.decision, record.pieces))
+            elif record.decision.passable and over is not None:
+                record.take(over(context, record.moment, record.decision, record.recent))
             else:
                 return
     except Cut as cut:
@@ -192,11 +208,11 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     start = record.moment.but(memory=made.moment.memory)
     met = None
     if dip is not None:
-        met = meet_singular(context, start, Dipped(decision, made.stretch, made.moving, record.pieces, dip))
+        met = meet_singular(context, start, Dipped(decision, made.stretch, made.moving, record.recent, dip))
     if met is not None:
         moment = met.moment.recalling(nearness=met.moment.memory.nearness.forget())
-        return _go_on(record, replace(met, moment=moment), made)
-    happening = _happening(context, decision, made, record.pieces)
+        return _go_on(record, consequences(context, replace(met, moment=moment), decision), made)
+    happening = _happening(context, decision, made, record.recent)
     if isinstance(happening, Slipped):  # from which of its steps on is not known: the stretch is left out
         return record.take(handle(context, start, happening))
     record.take(made.transition(decision))
@@ -209,10 +225,12 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     elif happening.status is MotionStatus.REACHED:
         with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
             pay(context, made.stretch)
+    if isinstance(happening, Fired) and context.options.events:
+        record.moment = at_end_of_steps(context, record.moment, decision, happening.watches)
     following = handle(context, record.moment, happening)
     if isinstance(happening, (Paused, Reached)):
         return record.take(following)
-    return _go_on(record, following, made)
+    return _go_on(record, consequences(context, following, decision), made)
 
 
 def _go_on(record: MotionRecord, following: Transition, made: MadeSteps) -> None:
@@ -285,7 +303,7 @@ def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
 def _still(context: Context, following: Transition, happening: Fired) -> Transition:
     """Return what follows, or that the motion chatters: too many events between which no time passes."""
     decision, moment = following.decision, following.moment
-    if isinstance(decision, Stop) or all(kind == "extra" for kind, _ in happening.watches):
+    if isinstance(decision, Stop) or (following.due is None and all(kind == "extra" for kind, _ in happening.watches)):
         return following
     memory = moment.memory
     last, count = memory.still

@@ -64,7 +64,7 @@ def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
     """Return the mode that holds every row which the labels name, dependent or not."""
     held, sticking, sliding, pulling = [], [], [], []
     for place, label in zip(table.places, labels, strict=True):
-        if label is Mode.OPEN:
+        if label in (Mode.OPEN, Mode.OFF):
             continue
         if place.normal >= 0:
             held.append(place.normal)

@@ -72,6 +72,12 @@ class Memory:
         The singular points that it has met.
     bridges : int
         Stretches of time stepping so far.
+    sides : tuple of int
+        The sign of each of the user's events since it last was not zero.
+    tops : tuple of float
+        Their largest sizes so far.
+    counts : tuple of int
+        How often each has happened.
     """
 
     begun: float = float("nan")
@@ -85,6 +91,9 @@ class Memory:
     nearness: Nearness = field(default_factory=Nearness)
     points: tuple[Any, ...] = ()
     bridges: int = 0
+    sides: tuple[int, ...] = ()
+    tops: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +268,25 @@ Happening = Start | Fired | Broken | Paused | Changed | Slipped | Reached
 
 # What follows.
 @dataclass(frozen=True, eq=False)
+class Due:
+    """Events of the user's that have happened and wait for what follows from them.
+
+    Attributes
+    ----------
+    events : tuple of int
+        Their numbers, in the order of the list.
+    watches : tuple
+        All that fired at that instant.
+    labels : tuple of Mode or None
+        The labels until then.
+    """
+
+    events: tuple[int, ...]
+    watches: tuple[Watch, ...] = ()
+    labels: Labels | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Transition:
     """From where, and in which mode, a motion goes on; and what is to be recorded.
 
@@ -275,6 +303,10 @@ class Transition:
         The largest violation of a held constraint on the way.
     back : float or None
         Before anything else the recorded steps that end after this time are forgotten.
+    due : Due or None
+        What the machine has to respond to before the motion goes on.
+    context : Context or None
+        What the motion goes on with, where constraints were switched.
     """
 
     moment: Moment
@@ -284,6 +316,8 @@ class Transition:
     jumps: tuple[Mapping[str, Any], ...] = ()
     drift: float = 0.0
     back: float | None = None
+    due: Due | None = None
+    context: Context | None = None
 
     def then(self, later: Transition) -> Transition:
         """Return this and what comes after it as one."""
@@ -300,6 +334,8 @@ class Transition:
             jumps,
             max(self.drift, later.drift),
             self.back,
+            later.due,
+            later.context or self.context,
         )
 
     def stopping(self, stop: Stop, moment: Moment | None = None) -> Transition:
@@ -375,11 +411,16 @@ class Policies:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Context(Ground):
-    """What stays the same through a motion, with what was asked of it."""
+    """What stays the same through a motion, or until something is switched, with what was asked of it.
+
+    `on` are the constraints that are switched on, None where nothing ever is switched; `whole` is the system with all.
+    """
 
     options: MotionOptions
     policies: Policies
     span_of_inputs: tuple[float, float] = (-math.inf, math.inf)
+    on: tuple[str, ...] | None = None
+    whole: Ground | None = None
 
     @property
     def ground(self) -> Ground:

@@ -34,10 +34,6 @@ def events_of(
 
     Where it has inputs, `driven` says what they are.
     """
-    if any(
-        event.then or event.kind for event in (*system.events, *([events] if isinstance(events, Event) else events))
-    ):
-        raise DeclarationError(f"{system.name}: simulate does not follow switches yet.")
     if not events:
         return system.events
     known = system if declared is None else declared

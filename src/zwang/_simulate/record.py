@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from zwang._declare.contact_table import table_of
+from zwang._declare.switched import switched
 from zwang._interrupts import uninterrupted
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._results.motion_parts import MotionEvent, MotionPiece, joined, last_rows
@@ -37,12 +39,19 @@ class MotionRecord:
         self.drift = 0.0
         self._jumps: tuple[Mapping[str, Any], ...] = ()
         self._kept_back = False
+        self._since = 0
+        self.note = ""
+
+    @property
+    def recent(self) -> list[MotionPiece]:
+        """The pieces since something was switched: those in the numbers of the present constraints."""
+        return self.pieces[self._since :] if self._since else self.pieces
 
     @property
     def stop(self) -> Stop:
         """Why the motion has ended."""
         assert isinstance(self.decision, Stop)  # that is when the loop ends
-        return self.decision
+        return replace(self.decision, reason=f"{self.decision.reason} {self.note}".strip())
 
     def take(self, made: Transition) -> None:
         """Record what a transition brings; the motion is then where that leads to."""
@@ -56,6 +65,8 @@ class MotionRecord:
         self._jump(made.jumps)
         self.events += made.events
         self.moment, self.decision = made.moment, made.decision
+        if made.context is not None and made.context is not self.context:
+            self.context, self._since = made.context, len(self.pieces)
 
     def end(self, stop: Stop) -> None:
         """Say why the motion ends where it is."""
@@ -69,6 +80,8 @@ class MotionRecord:
 
     def _take(self, piece: MotionPiece) -> None:
         """Add a piece; where the motion goes to a file, give the one before it there and keep the last rows only."""
+        if self.context.on is not None:
+            piece = replace(piece, on=self.context.on)
         if self.stream is None:
             self.pieces.append(piece)
             return
@@ -79,12 +92,13 @@ class MotionRecord:
             rows = sum(len(one.t) - 1 for one in self.pieces)
             while rows - len(self.pieces[0].t) > KEPT:
                 rows -= len(self.pieces.pop(0).t) - 1
+                self._since = max(self._since - 1, 0)
 
     def give(self) -> None:
         """Give the last piece to the file as well, which was kept back as long as it might be cut."""
         if self.stream is not None and self._kept_back:
             self._kept_back = False
-            self.stream.add(self.pieces[-1], self.events, self.drift)
+            self.stream.add(whole_piece(self.context, self.pieces[-1]), self.events, self.drift)
 
     def start(self, moment: Moment) -> MotionPiece:
         """Return the piece of one row that a motion has before anything is decided."""
@@ -112,8 +126,28 @@ class MotionRecord:
             self._take(replace(_single(self.moment, labels), undetermined=free, jumps=self._jumps))
             self._jumps = ()
         self.give()
-        whole = joined(self.pieces)
+        whole = joined(whole_piece(self.context, piece) for piece in self.pieces)
         return tuple(whole if self.stream is None else last_rows(whole, KEPT))
+
+
+def whole_piece(context: Context, piece: MotionPiece) -> MotionPiece:
+    """Return a piece in the numbers of all constraints; those that are switched off are labelled so."""
+    if piece.on is None or context.whole is None or len(piece.labels) == len(context.whole.table.places):
+        return piece
+    whole, part = context.whole.table, table_of(switched(context.whole.model.system, piece.on))
+    own = {place.name: place for place in whole.places}
+    labels = dict(zip(part.names, piece.labels, strict=True))
+    normals = [own[place.name].normal for place in part.normals]
+    laws = [own[place.name].law for place in part.laws]
+    slips = {a: b for place in part.places for a, b in zip(place.slips, own[place.name].slips, strict=True)}
+    return replace(
+        piece,
+        labels=tuple(labels.get(name, Mode.OFF.word) for name in whole.names),
+        held=tuple(normals[j] for j in piece.held),
+        sticking=tuple(slips[j] for j in piece.sticking),
+        sliding=tuple((laws[law], sign) for law, sign in piece.sliding),
+        pulling=tuple(normals[j] for j in piece.pulling),
+    )
 
 
 def _single(moment: Moment, labels: tuple[Mode, ...]) -> MotionPiece:

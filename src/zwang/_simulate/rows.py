@@ -101,6 +101,7 @@ class RowSource:
 
     ground: Ground
     redundant: str | None = None
+    events: tuple[str, ...] = ()
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
@@ -116,7 +117,9 @@ class RowSource:
             drift = max(drift, self._drift(piece, terms))
             residual = max(residual, self._residual(piece, piece.a[kept], terms))
         energy = np.concatenate(energies, axis=1)
-        return _assembled(self.ground, self._forces(parts), energy, works(self.ground, motion.pieces), drift, residual)
+        return _assembled(
+            self.ground, self._forces(parts), energy, works(self.ground, motion.pieces, self.events), drift, residual
+        )
 
     def sparse(self, motion: Motion) -> bool:
         """Say whether matrices stay sparse, a few states at a time; undetermined forces of least norm need others."""
@@ -141,7 +144,9 @@ class RowSource:
             forces.append(lam)
         energy, every = np.concatenate(energies, axis=1), np.concatenate(forces, axis=1)
         reactions = {place.name: every[place.normal] for place in table.places}
-        return _assembled(self.ground, (reactions, {}), energy, works(self.ground, motion.pieces), drift, residual)
+        return _assembled(
+            self.ground, (reactions, {}), energy, works(self.ground, motion.pieces, self.events), drift, residual
+        )
 
     def ranges(self, motion: Motion) -> dict[str, Array]:
         """Return name -> (rows, 2) the least and greatest value of each multiplier."""
@@ -216,7 +221,7 @@ class RowSource:
         """Return the largest violation of a constraint: held ones both ways, open ones below zero."""
         worst = 0.0
         for place, label in zip(self.ground.table.places, piece.modes, strict=True):
-            if place.normal < 0:
+            if place.normal < 0 or label is Mode.OFF:
                 continue
             value, rate = terms.value[place.normal], terms.rate[place.normal]
             if label is Mode.OPEN:

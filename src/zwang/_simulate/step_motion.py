@@ -75,9 +75,10 @@ def check_rules(name: str, options: MotionOptions) -> None:
                 f"without a list of others. Leave {argument}= out, or use method='events'."
             )
     if options.events:
+        whose = "the system has events" if any(one.then for one in options.events) else "events= was given"
         raise DeclarationError(
-            f"{name}: events= was given, but time stepping locates no events. Use method='events', or look for sign "
-            "changes in the rows of the motion."
+            f"{name}: {whose}, but time stepping locates no events. Use method='events', or look for sign changes in "
+            "the rows of the motion."
         )
 
 

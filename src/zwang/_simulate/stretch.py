@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import Integer
 
 from zwang._compile import Model
 from zwang._compile.laws import laws_vary
@@ -29,6 +30,8 @@ from zwang._simulate.nearness import Dip
 from zwang._simulate.watch import bands_of, branches_of, sides_of, stands
 
 Array = NDArray[np.float64]
+ONE = Integer(1)
+"""In the place of an event's expression that has none."""
 CHUNK = 2000
 """Steps after which a stretch is handed over."""
 FEW = 200
@@ -47,7 +50,7 @@ SMALL = 13
 
 def moving_for(model: Model, mode: ActiveSet, events: tuple[Event, ...] = ()) -> Moving:
     """Return the steps of a mode, with the expressions of the user's events watched."""
-    watched = tuple(event.expr for event in events)
+    watched = tuple(ONE if event.kind else event.expr for event in events)
     taped = moving(model, mode, watched, compiled=False)
     unknowns = len(model.system.coordinates) + len(mode.held) + len(mode.sticking)
     return moving(model, mode, watched) if taped.tried >= LONG and unknowns <= SMALL else taped

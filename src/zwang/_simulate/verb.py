@@ -12,6 +12,7 @@ from zwang._compile.driving import with_inputs
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
+from zwang._declare.switched import taken_apart
 from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, spending
@@ -214,13 +215,14 @@ def simulate(
     shown = (system.system if isinstance(system, Model) else system).drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
     declared = model.system
+    state, on = taken_apart(declared, state)
     model, params, driven = with_inputs(model, state, params, inputs)
-    model, state = model.acting(state)
     name = model.system.name
     given = resolve(model.system, state, params)
     moved: tuple[ProjectedState, ...] = ()
     if start is not None and check_word(name, "start", start, STARTS):
-        given, moved = project_each(model.system, model.kernels, given)
+        acting = model.switched(on)
+        given, moved = project_each(acting.system, acting.kernels, given)
     options = MotionOptions(
         until=check_until(name, until, float(given.t.min())),
         tol=check_tol(name, tol),
@@ -234,6 +236,7 @@ def simulate(
         budget=BUDGET.but(name, budget),
         method=check_word(name, "method", method, METHODS),
         step=None if step is None else real(step, "step", above=0, where=name),
+        on=on,
         drawing={} if shown is None else shown.to_dict(),
         starts=tuple(_moved(each) for each in moved),
         driven=driven,
@@ -262,6 +265,7 @@ def simulate(
 def _one(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return one motion."""
     if options.method == "timestepping":
+        model = model.switched(options.on)
         inertia = inertia_of(model, inputs)
         if not inertia.lost:
             with spending(options.budget):

@@ -88,10 +88,11 @@ def powers_of(system: System) -> Powers:
     return Powers(system)
 
 
-def works(ground: Ground, pieces: Sequence[MotionPiece]) -> dict[str, Array]:
-    """Return name -> cumulative work (rows,) of each applied force, each constraint, and of explicit time."""
+def works(ground: Ground, pieces: Sequence[MotionPiece], events: Sequence[str] = ()) -> dict[str, Array]:
+    """Return name -> cumulative work (rows,) of each applied force, constraint and switching event, and of time."""
     powers = powers_of(ground.model.system)
-    names = [*powers.names, *ground.table.names, "time"]
+    own = [*powers.names, *ground.table.names]
+    names = [*own, *(name for name in dict.fromkeys(events) if name not in own), "time"]
     total = np.zeros(len(names))
     rows: list[Array] = []
     bare: list[Array] = []
@@ -99,6 +100,8 @@ def works(ground: Ground, pieces: Sequence[MotionPiece]) -> dict[str, Array]:
         if piece.jump:
             total = total + _impulse_work(ground, piece, names)
         steps = _step_works(ground, powers, piece)
+        others = np.zeros((len(steps), len(names) - len(own) - 1))
+        steps = np.concatenate([steps[:, :-1], others, steps[:, -1:]], axis=1)
         cumulative = total + np.concatenate([np.zeros((1, len(names))), np.cumsum(steps, axis=0)])
         total = cumulative[-1]
         last = following is None or following.jump
@@ -163,6 +166,9 @@ def _impulse_work(ground: Ground, piece: MotionPiece, names: list[str]) -> Array
     found = np.zeros(len(names))
     terms = ground.many(piece.t[:1], piece.q[:1], piece.v[:1])
     for details in piece.jumps:
+        if "event" in details:  # what was switched on has no impulse of its own: all of it is the event's
+            found[names.index(details["event"])] += float(details["energy_change"])
+            continue
         mean = (np.asarray(details["before"]) + np.asarray(details["after"])) / 2
         for place in ground.table.places:
             work = details["impulses"].get(place.name, 0.0) * float(terms.rows[place.normal, :, 0] @ mean)

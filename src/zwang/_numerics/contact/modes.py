@@ -32,7 +32,7 @@ PULLS = 8
 
 
 class Mode(IntEnum):
-    """The mode of one contact, with `PULLS` added where a bilateral one pulls.
+    """The mode of one contact, with `PULLS` added where a bilateral one pulls; OFF: it is switched off.
 
     Examples
     --------
@@ -47,6 +47,7 @@ class Mode(IntEnum):
     SLIP_PLUS = 4
     SLIP_MINUS = 5
     UNDECIDED = 6
+    OFF = 7
     CLOSED_PULLS = 9
     STICK_PULLS = 10
     SLIP_PULLS = 11
@@ -83,7 +84,7 @@ class Mode(IntEnum):
         return WORDS[self]
 
 
-_PLAIN = ("open", "closed", "stick", "slip", "slip+", "slip-", "undecided")
+_PLAIN = ("open", "closed", "stick", "slip", "slip+", "slip-", "undecided", "off")
 WORDS = {mode: _PLAIN[mode % PULLS] + (" (N<0)" if mode.pulls else "") for mode in Mode}
 """Mode -> what people read, and what files of results hold."""
 MODES = {word: mode for mode, word in WORDS.items()}
