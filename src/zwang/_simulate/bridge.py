@@ -20,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._declare.switches import Reaction
 from zwang._numerics.budget import spend
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.growth import GrowthFit, growth
@@ -259,6 +260,8 @@ def _no_reaction(context: Context, moment: Moment, decision: Decision) -> bool:
 # Over it by time stepping.
 def step_over(context: Context, moment: Moment, stop: Stop, past: Past) -> Transition:
     """Return how a motion goes on beyond a stretch that events can't follow, or why it stops all the same."""
+    if any(event.then or event.kind or event.expr.has(Reaction) for event in context.options.events):
+        return _not_over(moment, stop, "Time stepping switches nothing, and some event does or asks for a reaction.")
     bridge = bridge_from(context, moment, past)
     moment = moment.recalling(bridges=moment.memory.bridges + 1)
     if bridge is None or moment.memory.bridges > MOST:
@@ -345,7 +348,7 @@ def _passed(context: Context, steps: Steps) -> tuple[list[MotionEvent], tuple[in
     asked = context.options.events
     if not asked:
         return [], None
-    measured = measured_in(context.model.system, tuple(event.expr for event in asked))
+    measured = measured_in(context.model.system, context.options.watched)
     found = []
     for k, event in enumerate(asked):
         rows = zip(steps.t, steps.q, steps.v, strict=True)

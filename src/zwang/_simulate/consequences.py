@@ -160,7 +160,8 @@ def consequences(context: Context, following: Transition, before: Decision | Non
     due = following.due
     while True:
         if due is None:
-            found = _looked(current, made, made.events[seen:], before is None and not rounds)
+            anew = not rounds and (before is None or bool(following.pieces))
+            found = _looked(current, made, made.events[seen:], anew)
             if isinstance(found, Transition):
                 return found
             made, numbers = found
@@ -183,9 +184,12 @@ def consequences(context: Context, following: Transition, before: Decision | Non
 
 
 def _looked(
-    context: Context, made: Transition, logged: Sequence[MotionEvent], start: bool
+    context: Context, made: Transition, logged: Sequence[MotionEvent], anew: bool
 ) -> Transition | tuple[Transition, tuple[int, ...]]:
-    """Return a transition with the sides of events seen and the numbers of those that happen; or where it stops."""
+    """Return a transition with the sides of events seen and the numbers of those that happen; or where it stops.
+
+    `anew`: at the start, or where time has passed that was looked over by others, no side has changed.
+    """
     moment, decision = made.moment, made.decision
     numbers: set[int] = set()
     if isinstance(decision, Decision) and decision.held is not None:
@@ -193,7 +197,7 @@ def _looked(
         if stop is not None:
             return made.then(stop)
         moment, crossed = _seen(context, moment, decision)
-        numbers.update(() if start else crossed)
+        numbers.update(() if anew else crossed)
     elif isinstance(decision, Stop):
         return made
     numbers.update(k for k, event in enumerate(context.options.events) if any(_is_kind(event, one) for one in logged))

@@ -29,7 +29,6 @@ from zwang._simulate.moment import (
     event_at,
     terms_at,
 )
-from zwang._simulate.stretch import ONE
 from zwang._simulate.watch import beyond
 
 Array = NDArray[np.float64]
@@ -178,8 +177,8 @@ def _rises(context: Context, moment: Moment, k: int, a: Array) -> int:
         return 0
     if event.expr.has(Reaction):  # whose rate the state doesn't tell; its side has been turned already
         return moment.memory.sides[k] or event.direction
-    plain = tuple(ONE if one.kind or one.expr.has(Reaction) else one.expr for one in context.options.events)
-    rate = measured_in(context.model.system, plain).rate(k, moment.t, moment.q, moment.v, a, context.params)
+    measured = measured_in(context.model.system, context.options.watched)
+    rate = measured.rate(k, moment.t, moment.q, moment.v, a, context.params)
     return int(np.sign(rate)) or -event.direction
 
 

@@ -189,7 +189,8 @@ def _run(record: MotionRecord) -> None:
                         continue
                 _stretch(context, record, record.decision)
             elif record.decision.passable and over is not None:
-                record.take(over(context, record.moment, record.decision, record.recent))
+                passed = over(context, record.moment, record.decision, record.recent)
+                record.take(consequences(context, passed, None))
             else:
                 return
     except Cut as cut:

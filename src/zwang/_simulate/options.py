@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sympy import Integer
+
 from zwang._compile.driving import Driven
 from zwang._declare.event_list import read_events
 from zwang._declare.reading import Reader
-from zwang._declare.switches import Event
+from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
 from zwang._numerics.tolerances import FINEST, WIDEST, real
@@ -23,6 +25,8 @@ AT_CHOICE = ("stop", "keep mode", "realize")
 AT_SINGULAR = ("stop", "straight", "realize")
 METHODS = ("events", "timestepping", "auto")
 STARTS = ("project",)
+ONE = Integer(1)
+"""In the place of an event's expression that has none."""
 BUDGET = Budget(steps=5_000_000, memory=500_000_000)
 """Of a motion, or of all motions of an ensemble."""
 
@@ -63,6 +67,11 @@ class MotionOptions:
     starts: tuple[MotionEvent, ...] = ()
     on: tuple[str, ...] | None = None
     driven: Driven | None = None
+
+    @property
+    def watched(self) -> tuple[Any, ...]:
+        """The expressions of the events that the state determines; 1 in the place of the others."""
+        return tuple(ONE if event.kind or event.expr.has(Reaction) else event.expr for event in self.events)
 
     def of_start(self, k: int) -> MotionOptions:
         """Return the options for one of many states; what was done to each of them is an event of its motion."""

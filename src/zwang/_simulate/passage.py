@@ -108,7 +108,7 @@ class Crossing:
             passage, watches = self._along(made.moment, way, u, rate)
             made = made.then(self._recorded(made.moment, passage))
             made = made.then(user_events(self.context, made.moment, self.decision, watches, passage.a[-1]))
-            if isinstance(made.decision, Stop):
+            if isinstance(made.decision, Stop) or made.due is not None:
                 return made
             if passage.left != 0.0 or made.moment.t >= self.context.options.until:
                 return made
@@ -136,7 +136,7 @@ class Crossing:
         events, params = self.context.options.events, self.context.params
         if not events:
             return None
-        measured = measured_in(self.context.model.system, tuple(event.expr for event in events))
+        measured = measured_in(self.context.model.system, self.context.options.watched)
         times: list[tuple[float, int]] = []
         for k in range(len(events)):
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Integer
 
 from zwang._compile import Model
 from zwang._compile.laws import laws_vary
@@ -27,11 +26,10 @@ from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.ground import Ground, first_unsound
 from zwang._simulate.moment import Context, Decision, Dipped, Labels, Moment, Transition, Watch, keeping
 from zwang._simulate.nearness import Dip
+from zwang._simulate.options import ONE
 from zwang._simulate.watch import bands_of, branches_of, sides_of, stands
 
 Array = NDArray[np.float64]
-ONE = Integer(1)
-"""In the place of an event's expression that has none."""
 CHUNK = 2000
 """Steps after which a stretch is handed over."""
 FEW = 200
