@@ -359,3 +359,23 @@ def test_linearize_tells_frequencies_and_modes(tmp_path):
     told = json.loads(run("linearize", "belt_block", *at, "--json").stdout)
     assert told["K"] == [[pytest.approx(20.0)]] and len(told["eigenvalues"]) == 2
     assert run("linearize", "belt_block", "--state", "x=0").exit_code == 1
+
+
+def test_sensitivity_and_fit_on_the_command_line(tmp_path):
+    kept = tmp_path / "found.npz"
+    asked = ["sensitivity", "bouncing_ball", "--until", "0.8", "--wrt", "e", "--of", "end", "--of", "events"]
+    found = run(*asked, "--out", str(kept))
+    assert found.exit_code == 0 and "d end / d e = [1.543558 4.429447]" in found.output
+    assert zw.load_result(kept).wrt == ("e",)
+    told = json.loads(run(*asked, "--json").stdout)
+    assert told["derivatives"]["events"]["e"] == [0.0]
+    assert run("sensitivity", "belt_block", "--until", "2", "--wrt", "mu").exit_code == 1
+    ball = zw.gallery.get("bouncing_ball")
+    times = [0.1 * k for k in range(1, 13)]
+    heights = zw.simulate(ball.system, ball.state, ball.params, until=1.3).at(times)["y"]
+    data = tmp_path / "heights.csv"
+    data.write_text("t,y\n" + "".join(f"{t},{y}\n" for t, y in zip(times, heights.tolist(), strict=True)))
+    fitted = run("fit", "bouncing_ball", "--data", str(data), "--free", "e", "--param", "e=0.9")
+    assert fitted.exit_code == 0 and f"e = {ball.params['e']:.8g}" in fitted.output
+    data.write_text("t,y\n1,a\n")
+    assert "needed a table of numbers" in run("fit", "bouncing_ball", "--data", str(data), "--free", "e").output

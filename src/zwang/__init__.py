@@ -41,6 +41,7 @@ _PLACES = {
     "coordinates": "zwang._declare",
     "critical": "zwang._trace",
     "derive": "zwang._derive",
+    "fit": "zwang._sensitivity",
     "from_sympy": "zwang._from_sympy",
     "hold": "zwang._reactions",
     "inputs": "zwang._declare",
@@ -58,6 +59,7 @@ _PLACES = {
     "realize": "zwang._realize",
     "recommend": "zwang._limit",
     "sampled": "zwang._sweep",
+    "sensitivity": "zwang._sensitivity",
     "simulate": "zwang._simulate",
     "sweep": "zwang._sweep",
     "t": "zwang._declare",
@@ -104,6 +106,7 @@ __all__ = [
     "critical",
     "derive",
     "errors",
+    "fit",
     "from_sympy",
     "gallery",
     "hold",
@@ -125,6 +128,7 @@ __all__ = [
     "recommend",
     "results",
     "sampled",
+    "sensitivity",
     "shapes",
     "simulate",
     "sweep",
@@ -171,6 +175,7 @@ if TYPE_CHECKING:
     from zwang._realize import Stiffness, Viscosity, realize
     from zwang._results import load_result
     from zwang._results.signals import Held, Table
+    from zwang._sensitivity import fit, sensitivity
     from zwang._simulate import simulate
     from zwang._sweep import sampled, sweep
     from zwang._trace import critical, trace

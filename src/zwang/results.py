@@ -30,6 +30,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._results.reactions import Certificate, Reactions, ReactionsStatus, Redundancy, Rejection, Solution
 from zwang._results.reactions_map import ReactionsMap
+from zwang._results.sensitivity import Fit, FitStatus, Sensitivity, SensitivityStatus
 from zwang._results.study import Failure, Study, StudyStatus
 
 __all__ = [
@@ -48,6 +49,8 @@ __all__ = [
     "Evaluation",
     "EvaluationStatus",
     "Failure",
+    "Fit",
+    "FitStatus",
     "Growth",
     "HalfBranch",
     "LimitStatus",
@@ -69,6 +72,8 @@ __all__ = [
     "Redundancy",
     "Rejection",
     "Result",
+    "Sensitivity",
+    "SensitivityStatus",
     "SingularPoint",
     "Solution",
     "Stratum",

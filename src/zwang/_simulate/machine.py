@@ -6,7 +6,7 @@ that depends on nothing but what it is given, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -64,7 +64,13 @@ STANDSTILL = 60
 """Events without any time passing after which a motion chatters."""
 
 
-def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Policies) -> Motion:
+def motion(
+    model: Model,
+    inputs: Inputs,
+    options: MotionOptions,
+    policies: Policies,
+    kept: Callable[[Context, Moment], MotionRecord] = MotionRecord,
+) -> Motion:
     """Return the motion by events from a state; one that can't be is a StateError.
 
     Parameters
@@ -74,6 +80,8 @@ def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Polic
     options : MotionOptions
     policies : Policies
         What is done where the laws don't say.
+    kept : callable
+        Makes the record of the motion, of its context and its start.
     """
     on = on_of(model.system, options)
     inertia = inertia_of(model if on is None else model.switched(on), inputs)
@@ -86,7 +94,7 @@ def motion(model: Model, inputs: Inputs, options: MotionOptions, policies: Polic
         context = replace(context, span_of_inputs=(start, ground.course.after(start)))
     # A state that can't be is a mistake, told before anything is written.
     moment = as_given(inputs) if inertia.lost else admit(context, inputs)
-    record = MotionRecord(context, moment)
+    record = kept(context, moment)
     stream = options.stream
     try:
         if stream is not None:
@@ -216,6 +224,7 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     happening = _happening(context, decision, made, record.recent)
     if isinstance(happening, Slipped):  # from which of its steps on is not known: the stretch is left out
         return record.take(handle(context, start, happening))
+    record.passed(decision, made, happening)
     record.take(made.transition(decision))
     if context.options.progress is not None:
         context.options.progress(record.moment.t)

@@ -13,8 +13,8 @@ from zwang._declare.switched import switched
 from zwang._interrupts import uninterrupted
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._results.motion_parts import MotionEvent, MotionPiece, joined, last_rows
-from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, acts
-from zwang._simulate.stretch import first_steps
+from zwang._simulate.moment import Context, Decision, Happening, Moment, Stop, Transition, acts
+from zwang._simulate.stretch import MadeSteps, first_steps
 
 KEPT = 20_000
 """Rows kept in memory where a motion goes to a file."""
@@ -67,6 +67,9 @@ class MotionRecord:
         self.moment, self.decision = made.moment, made.decision
         if made.context is not None and made.context is not self.context:
             self.context, self._since = made.context, len(self.pieces)
+
+    def passed(self, decision: Decision, made: MadeSteps, happening: Happening) -> None:
+        """Hear of steps that are about to be recorded, and of what ended them; nothing is kept of that here."""
 
     def end(self, stop: Stop) -> None:
         """Say why the motion ends where it is."""

@@ -270,7 +270,7 @@ def _one(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
         if not inertia.lost:
             with spending(options.budget):
                 return motion_by_steps(inertia.moving, inputs, options)
-    return motion(model, inputs, options, _policies(options))
+    return motion(model, inputs, options, policies_of(options))
 
 
 def _moved(state: ProjectedState) -> MotionEvent:
@@ -278,7 +278,7 @@ def _moved(state: ProjectedState) -> MotionEvent:
     return MotionEvent(state["t"], "project", details=details)
 
 
-def _policies(options: MotionOptions) -> Policies:
+def policies_of(options: MotionOptions) -> Policies:
     """Return who is asked where the laws don't say how a motion goes on."""
     paradox = {"stop": stop_there, "impact": impact_without_collision, "realize": resolve_paradox}
     singular = {"stop": stop_at, "straight": straight_on, "realize": by_springs}

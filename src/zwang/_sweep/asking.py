@@ -34,6 +34,7 @@ VERBS = {
     "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
     "reactions": ("zwang._reactions", "zwang._results.reactions", "Reactions"),
     "recommend": ("zwang._limit", "zwang._results.limit", "Recommendation"),
+    "sensitivity": ("zwang._sensitivity", "zwang._results.sensitivity", "Sensitivity"),
     "simulate": ("zwang._simulate", "zwang._results.motion", "Motion"),
     "trace": ("zwang._trace", "zwang._results.configuration", "ConfigurationSpace"),
 }

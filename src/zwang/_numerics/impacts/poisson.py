@@ -35,9 +35,9 @@ def poisson_jumps(problem: ImpactProblem, restitution: Array) -> Jumps:
     for first in compressions.found:
         if problem.without_collision and is_nothing(problem, first):
             continue
-        expansions = _expansions(problem, first, restitution)
-        complete, continuum = complete and expansions.complete, continuum or expansions.continuum
-        for second in expansions.found:
+        later = expansions(problem, first, restitution)
+        complete, continuum = complete and later.complete, continuum or later.continuum
+        for second in later.found:
             found.append(
                 Jump(
                     first.w + second.w,
@@ -49,8 +49,8 @@ def poisson_jumps(problem: ImpactProblem, restitution: Array) -> Jumps:
     return Jumps(tuple(found), complete, continuum)
 
 
-def _expansions(problem: ImpactProblem, first: Jump, restitution: Array) -> Jumps:
-    """Return the solutions of expansion, the impulses of its two parts added up."""
+def expansions(problem: ImpactProblem, first: Jump, restitution: Array) -> Jumps:
+    """Return the solutions of expansion after a compression, the impulses of its two parts added up."""
     k, velocity = len(problem.contacts), problem.velocity + first.w
     is_contact = np.array([contact.kind == CONTACT for contact in problem.contacts], dtype=bool)
     least = np.where(is_contact, restitution * np.maximum(first.normal, 0.0), 0.0)

@@ -1,0 +1,374 @@
+"""The verb `fit`: parameters and initial values from data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._compile import Model, compile
+from zwang._compile.values import resolve
+from zwang._declare.system import System
+from zwang._linearize.saltation import NotDifferentiableError
+from zwang._linearize.trail import Trail, followed
+from zwang._numerics.budget import Allowed, Spent, spend, spending
+from zwang._numerics.jit import tiered
+from zwang._reactions import hold
+from zwang._results import Provenance
+from zwang._results.finite import within_doubles
+from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_dense import states_at
+from zwang._results.sensitivity import Fit, FitStatus
+from zwang._sensitivity.varied import Observed, Varied, varied
+from zwang._sensitivity.verb import flow_of
+from zwang._simulate.options import BUDGET, IMPACT_LAWS, MotionOptions, check_tol, check_word
+from zwang.errors import DeclarationError, StateError
+
+Array = NDArray[np.float64]
+LEVEL = 0.95
+BLIND = 1e-9
+"""Singular values of the scaled Jacobian up to this part of the largest leave a direction undetermined."""
+FLAT = 1e-6
+"""The cosine of the angle between residuals and model at a minimum."""
+NUDGE = 1e-6
+"""Part of a free value by which it is changed where a motion has no derivative."""
+CLOSED = 1e-9
+"""Gaps up to this, relative to 1 + the coordinates, are closed at the start."""
+LOST = 1e6
+"""What residuals count for, in standard deviations, where a motion does not come to the data."""
+
+
+@tiered("fit", main="advance", seconds=20)
+@within_doubles()
+def fit(
+    system: System | Model,
+    data: Mapping[Any, Any],
+    *,
+    state: Mapping[Any, float],
+    params: Mapping[Any, float] | None = None,
+    free: Any,
+    tol: float = 1e-9,
+    impact: str | None = None,
+    budget: Allowed = None,
+    backend: str = "native",
+) -> Fit:
+    """Return parameters and initial values with which the motion passes nearest to data, in the sense of least squares.
+
+    Derivatives come from `sensitivity`, through impacts and other events. Where a motion on the way has none, they are
+    differences.
+
+    Parameters
+    ----------
+    system : System or Model
+    data : mapping
+        Name or expression of coordinates, velocities, time and parameters -> (times, values) or (times, values, sigma),
+        with the standard deviation sigma a number or an array.
+    state, params : mapping
+        Symbol or name -> number: the start, and first guesses of what is free.
+    free : names, or a mapping of names to bounds (low, high)
+        Parameters, and initial values by their coordinates and velocities.
+    tol, impact, backend
+        As in `simulate`.
+    budget : float or mapping, optional
+        For all motions together; see `simulate`.
+
+    Returns
+    -------
+    Fit
+        NOT_IDENTIFIABLE where the data leave a combination of the free values open: the reason names it.
+
+    Examples
+    --------
+    The restitution and the height of a ball, from seven heights on its way.
+
+    >>> import numpy as np, zwang as zw
+    >>> ball = zw.gallery.get("bouncing_ball")
+    >>> truth = zw.simulate(ball.system, ball.state, ball.params, until=1.5)
+    >>> times = np.linspace(0.1, 1.3, 7)
+    >>> guess = {**ball.params, "e": 0.9}
+    >>> found = zw.fit(ball.system, {"y": (times, truth.at(times)["y"])}, state=ball.state, params=guess, free=["e"])
+    >>> abs(found.params["e"] - ball.params["e"]) < 1e-6
+    True
+    """
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"fit needs a System or a Model; it was given {system!r:.80}.")
+    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    law = None if impact is None else check_word(model.system.name, "impact", impact, IMPACT_LAWS)
+    what = varied(model.system, list(free) if isinstance(free, Mapping) else free, "free")
+    problem = _Problem(model, data, state, params, what, check_tol(model.system.name, tol), law)
+    low, high = _bounds(model.system.name, free, what, problem.start)
+    with spending(BUDGET.but(model.system.name, budget)):
+        return _solved(problem, low, high)
+
+
+def _bounds(name: str, free: Any, what: Varied, start: Array) -> tuple[Array, Array]:
+    low, high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+    if not isinstance(free, Mapping):
+        return low, high
+    for k, (key, pair) in enumerate(free.items()):
+        try:
+            low[k], high[k] = (float(one) for one in pair)
+        except (TypeError, ValueError):
+            raise DeclarationError(
+                f"{name}: free= maps names to bounds (low, high); '{key}' has {pair!r:.40}."
+            ) from None
+        if not low[k] <= start[k] <= high[k] or not low[k] < high[k]:
+            raise DeclarationError(
+                f"{name}: the first guess {start[k]:g} of '{what.names[k]}' is not between its bounds {low[k]:g} and "
+                f"{high[k]:g}."
+            )
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class _Series:
+    """One row of data: times, values, and standard deviations."""
+
+    times: Array
+    values: Array
+    sigma: Array
+    given: bool
+
+
+def _series(name: str, key: str, item: Any, begin: float) -> _Series:
+    try:
+        parts = [np.atleast_1d(np.asarray(part, dtype=float)) for part in item]
+        times, values = parts[0], parts[1]
+        sigma = np.broadcast_to(parts[2], times.shape) if len(parts) == 3 else np.ones(len(times))
+        good = times.shape == values.shape and times.ndim == 1 and len(times) > 0 and len(parts) in (2, 3)
+    except (TypeError, ValueError, IndexError):
+        good = False
+    if not good:
+        raise DeclarationError(
+            f"{name}: data['{key}'] must be (times, values) or (times, values, sigma), arrays of one length; it is "
+            f"{item!r:.60}."
+        )
+    if not all(np.isfinite(part).all() for part in (times, values, sigma)) or (sigma <= 0).any():
+        raise DeclarationError(
+            f"{name}: data['{key}'] has a number that is not finite, or a sigma that is not above zero."
+        )
+    if times.min() < begin:
+        raise DeclarationError(
+            f"{name}: data['{key}'] begins at t = {times.min():g}, before the start of the motion, t = {begin:g}. Give "
+            "the state an earlier t, or leave those data out."
+        )
+    return _Series(times, values, np.asarray(sigma, dtype=float), len(parts) == 3)
+
+
+class _Problem:
+    """Residuals and their derivatives, of free values."""
+
+    def __init__(
+        self, model: Model, data: Any, state: Any, params: Any, what: Varied, tol: float, impact: str | None
+    ) -> None:
+        self.model, self.what, self.tol, self.impact = model, what, tol, impact
+        system, name = model.system, model.system.name
+        inputs = resolve(system, state, params)
+        if inputs.shape:
+            raise DeclarationError(f"{name}: fit takes one state and one value of each parameter; arrays were given.")
+        self.begin = float(inputs.t[0])
+        self.names = [item.name for item in (*system.coordinates, *system.velocities)]
+        self.known = dict(zip(self.names, (*inputs.q[:, 0], *inputs.v[:, 0]), strict=True))
+        self.known |= dict(zip([item.name for item in system.parameters], inputs.params[:, 0], strict=True))
+        self.start = np.array([float(self.known[one]) for one in what.names])
+        if not isinstance(data, Mapping) or not data:
+            raise DeclarationError(
+                f"{name}: data must map names or expressions to (times, values); it is {data!r:.60}."
+            )
+        named = {key if isinstance(key, str) else str(getattr(key, "name", key)): key for key in data}
+        self.series = {key: _series(name, key, data[item], self.begin) for key, item in named.items()}
+        self.observed = Observed(system, named)
+        self.times = np.unique(np.concatenate([one.times for one in self.series.values()]))
+        if sum(len(one.times) for one in self.series.values()) < len(what.names):
+            raise DeclarationError(
+                f"{name}: {len(what.names)} values are free, but there are fewer data. Free less, or measure more."
+            )
+        self.closed = self._closed()
+        self.steps = 0
+        self.last: tuple[Array, Motion, Trail] | None = None
+
+    def _closed(self) -> list[str]:
+        """Return the constraints that the given start keeps closed: other starts keep them too."""
+        values = self.model.evaluate(*self.split(self.start))
+        found = []
+        for item in self.model.system.constraints:
+            key = str(item.name)
+            if key not in values.gaps:
+                continue
+            size = CLOSED * (1.0 + max(abs(value) for value in self.known.values()))
+            still = abs(float(values.gap_rates[key])) <= size or getattr(item, "level", "") == "velocity"
+            if type(item).__name__ == "Bilateral" or (abs(float(values.gaps[key])) <= size and still):
+                found.append(key)
+        return found
+
+    def split(self, x: Array) -> tuple[dict[str, float], dict[str, float]]:
+        """Return state and parameters with free values."""
+        known = {**self.known, **dict(zip(self.what.names, x.tolist(), strict=True))}
+        state = {name: float(known[name]) for name in self.names} | {"t": self.begin}
+        return state, {name: float(value) for name, value in known.items() if name not in self.names}
+
+    def motion(self, x: Array) -> tuple[Motion, Trail]:
+        """Return the motion with free values, and its trail."""
+        if self.last is not None and np.array_equal(self.last[0], x):
+            return self.last[1], self.last[2]
+        state, params = self.split(x)
+        if self.closed:
+            state = {key: float(value) for key, value in hold(self.model, state, params, self.closed).items()}
+        inputs = resolve(self.model.system, state, params)
+        options = MotionOptions(until=float(self.times[-1]), tol=self.tol, impact=self.impact)
+        motion, trail = followed(self.model, inputs, options)
+        spend()  # raises where the budget of all motions was what ended this one
+        self.steps += 1
+        self.last = x.copy(), motion, trail
+        return motion, trail
+
+    def predicted(self, motion: Motion, x: Array) -> dict[str, Array]:
+        """Return what the motion has in place of the data; nan beyond its end."""
+        params = np.array([self.split(x)[1][item.name] for item in self.model.system.parameters])
+        n, found = len(motion.coordinates), {}
+        for k, (key, one) in enumerate(self.series.items()):
+            times = np.minimum(one.times, motion.t[-1])
+            y = states_at(motion.pieces, times)
+            values = self.observed.value(k, times, y[:, :n].T, y[:, n:].T, params)
+            found[key] = np.where(one.times <= motion.t[-1], values, np.nan)
+        return found
+
+    def residuals(self, x: Array) -> Array:
+        """Return (model - data)/sigma, all in one row."""
+        try:
+            motion, _ = self.motion(x)
+        except StateError:
+            return np.full(sum(len(one.times) for one in self.series.values()), LOST)
+        model = self.predicted(motion, x)
+        parts = [(model[key] - one.values) / one.sigma for key, one in self.series.items()]
+        return np.nan_to_num(np.concatenate(parts), nan=LOST, posinf=LOST, neginf=-LOST)
+
+    def jacobian(self, x: Array) -> Array:
+        """Return the derivatives of the residuals by the free values."""
+        try:
+            motion, trail = self.motion(x)
+            if motion.status is not MotionStatus.REACHED:
+                return self._differences(x)
+            flow = flow_of(trail, self.what, self.times)
+        except (NotDifferentiableError, StateError):
+            return self._differences(x)
+        samples = {sample.t: sample for sample in flow.samples}
+        params = trail.context.params
+        parts = []
+        for k, one in enumerate(self.series.values()):
+            found = [samples[time] for time in one.times.tolist()]
+            q, v = (np.stack([getattr(sample, part) for sample in found], axis=1) for part in ("q", "v"))
+            slope = self.observed.slope(k, one.times, q, v, params)
+            z = 1 + 2 * len(q)
+            x_of = np.stack([sample.x for sample in found])
+            moved = np.einsum("ib,bik->bk", slope[1:z], x_of) + slope[z:][list(self.what.chosen)].T @ self.what.dp
+            parts.append(moved / one.sigma[:, None])
+        return np.concatenate(parts)
+
+    def _differences(self, x: Array) -> Array:
+        here, columns = self.residuals(x), []
+        for k, value in enumerate(x):
+            step = NUDGE * (abs(value) or 1.0)
+            moved = x.copy()
+            moved[k] += step
+            columns.append((self.residuals(moved) - here) / step)
+        return np.stack(columns, axis=1)
+
+
+def _solved(problem: _Problem, low: Array, high: Array) -> Fit:
+    from scipy.optimize import least_squares
+
+    best: list[tuple[float, Array]] = []
+
+    def residuals(x: Array) -> Array:
+        found = problem.residuals(x)
+        cost = float(found @ found)
+        if not best or cost < best[0][0]:
+            best[:] = [(cost, x.copy())]
+        return found
+
+    scale = np.where(problem.start != 0, np.abs(problem.start), 1.0)
+    try:
+        answer = least_squares(
+            residuals, problem.start, jac=problem.jacobian, bounds=(low, high), x_scale=scale,
+            xtol=1e-14, ftol=1e-15, gtol=1e-15, max_nfev=200,
+        )  # fmt: skip
+        return _result(problem, np.asarray(answer.x), np.asarray(answer.jac), np.asarray(answer.fun), scale, "")
+    except Spent as spent:
+        if not best:
+            raise DeclarationError(f"{problem.model.system.name}: {spent}") from None
+        x = best[0][1]
+        wide = np.full((len(problem.residuals(x)) if problem.last is None else 1, len(x)), np.nan)
+        return _result(problem, x, wide, np.zeros(len(wide)), scale, str(spent))
+
+
+def _result(problem: _Problem, x: Array, jac: Array, fun: Array, scale: Array, spent: str) -> Fit:
+    from scipy import stats
+
+    names, count = problem.what.names, len(x)
+    scaled = jac * scale
+    status, reason = FitStatus.CONVERGED, ""
+    covariance = np.full((count, count), np.nan)
+    slope = 0.0
+    if spent:
+        status, reason = FitStatus.UNFINISHED, spent
+    else:
+        _, values, right = np.linalg.svd(scaled, full_matrices=True)
+        values = np.append(values, np.zeros(count - len(values)))
+        blind = values <= BLIND * values.max(initial=0.0)
+        own = np.linalg.norm(scaled, axis=0) * np.linalg.norm(fun)
+        slope = float((np.abs(scaled.T @ fun) / np.where(own > 0, own, 1.0)).max())
+        if blind.any():
+            status, reason = FitStatus.NOT_IDENTIFIABLE, _directions(names, right[blind] * scale)
+        else:
+            given = all(one.given for one in problem.series.values())
+            freedom = len(fun) - count
+            spread = 1.0 if given else float(fun @ fun) / freedom if freedom > 0 else np.nan
+            covariance = spread * np.linalg.inv(jac.T @ jac)
+            small = float(np.abs(fun).max(initial=0.0)) <= 1e3 * problem.tol * _size(problem)
+            if slope > FLAT and not small:
+                status = FitStatus.NOT_CONVERGED
+                reason = f"The residuals still have a component of {slope:.1e} of their length along the model."
+    freedom = max(len(fun) - count, 1)
+    wide = (
+        stats.t.ppf(0.5 + LEVEL / 2, freedom) if not all(one.given for one in problem.series.values()) else 1.959963985
+    )
+    errors = wide * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    motion, _ = problem.motion(x)
+    state, params = problem.split(x)
+    model = problem.predicted(motion, x)
+    return Fit(
+        status=status,
+        residual=slope,
+        provenance=Provenance.now(
+            problem.model.system.digest, tolerances={"tol": problem.tol}, backend=problem.model.backend
+        ),
+        name=problem.model.system.name,
+        free=names,
+        params=params,
+        state=motion.at(float(motion.t[0])) if problem.closed else state,
+        covariance=covariance,
+        intervals={name: (float(x[k] - errors[k]), float(x[k] + errors[k])) for k, name in enumerate(names)},
+        motion=motion,
+        residuals={key: one.values - model[key] for key, one in problem.series.items()},
+        data={key: (one.times, one.values) for key, one in problem.series.items()},
+        steps=problem.steps,
+        reason=reason,
+    )
+
+
+def _size(problem: _Problem) -> float:
+    """Return the size of the data in standard deviations."""
+    return max(float((np.abs(one.values) / one.sigma).max()) for one in problem.series.values())
+
+
+def _directions(names: tuple[str, ...], rows: Array) -> str:
+    """Return the combinations of free values that the data leave open, in words."""
+    told = []
+    for row in rows:
+        unit = row / np.abs(row).max()
+        told.append(" ".join(f"{part:+.4g} {name}" for name, part in zip(names, unit, strict=True) if abs(part) > 1e-6))
+    return f"The data don't change along the direction {'; '.join(told)}. Fix one of these, or measure something else."
