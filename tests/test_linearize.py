@@ -231,3 +231,24 @@ def test_linearization_is_saved_and_read_back(tmp_path):
     assert np.array_equal(again.A, found.A) and again.outputs == ("angle",) and again.state == dict(found.state)
     assert repr(again) == repr(found) and "eigenvalue +" in repr(found)
     assert found.plot().get_xlabel() == "real part [1/s]"
+
+
+def test_inputs_are_columns_of_b_and_transfer_functions_are_those_of_the_closed_form():
+    # m x'' + c x' + k x = u: H(s) = 1/(m s^2 + c s + k); the force on the ground k x + c x' has H = (c s + k)/(...)
+    (x,), (v,) = zw.coordinates("x")
+    m, c, k = zw.parameters("m c k")
+    u = zw.inputs("u")
+    system = zw.System(name="shaker", kinetic=m * v**2 / 2, potential=k * x**2 / 2, forces={x: u - c * v})
+    params = {"m": 2.0, "c": 0.3, "k": 5.0}
+    asked = {"place": x, "ground": k * x + c * v, "lead": u - x}
+    found = zw.linearize(system, {"x": 0.4, "v_x": 0}, params, inputs={u: 2.0}, outputs=asked)
+    assert found.inputs == ("u",) and found.state["x"] == 0.4 and found.D[2] == pytest.approx([1.0])
+    s = 1j * np.array([0.1, 1.0, 3.0])
+    for name, top in (("place", 1.0 + 0 * s), ("ground", 0.3 * s + 5.0), ("lead", 2 * s**2 + 0.3 * s + 4.0)):
+        space = found.transfer(u, name)
+        response = [(space.C @ np.linalg.solve(one * np.eye(2) - space.A, space.B) + space.D)[0, 0] for one in s]
+        assert response == pytest.approx(top / (2 * s**2 + 0.3 * s + 5.0))
+    with pytest.raises(DeclarationError, match="'place' is no input"):
+        found.transfer("place", "place")
+    with pytest.raises(StateError, match="no equilibrium"):
+        zw.linearize(system, {"x": 0.4, "v_x": 0}, params, inputs={u: 3.0})

@@ -287,3 +287,32 @@ def test_mistakes_of_fit():
         zw.fit(system, {"y": (times, values)}, state=given["state"], params={"g": np.ones(2)}, free="g")
     few = zw.fit(system, {"y": (times, values)}, **given, free="g", budget={"steps": 5})
     assert few.status.name == "UNFINISHED" and "budget of 5 steps" in few.reason
+
+
+def test_switches_resets_and_inputs_are_known_to_derivatives():
+    # A reset halves the speed at x = 1; a latch holds y from there on; a table drives.
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    k, u = zw.parameters("k"), zw.inputs("u")
+    latch = zw.Bilateral(vy + vx / 3, starts="off", name="latch")
+    brake = zw.Event(x - 1, name="brake", then=[zw.Reset({vx: vx / 2})])
+    catch = zw.Event(x - sp.Rational(3, 2), name="catch", then=[zw.Switch(on="latch")])
+    system = zw.System(
+        name="switched", kinetic=(vx**2 + 2 * vy**2) / 2 , potential=k * x**2 / 2 + y**2, forces={y: u},
+        constraints=[latch], events=[brake, catch],
+    )  # fmt: skip
+    state, params = {"x": 0.0, "y": 0.2, "v_x": 5.0, "v_y": 0.1}, {"k": 0.5}
+    given = {u: zw.Table([0, 0.3, 3], [0, 1, -2])}
+    found = zw.sensitivity(system, state, params, until=1.2, wrt=["k", "x", "v_x", "v_y"], inputs=given, tol=1e-12)
+    assert found.status.name == "DIFFERENTIABLE", found.reason
+    assert [event.kind for event in found.motion.events].count("switch") >= 2
+
+    def end(name, h):
+        start, values = dict(state), dict(params)
+        (start if name in start else values)[name] += h
+        motion = zw.simulate(system, start, values, until=1.2, tol=SHARP, inputs=given)
+        return np.concatenate([motion.q[-1], motion.v[-1]])
+
+    for name in ("k", "x", "v_x", "v_y"):
+        h = 1e-3
+        wanted = (8 * (end(name, h) - end(name, -h)) - (end(name, 2 * h) - end(name, -2 * h))) / (12 * h)
+        assert found.derivative["end"][name] == pytest.approx(wanted, abs=1e-8), name

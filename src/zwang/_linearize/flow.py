@@ -17,17 +17,22 @@ from zwang._linearize.stretches import NODES, propagate
 from zwang._linearize.trail import Instant, PassedStretch, Trail
 from zwang._numerics.linear.projection import least_change
 from zwang._simulate.moment import Context
+from zwang._simulate.stretch import watched_expressions
 from zwang._simulate.watch import ANY, said
 
 Array = NDArray[np.float64]
 TOUCHED = 1e-9
 """A watch that dips to this part of its largest value on a stretch, and rises again, grazes zero."""
-HAPPEN = ("extra",)
-"""Watches that change nothing by themselves."""
+
+
+def _acts(context: Context, watch: tuple[str, int]) -> bool:
+    """Say whether a watch changes something when it fires: a user's event does where something follows from it."""
+    kind, number = watch
+    return kind != "extra" or bool(context.options.events[number].then)
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class NearbySample:
     """Nearby motions at a time: the state, and how it changes (2 n, k) at that time."""
 
     t: float
@@ -50,7 +55,7 @@ class VariationalFlow:
 
     Attributes
     ----------
-    samples : list of Sample
+    samples : list of NearbySample
         At the times that were asked for.
     shifts : dict of int to (k,) array
         Number of an event of the motion -> how its time changes.
@@ -65,16 +70,11 @@ class VariationalFlow:
     trail: Trail
     chosen: tuple[int, ...]
     dp: Array
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[NearbySample] = field(default_factory=list)
     shifts: dict[int, Array] = field(default_factory=dict)
     jumps: list[tuple[float, Array, Array]] = field(default_factory=list)
     x: Array = field(default_factory=lambda: np.zeros((0, 0)))
     end_shift: Array = field(default_factory=lambda: np.zeros(0))
-
-    @property
-    def context(self) -> Context:
-        """The ground of the motion, its parameters and options."""
-        return self.trail.context
 
     def run(self, x: Array, times: Sequence[float] = ()) -> VariationalFlow:
         """Carry nearby motions x (2 n, k), tangent to what holds at the start, to the end of the motion.
@@ -99,8 +99,9 @@ class VariationalFlow:
 
     def made_for(self, stretch: PassedStretch) -> ModeVariations:
         """Return the quantities of a stretch's mode with their derivatives."""
-        watched = tuple(event.expr for event in self.context.options.events)
-        return variations(self.context.model, stretch.mode, self.chosen, watched)
+        return variations(
+            stretch.context.model, stretch.mode, self.chosen, watched_expressions(stretch.context.options.events)
+        )
 
     def _stretch(self, stretch: PassedStretch, wanted: Array) -> None:
         inside = wanted[(wanted > stretch.t[0]) & (wanted < stretch.t[-1])]
@@ -117,7 +118,7 @@ class VariationalFlow:
             if time in asked:
                 while self.samples and self.samples[-1].t == time:
                     self.samples.pop()  # at a jump the state after it
-                self.samples.append(Sample(time, q[:, k].copy(), v[:, k].copy(), self.x.copy()))
+                self.samples.append(NearbySample(time, q[:, k].copy(), v[:, k].copy(), self.x.copy()))
             if k < len(found.phi):
                 self.x = found.phi[k] @ self.x + found.psi[k] @ self.dp
         assert self.x.shape[0] == 2 * n
@@ -135,17 +136,17 @@ class VariationalFlow:
                 turn = fit.deriv().roots()
                 least = min(float(height[k]), float(fit(turn[0])) if len(turn) else np.inf)
                 if least <= TOUCHED * float(np.abs(height).max()):
-                    words = f"the motion grazes an event: {said(self.context.table, watch)} and opens again"
+                    words = f"the motion grazes an event: {said(stretch.context.table, watch)} and opens again"
                     raise NotDifferentiableError(float(nodes[k]), words)
 
     def _instant(self, instant: Instant, last: PassedStretch | None, after: PassedStretch | None, near: bool) -> None:
         """Carry nearby motions through an instant."""
-        context, before = self.context, instant.before
+        context, before = instant.context, instant.before
         n, count = len(before.q), self.x.shape[1]
         if last is None:
             if instant.jumped:
                 self._jump_at_start(instant)
-            if near and not all(kind in HAPPEN for kind, _ in instant.watches):
+            if near and any(_acts(context, watch) for watch in instant.watches):
                 self._refuse_simultaneous(instant)
             return
         self._refuse_kinds(instant)
@@ -153,7 +154,7 @@ class VariationalFlow:
         jets = made.jets(np.array([before.t]), before.q[:, None], before.v[:, None], last.params)
         f = np.concatenate([before.v, jets.value[made.accelerations, 0]])
         shifts = {watch: self._shift(instant, made, jets, watch, f) for watch in instant.watches}
-        acting = [shift for watch, shift in shifts.items() if watch[0] not in HAPPEN]
+        acting = [shift for watch, shift in shifts.items() if _acts(context, watch)]
         self._log(instant, shifts)
         if instant.stopped:
             self.end_shift = next(iter(shifts.values())) if shifts else np.zeros(count)
@@ -176,26 +177,26 @@ class VariationalFlow:
 
     def _all(self, count: int) -> Array:
         """Return how all parameters of the system vary (p, k)."""
-        every = np.zeros((len(self.context.params), count))
+        every = np.zeros((len(self.trail.context.params), count))
         every[list(self.chosen)] = self.dp
         return every
 
     def _jump_at_start(self, instant: Instant) -> None:
         n, count = len(instant.before.q), self.x.shape[1]
-        jumped = jump_derivative(self.context, instant, np.zeros(count), self.x, self._all(count))
+        jumped = jump_derivative(instant.context, instant, np.zeros(count), self.x, self._all(count))
         self.x = np.vstack([self.x[:n], jumped])
 
     def _shift(self, instant: Instant, made: ModeVariations, jets: Jets, watch: tuple[str, int], f: Array) -> Array:
         try:
             return shift_of_time(jets, made, watch, f, self.x, self.dp)
         except GrazingError:
-            words = f"the motion grazes an event: {said(self.context.table, watch)} at a rate of zero"
+            words = f"the motion grazes an event: {said(instant.context.table, watch)} at a rate of zero"
             raise NotDifferentiableError(instant.before.t, words) from None
 
     def _log(self, instant: Instant, shifts: dict[tuple[str, int], Array]) -> None:
         """Keep the shifts of the motion's events at an instant, of a user's event its own."""
-        names = [str(event.name) for event in self.context.options.events]
-        acting = [shift for watch, shift in shifts.items() if watch[0] not in HAPPEN]
+        names = [str(event.name) for event in instant.context.options.events]
+        acting = [shift for watch, shift in shifts.items() if _acts(instant.context, watch)]
         for number in instant.events:
             event = self.trail.events[number]
             own = ("extra", names.index(event.name)) if event.kind == "user" and event.name in names else None
@@ -215,13 +216,13 @@ class VariationalFlow:
             raise NotDifferentiableError(instant.before.t, "a slip in a plane comes to rest, which is not followed")
 
     def _refuse_simultaneous(self, instant: Instant) -> None:
-        names = ", ".join(dict.fromkeys(said(self.context.table, watch) for watch in instant.watches))
+        names = ", ".join(dict.fromkeys(said(instant.context.table, watch) for watch in instant.watches))
         words = f"events coincide ({names}) that come apart for nearby motions"
         raise NotDifferentiableError(instant.before.t, words)
 
 
 def projected_start(
-    context: Context, stretch: PassedStretch | None, trail: Trail, chosen: tuple[int, ...], dz: Array, dp: Array
+    stretch: PassedStretch | None, trail: Trail, chosen: tuple[int, ...], dz: Array, dp: Array
 ) -> Array:
     """Return how a start changes (2 n, k) that is asked to change by dz, kept on what holds there by the least change.
 
@@ -229,7 +230,8 @@ def projected_start(
     """
     if stretch is None:
         return dz.copy()
-    made = variations(context.model, stretch.mode, chosen, tuple(event.expr for event in context.options.events))
+    context = stretch.context
+    made = variations(context.model, stretch.mode, chosen, watched_expressions(context.options.events))
     moment = trail.first.before if not trail.first.jumped else trail.first.after
     assert moment is not None
     n = made.n

@@ -24,6 +24,7 @@ from zwang._numerics.impacts import ImpactProblem, resolve_impact
 from zwang._numerics.impacts.patterns import pattern_map
 from zwang._numerics.linear.projection import landed
 from zwang._simulate.admission import closing_at, known_at, standing_at_event
+from zwang._simulate.consequences import at_end_of_steps, consequences
 from zwang._simulate.impact import impact_problem
 from zwang._simulate.machine import handle
 from zwang._simulate.moment import Context, Fired, Moment, Start, Stop, terms_at
@@ -111,10 +112,14 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
 
     def handled(ground: Context, moment: Moment) -> Array | None:
         if instant.decision is None:
-            following = handle(ground, moment, Start())
+            following = consequences(ground, handle(ground, moment, Start()), None)
         else:
-            steps = moving_for(ground.model, instant.decision.mode.mode, ground.options.events)
-            following = handle(ground, moment, Fired(instant.decision, instant.watches, steps, ()))
+            decision, watches = instant.decision, instant.watches
+            steps = moving_for(ground.model, decision.mode.mode, ground.options.events)
+            if ground.options.events:
+                moment = at_end_of_steps(ground, moment, decision, watches)
+            following = handle(ground, moment, Fired(decision, watches, steps, instant.past))
+            following = consequences(ground, following, decision)
         return None if isinstance(following.decision, Stop) else following.moment.v
 
     size = float(np.abs(instant.after.v).max(initial=0.0)) + float(np.abs(before.v).max(initial=0.0))
@@ -135,11 +140,11 @@ def jump_derivative(context: Context, instant: Instant, dt: Array, dz: Array, dp
     """Return how the velocity after a jump changes (n, k) along the directions dt (k,), dz (2 n, k), dp (p, k)."""
     made = jump_map(context, instant)
     sizes = _sizes(context, instant)
-    ways = [_Way(context, instant, float(dt[k]), dz[:, k], dp[:, k], sizes) for k in range(dz.shape[1])]
+    ways = [_Direction(context, instant, float(dt[k]), dz[:, k], dp[:, k], sizes) for k in range(dz.shape[1])]
     if made.smooth is not None:
         slopes = np.stack([way.slope(made.smooth, STEPS[0]) for way in ways], axis=1)
         mixed = np.random.default_rng(0).uniform(0.5, 1.0, len(ways)) / np.array([way.length or 1.0 for way in ways])
-        way = _Way(context, instant, float(dt @ mixed), dz @ mixed, dp @ mixed, sizes)
+        way = _Direction(context, instant, float(dt @ mixed), dz @ mixed, dp @ mixed, sizes)
         if way.agrees(made.whole, slopes @ mixed):
             return slopes
     found = [way.searched(made.whole) for way in ways]
@@ -157,7 +162,7 @@ def _sizes(context: Context, instant: Instant) -> Array:
     return np.concatenate(found)
 
 
-class _Way:
+class _Direction:
     """States beside that of an instant, along one direction."""
 
     def __init__(self, context: Context, instant: Instant, dt: float, dz: Array, dp: Array, sizes: Array) -> None:

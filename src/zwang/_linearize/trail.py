@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs
 from zwang._derive.modes import ActiveSet
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
+from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.machine import motion
 from zwang._simulate.moment import Context, Decision, Fired, Happening, Labels, Moment, Stop, Transition, Watch
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.record import MotionRecord
-from zwang._simulate.stretch import MadeSteps
+from zwang._simulate.stretch import MadeSteps, pieces_in
 from zwang._simulate.verb import policies_of
 from zwang._simulate.watch import sides_of
 
@@ -34,6 +34,8 @@ class PassedStretch:
 
     Attributes
     ----------
+    context : Context
+        Of the motion then: switches and inputs change it.
     mode : ActiveSet
     labels : tuple of Mode
     params : (p + surfaces,) array
@@ -44,6 +46,7 @@ class PassedStretch:
         The steps, as in a `MotionPiece`.
     """
 
+    context: Context
     mode: ActiveSet
     labels: Labels
     params: Array
@@ -67,12 +70,16 @@ class Instant:
 
     Attributes
     ----------
+    context : Context
+        Of the motion until then.
     before : Moment
         The state at which it was reached.
     decision : Decision or None
         The mode until then; None at the start.
     watches : tuple
         What fired.
+    past : tuple of MotionPiece
+        The steps that led there.
     after : Moment or None
         The state from which the motion went on; None where it stopped.
     jumped : bool
@@ -84,9 +91,11 @@ class Instant:
     stopped : bool
     """
 
+    context: Context
     before: Moment
     decision: Decision | None
     watches: tuple[Watch, ...]
+    past: tuple[MotionPiece, ...] = ()
     after: Moment | None = None
     jumped: bool = False
     events: list[int] = field(default_factory=list)
@@ -99,7 +108,7 @@ class Trail(MotionRecord):
 
     def __init__(self, context: Context, moment: Moment) -> None:
         super().__init__(context, moment)
-        self.way: list[PassedStretch | Instant] = [Instant(moment, None, ())]
+        self.way: list[PassedStretch | Instant] = [Instant(context, moment, None, ())]
         self.broken: tuple[float, str] | None = None
         self._announced = False
 
@@ -120,9 +129,10 @@ class Trail(MotionRecord):
             kept = sides_of(self.context, steps, decision, self.moment)
             params = np.concatenate([self.context.params, sides])
             rows = (found.t, found.q, found.v, found.a, found.dense)
-            self.way.append(PassedStretch(steps.mode, decision.labels, params, kept, *rows))
+            self.way.append(PassedStretch(self.context, steps.mode, decision.labels, params, kept, *rows))
         if isinstance(happening, Fired):
-            self.way.append(Instant(made.moment, decision, happening.watches))
+            past = pieces_in(decision, found)
+            self.way.append(Instant(self.context, made.moment, decision, happening.watches, past))
 
     def take(self, made: Transition) -> None:
         """Record a transition; what it does belongs to the last instant."""
@@ -155,5 +165,5 @@ def followed(model: Model, inputs: Inputs, options: MotionOptions) -> tuple[Moti
         kept.append(Trail(context, moment))
         return kept[-1]
 
-    made = motion(inertia_of(model, inputs).moving, inputs, options, policies_of(options), record)
+    made = motion(model, inputs, options, policies_of(options), record)
     return made, kept[0]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model, compile
-from zwang._compile.values import resolve
+from zwang._compile import Model
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import t as time
@@ -18,6 +17,7 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
+from zwang._linearize.asked import Asked, asked
 from zwang._linearize.equilibrium import (
     EquilibriumPoint,
     equilibrium_at,
@@ -45,6 +45,7 @@ def linearize(
     at: Any,
     params: Mapping[Any, float] | None = None,
     *,
+    inputs: Mapping[Any, Any] | None = None,
     outputs: Iterable[Any] | Mapping[str, Any] = (),
     steady: Iterable[Any] = (),
     basis: Any = None,
@@ -62,7 +63,9 @@ def linearize(
     at : mapping, or a point of `equilibria`
         Symbol or name -> number; or something with such a mapping as its ``state``.
     params : mapping
-    outputs : expressions of coordinates and velocities, optional
+    inputs : mapping, optional
+        Input of the system -> its value at the point; each that is a number is a column of B.
+    outputs : expressions of coordinates, velocities and inputs, optional
         What is observed, rows of C; or a mapping name -> expression.
     steady : names or symbols of coordinates
         Cyclic ones, which turn uniformly with the velocities of the state.
@@ -91,31 +94,29 @@ def linearize(
     >>> np.allclose(found.K, 9.81 / 2.0), np.allclose(found.eigenvalues[0], 1j * np.sqrt(9.81 / 2.0))
     (True, True)
     """
-    model = _model(system, backend)
     state = at if isinstance(at, Mapping) else getattr(at, "state", None)
     if not isinstance(state, Mapping):
+        name = getattr(getattr(system, "system", system), "name", "linearize")
         raise DeclarationError(
-            f"{model.system.name}: linearize needs a state (a mapping), or a point of equilibria(...); it was given "
-            f"{at!r:.60}."
+            f"{name}: linearize needs a state (a mapping), or a point of equilibria(...); it was given {at!r:.60}."
         )
-    inputs = resolve(model.system, state, params)
-    if inputs.shape:
-        raise DeclarationError(
-            f"{model.system.name}: linearize takes one state and one value of each parameter; arrays were given. Use "
-            "sweep('linearize', ...) for many."
-        )
-    names = _outputs(model.system, outputs)
-    cyclic = _steady(model.system, steady)
-    point = equilibrium_at(Ground.of(model, inputs), inputs, cyclic, ())
+    question = asked("linearize", system, state, params, inputs, backend)
+    names = _outputs(question, outputs)
+    cyclic = _steady(question.model.system, steady)
+    driving = _numbers(question)
+    ground = Ground.of(question.model.switched(question.on), question.given)
+    known = [item.name for item in question.model.system.parameters]
+    point = equilibrium_at(ground, question.given, cyclic, tuple(known.index(name) for name in driving))
     form = _form(point, basis)
-    C = _observed(point, names, form)
-    return _result(system, point, form, C, tuple(names))
+    return _result(question, point, form, names, driving)
 
 
-def _model(system: Any, backend: str) -> Model:
-    if not isinstance(system, (System, Model)):
-        raise DeclarationError(f"linearize needs a System or a Model; it was given {system!r:.80}.")
-    return compile(system, system.backend if isinstance(system, Model) else backend)
+def _numbers(question: Asked) -> tuple[str, ...]:
+    """Return the inputs that are numbers, which may change a little."""
+    if question.driven is None:
+        return ()
+    known = {item.name for item in question.model.system.parameters}
+    return tuple(name for name in question.driven.params if name in known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,15 +227,16 @@ def _steady(system: System, steady: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _outputs(system: System, outputs: Any) -> dict[str, Any]:
-    """Return name -> expression of what is observed."""
+def _outputs(question: Asked, outputs: Any) -> dict[str, Any]:
+    """Return name -> expression of what is observed, with the parameters that stand for inputs."""
+    system = question.declared
     if isinstance(outputs, Mapping):
         given = {str(key): value for key, value in outputs.items()}
     else:
         single = isinstance(outputs, str) or not isinstance(outputs, Iterable)
         given = {str(getattr(item, "name", item)): item for item in ([outputs] if single else outputs)}
-    reader = Reader(system.name, system.coordinates, list(system.expressions().values()))
-    known = {*system.coordinates, *system.velocities, *system.parameters, time}
+    reader = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])
+    known = {*system.coordinates, *system.velocities, *system.parameters, *system.inputs, time}
     found = {}
     for name, item in given.items():
         expr = reader(as_expression(item, "outputs"), f"output '{name}'")
@@ -244,34 +246,52 @@ def _outputs(system: System, outputs: Any) -> dict[str, Any]:
                 f"{system.name}: output '{name}' uses '{strange[0]}', which the system doesn't know. "
                 f"{nearest(strange[0], [one.name for one in known])}"
             )
-        found[name] = expr
+        found[name] = expr if question.driven is None else question.driven.put(expr)
     return found
 
 
-def _observed(point: EquilibriumPoint, outputs: Mapping[str, Any], form: _Form) -> Array:
-    """Return C: what the outputs change by, along the small motions."""
+def _observed(
+    point: EquilibriumPoint, outputs: Mapping[str, Any], form: _Form, driving: tuple[str, ...]
+) -> tuple[Array, Array]:
+    """Return C and D: what the outputs change by, along the small motions and with the inputs."""
     system, g = point.ground.model.system, Graph()
     symbols = [time, *system.coordinates, *system.velocities, *system.parameters]
     nodes = [g.input(f"x{i}") for i in range(len(symbols))]
     convert = Converter(g, dict(zip(symbols, nodes, strict=True)))
     n, moment = len(system.coordinates), point.moment
-    moving = nodes[1 : 1 + 2 * n]
-    wanted = [slope for expr in outputs.values() for slope in g.gradient(convert(expr), moving)]
+    names = [symbol.name for symbol in symbols]
+    by = [*nodes[1 : 1 + 2 * n], *(nodes[names.index(name)] for name in driving)]
+    wanted = [slope for expr in outputs.values() for slope in g.gradient(convert(expr), by)]
     given = dict(zip(nodes, [moment.t, *moment.q, *moment.v, *point.ground.params], strict=True))
-    slopes = np.array(evaluate(g, wanted, given, np), dtype=float).reshape(len(outputs), 2 * n)
-    by_q, by_v = slopes[:, :n], slopes[:, n:]
-    return np.hstack([by_q @ form.basis + by_v @ form.drift, by_v @ form.along])
+    slopes = np.array(evaluate(g, wanted, given, np), dtype=float).reshape(len(outputs), len(by))
+    by_q, by_v = slopes[:, :n], slopes[:, n : 2 * n]
+    return np.hstack([by_q @ form.basis + by_v @ form.drift, by_v @ form.along]), slopes[:, 2 * n :]
+
+
+def _driven(point: EquilibriumPoint, form: _Form, driving: tuple[str, ...]) -> Array:
+    """Return B: what the inputs do to the small motions."""
+    made, mass = point.variations, point.mass
+    for part, words in ((point.jets[made.values], "value"), (point.jets[made.rates], "rate")):
+        for name, column in zip(driving, part.by_params[:, :, 0].T, strict=True):
+            if np.any(column):
+                raise DeclarationError(
+                    f"{point.ground.name}: the input '{name}' stands in the {words} of a constraint: what it does goes "
+                    "with its derivatives, and there is no column of B for it. Make it a force."
+                )
+    push = point.jets[made.accelerations].by_params[:, :, 0]
+    across = np.linalg.solve(form.along.T @ mass @ form.along, form.along.T @ mass) if form.along.size else form.along.T
+    return np.vstack([np.zeros((form.basis.shape[1], len(driving))), across @ push])
 
 
 def _result(
-    declared: System | Model, point: EquilibriumPoint, form: _Form, C: Array, outputs: tuple[str, ...]
+    question: Asked, point: EquilibriumPoint, form: _Form, outputs: Mapping[str, Any], driving: tuple[str, ...]
 ) -> Linearization:
+    C, D = _observed(point, outputs, form, driving)
     ground, made = point.ground, point.variations
     system = ground.model.system
     lam = dict(zip(made.mode.held, point.jets.value[made.multipliers, 0], strict=True))
     names = {j: ground.table.places[ground.table.of_normal(j)].name for j in made.mode.held}
     M, damping, K = form.second if form.second is not None else (None, None, None)
-    shown = (declared.system if isinstance(declared, Model) else declared).drawing
     return Linearization(
         status=LinearizationStatus.FIRST_ORDER if M is None else LinearizationStatus.SECOND_ORDER,
         residual=point.residual,
@@ -280,7 +300,7 @@ def _result(
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),
         state=ground.state(point.moment.t, point.moment.q, point.moment.v),
-        params={item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)},
+        params=question.params,
         basis=form.basis,
         velocity_basis=form.along,
         drift=form.drift,
@@ -288,10 +308,11 @@ def _result(
         damping=damping,
         K=K,
         A=form.A,
-        B=np.zeros((len(form.A), 0)),
+        B=_driven(point, form, driving),
         C=C,
-        D=np.zeros((len(C), 0)),
-        outputs=outputs,
+        D=D,
+        inputs=driving,
+        outputs=tuple(outputs),
         multipliers={names[j]: float(value) for j, value in lam.items()},
-        drawing={} if shown is None else shown.to_dict(),
+        drawing=question.drawing,
     )

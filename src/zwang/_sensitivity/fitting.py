@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model, compile
+from zwang._compile import Model
 from zwang._compile.values import resolve
 from zwang._declare.system import System
+from zwang._linearize.asked import Asked, asked
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import Trail, followed
 from zwang._numerics.budget import Allowed, Spent, spend, spending
@@ -24,7 +25,7 @@ from zwang._results.motion_dense import states_at
 from zwang._results.sensitivity import Fit, FitStatus
 from zwang._sensitivity.varied import Observed, Varied, varied
 from zwang._sensitivity.verb import flow_of
-from zwang._simulate.options import BUDGET, IMPACT_LAWS, MotionOptions, check_tol, check_word
+from zwang._simulate.options import BUDGET
 from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
@@ -54,6 +55,7 @@ def fit(
     impact: str | None = None,
     budget: Allowed = None,
     backend: str = "native",
+    inputs: Mapping[Any, Any] | None = None,
 ) -> Fit:
     """Return parameters and initial values with which the motion passes nearest to data, in the sense of least squares.
 
@@ -70,7 +72,7 @@ def fit(
         Symbol or name -> number: the start, and first guesses of what is free.
     free : names, or a mapping of names to bounds (low, high)
         Parameters, and initial values by their coordinates and velocities.
-    tol, impact, backend
+    tol, impact, backend, inputs
         As in `simulate`.
     budget : float or mapping, optional
         For all motions together; see `simulate`.
@@ -93,14 +95,11 @@ def fit(
     >>> abs(found.params["e"] - ball.params["e"]) < 1e-6
     True
     """
-    if not isinstance(system, (System, Model)):
-        raise DeclarationError(f"fit needs a System or a Model; it was given {system!r:.80}.")
-    model = compile(system, system.backend if isinstance(system, Model) else backend)
-    law = None if impact is None else check_word(model.system.name, "impact", impact, IMPACT_LAWS)
-    what = varied(model.system, list(free) if isinstance(free, Mapping) else free, "free")
-    problem = _Problem(model, data, state, params, what, check_tol(model.system.name, tol), law)
-    low, high = _bounds(model.system.name, free, what, problem.start)
-    with spending(BUDGET.but(model.system.name, budget)):
+    question = asked("fit", system, state, params, inputs, backend)
+    what = varied(question.model.system, list(free) if isinstance(free, Mapping) else free, "free")
+    problem = _Problem(question, data, what, tol, impact)
+    low, high = _bounds(question.name, free, what, problem.start)
+    with spending(BUDGET.but(question.name, budget)):
         return _solved(problem, low, high)
 
 
@@ -161,14 +160,9 @@ def _series(name: str, key: str, item: Any, begin: float) -> _Series:
 class _Problem:
     """Residuals and their derivatives, of free values."""
 
-    def __init__(
-        self, model: Model, data: Any, state: Any, params: Any, what: Varied, tol: float, impact: str | None
-    ) -> None:
-        self.model, self.what, self.tol, self.impact = model, what, tol, impact
-        system, name = model.system, model.system.name
-        inputs = resolve(system, state, params)
-        if inputs.shape:
-            raise DeclarationError(f"{name}: fit takes one state and one value of each parameter; arrays were given.")
+    def __init__(self, question: Asked, data: Any, what: Varied, tol: float, impact: str | None) -> None:
+        self.question, self.model, self.what = question, question.model, what
+        system, name, inputs = self.model.system, question.name, question.given
         self.begin = float(inputs.t[0])
         self.names = [item.name for item in (*system.coordinates, *system.velocities)]
         self.known = dict(zip(self.names, (*inputs.q[:, 0], *inputs.v[:, 0]), strict=True))
@@ -186,15 +180,16 @@ class _Problem:
             raise DeclarationError(
                 f"{name}: {len(what.names)} values are free, but there are fewer data. Free less, or measure more."
             )
+        self.options = question.options(until=float(self.times[-1]), tol=tol, impact=impact)
         self.closed = self._closed()
         self.steps = 0
         self.last: tuple[Array, Motion, Trail] | None = None
 
     def _closed(self) -> list[str]:
         """Return the constraints that the given start keeps closed: other starts keep them too."""
-        values = self.model.evaluate(*self.split(self.start))
+        values = self.model.switched(self.question.on).evaluate(*self.split(self.start))
         found = []
-        for item in self.model.system.constraints:
+        for item in self.model.switched(self.question.on).system.constraints:
             key = str(item.name)
             if key not in values.gaps:
                 continue
@@ -216,10 +211,12 @@ class _Problem:
             return self.last[1], self.last[2]
         state, params = self.split(x)
         if self.closed:
-            state = {key: float(value) for key, value in hold(self.model, state, params, self.closed).items()}
+            state = {
+                key: float(value)
+                for key, value in hold(self.model.switched(self.question.on), state, params, self.closed).items()
+            }
         inputs = resolve(self.model.system, state, params)
-        options = MotionOptions(until=float(self.times[-1]), tol=self.tol, impact=self.impact)
-        motion, trail = followed(self.model, inputs, options)
+        motion, trail = followed(self.model, inputs, self.options)
         spend()  # raises where the budget of all motions was what ended this one
         self.steps += 1
         self.last = x.copy(), motion, trail
@@ -328,7 +325,7 @@ def _result(problem: _Problem, x: Array, jac: Array, fun: Array, scale: Array, s
             freedom = len(fun) - count
             spread = 1.0 if given else float(fun @ fun) / freedom if freedom > 0 else np.nan
             covariance = spread * np.linalg.inv(jac.T @ jac)
-            small = float(np.abs(fun).max(initial=0.0)) <= 1e3 * problem.tol * _size(problem)
+            small = float(np.abs(fun).max(initial=0.0)) <= 1e3 * problem.options.tol * _size(problem)
             if slope > FLAT and not small:
                 status = FitStatus.NOT_CONVERGED
                 reason = f"The residuals still have a component of {slope:.1e} of their length along the model."
@@ -344,11 +341,11 @@ def _result(problem: _Problem, x: Array, jac: Array, fun: Array, scale: Array, s
         status=status,
         residual=slope,
         provenance=Provenance.now(
-            problem.model.system.digest, tolerances={"tol": problem.tol}, backend=problem.model.backend
+            problem.model.system.digest, tolerances={"tol": problem.options.tol}, backend=problem.model.backend
         ),
         name=problem.model.system.name,
         free=names,
-        params=params,
+        params={name: value for name, value in params.items() if name in {*problem.question.params, *names}},
         state=motion.at(float(motion.t[0])) if problem.closed else state,
         covariance=covariance,
         intervals={name: (float(x[k] - errors[k]), float(x[k] + errors[k])) for k, name in enumerate(names)},

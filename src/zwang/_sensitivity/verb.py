@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model, compile
-from zwang._compile.values import resolve
+from zwang._compile import Model
 from zwang._declare.switches import Event
 from zwang._declare.system import System
+from zwang._kernels.variations import variations
+from zwang._linearize.asked import asked
 from zwang._linearize.flow import VariationalFlow, projected_start
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail, followed
@@ -24,16 +25,7 @@ from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.sensitivity import Sensitivity, SensitivityStatus
 from zwang._sensitivity.varied import Observed, Varied, names_of, varied
-from zwang._simulate.options import (
-    BUDGET,
-    IMPACT_LAWS,
-    MotionOptions,
-    check_tol,
-    check_until,
-    check_word,
-    events_of,
-)
-from zwang.errors import DeclarationError
+from zwang._simulate.stretch import watched_expressions
 
 Array = NDArray[np.float64]
 WORDS = ("end", "events", "reactions")
@@ -55,6 +47,7 @@ def sensitivity(
     progress: Progress = None,
     budget: Allowed = None,
     backend: str = "native",
+    inputs: Mapping[Any, Any] | None = None,
 ) -> Sensitivity:
     """Return derivatives of a motion by parameters and initial values, through its events.
 
@@ -76,7 +69,7 @@ def sensitivity(
         expressions of q, v, t there.
     tol : float
         Of the motion; derivatives are as accurate.
-    events, impact, progress, budget, backend
+    events, impact, progress, budget, backend, inputs
         As in `simulate`.
 
     Returns
@@ -97,35 +90,21 @@ def sensitivity(
     >>> found.derivative["end"]["e"].round(6)
     array([1.543558, 4.429447])
     """
-    if not isinstance(system, (System, Model)):
-        raise DeclarationError(f"sensitivity needs a System or a Model; it was given {system!r:.80}.")
-    model = compile(system, system.backend if isinstance(system, Model) else backend)
-    name = model.system.name
-    inputs = resolve(model.system, state, params)
-    if inputs.shape:
-        raise DeclarationError(
-            f"{name}: sensitivity takes one state and one value of each parameter; arrays were given. Use "
-            "sweep('sensitivity', ...) for many."
-        )
+    question = asked("sensitivity", system, state, params, inputs, backend)
+    model, start = question.model, float(question.given.t[0])
     what = varied(model.system, wrt, "wrt")
     quantities = names_of(of)
     observed = Observed(model.system, {key: item for key, item in quantities.items() if key not in WORDS})
-    options = MotionOptions(
-        until=check_until(name, until, float(inputs.t[0])),
-        tol=check_tol(name, tol),
-        events=events_of(model.system, events),
-        impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
-        budget=BUDGET.but(name, budget),
-    )
-    with progress_bar(progress, f"sensitivity {name}", start=float(inputs.t[0]), end=options.until) as told:
-        motion, trail = followed(model, inputs, replace(options, progress=told))
+    options = question.options(until=until, tol=tol, events=events, impact=impact, budget=budget)
+    with progress_bar(progress, f"sensitivity {question.name}", start=start, end=options.until) as told:
+        motion, trail = followed(model, question.given, replace(options, progress=told))
     return _result(model, motion, trail, what, tuple(quantities), observed)
 
 
 def flow_of(trail: Trail, what: Varied, times: Any = ()) -> VariationalFlow:
     """Return nearby motions beside a motion; NotDifferentiableError where there are none."""
     first = next((item for item in trail.way if isinstance(item, PassedStretch)), None)
-    x = projected_start(trail.context, first, trail, what.chosen, what.dz, what.dp)
+    x = projected_start(first, trail, what.chosen, what.dz, what.dp)
     return VariationalFlow(trail, what.chosen, what.dp).run(x, times)
 
 
@@ -186,11 +165,9 @@ class _End:
         """Return names, values (r,) and derivatives (r, 1 + 2 n + p) of the reactions in the last mode."""
         if self.stretch is None:
             return None
-        from zwang._kernels.variations import variations
-
-        table = self.trail.context.table
-        watched = tuple(event.expr for event in self.trail.context.options.events)
-        made = variations(self.model, self.stretch.mode, self.what.chosen, watched)
+        table = self.stretch.context.table
+        watched = watched_expressions(self.stretch.context.options.events)
+        made = variations(self.stretch.context.model, self.stretch.mode, self.what.chosen, watched)
         jets = made.jets(np.array([self.t]), self.q[:, None], self.v[:, None], self.stretch.params)
         lam = jets[made.multipliers]
         names = [table.places[table.of_normal(j)].name for j in made.mode.held]

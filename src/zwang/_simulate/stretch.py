@@ -46,9 +46,14 @@ SMALL = 13
 """Unknowns up to which it is compiled at all: straight-line code of many takes long, and modes are many."""
 
 
+def watched_expressions(events: tuple[Event, ...]) -> tuple[Any, ...]:
+    """Return what is watched for the user's events: their expressions; one that waits for a kind has none."""
+    return tuple(ONE if event.kind else event.expr for event in events)
+
+
 def moving_for(model: Model, mode: ActiveSet, events: tuple[Event, ...] = ()) -> Moving:
     """Return the steps of a mode, with the expressions of the user's events watched."""
-    watched = tuple(ONE if event.kind else event.expr for event in events)
+    watched = watched_expressions(events)
     taped = moving(model, mode, watched, compiled=False)
     unknowns = len(model.system.coordinates) + len(mode.held) + len(mode.sticking)
     return moving(model, mode, watched) if taped.tried >= LONG and unknowns <= SMALL else taped

@@ -1,0 +1,111 @@
+"""What a verb about nearby motions is asked: its system with inputs and switches said, one state, its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zwang._compile import Model, compile
+from zwang._compile.driving import Driven, with_inputs
+from zwang._compile.values import Inputs, resolve
+from zwang._declare.switched import taken_apart
+from zwang._declare.system import System
+from zwang._numerics.budget import Budget
+from zwang._simulate.options import (
+    BUDGET,
+    IMPACT_LAWS,
+    MotionOptions,
+    check_tol,
+    check_until,
+    check_word,
+    events_of,
+)
+from zwang.errors import DeclarationError
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A system and one state of it.
+
+    Attributes
+    ----------
+    model : Model
+        Without inputs: parameters stand for them.
+    declared : System
+    given : Inputs
+    driven : Driven or None
+    on : tuple of str or None
+        The constraints that are switched on.
+    drawing : mapping
+    """
+
+    model: Model
+    declared: System
+    given: Inputs
+    driven: Driven | None
+    on: tuple[str, ...] | None
+    drawing: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Of the system."""
+        return self.model.system.name
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The parameters by name, without those that stand for inputs."""
+        own = frozenset() if self.driven is None else self.driven.own
+        named = zip(self.model.system.parameters, self.given.params[:, 0], strict=True)
+        return {item.name: float(value) for item, value in named if item.name not in own}
+
+    def options(
+        self,
+        *,
+        until: Any,
+        tol: Any,
+        events: Iterable[Any] = (),
+        impact: str | None = None,
+        budget: Any = None,
+        usual: Budget = BUDGET,
+    ) -> MotionOptions:
+        """Return the options of a motion, checked."""
+        name, start = self.name, float(self.given.t[0])
+        found = MotionOptions(
+            until=check_until(name, until, start),
+            tol=check_tol(name, tol),
+            events=events_of(self.model.system, events, self.declared, self.driven),
+            impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
+            budget=usual.but(name, budget),
+            on=self.on,
+            drawing=self.drawing,
+            driven=self.driven,
+        )
+        if self.driven is not None:
+            self.driven.require(start, found.until)
+        return found
+
+
+def asked(
+    verb: str,
+    system: Any,
+    state: Any,
+    params: Mapping[Any, Any] | None,
+    inputs: Mapping[Any, Any] | None,
+    backend: str,
+) -> Asked:
+    """Return what is asked of one state; mistakes are told in the verb's name."""
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"{verb} needs a System or a Model; it was given {system!r:.80}.")
+    shown = (system.system if isinstance(system, Model) else system).drawing
+    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    declared = model.system
+    state, on = taken_apart(declared, state)
+    model, params, driven = with_inputs(model, state, params, inputs)
+    given = resolve(model.system, state, params)
+    if given.shape:
+        raise DeclarationError(
+            f"{declared.name}: {verb} takes one state and one value of each parameter; arrays were given. Use "
+            f"sweep('{verb}', ...) for many."
+        )
+    return Asked(model, declared, given, driven, on, {} if shown is None else shown.to_dict())
