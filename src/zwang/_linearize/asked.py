@@ -25,7 +25,7 @@ from zwang.errors import DeclarationError
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class MotionQuestion:
     """A system and one state of it.
 
     Attributes
@@ -93,7 +93,7 @@ def asked(
     params: Mapping[Any, Any] | None,
     inputs: Mapping[Any, Any] | None,
     backend: str,
-) -> Asked:
+) -> MotionQuestion:
     """Return what is asked of one state; mistakes are told in the verb's name."""
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"{verb} needs a System or a Model; it was given {system!r:.80}.")
@@ -108,4 +108,4 @@ def asked(
             f"{declared.name}: {verb} takes one state and one value of each parameter; arrays were given. Use "
             f"sweep('{verb}', ...) for many."
         )
-    return Asked(model, declared, given, driven, on, {} if shown is None else shown.to_dict())
+    return MotionQuestion(model, declared, given, driven, on, {} if shown is None else shown.to_dict())

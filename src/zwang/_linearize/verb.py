@@ -17,7 +17,7 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
-from zwang._linearize.asked import Asked, asked
+from zwang._linearize.asked import MotionQuestion, asked
 from zwang._linearize.equilibrium import (
     EquilibriumPoint,
     equilibrium_at,
@@ -111,7 +111,7 @@ def linearize(
     return _result(question, point, form, names, driving)
 
 
-def _numbers(question: Asked) -> tuple[str, ...]:
+def _numbers(question: MotionQuestion) -> tuple[str, ...]:
     """Return the inputs that are numbers, which may change a little."""
     if question.driven is None:
         return ()
@@ -227,7 +227,7 @@ def _steady(system: System, steady: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _outputs(question: Asked, outputs: Any) -> dict[str, Any]:
+def _outputs(question: MotionQuestion, outputs: Any) -> dict[str, Any]:
     """Return name -> expression of what is observed, with the parameters that stand for inputs."""
     system = question.declared
     if isinstance(outputs, Mapping):
@@ -284,7 +284,7 @@ def _driven(point: EquilibriumPoint, form: _Form, driving: tuple[str, ...]) -> A
 
 
 def _result(
-    question: Asked, point: EquilibriumPoint, form: _Form, outputs: Mapping[str, Any], driving: tuple[str, ...]
+    question: MotionQuestion, point: EquilibriumPoint, form: _Form, outputs: Mapping[str, Any], driving: tuple[str, ...]
 ) -> Linearization:
     C, D = _observed(point, outputs, form, driving)
     ground, made = point.ground, point.variations

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._compile.values import resolve
 from zwang._declare.system import System
-from zwang._linearize.asked import Asked, asked
+from zwang._linearize.asked import MotionQuestion, asked
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import Trail, followed
 from zwang._numerics.budget import Allowed, Spent, spend, spending
@@ -160,7 +160,7 @@ def _series(name: str, key: str, item: Any, begin: float) -> _Series:
 class _Problem:
     """Residuals and their derivatives, of free values."""
 
-    def __init__(self, question: Asked, data: Any, what: Varied, tol: float, impact: str | None) -> None:
+    def __init__(self, question: MotionQuestion, data: Any, what: Varied, tol: float, impact: str | None) -> None:
         self.question, self.model, self.what = question, question.model, what
         system, name, inputs = self.model.system, question.name, question.given
         self.begin = float(inputs.t[0])
