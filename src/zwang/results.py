@@ -28,7 +28,15 @@ from zwang._results.limit import (
 from zwang._results.linearization import Eigenmode, Linearization, LinearizationStatus
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
-from zwang._results.reactions import Certificate, Reactions, ReactionsStatus, Redundancy, Rejection, Solution
+from zwang._results.reaction_boxes import SolutionEnclosure, UndecidedBox
+from zwang._results.reactions import (
+    Certificate,
+    Reactions,
+    ReactionsStatus,
+    Redundancy,
+    Rejection,
+    Solution,
+)
 from zwang._results.reactions_map import ReactionsMap
 from zwang._results.sensitivity import Fit, FitStatus, Sensitivity, SensitivityStatus
 from zwang._results.study import Failure, Study, StudyStatus
@@ -76,9 +84,11 @@ __all__ = [
     "SensitivityStatus",
     "SingularPoint",
     "Solution",
+    "SolutionEnclosure",
     "Stratum",
     "Study",
     "StudyStatus",
     "Threshold",
     "TraceStatus",
+    "UndecidedBox",
 ]

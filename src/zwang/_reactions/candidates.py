@@ -91,20 +91,26 @@ def candidate_scales(problem: ContactProblem) -> Scales:
     return Scales(load, normal, tangent, coordinate)
 
 
+def motion_size(problem: ContactProblem, scales: Scales, w: Array) -> float:
+    """Return the size of an acceleration (or of a difference of two), relative to the load of the problem."""
+    unit = scales.coordinate if problem.mass is not None else 1.0 / scales.coordinate
+    return float((np.abs(w) * unit).max(initial=0.0)) / scales.load
+
+
 def solution_at(
     problem: ContactProblem, candidate: tuple[Array, Array, Array], names: tuple[str, ...], slip_tol: float
 ) -> Solution:
     """Return a proposed (w, N, T) as a solution of dimension 0, with its residual recomputed from the laws."""
     w, normal, _ = candidate
     scales = candidate_scales(problem)
-    modes = _modes(problem, normal, *relative(problem, w), scales, slip_tol)
+    modes = modes_at(problem, normal, *relative(problem, w), scales, slip_tol)
     return one_point(problem, candidate, modes, names, scales, slip_tol)
 
 
-def _modes(
+def modes_at(
     problem: ContactProblem, normal: Array, gap: Array, slip: Array, scales: Scales, slip_tol: float, zero: float = 1e-7
 ) -> tuple[Mode, ...]:
-    """The modes at a point, told by accelerations that differ from zero by more than `zero` of their scale."""
+    """Return the modes at a point, told by accelerations that differ from zero by more than `zero` of their scale."""
     rows = problem.rows
     sizes = np.zeros((rows.count, 2))
     mask = rows.mask

@@ -173,6 +173,9 @@ def reactions_of_problem(
         slip_tol=slip_tol,
         note=_what_is_left(problem, options),
         ranges=ranges,
+        every=every,
+        budget=budget,
+        report=report,
     )
     return in_given_units(problem, found)
 

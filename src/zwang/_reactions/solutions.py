@@ -15,7 +15,8 @@ from zwang._numerics.contact.residual import Scales, residual_of
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import coordinate_ranges
 from zwang._reactions.labels import piece_modes
-from zwang._results.reactions import Modes, Points, Ranges, Reactions, Solution
+from zwang._results.reaction_boxes import EnclosureEnd, Modes, SolutionEnclosure
+from zwang._results.reactions import Points, Ranges, Reactions, Solution
 
 Array = npt.NDArray[np.float64]
 
@@ -46,6 +47,9 @@ def in_given_units(problem: ContactProblem, result: Reactions) -> Reactions:
     def points(found: Points) -> Points:
         return replace(found, tangential=found.tangential * axes)
 
+    def ends(found: EnclosureEnd) -> EnclosureEnd:
+        return replace(found, tangential=found.tangential * axes, directions=_turned(found.directions, axes))
+
     solutions = tuple(
         replace(
             solution,
@@ -55,10 +59,22 @@ def in_given_units(problem: ContactProblem, result: Reactions) -> Reactions:
             rays=points(solution.rays),
             lines=points(solution.lines),
             ranges=replace(solution.ranges, tangential=_scaled_ranges(solution.ranges.tangential, axes)),
+            directions=None if solution.directions is None else _turned(solution.directions, axes),
+            enclosure=None
+            if solution.enclosure is None
+            else SolutionEnclosure(*(ends(end) for end in solution.enclosure)),
         )
         for solution in result.solutions
     )
-    return result.but(solutions=solutions)
+    boxes = tuple(replace(box, low=_turned(box.low, axes), high=_turned(box.high, axes)) for box in result.undecided)
+    return result.but(solutions=solutions, undecided=boxes)
+
+
+def _turned(angles: Array, axes: Array) -> Array:
+    """Return directions of slip along the given tangents, where those along scaled ones are known; whole turns stay."""
+    across = np.arctan2(axes[:, 0] * np.sin(angles), axes[:, 1] * np.cos(angles))
+    turned: Array = across + 2 * np.pi * np.round((angles - across) / (2 * np.pi))
+    return turned
 
 
 def _scaled_ranges(ranges: Array, axes: Array) -> Array:
@@ -161,6 +177,7 @@ def one_point(
 ) -> Solution:
     """Return accelerations and forces (w, N, T) as a solution of dimension 0, checked against the laws."""
     w, normal, tangential = found
+    modes = tuple(modes)
     flat = shaped(problem, tangential)
     gap, slip = relative(problem, w)
     nothing = Points(w[None][:0], normal[None][:0], flat[None][:0])
@@ -180,7 +197,19 @@ def one_point(
         lines=nothing,
         ranges=Ranges(names, np.repeat(normal[:, None], 2, axis=1), np.repeat(flat[..., None], 2, axis=-1)),
         residual=residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest,
+        directions=None if is_flat(problem) else directions_of(problem, modes, slip, slip_tol),
     )
+
+
+def directions_of(problem: ContactProblem, modes: Iterable[Mode], slip_acceleration: Array, slip_tol: float) -> Array:
+    """Return angles (k,) of the slip, at rest of the slip acceleration, in planes; nan elsewhere."""
+    rows = problem.rows
+    velocity = np.zeros((rows.count, 2))
+    velocity[rows.mask] = rows.slip
+    slides = np.linalg.norm(velocity, axis=1) > slip_tol
+    along = np.where(slides[:, None], velocity, slip_acceleration)
+    slips = np.array([mode.slips for mode in modes], dtype=bool) & (rows.components == 2)
+    return np.where(slips, np.arctan2(along[:, 1], along[:, 0]), np.nan)
 
 
 def relative(problem: ContactProblem, w: Array) -> tuple[Array, Array]:

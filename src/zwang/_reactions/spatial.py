@@ -1,20 +1,24 @@
 """Friction in planes, and problems too large to enumerate: what solvers find, checked, and what can be proved of it.
 
 Gauss's principle (no friction, or given normal forces) is one convex program: the acceleration is unique. One contact
-with two directions of friction has finitely many solutions, all found by the roots of a quartic. Beyond that solvers
-start from many places: two accelerations exhibited are several, one is 'found' and no more.
+with two directions of friction has finitely many solutions, all found by the roots of a quartic. Several contacts are
+searched over all modes and all directions of slip (`directions`), which ends with every solution enclosed. Beyond that,
+and where boxes stay open, solvers start from many places: two accelerations exhibited are several, one is 'found' and
+no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.arcs.setting import fits
 from zwang._numerics.contact.candidate import Candidate
 from zwang._numerics.contact.certificates import Proof
+from zwang._numerics.contact.certificates.degree import degree
 from zwang._numerics.contact.certificates.proofs import THIS_STATE
 from zwang._numerics.contact.choose import solve_many_starts, solve_one
 from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
@@ -23,13 +27,16 @@ from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
 from zwang._numerics.contact.problem import ContactProblem, is_sparse
 from zwang._numerics.contact.reaction_set import self_stress
+from zwang._numerics.contact.residual import Scales
 from zwang._numerics.contact.variants import least_held, special_contacts, variants
-from zwang._reactions.candidates import convex_proof, solution_at
+from zwang._reactions.candidates import candidate_scales, convex_proof, motion_size, solution_at
+from zwang._reactions.directions import Everything, every_solution
 from zwang._reactions.rejections import no_rejections
-from zwang._reactions.standing import standing
-from zwang._reactions.undetermined import spatial_redundancy, undetermined
+from zwang._reactions.standing import same_forces, standing
+from zwang._reactions.undetermined import Undetermined, spatial_redundancy, undetermined
 from zwang._reactions.verdict import certificate_of
 from zwang._results.base import Provenance
+from zwang._results.reaction_boxes import UndecidedBox
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
@@ -38,6 +45,10 @@ MANY_STARTS = 200
 """Unknown forces up to which solvers start from many places."""
 STARTS = 60
 INSIDE = 1e-6
+SAME_MOTION = 1e-7
+"""Accelerations that differ by less, relative to the load, are one."""
+BOXES = 20_000
+"""Boxes of modes and directions after which a search stops."""
 DENSE_ROWS = 2000
 VARIANTS = (
     "Sections that are no discs were made plain in each of their modes; what solvers did not find is not excluded."
@@ -66,6 +77,9 @@ def reactions_by_solvers(
     seed: int = 0,
     note: str = "",
     ranges: bool = True,
+    every: bool | None = None,
+    budget: int | None = None,
+    report: Callable[[int], None] | None = None,
 ) -> Reactions:
     """Return what solvers find for friction in planes or for large problems, with the certificates that hold.
 
@@ -82,6 +96,8 @@ def reactions_by_solvers(
         What was not done.
     ranges : bool
         Whether to compute the extent of reactions that the motion leaves undetermined.
+    every, budget, report
+        As for `reactions_of_problem`; the budget counts boxes of directions.
 
     Examples
     --------
@@ -97,31 +113,21 @@ def reactions_by_solvers(
     """
     called = tuple(names)
     special = special_contacts(problem, slip_tol)
-    if special:
-        proposed = _propose_variants(problem, special, seed, slip_tol)
+    arrays = friction_arrays(problem, slip_tol=slip_tol)
+    whole = None
+    if every is not False and fits(problem) and (special or not arrays.convex):
+        whole = every_solution(problem, called, slip_tol, budget=budget or BOXES, report=report, ranges=ranges)
+    if whole is not None and (whole.complete or not one_contact_fits(arrays)):
+        found = _searched(problem, whole, special, slip_tol, budget or BOXES)
     else:
-        proposed = _propose(problem, friction_arrays(problem, slip_tol=slip_tol), seed)
-    solutions: list[Solution] = []
-    misses = []
-    for candidate in proposed.candidates:
-        solution = solution_at(problem, _forces(candidate), called, slip_tol)
-        if solution.residual <= ACCEPTED:
-            solutions.append(solution)
-        else:
-            misses.append(solution.residual)
-    if special:
-        solutions = standing(problem, solutions, slip_tol)
-        proposed = replace(proposed, proofs=[_enumerated(len(solutions))] if proposed.complete else [])
-    extents = [undetermined(problem, solution, slip_tol) for solution in solutions] if ranges else []
-    solutions = [item.solution for item in extents] if ranges else solutions
-    words = [text for text in (note, proposed.note) if text]
-    if misses and not solutions:
-        words.append(f"The best approximation misses the laws by {min(misses):.1e} (accepted: {ACCEPTED:.0e}).")
-    accelerations = _distinct(solutions, len(problem.force))
-    status = _status(problem, solutions, accelerations, proposed)
-    proofs = list(proposed.proofs)
-    main = max(proofs, key=lambda proof: (proof.unique, proof.unique_motion, proof.exists), default=None)
-    settled = proposed.complete or status in (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
+        found = _Known([], [], complete=False)
+    if not found.complete:
+        proposed = _propose_variants(problem, special, seed, slip_tol) if special else _propose(problem, arrays, seed)
+        found = _with_proposals(problem, found, proposed, called, special, slip_tol, ranges)
+    status = _status(problem, found)
+    main = max(found.proofs, key=lambda proof: (proof.unique, proof.unique_motion, proof.exists), default=None)
+    settled = found.complete or status in (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
+    solutions = [item.solution for item in found.extents]
     return Reactions(
         status=status,
         residual=max((solution.residual for solution in solutions), default=float("nan")),
@@ -130,17 +136,134 @@ def reactions_by_solvers(
         contacts=called,
         coordinates=tuple(coordinates),
         solutions=tuple(solutions),
-        accelerations=accelerations,
-        accelerations_continuum=False,
+        accelerations=_distinct(problem, found),
+        accelerations_continuum=bool(found.exhibited),
         rejected=no_rejections(called),
-        complete=proposed.complete or status is ReactionsStatus.UNIQUE,
-        marginal=tuple(proposed.marginal),
+        complete=found.complete or status is ReactionsStatus.UNIQUE,
+        marginal=tuple(found.marginal),
         certificate=None if main is None else certificate_of(main),
-        certificates=tuple(certificate_of(proof) for proof in proofs),
-        redundancy=spatial_redundancy(problem, extents, called),
+        certificates=tuple(certificate_of(proof) for proof in found.proofs),
+        redundancy=spatial_redundancy(problem, found.extents, called),
         modes_total=float("inf"),
-        note="" if settled else " ".join(words),
+        nodes=found.boxes,
+        note="" if settled else " ".join(text for text in ("" if found.boxes else note, found.note) if text),
+        undecided=found.undecided,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """The solutions with their self-stresses, and what is known about the list."""
+
+    extents: list[Undetermined]
+    proofs: Sequence[Proof]
+    complete: bool
+    marginal: Sequence[str] = ()
+    note: str = ""
+    exhibited: Sequence[Array] = ()
+    undecided: tuple[UndecidedBox, ...] = ()
+    boxes: int = 0
+
+
+def _searched(
+    problem: ContactProblem, whole: Everything, special: Sequence[int], slip_tol: float, budget: int
+) -> _Known:
+    """Return what the search over arcs of directions found."""
+    extents = whole.extents
+    if special:
+        stand = {id(one) for one in standing(problem, whole.solutions, slip_tol)}
+        extents = [item for item in extents if id(item.solution) in stand]
+    extents = sorted(extents, key=lambda item: -float(item.solution.normal.sum()))
+    proofs: list[Proof] = []
+    every_force = whole.passive and whole.regular and not special
+    complete, note = whole.complete, ""
+    if every_force:
+        proofs.append(degree())
+    if complete and every_force and len(extents) % 2 == 0:
+        complete = False
+        note = f"The search found {len(extents)} solutions, but their number must be odd: one of them is missing."
+    elif not complete:
+        note = _left_open(whole, budget)
+    if complete:
+        proofs.insert(0, _all_directions(extents, whole))
+    return _Known(extents, proofs, complete, (), note, whole.exhibited, whole.undecided, whole.boxes)
+
+
+def _left_open(whole: Everything, budget: int) -> str:
+    count = len(whole.undecided)
+    boxes = f"{count} box{'es' if count > 1 else ''} of modes and directions"
+    spent = f" after {budget} boxes (budget={{'steps': ...}} raises that)" if whole.boxes >= budget else ""
+    return (
+        f"{boxes[0].upper()}{boxes[1:]} could neither be excluded nor be decided{spent}: ties, double roots, "
+        f"forces that depend on each other or have no bound; see `undecided`. What is listed was verified."
+    )
+
+
+def _all_directions(extents: Sequence[Undetermined], whole: Everything) -> Proof:
+    count = len(extents)
+    continuum = bool(whole.exhibited)
+    words = "one solution and no other" if count == 1 else f"{count or 'no'} solutions and no others"
+    if count and (continuum or any(item.solution.dimension for item in extents)):
+        words = f"{count} set{'s' if count > 1 else ''} of solutions and no others"
+    return Proof(
+        "all directions",
+        float(count),
+        THIS_STATE,
+        f"All modes and all directions of slip, in {whole.boxes} boxes, give {words}.",
+        exists=count > 0,
+        unique_motion=count <= 1 and not continuum,
+        unique=count <= 1 and not any(item.solution.dimension for item in extents),
+    )
+
+
+def _with_proposals(
+    problem: ContactProblem,
+    found: _Known,
+    proposed: Proposals,
+    names: tuple[str, ...],
+    special: Sequence[int],
+    slip_tol: float,
+    ranges: bool,
+) -> _Known:
+    """Add what solvers propose, each checked against the laws and once."""
+    solutions: list[Solution] = []
+    misses = []
+    for candidate in proposed.candidates:
+        solution = solution_at(problem, _forces(candidate), names, slip_tol)
+        if solution.residual <= ACCEPTED:
+            solutions.append(solution)
+        else:
+            misses.append(solution.residual)
+    proofs = [*found.proofs, *proposed.proofs]
+    if special:
+        solutions = standing(problem, solutions, slip_tol)
+        if proposed.complete and not found.extents:
+            proofs = [_enumerated(len(solutions))]
+    known = [item.solution for item in found.extents]
+    scales = candidate_scales(problem)
+    new = [one for one in solutions if not any(_covers(problem, scales, other, one) for other in known)]
+    extents = [undetermined(problem, one, slip_tol) if ranges else Undetermined.none(one) for one in new]
+    words = [text for text in (found.note, proposed.note) if text]
+    if misses and not solutions and not known:
+        words.append(f"The best approximation misses the laws by {min(misses):.1e} (accepted: {ACCEPTED:.0e}).")
+    return _Known(
+        [*found.extents, *extents],
+        proofs,
+        proposed.complete and not found.extents,
+        proposed.marginal,
+        " ".join(words),
+        found.exhibited,
+        found.undecided,
+        found.boxes,
+    )
+
+
+def _covers(problem: ContactProblem, scales: Scales, known: Solution, found: Solution) -> bool:
+    """Whether a solution is one of those that are known: it has the same forces, or the same modes and motion."""
+    if same_forces(known, found):
+        return True
+    near = motion_size(problem, scales, known.acceleration - found.acceleration) <= SAME_MOTION
+    return known.dimension > 0 and known.modes == found.modes and (near or not known.acceleration_unique)
 
 
 def _propose(problem: ContactProblem, arrays: FrictionArrays, seed: int) -> Proposals:
@@ -201,26 +324,29 @@ def _forces(candidate: Candidate) -> tuple[Array, Array, Array]:
     return candidate.acceleration, candidate.normal, candidate.tangential
 
 
-def _distinct(solutions: Sequence[Solution], n: int) -> Array:
+def _distinct(problem: ContactProblem, found: _Known) -> Array:
     """Return the accelerations that differ by more than rounding, one per row."""
     rows: list[Array] = []
-    for solution in solutions:
-        size = max((float(np.abs(row).max(initial=0.0)) for row in rows), default=0.0) + 1e-300
-        if all(np.abs(solution.acceleration - row).max(initial=0.0) > 1e-6 * size for row in rows):
-            rows.append(solution.acceleration)
-    return np.array(rows).reshape(-1, n)
+    scales = candidate_scales(problem)
+    for w in [*(item.solution.acceleration for item in found.extents), *found.exhibited]:
+        if all(motion_size(problem, scales, w - row) > SAME_MOTION for row in rows):
+            rows.append(w)
+    return np.array(rows).reshape(-1, len(problem.force))
 
 
-def _status(
-    problem: ContactProblem, solutions: Sequence[Solution], accelerations: Array, proposed: Proposals
-) -> ReactionsStatus:
-    if len(accelerations) > 1:
+def _status(problem: ContactProblem, found: _Known) -> ReactionsStatus:
+    if found.exhibited or len(_distinct(problem, found)) > 1:
         return ReactionsStatus.MULTIPLE
-    if not solutions:
-        return ReactionsStatus.NONE if proposed.complete else ReactionsStatus.UNDECIDED
-    if any(proof.unique for proof in proposed.proofs):
+    if not found.extents:
+        return ReactionsStatus.NONE if found.complete else ReactionsStatus.UNDECIDED
+    solutions = [item.solution for item in found.extents]
+    if any(proof.unique and proof.exists for proof in found.proofs) or any(
+        proof.unique for proof in found.proofs if not found.boxes
+    ):
         return ReactionsStatus.UNIQUE
-    if any(proof.unique_motion for proof in proposed.proofs):
+    if found.complete and found.boxes:
+        return ReactionsStatus.UNIQUE_MOTION
+    if any(proof.unique_motion for proof in found.proofs):
         return _reactions_of_one_motion(problem, solutions[0])
     return ReactionsStatus.FOUND
 

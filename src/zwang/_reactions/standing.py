@@ -21,7 +21,7 @@ def standing(problem: ContactProblem, solutions: Sequence[Solution], slip_tol: f
     static = [j for j in special_contacts(problem, slip_tol) if has_rest(problem, j)]
     once: list[Solution] = []
     for solution in solutions:
-        if not any(_same(solution, other) for other in once):
+        if not any(same_forces(solution, other) for other in once):
             once.append(solution)
     modes = {solution.modes.codes for solution in once}
     return [solution for solution in once if not any(_yields(solution.modes.codes, j, modes) for j in static)]
@@ -33,7 +33,8 @@ def _yields(codes: tuple[Mode, ...], j: int, modes: set[tuple[Mode, ...]]) -> bo
     return any((*codes[:j], stick, *codes[j + 1 :]) in modes for stick in (Mode.STICK, Mode.STICK_PULLS))
 
 
-def _same(one: Solution, other: Solution) -> bool:
+def same_forces(one: Solution, other: Solution) -> bool:
+    """Whether two solutions have the same forces, up to what solvers may err."""
     # Forces give the acceleration; that of a system at rest is rounding and tells nothing.
     first, second = (np.concatenate([item.normal.ravel(), item.tangential.ravel()]) for item in (one, other))
     return bool(np.abs(first - second).max(initial=0.0) <= SAME * np.abs(second).max(initial=0.0))

@@ -7,6 +7,7 @@ The acceleration and the modes of a solution are given; the reactions that go wi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,12 @@ from zwang._numerics.contact.reaction_set import (
     PUSH,
     Part,
     ReactionSet,
+    deepest_reactions,
     reaction_set,
     self_stress,
 )
 from zwang._numerics.contact.residual import residual_of
-from zwang._numerics.contact.variants import least_held, round_at_rest
+from zwang._numerics.contact.scaled import sides_of
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat
@@ -35,6 +37,8 @@ Array = npt.NDArray[np.float64]
 
 MOST_FORCES = 60
 """Forces beyond which the extent of undetermined ones is not computed (nan)."""
+CLEAR = 1e-7
+"""How deep inside their bounds forces must be, relative to the largest, for there being some to be clear."""
 MOST_ROWS = 600
 """Forces beyond which it is not even looked whether they are determined."""
 
@@ -46,6 +50,12 @@ class Undetermined:
     solution: Solution
     normal: Array
     tangential: Array
+
+    @classmethod
+    def none(cls, solution: Solution) -> Undetermined:
+        """Return a solution whose reactions are determined, or not looked at."""
+        k = len(solution.normal)
+        return cls(solution, np.zeros((0, k)), np.zeros((0, k, 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,23 +69,35 @@ class _Force:
 
 def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -> Undetermined:
     """Return a solution with its reactions' set: dimension, least norm, ranges, ends, rays."""
-    k = problem.rows.count
-    none = Undetermined(solution, np.zeros((0, k)), np.zeros((0, k, 2)))
+    none = Undetermined.none(solution)
     parts, forces = _parts(problem, solution, slip_tol)
     size = sum(len(part.value) for part in parts)
     if size > MOST_ROWS or not size or problem.proves_independent(np.concatenate([part.columns for part in parts])):
         return none
     mass = dense(problem.mass) if problem.mass is not None else None
-    odd = not problem.rows.plain and any(
-        mode.plain is Mode.STICK and not round_at_rest(problem, j) for j, mode in enumerate(solution.modes.codes)
-    )
-    if size > MOST_FORCES or odd:
+    if size > MOST_FORCES:
         columns = np.concatenate([part.columns for part in parts])
         return replace(none, solution=_unknown(solution)) if self_stress(columns, mass).shape[1] else none
     found = reaction_set(parts, mass)
     if not found.dimension:
         return none
     return _told(problem, solution, parts, forces, found, slip_tol)
+
+
+def reachable(problem: ContactProblem, solution: Solution, slip_tol: float) -> tuple[Solution, bool] | None:
+    """Return a solution with sticking forces inside their bounds that do what the given ones do.
+
+    The second value says whether that is clear; None where it is clear that there are no such forces.
+    """
+    parts, forces = _parts(problem, solution, slip_tol)
+    mass = dense(problem.mass) if problem.mass is not None else None
+    depth, most, value = deepest_reactions(parts, mass)
+    if most < -CLEAR or not np.isfinite(depth):
+        return None if np.isfinite(depth) else (solution, False)
+    k = problem.rows.count
+    normal, tangential = _with_known(solution, forces, *_spread(parts, forces, value, k))
+    shown = tangential[..., 0] if is_flat(problem) else tangential
+    return replace(solution, normal=normal, tangential=shown), depth > CLEAR
 
 
 def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tuple[list[Part], list[_Force]]:
@@ -89,21 +111,23 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
     slip[:, : moving.shape[1]] = moving
     parts: list[Part] = []
     forces: list[_Force] = []
+    sizes = sides_of(problem)
     for j, mode in enumerate(solution.modes.codes):
         own = slice(rows.first[j], rows.first[j + 1])
         p, mu, load = own.stop - own.start, float(rows.friction[j]), float(solution.normal[j])
+        section: dict[str, Any] = {}
         if mode.plain is Mode.STICK and not rows.plain:
-            mu = least_held(problem, j)
+            mu, section = _section(sizes[j, 2:], p)
         known = not np.isnan(rows.normal_force[j])
         pulls = bool(rows.bilateral[j] and load < 0)
         if mode is Mode.OPEN:
             continue
         if mode.plain is Mode.STICK and mu > 0:
             if known:
-                parts.append(Part(DISC, tangents[own], rub[j, :p], mu * abs(float(rows.normal_force[j]))))
+                parts.append(Part(DISC, tangents[own], rub[j, :p], mu * abs(float(rows.normal_force[j])), **section))
             else:
                 columns = np.vstack([normals[j], tangents[own]])
-                parts.append(Part(CONE, columns, np.append(load, rub[j, :p]), -mu if pulls else mu))
+                parts.append(Part(CONE, columns, np.append(load, rub[j, :p]), -mu if pulls else mu, **section))
             forces.append(_Force(j, not known, None))
         elif not known:
             along = np.zeros(p)
@@ -115,6 +139,16 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
             parts.append(Part(kind, (normals[j] + along @ tangents[own])[None], np.array([load])))
             forces.append(_Force(j, True, along))
     return parts, forces
+
+
+def _section(held: Array, p: int) -> tuple[float, dict[str, Any]]:
+    """Return the radius of what holds a contact at rest, and what more there is to say where it is no disc."""
+    first, second = (float(size) for size in held)
+    if first == second:
+        return first, {}
+    if p == 1:  # the force lies between -first and second
+        return (first + second) / 2, {"centre": (second - first) / (first + second)}
+    return 1.0, {"axes": np.array([first, second])}
 
 
 def _spread(parts: list[Part], forces: list[_Force], x: Array, count: int) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, overload
@@ -10,10 +10,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contact.modes import MODES, Mode, words_of
 from zwang._results.base import Result
 from zwang._results.contact_graph import ContactGraph
 from zwang._results.later import WithLater
+from zwang._results.reaction_boxes import Modes, SolutionEnclosure, UndecidedBox
 from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
 
@@ -32,39 +32,6 @@ class ReactionsStatus(Enum):
     UNDECIDED = "No solution was found, and none is excluded."
     SINGULAR = "The state is a singular point of the configuration space: these accelerations don't carry a motion on."
     INADMISSIBLE = "The state violates a constraint."
-
-
-class Modes(tuple[str, ...]):
-    """The modes of the contacts in their order, in words; ``modes["tip"]`` finds one by its name.
-
-    Examples
-    --------
-    >>> modes = Modes(("open", "slip-"), names=("left", "right"))
-    >>> modes["right"], modes[0], modes == ("open", "slip-")
-    ('slip-', 'open', True)
-    """
-
-    names: tuple[str, ...]
-
-    def __new__(cls, modes: Sequence[str], names: Sequence[str] = ()) -> Modes:
-        made = super().__new__(cls, modes)
-        made.names = tuple(names)
-        return made
-
-    @classmethod
-    def of(cls, codes: Iterable[Mode], names: Sequence[str]) -> Modes:
-        """Return modes given as numbers."""
-        return cls(words_of(codes), names)
-
-    @property
-    def codes(self) -> tuple[Mode, ...]:
-        """The modes as numbers."""
-        return tuple(MODES[word] for word in self)
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            return super().__getitem__(self.names.index(key))
-        return super().__getitem__(key)
 
 
 @storable(shapes={"acceleration": "n", "normal": "k", "tangential": "k ..."})
@@ -176,6 +143,11 @@ class Solution:
     ranges : Ranges
     residual : float
         The largest relative distance of its points from the laws.
+    directions : (k,) array or None
+        Angle of the slip, or at rest of the slip acceleration, of contacts whose friction acts in a plane [rad]; nan
+        where there is none.
+    enclosure : SolutionEnclosure or None
+        Where it is proved to lie, if friction acts in planes and every mode was searched.
     """
 
     names: tuple[str, ...]
@@ -193,6 +165,8 @@ class Solution:
     lines: Points
     ranges: Ranges
     residual: float
+    directions: Array | None = None
+    enclosure: SolutionEnclosure | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "modes", Modes(self.modes, self.names))
@@ -376,6 +350,8 @@ class Reactions(WithLater, Result):
         Whether the velocity satisfies the constraints to second order (always, where the rank is full).
     graph : ContactGraph or None
         Accelerations as functions of the forces, where there is one contact with friction along a line.
+    undecided : tuple of UndecidedBox
+        Boxes of modes and directions that were neither proved to hold a solution nor excluded.
     """
 
     status: ReactionsStatus
@@ -397,6 +373,7 @@ class Reactions(WithLater, Result):
     rank: int | None = None
     in_tangent_cone: bool | None = None
     graph: ContactGraph | None = None
+    undecided: tuple[UndecidedBox, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: all of it, computed."""

@@ -25,6 +25,10 @@ GAP = 1e-8
 SLACK = 1e-11
 """Room for the rounding of the given reactions, relative to the largest."""
 INSIDE = 1e-7
+FLAT = 2e-4
+"""Extent, relative to the largest force, that counts as none in a set without interior: slack opens its cones."""
+LEAST_AXIS = 1e-9
+"""Semi-axes below this, relative to the other one, are taken as this."""
 FAR = 1e6
 """Forces beyond this, relative to the given ones, are looked at for having no bound."""
 SOLVED = ("Solved", "AlmostSolved")
@@ -43,12 +47,18 @@ class Part:
         A solution.
     bound : float
         mu of a cone (negative where it pulls), the radius of a disc.
+    axes : (p,) array, optional
+        Semi-axes of the section at rest where it is no disc, with bound 1 or -1.
+    centre : float
+        Middle of an interval along one tangent, in units of half its length.
     """
 
     kind: int
     columns: Array
     value: Array
     bound: float = 0.0
+    axes: Array | None = None
+    centre: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +105,21 @@ def reaction_set(parts: Sequence[Part], metric: Array | None) -> ReactionSet:
     return _Program(parts, value, np.linalg.qr(stress)[0]).found()
 
 
+def deepest_reactions(parts: Sequence[Part], metric: Array | None) -> tuple[float, float, Array]:
+    """Return how deep inside their bounds reactions with the same effect as the given ones can be.
+
+    Returns
+    -------
+    depth, most : float
+        What was reached, relative to the largest given force, and a bound of it.
+    value : (m,) array
+        The deepest reactions.
+    """
+    value = np.concatenate([part.value for part in parts])
+    stress = self_stress(np.concatenate([part.columns for part in parts]), metric)
+    return _Program(parts, value, np.linalg.qr(stress)[0]).deepest()
+
+
 def self_stress(columns: Array, metric: Array | None) -> Array:
     """Return the combinations (m, d) of forces that do nothing."""
     root = np.eye(columns.shape[1]) if metric is None else np.asarray(np.linalg.cholesky(metric))
@@ -139,8 +164,10 @@ class _Program:
             constant.append((part.bound * x[0] if cone else part.bound / self.load) + SLACK)
             inner.append(1.0)
             rubbing = slice(1, size) if cone else slice(0, size)
-            rows += list(-z[rubbing])
-            constant += list(x[rubbing])
+            narrow = 1.0 if part.axes is None else 1.0 / np.maximum(part.axes, LEAST_AXIS * part.axes.max())
+            rows += list(-(z[rubbing] + part.centre * rows[-1]) * np.reshape(narrow, (-1, 1)))
+            middle = part.centre * (part.bound * x[0] if cone else part.bound / self.load)
+            constant += list((x[rubbing] - middle) * narrow)
             inner += [0.0] * len(x[rubbing])
             self.cones.append(clarabel.SecondOrderConeT(1 + len(x[rubbing])))
         self.rows = np.array(rows).reshape(-1, basis.shape[1])
@@ -174,7 +201,7 @@ class _Program:
         dimension = (
             d
             if self._has_interior()
-            else int(np.linalg.matrix_rank(np.array(points) - points[0], tol=1e-5 * self.load))
+            else int(np.linalg.matrix_rank(np.array(points) - points[0], tol=FLAT * self.load))
         )
         ends = np.array(points[:1]) if dimension == 0 else np.zeros((0, m))
         if dimension == 1 and not rays and len(points) > 2:
@@ -213,8 +240,8 @@ class _Program:
             return None
         return np.asarray(self.basis @ y / np.abs(self.basis @ y).max(), dtype=np.float64)
 
-    def _has_interior(self) -> bool:
-        """Whether some reactions are strictly inside all bounds."""
+    def deepest(self) -> tuple[float, float, Array]:
+        """Return how deep inside all bounds reactions can be (at most 1), a bound of that, and the deepest ones."""
         import clarabel
 
         d = self.basis.shape[1]
@@ -227,7 +254,14 @@ class _Program:
             np.append(self.constant, 1.0),
             [*self.cones, clarabel.NonnegativeConeT(1)],
         )
-        return str(result.status) in SOLVED and float(result.x[-1]) > INSIDE
+        if str(result.status) not in SOLVED:
+            return -np.inf, np.inf, self.value
+        x = self.value + self.load * (self.basis @ np.array(result.x)[:-1])
+        return float(result.x[-1]), -float(result.obj_val_dual), x
+
+    def _has_interior(self) -> bool:
+        """Whether some reactions are strictly inside all bounds."""
+        return self.deepest()[0] > INSIDE
 
     def _least_norm(self) -> Array:
         d = self.basis.shape[1]

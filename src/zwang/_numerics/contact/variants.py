@@ -102,11 +102,3 @@ def least_held(problem: ContactProblem, j: int) -> float:
     if rows.resting is not None and has_rest(problem, j):
         return float(rows.resting[j].min())
     return float(rows.friction[j] if rows.sides is None else rows.sides[j].min())
-
-
-def round_at_rest(problem: ContactProblem, j: int) -> bool:
-    """Whether what holds a contact at rest is a disc, or an interval of one size."""
-    rows = problem.rows
-    if rows.resting is not None and has_rest(problem, j):
-        return bool(rows.resting[j, 0] == rows.resting[j, 1])
-    return rows.sides is None or bool(rows.sides[j, 0] == rows.sides[j, 1])
