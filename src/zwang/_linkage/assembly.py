@@ -13,15 +13,16 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare.constraints import Bilateral, Constraint, Unilateral
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.guides import on_curve
 from zwang._declare.laws import Coulomb, is_law
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.layout import JointLayout
 from zwang._linkage.parts import Bar, BarSlider, Guide, Pin, Place, String
+from zwang._linkage.rough import BLOCK, GROUND, bodies_at
 from zwang._linkage.vectors import Vector, moment, quadratic
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 HALF = sp.Rational(1, 2)
 
@@ -164,8 +165,10 @@ def constraints(parts: Inventory, distances: str, layout: JointLayout) -> Iterat
             if relation.name not in layout.spanning:
                 for axis, gap in zip("xy", layout.difference(relation.first, relation.second), strict=True):
                     yield Bilateral(gap, name=f"{relation.name} {axis}")
+            if relation.friction is not None:
+                yield _in_pin(parts, relation, layout)
         elif isinstance(relation, Guide):
-            yield _on_guide(relation, layout)
+            yield from _on_guide(parts, relation, layout)
         else:
             yield _on_bar(parts, relation, layout)
     for name, axis, gap in layout.closures:
@@ -202,8 +205,65 @@ def _law(friction: Any, slip: Any, scale: Any, where: str) -> Any:
     return law
 
 
-def _on_guide(guide: Guide, layout: JointLayout) -> Constraint:
-    place = layout.position(guide.point)
+def _in_pin(parts: Inventory, pin: Pin, layout: JointLayout) -> Friction:
+    """Return the friction of a pin: of the resultant of both its constraints, against the relative turning."""
+    first, second = pin.between or _turning(parts, pin)
+    slip = pin.radius * (_spin_of(parts, pin, second, layout) - _spin_of(parts, pin, first, layout))
+    if slip == 0:
+        raise DeclarationError(
+            f"{parts.where}: pin '{pin.name}': '{first}' and '{second}' don't turn on each other. Name the bars "
+            "that do in between=."
+        )
+    of = (f"{pin.name} x", f"{pin.name} y")
+    if callable(pin.friction):
+        law = _law(pin.friction, slip, sp.Integer(1), f"pin '{pin.name}'")
+        return Friction(1, slip=law.slip, section=law.section(), of=of, name=pin.name)
+    # The multipliers are the whole bearing force; what rubs is the part along the surface of a dry journal.
+    return Friction(pin.friction / sp.sqrt(1 + pin.friction**2), slip=slip, of=of, name=pin.name)
+
+
+def _turning(parts: Inventory, pin: Pin) -> tuple[str, str]:
+    """Return the two bodies that a pin joins; a DeclarationError lists those among which it is not said."""
+    found = []
+    for point in (pin.first, pin.second):
+        bodies = bodies_at(parts, point)
+        if len(bodies) != 1:
+            meets = f"{', '.join(bodies)} meet" if bodies else "nothing that turns is"
+            raise DeclarationError(
+                f"{parts.where}: pin '{pin.name}' has friction, and {meets} in '{point}'. Say which two bodies turn on "
+                "each other: between=('bar', 'bar'), or 'ground'."
+            )
+        found.append(bodies[0])
+    return found[0], found[1]
+
+
+def _spin_of(parts: Inventory, pin: Pin, body: str, layout: JointLayout) -> Any:
+    """Return the angular velocity of a body by its name."""
+    if body in (GROUND, BLOCK):
+        return sp.Integer(0)
+    known = {bar.name: bar for bar in parts.bars.values()}
+    if body not in known:
+        names = [*known, GROUND]
+        raise DeclarationError(
+            f"{parts.where}: pin '{pin.name}': between= names '{body}', which is no bar. {nearest(body, names)}"
+        )
+    return _spin(known[body], layout)
+
+
+def _on_guide(parts: Inventory, guide: Guide, layout: JointLayout) -> Iterator[Constraint]:
+    """Yield the constraint of a guide; two where it carries the moment of the bar that it is fixed to."""
+    point = parts.points.get(guide.point)
+    if guide.length is None or point is None or point.bar is None:
+        yield _on_curve(guide, layout.position(guide.point), guide.name)
+        return
+    bar = parts.bars[point.bar]
+    for number, sign in ((1, 1), (2, -1)):
+        aside = sign * guide.length / (2 * bar.length)
+        place = layout.on_bar(bar, point.fraction + aside, point.offset).position
+        yield _on_curve(guide, place, f"{guide.name} {number}")
+
+
+def _on_curve(guide: Guide, place: Place, name: str) -> Constraint:
     gap, slip = on_curve(place, guide.implicit, variables=guide.variables)
     scale: Any = sp.Integer(1)
     if not guide.normalized:
@@ -213,8 +273,8 @@ def _on_guide(guide: Guide, layout: JointLayout) -> Constraint:
         scale = sp.sqrt(gradient[0] ** 2 + gradient[1] ** 2)
     law = None if guide.friction is None else _law(guide.friction, slip, scale, f"guide '{guide.name}'")
     if guide.unilateral:
-        return Unilateral(gap, friction=law, restitution=guide.restitution, name=guide.name)
-    return Bilateral(gap, friction=law, name=guide.name)
+        return Unilateral(gap, friction=law, restitution=guide.restitution, name=name)
+    return Bilateral(gap, friction=law, name=name)
 
 
 def _on_bar(parts: Inventory, slider: BarSlider, layout: JointLayout) -> Bilateral:

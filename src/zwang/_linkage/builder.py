@@ -12,7 +12,8 @@ from zwang._declare.system import System
 from zwang._linkage import assembly, layout
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.parts import Bar, BarSlider, Force, GroundPart, Guide, Pin, PointPart, SpringPart, String, Torque
-from zwang._linkage.values import check_name, curve, pair, split, value
+from zwang._linkage.rough import with_rough_ends
+from zwang._linkage.values import check_name, curve, pair, rubbing, split, value
 from zwang.errors import DeclarationError, nearest, printable
 
 LAYOUTS = {"cartesian": layout.cartesian, "joint": layout.joint}
@@ -124,6 +125,8 @@ class Linkage:
         fraction: Any = None,
         offset: Any = 0,
         angle: str | None = None,
+        friction: Any = None,
+        radius: Any = None,
         name: str | None = None,
     ) -> Linkage:
         """Add a rigid bar between two points.
@@ -143,6 +146,9 @@ class Linkage:
         angle : str, optional
             The name of its absolute angle in joint coordinates, from the x axis to the direction first -> second; by
             default ``theta_<point>`` after the point it leads to.
+        friction, radius : expression, optional
+            Coefficient of dry friction in the pins at its ends, and their radius [m]: as of `pin`, against the other
+            bar that ends there, a slider, or the ground. The pins are called ``<name> at <point>``.
         name : str, optional
             The name of its constraint; by default ``first-second``.
         """
@@ -167,6 +173,7 @@ class Linkage:
             value(offset, f"{where}: offset"),
             angle,
             label,
+            *rubbing(friction, radius, where),
         )
         self._parts.relate(bar)
         return self
@@ -193,11 +200,41 @@ class Linkage:
         self._parts.relate(String(first, second, value(length, f"{where}: length", above=0), back, label))
         return self
 
-    def pin(self, first: str, second: str, *, name: str | None = None) -> Linkage:
-        """Join two points: they stay together, by two constraints with the suffixes ' x' and ' y'."""
+    def pin(
+        self,
+        first: str,
+        second: str,
+        *,
+        friction: Any = None,
+        radius: Any = None,
+        between: Sequence[str] | None = None,
+        name: str | None = None,
+    ) -> Linkage:
+        """Join two points: they stay together, by two constraints with the suffixes ' x' and ' y'.
+
+        Parameters
+        ----------
+        first, second : str
+            The points.
+        friction : expression or callable, optional
+            Coefficient mu of dry friction in the pin: a `Friction` with the bound sin(arctan(mu)) of the resultant of
+            both constraints, under the pin's own name. Or a function of the slip that returns a law, whose section
+            then is that of the whole bearing force.
+        radius : expression
+            Of the pin, where it rubs [m]; the slip is this radius times the relative turning.
+        between : two names, optional
+            The bars (or 'ground') that turn on each other, where more than one meets in a point.
+        name : str, optional
+            By default ``first-second``.
+        """
         label = name or f"{first}-{second}"
-        self._parts.two_points(first, second, f"{self._parts.where}: pin '{label}'")
-        self._parts.relate(Pin(first, second, label))
+        where = f"{self._parts.where}: pin '{label}'"
+        self._parts.two_points(first, second, where)
+        if between is not None and (friction is None or isinstance(between, str) or len(tuple(between)) != 2):
+            need = "goes with friction=" if friction is None else f"must be two names; it was given {between!r:.60}"
+            raise DeclarationError(f"{where}: between= {need}.")
+        pair_of = None if between is None else (str(between[0]), str(between[1]))
+        self._parts.relate(Pin(first, second, label, *rubbing(friction, radius, where), pair_of))
         return self
 
     # --- guides ------------------------------------------------------------------------------------------------------
@@ -252,11 +289,16 @@ class Linkage:
         direction: Sequence[Any] | None = None,
         along: Sequence[str] | None = None,
         friction: Any = None,
+        length: Any = None,
         name: str | None = None,
     ) -> Linkage:
         """Keep a point on a straight line: through a place of the ground in a `direction`, or `along` a bar.
 
-        The constraint is the distance from the line, positive to its left; the slip is the velocity along it.
+        The constraint is the distance from the line, positive to its left; the slip is the velocity along it. With a
+        `length` [m] the point is the middle of a guide. Where a bar carries that point (``point(..., on=)``), the guide
+        is fixed to the bar and carries its moment: two constraints, with the suffixes ' 1' and ' 2', at half the length
+        before and behind the point along the bar, each with friction by its own force; together they rub with
+        mu max(abs(N), 2 abs(M)/length). Else it presses evenly, and the length makes no difference.
         """
         label = name or f"{point} slider"
         where = f"{self._parts.where}: slider '{label}'"
@@ -264,6 +306,11 @@ class Linkage:
         if (direction is None) == (along is None):
             raise DeclarationError(f"{where}: give the line by direction=(dx, dy) or by along=('A', 'B').")
         law = friction if friction is None or callable(friction) else value(friction, f"{where}: friction", least=0)
+        size = None if length is None else value(length, f"{where}: length", above=0)
+        if along is not None and size is not None:
+            raise DeclarationError(
+                f"{where}: length= goes with a line of the ground, direction=(dx, dy), not with along=."
+            )
         if along is not None:
             self._parts.relate(BarSlider(point, self._parts.bar(along, where).ends, law, label))
             return self
@@ -271,7 +318,7 @@ class Linkage:
         if dx == 0 and dy == 0:
             raise DeclarationError(f"{where}: direction= is zero, so it gives no line.")
         line, variables = curve(lambda x, y: dx * (y - py) - dy * (x - px), where)
-        self._parts.relate(Guide(point, line, variables, True, False, law, None, label))
+        self._parts.relate(Guide(point, line, variables, True, False, law, None, label, size))
         return self
 
     # --- forces ------------------------------------------------------------------------------------------------------
@@ -313,8 +360,8 @@ class Linkage:
             Cartesian coordinates of the points (sparse constraints, constant masses: what scales), or the absolute
             angles of the bars of a spanning tree from the ground, with loops and guides left as constraints.
         """
-        parts = self._parts
-        placed = self._layout(coordinates)
+        parts = with_rough_ends(self._parts)
+        placed = self._layout(coordinates, parts)
         light = assembly.without_inertia(parts) if coordinates == "cartesian" else None
         if light is not None:
             raise DeclarationError(
@@ -328,15 +375,15 @@ class Linkage:
             forces=assembly.applied_forces(parts, placed),
             constraints=list(assembly.constraints(parts, self.distances, placed)),
             coordinates=placed.coordinates,
-            drawing=self._drawing(placed),
+            drawing=self._drawing(placed, parts),
         )
 
     def drawing(self, *, coordinates: str = "cartesian") -> Drawing:
         """Return points, bars, springs and guides as expressions of the same coordinates as in `system`."""
-        return self._drawing(self._layout(coordinates))
+        parts = with_rough_ends(self._parts)
+        return self._drawing(self._layout(coordinates, parts), parts)
 
-    def _drawing(self, placed: layout.JointLayout) -> Drawing:
-        parts = self._parts
+    def _drawing(self, placed: layout.JointLayout, parts: Inventory) -> Drawing:
         relations = parts.relations.values()
         segments = [bar.ends for bar in parts.bars.values()]
         for item in parts.points.values():
@@ -348,11 +395,11 @@ class Linkage:
         springs = [(item.first, item.second) for item in parts.springs]
         return Drawing(positions, bars=segments, springs=springs, ground=tuple(parts.ground), curves=curves)
 
-    def _layout(self, coordinates: str) -> layout.JointLayout:
+    def _layout(self, coordinates: str, parts: Inventory) -> layout.JointLayout:
         if coordinates not in LAYOUTS:
             known = nearest(str(coordinates), LAYOUTS)
             raise DeclarationError(f"{self._parts.where}: unknown coordinates='{coordinates}'. {known}")
-        return LAYOUTS[coordinates](self._parts)
+        return LAYOUTS[coordinates](parts)
 
     def __repr__(self) -> str:
         parts = self._parts

@@ -90,13 +90,19 @@ def joint(parts: Inventory) -> JointLayout:
             f"{parts.where} has no bar that can turn, so it has no joint coordinates. Use coordinates='cartesian'."
         )
     names = [bar.angle or f"theta_{_far_end(bar, angled[bar])}" for bar in listed]
-    q, _ = coordinates(names, angles=True)
+    # What a rough pin leads to has places of its own: the pin's constraints have its force as their multipliers.
+    floating = [f"{axis}_{step.new}" for step in steps if isinstance(step, _Float) for axis in ("x", "y")]
+    q, v = coordinates([*names, *floating], angles=names)
     layout = _with_ground(parts, q)
-    angles = dict(zip(listed, q, strict=True))
+    own = {item.name: (item, speed) for item, speed in zip(q, v, strict=True)}
+    angles = dict(zip(listed, q[: len(listed)], strict=True))
     for step in steps:
         if isinstance(step, _Join):
             layout.vectors[step.new] = layout.vectors[step.base]
             layout.spanning.add(step.pin)
+        elif isinstance(step, _Float):
+            (x, u), (y, v) = own[f"x_{step.new}"], own[f"y_{step.new}"]
+            layout.vectors[step.new] = Vector((x, y), (u, v))
         elif isinstance(step, _Turn):
             _turn(layout, parts, step, angles[step.bar])
         else:
@@ -131,7 +137,14 @@ class _Join:
     pin: str
 
 
-def _span(parts: Inventory) -> list[_Turn | _Close | _Join]:
+@dataclass(frozen=True)
+class _Float:
+    """A point that is reached through a rough pin: it has coordinates of its own."""
+
+    new: str
+
+
+def _span(parts: Inventory) -> list[_Turn | _Close | _Join | _Float]:
     """Return the steps that reach every point from the ground, nearest points and earlier bars first."""
     carried: dict[tuple[str, str], list[str]] = {ends: [] for ends in parts.bars}
     for point in parts.points.values():
@@ -147,7 +160,8 @@ def _span(parts: Inventory) -> list[_Turn | _Close | _Join]:
         pinned.setdefault(item.second, []).append((item.first, item.name))
     known, done = set(parts.ground), set()
     queue = deque(parts.ground)
-    steps: list[_Turn | _Close | _Join] = []
+    steps: list[_Turn | _Close | _Join | _Float] = []
+    rough = {item.name for item in parts.pins if item.friction is not None}
 
     def reach(names: Iterable[str]) -> None:
         for name in names:
@@ -159,7 +173,7 @@ def _span(parts: Inventory) -> list[_Turn | _Close | _Join]:
         base = queue.popleft()
         for partner, pin in pinned.get(base, ()):
             if partner not in known:
-                steps.append(_Join(partner, base, pin))
+                steps.append(_Float(partner) if pin in rough else _Join(partner, base, pin))
                 reach([partner])
         for bar in touching[base]:
             if bar in done:

@@ -31,7 +31,7 @@ class PointPart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A rigid bar; `inertia` None means uniform, `mass` 0 means massless."""
+    """A rigid bar; `inertia` None means uniform, `mass` 0 means massless; `friction` rubs at the pins of its ends."""
 
     first: str
     second: str
@@ -42,6 +42,8 @@ class Bar:
     offset: Any
     angle: str | None
     name: str
+    friction: Any = None
+    radius: Any = None
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -62,11 +64,14 @@ class String:
 
 @dataclass(frozen=True)
 class Pin:
-    """Two points that stay together."""
+    """Two points that stay together; with friction, `between` two bodies that turn on each other at a radius."""
 
     first: str
     second: str
     name: str
+    friction: Any = None
+    radius: Any = None
+    between: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Guide:
     friction: Any
     restitution: Any
     name: str
+    length: Any = None
 
 
 @dataclass(frozen=True)

@@ -84,3 +84,15 @@ def curve(implicit: Callable[..., Any] | str, where: str) -> tuple[Any, tuple[An
     if not isinstance(expr, sp.Expr) or not expr.free_symbols & {x, y}:
         raise DeclarationError(f"{where}: the curve must depend on x and y; it is {expr!r}.")
     return expr, (x, y)
+
+
+def rubbing(friction: Any, radius: Any, where: str) -> tuple[Any, Any]:
+    """Return the friction and the radius of a pin, None and None for a smooth one."""
+    if friction is None:
+        if radius is not None:
+            raise DeclarationError(f"{where}: radius= is given and no friction=. Give friction= the coefficient mu.")
+        return None, None
+    if radius is None:
+        raise DeclarationError(f"{where}: friction= needs the radius at which the pin rubs. Give radius= [m].")
+    law = friction if callable(friction) else value(friction, f"{where}: friction", least=0)
+    return law, value(radius, f"{where}: radius", above=0)

@@ -30,10 +30,11 @@ from zwang._numerics.contact.pieces import (
 from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.residual import scales_of
 from zwang._numerics.contact.rest import holding, settled
-from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
+from zwang._numerics.contact.scaled import Reduced, has_resultants, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
+from zwang._reactions.pins import reactions_of_pins
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
 from zwang._reactions.single_contact import contact_graph
@@ -162,6 +163,8 @@ def reactions_of_problem(
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
     options = SolverOptions(tol, slip_tol, every, budget, certify, report, exact, partial)
     origin = subject.provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
+    if has_resultants(problem):
+        return in_given_units(problem, _with_pins(problem, called, options, subject, origin, ranges=ranges))
     if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
         return in_given_units(problem, _planar(problem, called, options, subject, origin))
     found = reactions_by_solvers(
@@ -178,6 +181,33 @@ def reactions_of_problem(
         report=report,
     )
     return in_given_units(problem, found)
+
+
+def _with_pins(
+    problem: ContactProblem,
+    names: tuple[str, ...],
+    options: SolverOptions,
+    subject: Subject,
+    origin: Provenance,
+    *,
+    ranges: bool,
+) -> Reactions:
+    """Return the answer where friction goes with resultants."""
+    if not is_planar(problem, slip_tol=options.slip_tol):
+        raise DeclarationError(
+            f"{subject.name}: friction of resultants together with friction in planes at rest has no solver. Give each "
+            "contact that rests friction along lines."
+        )
+    return reactions_of_pins(
+        problem,
+        names,
+        origin,
+        tol=options.tol,
+        slip_tol=options.slip_tol,
+        ranges=ranges,
+        name=subject.name,
+        coordinates=tuple(subject.coordinates),
+    )
 
 
 def _fits(problem: ContactProblem) -> bool:

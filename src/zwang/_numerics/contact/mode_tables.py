@@ -36,6 +36,8 @@ class Law(enum.Enum):
     BILATERAL_SIGNED = "bilateral, frictionless, loads other friction"
     FOLLOWS_REST = "friction on another contact's normal force, at rest"
     FOLLOWS_SLIDING = "friction on another contact's normal force, sliding"
+    RESULTANT_REST = "friction of a resultant, at rest"
+    RESULTANT_SLIDING = "friction of a resultant, sliding"
     TRESCA_REST = "given bound, at rest"
     KNOWN = "force known in advance"
 
@@ -186,6 +188,8 @@ def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
         return _bilateral_signed()
     if law is Law.FOLLOWS_REST:
         return _follows(sides)
+    if law is Law.RESULTANT_REST:
+        return _resultant()
     if law is Law.FOLLOWS_SLIDING:
         return ModeTable((ModeConditions((_edge(sides[0], 1),), (), (), ()),), {}, {}, (), follows=sides[0])
     return ModeTable((ModeConditions((), (), (), ()),), {}, {}, ())
@@ -385,3 +389,11 @@ def _follows(sides: Sides) -> ModeTable:
     pairs = (("below", "slip", 1), ("above", "slip", -1))
     rows: dict[str, Form] = {"slip": _SLIP, "above": cone[1]}
     return ModeTable((stick, forth, back), {"below": (0, 1)}, rows, pairs, follows=sides[0])
+
+
+def _resultant() -> ModeTable:
+    # What is linear of it; the size of T is not, and is looked after in `pins`.
+    stick = ModeConditions((_SLIP,), (), (), ("slip",))
+    forth = ModeConditions((), (_SLIP,), (BACKWARDS,), (), strict=("slip",))
+    back = ModeConditions((), (_MINUS_SLIP,), (BACKWARDS,), (), strict=("slip",), turned=True)
+    return ModeTable((stick, forth, back), {}, {}, ())

@@ -133,6 +133,11 @@ class Reduced:
         return result
 
 
+def has_resultants(problem: ContactProblem) -> bool:
+    """Whether the friction of some contact goes with the resultant of several forces."""
+    return any(len(others) > 1 for others in problem.rows.of)
+
+
 def is_planar(problem: ContactProblem, *, slip_tol: float = 0.0) -> bool:
     """Whether every contact has a friction force along a known line (or none)."""
     rows = problem.rows
@@ -150,8 +155,12 @@ def law_of(problem: ContactProblem, j: int, sliding: bool) -> Law:
     rows = problem.rows
     rubs = rows.friction[j] > 0 or (not sliding and rows.sides is not None and rows.sides[j].max() > 0)
     if rows.of and rows.of[j] and np.isnan(rows.given_load(j)):
-        return Law.KNOWN if not rubs else Law.FOLLOWS_SLIDING if sliding else Law.FOLLOWS_REST
-    if rows.of and rows.bilateral[j] and not rubs and any(j in others for others in rows.of):
+        if not rubs:
+            return Law.KNOWN
+        if len(rows.of[j]) > 1:
+            return Law.RESULTANT_SLIDING if sliding else Law.RESULTANT_REST
+        return Law.FOLLOWS_SLIDING if sliding else Law.FOLLOWS_REST
+    if rows.of and rows.bilateral[j] and not rubs and any((j,) == others for others in rows.of):
         return Law.BILATERAL_SIGNED if np.isnan(rows.normal_force[j]) else Law.KNOWN
     if not np.isnan(given := rows.given_load(j)):
         return Law.TRESCA_REST if rubs and not sliding and given != 0 else Law.KNOWN
@@ -186,6 +195,8 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
             direction[j, :p] = slip / speed if sliding else np.eye(p)[0]
         if law in FOLLOWING:
             master[j] = rows.of[j][0]
+        elif law in RESULTANTS:
+            pass
         elif law in {Law.TRESCA_REST, Law.KNOWN}:
             given = given if np.isfinite(given) else 0.0
             known_normal[j] = 0.0 if rows.of and rows.of[j] else given
@@ -214,11 +225,12 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     parts = (laws, sizes, bounds, normal, tangent)
     forces = (direction, known_normal, known_tangential)
     static = tuple(j for j in special if has_rest(problem, j))
-    special += tuple(j for j, law in enumerate(laws) if law in FOLLOWING and j not in special)
+    special += tuple(j for j, law in enumerate(laws) if law in FOLLOWING | RESULTANTS and j not in special)
     return _scale(problem, force, jacobian, np.array(biases), parts, forces, special, static, master)
 
 
-AT_REST = frozenset({Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST, Law.FOLLOWS_REST})
+AT_REST = frozenset({Law.UNILATERAL_REST, Law.BILATERAL_REST, Law.TRESCA_REST, Law.FOLLOWS_REST, Law.RESULTANT_REST})
+RESULTANTS = frozenset({Law.RESULTANT_REST, Law.RESULTANT_SLIDING})
 FOLLOWING = frozenset({Law.FOLLOWS_REST, Law.FOLLOWS_SLIDING})
 
 

@@ -21,9 +21,10 @@ from zwang._numerics.contact.gauss_projection import gauss_projection
 from zwang._numerics.contact.merging import maximal
 from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
 from zwang._numerics.contact.pieces import Piece, nearness, pieces_of
+from zwang._numerics.contact.pins import pin_solutions
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.residual import residual_of, scales_of
-from zwang._numerics.contact.scaled import Reduced, is_planar, reduce
+from zwang._numerics.contact.scaled import Reduced, has_resultants, is_planar, reduce
 from zwang._numerics.contact.variants import special_contacts, variants
 
 Array = NDArray[np.float64]
@@ -95,14 +96,20 @@ def _loaded(problem: ContactProblem) -> Jumps:
     if not is_planar(problem) or problem.rows.count > ENUMERATED:
         return Jumps((), False)
     reduced, scales = reduce(problem), scales_of(problem)
-    outcome = find_modes(reduced, tol=TOL, budget=BUDGET)
-    pieces = maximal(reduced, pieces_of(reduced, outcome, TOL), TOL)
+    if has_resultants(problem):
+        pins = pin_solutions(problem, reduced, tol=TOL, ranges=False)
+        points, complete, continuum = [one.z for one in pins.solutions], not pins.undecided, False
+    else:
+        outcome = find_modes(reduced, tol=TOL, budget=BUDGET)
+        pieces = maximal(reduced, pieces_of(reduced, outcome, TOL), TOL)
+        points, complete = [z for piece in pieces for z in _points(piece)], outcome.finished
+        continuum = any(not piece.unique for piece in pieces)
     found: list[Jump] = []
-    for z in (z for piece in pieces for z in _points(piece)):
+    for z in points:
         forces = (reduced.acceleration(z), *reduced.forces(z))
         if all(_differ(forces[0], other.w) for other in found):
             found.append(Jump(*forces, residual_of(problem, *forces, scales).largest))
-    return Jumps(tuple(found), outcome.finished, any(not piece.unique for piece in pieces))
+    return Jumps(tuple(found), complete, continuum)
 
 
 def _of_variants(problem: ContactProblem, special: Sequence[int]) -> tuple[Jump, ...]:
