@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Bilateral": "zwang._declare",
+    "Bodies": "zwang._bodies",
     "CompileError": "zwang.errors",
     "Contact": "zwang._numerics.contact.problem",
     "ContactProblem": "zwang._numerics.contact.problem",
@@ -77,6 +78,7 @@ _MODULES = {
 
 __all__ = [
     "Bilateral",
+    "Bodies",
     "CompileError",
     "Contact",
     "ContactProblem",
@@ -140,6 +142,7 @@ __all__ = [
 if TYPE_CHECKING:
     from zwang import errors, gallery, papers, pictures, results
     from zwang._asymptotics import asymptotics
+    from zwang._bodies import Bodies
     from zwang._compile import Model, compile
     from zwang._declare import (
         Bilateral,

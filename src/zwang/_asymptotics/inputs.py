@@ -104,7 +104,7 @@ def set_aside(system: System) -> list[str]:
 
 def read_expression(system: System, given: Any, what: str) -> Any:
     """Return an expression of the coordinates and parameters, given as text or with symbols."""
-    reader = Reader(system.name, system.coordinates, system.expressions().values())
+    reader = Reader(system.name, system.coordinates, system.expressions().values(), system.dependents)
     expr = reader(as_expression(given, f"{system.name}: {what}"), what)
     for symbol in expr.free_symbols:
         if isinstance(symbol, Velocity) or (isinstance(symbol, Coordinate) and symbol not in system.coordinates):

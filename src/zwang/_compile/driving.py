@@ -391,6 +391,8 @@ def substituted(system: System, put: Callable[[Any], Any]) -> System:
     }
     if system.mass is not None:
         changes |= {"mass": system.mass.applyfunc(put), "force": system.force.applyfunc(put)}
+    elif system.tree is not None:
+        changes |= {"tree": system.tree.with_loads(put), "potential": put(system.added_potential)}
     else:
         changes |= {"kinetic": put(system.kinetic), "potential": put(system.potential)}
     return system.replace(**changes)

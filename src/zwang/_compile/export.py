@@ -134,7 +134,7 @@ class _Export:
     def _given(self, events: Sequence[Any]) -> list[Node]:
         system, symbols = self.system, self.program.symbols(self.system)
         convert = Converter(self.program.graph, symbols)
-        reader = Reader(system.name, system.coordinates, system.expressions().values())
+        reader = Reader(system.name, system.coordinates, system.expressions().values(), system.dependents)
         found = []
         for item in events:
             expr = reader(as_expression(getattr(item, "expr", item), f"{system.name}: to_c: events"), "to_c: events")

@@ -26,6 +26,7 @@ def transformed(
     system: Any, change: Mapping[Any, Any], coordinates: Sequence[Coordinate] | None, name: str | None
 ) -> Any:
     """Return the system in the coordinates in which `change` expresses the old ones."""
+    system = written_out(system)
     old = _old_coordinates(system, change)
     new = _new_coordinates(system, old, coordinates)
     velocities = [item.velocity for item in new]
@@ -71,6 +72,30 @@ def _event(system: Any, event: Any, put: Any, old: Mapping[Any, Any]) -> Any:
                     "coordinates. Keep that coordinate, or leave the event out."
                 )
     return event.map(put)
+
+
+def written_out(system: Any) -> Any:
+    """Return a system of bodies declared by its energies, in coordinates and velocities alone; others as they are."""
+    tree = system.tree
+    if tree is None:
+        return system
+    forces = {q: tree.expanded(force) for q, force in system.forces.items()}
+    for load in tree.loads:
+        for force, along in load.pairs:
+            push, speed = tree.expanded(force), tree.expanded(along)
+            for q in system.coordinates:
+                slope = sp.diff(speed, q.velocity)
+                if slope != 0:
+                    forces[q] = forces.get(q, 0) + push * slope
+    return type(system)(
+        name=system.name,
+        coordinates=system.coordinates,
+        kinetic=tree.kinetic,
+        potential=system.potential,
+        forces=forces,
+        constraints=[item.map(tree.expanded) for item in system.constraints],
+        events=[event.map(tree.expanded) for event in system.events],
+    )
 
 
 def _rate(expr: Any, new: Sequence[Any], velocities: Sequence[Any]) -> Any:

@@ -16,7 +16,7 @@ from zwang._declare.constraints import Unilateral
 from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
 from zwang._declare.shapes import FORMS, Form
-from zwang._declare.symbols import Coordinate, Time, Velocity, parameter, symbol_table
+from zwang._declare.symbols import Coordinate, Dependent, Time, Velocity, parameter, symbol_table
 from zwang._plot.scene import Scene, Solid, outlines_of
 from zwang.errors import DeclarationError, nearest
 
@@ -100,6 +100,8 @@ class Drawing:
     traces: Sequence[str] | None = field(default=None, kw_only=True)
     ground: Sequence[str] = field(default=(), kw_only=True)
     scale: Any = field(default=None, kw_only=True)
+    tree: Any = field(default=None, kw_only=True, repr=False, compare=False)
+    """The bodies of its system: what places of theirs are, where symbols stand for them."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -197,6 +199,7 @@ class Drawing:
                 for name, body in self.bodies.items()
             },
             scale=None if self.scale is None else change(self.scale),
+            tree=self.tree,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -256,6 +259,8 @@ class Drawing:
     def _rows(self, expressions: list[Any], values: Mapping[Any, Any]) -> Array:
         """Return numbers, (states, expressions)."""
         known = values if "t" in values else {"t": 0.0, **values}
+        if self.tree is not None and any(item.has(Dependent) for item in expressions):
+            known = {**known, **self.tree.numbers(known)}
         given = {getattr(key, "name", key) for key in known}
         for item in expressions:
             for symbol in item.free_symbols:

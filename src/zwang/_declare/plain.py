@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,11 @@ from zwang._declare.drawing import Drawing
 from zwang._declare.event_list import event_dict, event_of
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
 from zwang._declare.symbols import Input, coordinates, kind_of, parameter, rate, symbol_table
+from zwang._declare.tree import Load
 from zwang.errors import DeclarationError, nearest
+
+BUILDER = "zwang._bodies"
+"""Whose `built` makes a system of bodies; it stands above this room, and is asked by its name as laws are."""
 
 
 def save(
@@ -56,6 +60,9 @@ def to_dict(system: Any) -> dict[str, Any]:
         n = len(system.coordinates)
         plain["mass"] = [[text(system.mass[i, j]) for j in range(n)] for i in range(n)]
         plain["force"] = [text(item) for item in system.force]
+    elif system.tree is not None:
+        kept = ("schema", "name", "parameters", "assumptions", "inputs")
+        return {key: plain[key] for key in kept if key in plain} | _tree_dict(system)
     else:
         plain["kinetic"] = text(system.kinetic)
         if system.potential != 0:
@@ -64,6 +71,38 @@ def to_dict(system: Any) -> dict[str, Any]:
         plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
     if len(system.constraints):
         plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+    if system.events:
+        plain["event"] = [event_dict(item) for item in system.events]
+    if system.drawing is not None:
+        plain["drawing"] = system.drawing.to_dict()
+    if system.units:
+        plain["units"] = dict(system.units)
+    return plain
+
+
+def _tree_dict(system: Any) -> dict[str, Any]:
+    """Return what a tree of bodies was told, and what of the system is not just what follows from it."""
+    text, tree = _expressions.to_text, system.tree
+    plain: dict[str, Any] = dict(tree.told)
+    constraints, forces, potential, loads = tree.made
+    changed = []
+    if tuple(system.constraints) != constraints:
+        plain["constraint"] = [_constraint_dict(item) for item in system.constraints]
+        changed.append("constraints")
+    if dict(system.forces) != forces:
+        plain["forces"] = {key.name: text(value) for key, value in system.forces.items()}
+        changed.append("forces")
+    if system.added_potential != potential:
+        plain["potential"] = text(system.added_potential)
+        changed.append("potential")
+    if tree.loads != loads:
+        plain["push"] = [
+            {"name": load.name, "force": [text(f) for f, _ in load.pairs], "along": [text(u) for _, u in load.pairs]}
+            for load in tree.loads
+        ]
+        changed.append("loads")
+    if changed:
+        plain["changed"] = changed
     if system.events:
         plain["event"] = [event_dict(item) for item in system.events]
     if system.drawing is not None:
@@ -108,6 +147,8 @@ def restored(cls: Any, plain: Mapping[str, Any], modules: tuple[str, ...] = ()) 
 def declared(plain: Mapping[str, Any], cls: Any) -> Any:
     """Return the system, of a class, of a dictionary that has been checked."""
     name = plain["name"]
+    if "body" in plain:
+        return _with_tree(plain, cls)
     positions, _ = coordinates(plain["coordinates"], angles=plain.get("angles", ()))
     table: dict[str, Any] = dict(symbol_table(positions))
 
@@ -147,6 +188,50 @@ def declared(plain: Mapping[str, Any], cls: Any) -> Any:
     if "units" in plain:
         arguments["units"] = plain["units"]
     return cls(**arguments)
+
+
+def _with_tree(plain: Mapping[str, Any], cls: Any) -> Any:
+    """Return the system of a file of bodies: its builder is told again, and what was changed since then is put in."""
+    kinds = plain.get("assumptions", {})
+    symbols: dict[str, Any] = {label: parameter(label, kinds.get(label)) for label in plain.get("parameters", ())}
+    symbols |= {label: Input(label) for label in plain.get("inputs", ())}
+    built = import_module(BUILDER).built(plain, symbols)
+    known = {item.name: item for item in built.parameters}
+    table: dict[str, Any] = {**known, **symbols, **built.tree.dependents, **symbol_table(built.coordinates)}
+
+    def new(label: str) -> Any:
+        return table.setdefault(label, parameter(label))
+
+    def read(text: str, where: str, more: Mapping[str, Any] | None = None) -> Any:
+        place = f"{plain['name']}: {where}"
+        names = {**table, **more} if more else table
+        return _expressions.parse(text, names, where=place, parameters=new, functions={"rate": rate})
+
+    changed = plain.get("changed", ())
+    relations = [_constraint(entry, read) for entry in plain.get("constraint", ())]
+    forces = {key: read(value, f"forces, {key}") for key, value in plain.get("forces", {}).items()}
+    changes: dict[str, Any] = {}
+    if relations or "constraints" in changed:
+        changes["constraints"] = [*(() if "constraints" in changed else built.constraints), *relations]
+    if forces or "forces" in changed:
+        changes["forces"] = forces if "forces" in changed else {**built.forces, **forces}
+    if "potential" in plain or "potential" in changed:
+        changes["potential"] = read(plain.get("potential", "0"), "potential")
+    if "loads" in changed:
+        changes["tree"] = replace(built.tree, loads=tuple(_load(entry, read) for entry in plain.get("push", ())))
+    changes["events"] = [event_of(entry, read) for entry in plain.get("event", [])]
+    if "drawing" in plain:
+        changes["drawing"] = _drawing(plain["drawing"], {}, plain["name"])
+    if "units" in plain:
+        changes["units"] = plain["units"]
+    return built.replace(**changes)
+
+
+def _load(entry: Mapping[str, Any], read: Any) -> Load:
+    """Return forces along velocities as they stand in a file."""
+    where = f"push '{entry['name']}'"
+    pairs = zip(entry["force"], entry["along"], strict=True)
+    return Load(entry["name"], tuple((read(force, where), read(along, where)) for force, along in pairs))
 
 
 def _drawing(plain: Mapping[str, Any], definitions: Mapping[str, Any], name: str) -> Drawing:

@@ -23,6 +23,8 @@ def as_text(system: Any) -> str:
         rows.append(("inputs", ", ".join(symbol.name for symbol in system.inputs)))
     if system.mass is not None:
         rows += [("mass", _matrix(system.mass)), ("force", _matrix(system.force.T))]
+    elif system.tree is not None:
+        rows += _tree_rows(system)
     else:
         rows.append(("kinetic", str(system.kinetic)))
         if system.potential != 0:
@@ -40,10 +42,26 @@ def as_text(system: Any) -> str:
     return "\n".join([f"System '{system.name}'", *lines])
 
 
+def _tree_rows(system: Any) -> list[tuple[str, str]]:
+    """Return what a tree is made of, and energies beside its own."""
+    tree = system.tree
+    rows = [("bodies", ", ".join(f"{body.name} ({body.mass})" for body in tree.bodies.values()))]
+    rows.append(("joints", ", ".join(f"{item.name}: {item.kind} on {item.first}" for item in tree.joints)))
+    if any(item != 0 for item in tree.gravity):
+        rows.append(("gravity", ", ".join(str(item) for item in tree.gravity)))
+    if system.added_potential != 0:
+        rows.append(("potential", str(system.added_potential)))
+    return rows + [(load.name, ", ".join(str(force) for force, _ in load.pairs)) for load in tree.loads]
+
+
 def as_latex(system: Any) -> str:
     """Return the declaration as an aligned block of LaTeX, without dollar signs."""
     if system.mass is not None:
         lines = [rf"{sp.latex(system.mass)}\,\ddot q &= {sp.latex(system.force)} + \text{{reactions}}"]
+    elif system.tree is not None:
+        lines = [
+            rf"\text{{{_latex_words(label)}}} &: \text{{{_latex_words(text)}}}" for label, text in _tree_rows(system)
+        ]
     else:
         lines = [f"T &= {sp.latex(system.kinetic)}"]
         if system.potential != 0:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from zwang import _expressions
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
-from zwang._declare.symbols import Coordinate, Input, Velocity, inputs, parameter, rate, symbol_table
+from zwang._declare.symbols import (
+    Coordinate,
+    Dependent,
+    DependentVelocity,
+    Input,
+    Velocity,
+    inputs,
+    parameter,
+    rate,
+    symbol_table,
+)
+from zwang._declare.tree import Tree
 from zwang.errors import DeclarationError, nearest
 
 LONGEST_UNIT = 60
@@ -19,9 +31,15 @@ LONGEST_UNIT = 60
 class Reader:
     """Turns texts into expressions with the symbols of one system, and checks what it is given."""
 
-    def __init__(self, system: str, q: tuple[Coordinate, ...], expressions: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        system: str,
+        q: tuple[Coordinate, ...],
+        expressions: Iterable[Any],
+        dependents: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.system = system
-        self.table: dict[str, Any] = {}
+        self.table: dict[str, Any] = dict(dependents)
         for expr in expressions:
             for symbol in expr.free_symbols:
                 if not isinstance(symbol, Text):
@@ -45,9 +63,17 @@ class Reader:
         return self.table.setdefault(name, parameter(name))
 
 
-def raw_expressions(name: str, kinetic: Any, potential: Any, forces: Any, mass: Any, force: Any) -> dict[str, Any]:
+def raw_expressions(
+    name: str, kinetic: Any, potential: Any, forces: Any, mass: Any, force: Any, tree: Any = None
+) -> dict[str, Any]:
     """Return the expressions of the equations of motion by place, texts still unread."""
-    if (kinetic is None) == (mass is None):
+    if tree is not None:
+        if not isinstance(tree, Tree) or not (kinetic is None and mass is None and force is None):
+            raise DeclarationError(
+                f"{name}: tree= is what zw.Bodies makes, and stands in place of kinetic=, mass= and force=. Use "
+                "Bodies(...).system()."
+            )
+    elif (kinetic is None) == (mass is None):
         raise DeclarationError(f"{name}: give either kinetic= (and potential=) or mass= and force=, one of the two.")
     if mass is not None and (force is None or potential is not None):
         raise DeclarationError(f"{name}: mass= needs force= beside it, and no potential= (put -grad V into force=).")
@@ -56,8 +82,9 @@ def raw_expressions(name: str, kinetic: Any, potential: Any, forces: Any, mass: 
             f"{name}: force= goes with mass=. Beside kinetic= use forces={{coordinate: expression}}."
         )
     found: dict[str, Any] = {}
-    if kinetic is not None:
-        found["kinetic"] = as_expression(kinetic, f"{name}: kinetic")
+    if mass is None:
+        if kinetic is not None:
+            found["kinetic"] = as_expression(kinetic, f"{name}: kinetic")
         if potential is not None:
             found["potential"] = as_expression(potential, f"{name}: potential")
     else:
@@ -98,12 +125,18 @@ def named_constraints(name: str, constraints: Iterable[Any]) -> list[Constraint]
     return listed
 
 
-def coordinate_order(name: str, coordinates: Any, expressions: list[Any]) -> tuple[Coordinate, ...]:
+def coordinate_order(
+    name: str, coordinates: Any, expressions: list[Any], tree: Tree | None = None
+) -> tuple[Coordinate, ...]:
     """Return the coordinates of the system in their order."""
+    if tree is not None:
+        coordinates = tree.coordinates
     found: set[Coordinate] = set()
     for expr in expressions:
         for symbol in expr.free_symbols:
-            if isinstance(symbol, Coordinate):
+            if isinstance(symbol, (Dependent, DependentVelocity)):
+                _require_own(name, symbol, tree)
+            elif isinstance(symbol, Coordinate):
                 found.add(symbol)
             elif isinstance(symbol, Velocity):
                 found.add(symbol.coordinate)
@@ -176,6 +209,15 @@ def read_units(system: Any, given: Mapping[Any, str] | None) -> Mapping[str, str
             )
         found[name] = unit
     return Frozen(found)
+
+
+def _require_own(name: str, symbol: Any, tree: Tree | None) -> None:
+    """Refuse the place of a body that the system doesn't have."""
+    if tree is None or symbol.name not in tree.dependents:
+        raise DeclarationError(
+            f"{name}: '{symbol}' stands for the place of a body that this system does not have. Use it in a system "
+            "of its own Bodies."
+        )
 
 
 def find_coordinate(name: str, key: Any, q: tuple[Coordinate, ...]) -> Coordinate:

@@ -138,5 +138,68 @@ class Hull(Form):
         return places[[*order, order[0]]]
 
 
-FORMS: dict[str, type[Form]] = {"sphere": Sphere, "box": Box, "capsule": Capsule, "hull": Hull}
+@dataclass(frozen=True)
+class Cylinder(Form):
+    """A cylinder about the z axis of this length, its middle in the origin; in the plane a disc.
+
+    Examples
+    --------
+    >>> float(Cylinder(2, 1).outline(float).max())
+    2.0
+    """
+
+    radius: Any
+    length: Any
+
+    def outline(self, number: Callable[[Any], float]) -> Array:
+        """Return a circle: it is seen along its axis."""
+        return Sphere(self.radius).outline(number)
+
+
+@dataclass(frozen=True)
+class HalfSpace(Form):
+    """All places x with normal . x <= offset: a floor, a wall.
+
+    Examples
+    --------
+    >>> HalfSpace((0, 0, 1)).offset
+    0
+    """
+
+    normal: Sequence[Any]
+    offset: Any = 0
+
+    def __post_init__(self) -> None:
+        normal = tuple(self.normal) if hasattr(self.normal, "__iter__") and not isinstance(self.normal, str) else ()
+        if len(normal) != 3 or all(item == 0 for item in normal):
+            raise DeclarationError(
+                f"HalfSpace: the normal must have three components; it was given {self.normal!r:.60}."
+            )
+        object.__setattr__(self, "normal", normal)
+
+    def expressions(self) -> list[Any]:
+        """Return the components of the normal and the offset in a row."""
+        return [*self.normal, self.offset]
+
+    def map(self, change: Callable[[Any, str], Any]) -> HalfSpace:
+        """Return it with every expression changed."""
+        return HalfSpace([change(item, "normal") for item in self.normal], change(self.offset, "offset"))
+
+
+@dataclass(frozen=True)
+class Implicit(Form):
+    """All places where an expression of x, y, z is at most zero, such as ``"x**2 + y**2 - z"``."""
+
+    expr: Any
+
+
+FORMS: dict[str, type[Form]] = {
+    "sphere": Sphere,
+    "box": Box,
+    "capsule": Capsule,
+    "hull": Hull,
+    "cylinder": Cylinder,
+    "halfspace": HalfSpace,
+    "implicit": Implicit,
+}
 """Their keys in model files."""

@@ -90,6 +90,38 @@ class Velocity(_Role):
         return rf"\dot{{{printer._print_Symbol(self.coordinate)}}}"
 
 
+class Dependent(Coordinate):
+    """A Cartesian coordinate of a body that follows from the coordinates of its system; made by a `Tree`."""
+
+    __slots__ = ()
+
+    @property
+    def velocity(self) -> DependentVelocity:
+        """The symbol of its time derivative."""
+        partner: DependentVelocity = _made(
+            DependentVelocity, VELOCITY_PREFIX + self.name, self.angle, self.place, self.call
+        )
+        return partner
+
+
+class DependentVelocity(Velocity):
+    """The time derivative of a `Dependent`."""
+
+    __slots__ = ()
+
+    @property
+    def coordinate(self) -> Dependent:
+        """What it is the derivative of."""
+        partner: Dependent = dependent(self.name.removeprefix(VELOCITY_PREFIX))
+        return partner
+
+
+def dependent(name: str) -> Dependent:
+    """Return the symbol of a Cartesian coordinate of a body that follows from the coordinates of its system."""
+    made: Dependent = _made(Dependent, name, False, 0, "")
+    return made
+
+
 @lru_cache(maxsize=20_000)
 def _made(cls: type[_R], name: str, angle: bool, place: int, call: str) -> _R:
     """Return a symbol, the same object where possible: equality is by content, but identity is quicker to see."""

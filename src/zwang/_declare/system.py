@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from zwang._declare.frozen import Frozen
 from zwang._declare.switches import Event, Reaction
 from zwang._declare.symbols import Coordinate, Input, Time, Velocity
 from zwang._declare.symbols import t as time
+from zwang._declare.tree import Tree
 from zwang.errors import DeclarationError, nearest, printable
 
 
@@ -33,6 +35,9 @@ class System:
         Coordinate (symbol or name) -> generalized force, of coordinates, velocities and time. May be piecewise.
     mass, force : matrix and vector, optional
         Instead of the energies: the equations ``mass(q) a = force(q, v, t) + reactions`` with nothing added.
+    tree : Tree, optional
+        Instead of the kinetic energy: rigid bodies joined as a tree, as `Bodies` makes them. The equations come from a
+        recursion over the bodies; `potential` is then energy beside that of their weight.
     constraints : sequence of Bilateral, Unilateral, Friction, optional
         The constraints, addressed by their names.
     coordinates : sequence of Coordinate, optional
@@ -75,6 +80,7 @@ class System:
         forces: Mapping[Any, Any] | None = None,
         mass: Any = None,
         force: Any = None,
+        tree: Tree | None = None,
         constraints: Iterable[Constraint] = (),
         coordinates: Sequence[Coordinate] | None = None,
         events: Iterable[Event] = (),
@@ -87,31 +93,35 @@ class System:
             raise DeclarationError(f"System: name= must be a printable text; it was given {name!r}.")
         self._set("name", name)
         listed = reading.named_constraints(name, constraints)
-        raw = reading.raw_expressions(name, kinetic, potential, forces, mass, force)
+        raw = reading.raw_expressions(name, kinetic, potential, forces, mass, force, tree)
         given = [*raw.values(), *(expr for item in listed for expr in item.expressions().values())]
-        q = reading.coordinate_order(name, coordinates, given)
-        reader = reading.Reader(name, q, [*given, *reading.declared_inputs(name, inputs, q)])
+        own = {} if tree is None else tree.expressions()
+        q = reading.coordinate_order(name, coordinates, [*given, *own.values()], tree)
+        known_symbols = [*given, *own.values(), *reading.declared_inputs(name, inputs, q)]
+        reader = reading.Reader(name, q, known_symbols, {} if tree is None else tree.dependents)
+        self._set("tree", tree)
         self._set("coordinates", q)
         self._set("velocities", tuple(item.velocity for item in q))
         known = {where: reader(expr, where) for where, expr in raw.items()}
         relations = [reading.read_constraint(item, reader) for item in listed]
         self._set("constraints", Constraints(relations))
-        self._set("kinetic", known.get("kinetic"))
-        self._set("potential", known.get("potential", sp.Integer(0)) if kinetic is not None else None)
+        self._set("_kinetic", known.get("kinetic"))
+        self._set("added_potential", known.get("potential", sp.Integer(0)) if mass is None else None)
         n = len(q)
         self._set("mass", None if mass is None else sp.ImmutableMatrix(n, n, lambda i, j: known[f"mass[{i}, {j}]"]))
         self._set("force", None if force is None else sp.ImmutableMatrix(n, 1, lambda i, _: known[f"force[{i}]"]))
         applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
         self._set("forces", Frozen({item: applied[item] for item in q if item in applied}))
         self._set("events", event_list.read_events(self, events, reader, new=True))
-        validity.check(self, known, relations)
+        validity.check(self, {**known, **own}, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
         self._set("units", reading.read_units(self, units))
 
     def _joined(self, drawing: Any) -> Drawing:
         if not isinstance(drawing, Drawing):
             raise DeclarationError(f"{self.name}: drawing= must be a zw.Drawing; it was given {drawing!r:.60}.")
-        return drawing.joined(self.name, self._symbols())
+        joined = drawing.joined(self.name, (*self._symbols(), *self.dependents.values()))
+        return joined if self.tree is None else replace(joined, tree=self.tree)
 
     def _symbols(self) -> tuple[sp.Symbol, ...]:
         return (*self.coordinates, *self.velocities, *self.parameters, *self.inputs, time)
@@ -123,8 +133,8 @@ class System:
     coordinates: tuple[Coordinate, ...]
     velocities: tuple[Velocity, ...]
     constraints: Constraints
-    kinetic: Any
-    potential: Any
+    tree: Tree | None
+    added_potential: Any
     mass: Any
     force: Any
     forces: Mapping[Coordinate, Any]
@@ -133,6 +143,22 @@ class System:
     units: Mapping[str, str]
     whole: tuple[System, tuple[str, ...]] | None = None
     """Of a system in which some constraints are switched off: the system with all of them, and the names that act."""
+
+    @property
+    def kinetic(self) -> Any:
+        """Kinetic energy [J]; that of a tree of bodies is written out when it is asked for, which takes its time."""
+        return self._kinetic if self.tree is None else self.tree.kinetic  # type: ignore[attr-defined]
+
+    @property
+    def potential(self) -> Any:
+        """Potential energy [J]; with the weight of a tree of bodies written out."""
+        if self.tree is None:
+            return self.added_potential
+        return self.tree.weight + self.tree.expanded(self.added_potential)
+
+    def expanded(self, expr: Any) -> Any:
+        """Return an expression in coordinates and velocities alone, without symbols that stand for places of bodies."""
+        return expr if self.tree is None else self.tree.expanded(expr)
 
     def __setattr__(self, attribute: str, value: Any) -> None:
         raise AttributeError(f"A System is immutable: '{attribute}' can't be set. Use system.replace({attribute}=...).")
@@ -159,16 +185,18 @@ class System:
         }
         if self.mass is not None:
             arguments |= {"mass": self.mass, "force": self.force}
+        elif self.tree is not None:
+            arguments |= {"tree": self.tree, "potential": self.added_potential}
         else:
             arguments |= {"kinetic": self.kinetic, "potential": self.potential}
-        more = {"kinetic", "potential", "mass", "force", "drawing", "inputs", "units"}
+        more = {"kinetic", "potential", "mass", "force", "tree", "drawing", "inputs", "units"}
         unknown = sorted(set(changes) - {*arguments, *more})
         if unknown:
             raise DeclarationError(f"System.replace: unknown argument '{unknown[0]}'. {nearest(unknown[0], arguments)}")
         made = System(**(arguments | changes))
         if "drawing" not in changes and self.drawing is not None:
             # A picture of what is there no more is left out.
-            known = {item.name for item in made._symbols()}
+            known = {item.name for item in made._symbols()} | set(made.dependents)
             if all(symbol.name in known for symbol in self.drawing.symbols()):
                 made._set("drawing", made._joined(self.drawing))
         if "units" not in changes and self.units:
@@ -202,6 +230,17 @@ class System:
         found: System = changing.transformed(self, change, coordinates, name)
         return found
 
+    @property
+    def dependents(self) -> Mapping[str, Any]:
+        """Name -> symbol of what follows from the coordinates: places of bodies and their rates."""
+        return {} if self.tree is None else self.tree.dependents
+
+    @cached_property
+    def written_out(self) -> System:
+        """The same system declared by its energies: one of bodies has them multiplied out; others are as they are."""
+        found: System = changing.written_out(self)
+        return found
+
     @cached_property
     def parameters(self) -> tuple[sp.Symbol, ...]:
         """Every free symbol that is no coordinate, velocity, input, time or reaction, by name."""
@@ -231,6 +270,8 @@ class System:
             n = len(self.coordinates)
             found |= {f"mass[{i}, {j}]": self.mass[i, j] for i in range(n) for j in range(n)}
             found |= {f"force[{i}]": self.force[i] for i in range(n)}
+        elif self.tree is not None:
+            found |= {**self.tree.expressions(), "potential": self.added_potential}
         else:
             found |= {"kinetic": self.kinetic, "potential": self.potential}
         found |= {f"forces[{key}]": value for key, value in self.forces.items()}

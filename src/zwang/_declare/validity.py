@@ -79,7 +79,7 @@ def _check_equations(system: Any, known: Mapping[str, Any]) -> None:
                     raise DeclarationError(
                         f"{name}: mass= is not symmetric: its entries ({i}, {j}) and ({j}, {i}) differ."
                     )
-    else:
+    elif system.tree is None:
         checks.require_degree(
             system.kinetic, 2, f"{name}: the kinetic energy is not a polynomial of second degree in the velocities."
         )
@@ -90,8 +90,8 @@ def _check_equations(system: Any, known: Mapping[str, Any]) -> None:
                     f"{name}: the coordinate '{item}' has no inertia: '{item.velocity}' does not occur in kinetic=. "
                     "Give it a mass, or a bilateral constraint that ties it to one, or eliminate the coordinate."
                 )
-        if system.potential.has(Velocity):
-            raise DeclarationError(f"{name}: potential= depends on a velocity. Put such a force into forces=.")
+    if system.mass is None and system.added_potential.has(Velocity):
+        raise DeclarationError(f"{name}: potential= depends on a velocity. Put such a force into forces=.")
     for where, expr in known.items():
         if where.startswith(("forces", "force")):
             checks.require_no_jump_in_velocity(expr, where, name)

@@ -42,9 +42,10 @@ class Equations:
     """
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system = system.written_out
         self._q = list(system.coordinates)
         self._v = list(system.velocities)
+        self._weights = weights_of(system)
 
     def _along_motion(self, expr: Any) -> Any:
         """Return the part of d expr/dt that has no acceleration in it."""
@@ -60,7 +61,7 @@ class Equations:
     @cached_property
     def _support(self) -> Any:
         """The weights of the rows that complete M; empty where M stands by itself."""
-        return sp.diag(*weights_of(self.system)) if weights_of(self.system) else ()
+        return sp.diag(*self._weights) if self._weights else ()
 
     def _weighted(self, what: Any) -> Any:
         return sp.Matrix(self.rows).T * self._support * sp.Matrix(what)

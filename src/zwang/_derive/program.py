@@ -17,6 +17,7 @@ from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.supported import weights_of
+from zwang._derive.tree import tree_equations, with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 
@@ -72,7 +73,8 @@ class Program:
     def symbols(self, system: System) -> dict[Any, Node]:
         """Return the symbols of its system -> their nodes, for a `Converter`."""
         named = [time, *system.coordinates, *system.velocities, *system.parameters]
-        return dict(zip(named, self.inputs, strict=False))  # a frozen program has sides behind its parameters
+        found = dict(zip(named, self.inputs, strict=False))  # a frozen program has sides behind its parameters
+        return with_dependents(system, self.graph, found)
 
     def copy(self) -> Program:
         """Return the program with a graph of its own.
@@ -94,7 +96,7 @@ def derive_program(system: System, *, exact: bool = False) -> Program:
     symbols |= dict(zip(system.coordinates, q, strict=True))
     symbols |= dict(zip(system.velocities, v, strict=True))
     symbols |= dict(zip(system.parameters, params, strict=True))
-    convert = Converter(graph, symbols)
+    convert = Converter(graph, with_dependents(system, graph, symbols))
     flow = {**dict(zip(q, v, strict=True)), t: graph.one}
     mass, force, energies = _equations(system, convert, q, v, flow)
     normals = [
@@ -136,9 +138,30 @@ def _equations(
         entries = {(i, j): convert(system.mass[i, j]) for i in range(n) for j in range(i + 1)}
         mass = {place: node for place, node in entries.items() if node != g.zero}
         return mass, [g.add(convert(system.force[i]), applied[i]) for i in range(n)], (g.zero, g.zero)
+    if system.tree is not None:
+        return _of_tree(system, convert, q, v, applied)
     kinetic, potential = convert(system.kinetic), convert(system.potential)
     mass, force = lagrangian(g, kinetic, potential, q, v, flow)
     return mass, [g.add(force[i], applied[i]) for i in range(n)], (kinetic, potential)
+
+
+def _of_tree(
+    system: System, convert: Converter, q: Sequence[Node], v: Sequence[Node], applied: Sequence[Node]
+) -> tuple[dict[tuple[int, int], Node], list[Node], tuple[Node, Node]]:
+    """Return the equations of a tree of bodies with its loads, forces and further energy."""
+    g, tree = convert.graph, system.tree
+    assert tree is not None
+    found = tree_equations(tree, convert)
+    added = convert(system.added_potential)
+    terms: list[list[tuple[float, Node]]] = [[(1.0, a), (1.0, b)] for a, b in zip(found.force, applied, strict=True)]
+    for i, node in enumerate(g.gradient(added, q)):
+        terms[i].append((-1.0, node))
+    for load in tree.loads:
+        for force, along in load.pairs:
+            push = convert(force)
+            for i, node in enumerate(g.gradient(convert(along), v)):
+                terms[i].append((1.0, g.mul(push, node)))
+    return found.mass, [g.linear(items) for items in terms], (found.kinetic, g.add(found.weight, added))
 
 
 def lagrangian(

@@ -76,7 +76,8 @@ class NativeBackend:
         unknowns = len(system.coordinates) + sum(isinstance(item, Bilateral) for item in system.constraints)
         if unknowns <= SMALL:
             return StraightKernels(system)
-        if system.mass is None and not _massless(system) and has_like_parts(sort_into_kinds(system, ())):
+        plain = system.mass is None and system.tree is None
+        if plain and not _massless(system) and has_like_parts(sort_into_kinds(system, ())):
             return TableKernels(system)
         return DenseKernels(system)
 

@@ -36,9 +36,10 @@ def other_side_limit(
             continue
         found.append(f"{name}: {float(amount):g}" if amount.is_number else f"{name}: {amount}")
         drag = amount * by_side(item.expr, _nothing, operator.neg)
+        written = system.expanded(item.expr)
         for speed in system.velocities:
-            if speed in item.expr.free_symbols:
-                forces[speed.coordinate] = forces.get(speed.coordinate, 0) + drag * sp.diff(item.expr, speed)
+            if speed in written.free_symbols:
+                forces[speed.coordinate] = forces.get(speed.coordinate, 0) + drag * sp.diff(written, speed)
     if not found:
         return None
     if system.mass is not None:

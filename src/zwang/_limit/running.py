@@ -215,7 +215,7 @@ def _measures(softened: Softened, program: Program, convert: Converter) -> dict[
         added = [convert(soft.force[i] - system.force[i]) for i in range(len(system.coordinates))]
     else:
         # Terms that both potentials have cancel as symbols; what is left is the energy of the springs.
-        pull = g.gradient(convert(soft.potential - system.potential), program.q)
+        pull = g.gradient(convert(soft.added_potential - system.added_potential), program.q)
         more = [soft.forces.get(q, sp.Integer(0)) - system.forces.get(q, sp.Integer(0)) for q in system.coordinates]
         added = [g.sub(convert(force), slope) for force, slope in zip(more, pull, strict=True)]
     made = {f"force on {q.name}": node for q, node in zip(system.coordinates, added, strict=True)}

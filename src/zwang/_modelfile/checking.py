@@ -9,6 +9,8 @@ from typing import Any
 from zwang._expressions import check_name, names
 from zwang.errors import DeclarationError, nearest
 
+from .bodies import TABLES as BODIES
+from .bodies import checked_bodies
 from .definitions import definition_order
 
 SCHEMAS = (1, 2)
@@ -16,6 +18,9 @@ SCHEMAS = (1, 2)
 SECOND = ("parameters", "assumptions", "inputs", "event", "units", "drawing")
 TOP = ("schema", "name", "coordinates", "angles", "parameters", "inputs", "kinetic", "potential", "mass", "force")
 TABLES = ("assumptions", "define", "forces", "constraint", "event", "params", "state", "units", "drawing")
+BODY_TOP = ("schema", "name", "frame", "gravity", "parameters", "inputs", "changed", "potential")
+BODY_TABLES = ("assumptions", "forces", "constraint", "event", "params", "state", "units", "drawing")
+"""Beside the tables of bodies, in a file of a system that is made of them."""
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
     "unilateral": (("expr",), ("restitution", "friction")),
@@ -38,6 +43,8 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     newer = [key for key in SECOND if key in plain]
     if schema == 1 and newer:
         raise DeclarationError(f"{where}: '{newer[0]}' belongs to schema 2, and the file has 1. Write schema = 2.")
+    if "body" in plain:
+        return _with_bodies(plain, where)
     top = _Table(plain, f"{where}: the top level", ("schema", "name", "coordinates"), (*TOP, *TABLES))
     equations = [key for key in ("kinetic", "potential", "mass", "force") if key in plain]
     if equations not in (["kinetic"], ["kinetic", "potential"], ["mass", "force"]):
@@ -79,10 +86,37 @@ def checked(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {key: found[key] for key in kept if key != "parameters" or key in plain}
 
 
-def _state(values: Any, names: Mapping[str, str], where: str) -> dict[str, Any]:
+def _with_bodies(plain: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the dictionary of a system of bodies in its normal form; its coordinates follow from its joints."""
+    if plain["schema"] == 1:
+        raise DeclarationError(f"{where}: 'body' belongs to schema 2, and the file has 1. Write schema = 2.")
+    allowed = (*BODY_TOP, *BODIES, *BODY_TABLES)
+    top = _Table(plain, f"{where}: the top level", ("schema", "name"), allowed)
+    found: dict[str, Any] = {"schema": 2, "name": top.label("name")}
+    found |= checked_bodies(plain, where, _text)
+    if "potential" in plain:
+        found["potential"] = top.text("potential")
+    if "parameters" in plain:
+        found["parameters"] = _listed(top, "parameters", {}, where)
+    if "inputs" in plain:
+        found["inputs"] = _listed(top, "inputs", {}, where)
+    assumed = _Table(plain.get("assumptions", {}), f"{where}: [assumptions]", (), None)
+    found["assumptions"] = {name: assumed.texts(name) for name in assumed.values}
+    found["forces"] = _Table(plain.get("forces", {}), f"{where}: [forces]", (), None).all_texts()
+    found["constraint"] = _constraints(plain.get("constraint", []), where)
+    found["event"] = _events(plain.get("event", []), where)
+    found["params"] = _params(plain.get("params", {}), {}, where)
+    found["state"] = _state(plain.get("state", {}), None, where)
+    found["units"] = _Table(plain.get("units", {}), f"{where}: [units]", (), None).all_texts()
+    found["drawing"] = _drawing(plain["drawing"], f"{where}: [drawing]") if "drawing" in plain else {}
+    return {key: found[key] for key in allowed if key in found and (found[key] not in ([], {}) or key == "body")}
+
+
+def _state(values: Any, names: Mapping[str, str] | None, where: str) -> dict[str, Any]:
     """Return the values of a state; its key 'on' lists the constraints that are switched on."""
     place = f"{where}: [state]"
-    table = _Table(values, place, (), {**names, "on": "a list"}, "no coordinate, velocity or t")
+    allowed = None if names is None else {**names, "on": "a list"}
+    table = _Table(values, place, (), allowed, "no coordinate, velocity or t")
     numbers = {key: value for key, value in table.values.items() if key != "on"}
     found: dict[str, Any] = dict(_Table(numbers, place, (), None).numbers())
     return found | ({"on": table.texts("on")} if "on" in table.values else {})

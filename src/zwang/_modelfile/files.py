@@ -11,7 +11,8 @@ from typing import Any
 from zwang import _outputs
 from zwang.errors import DeclarationError, nearest
 
-from .checking import TABLES, TOP, checked
+from .bodies import TABLES as BODIES
+from .checking import BODY_TOP, TABLES, TOP, checked
 
 MOST_PARTS = 32
 _KEY = re.compile(r"[\w\s.\-\"'\[\]]*")
@@ -105,7 +106,9 @@ def dumps(plain: Mapping[str, Any]) -> str:
     <BLANKLINE>
     """
     content = checked(plain, str(plain.get("name", "model")))
-    blocks = [_block("", {key: content[key] for key in TOP if key in content})]
+    head = BODY_TOP if "body" in content else TOP
+    blocks = [_block("", {key: content[key] for key in head if key in content})]
+    blocks += [_block(f"[[{key}]]", entry) for key in BODIES for entry in content.get(key, ())]
     for key in TABLES:
         if key == "drawing" and key in content:
             blocks += _drawing_blocks(content[key])

@@ -136,7 +136,10 @@ def _relevant(model: Model, held: list[Any], params: Mapping[str, Any]) -> dict[
     So a map over friction and angle moves as many states as there are angles.
     """
     system = model.system
-    metric = [system.kinetic] if system.mass is None else list(system.mass)
+    if system.tree is not None:
+        metric = list(system.tree.expressions().values())
+    else:
+        metric = [system.kinetic] if system.mass is None else list(system.mass)
     used = {s.name for e in [*metric, *(e for item in held for e in (item.expr, *item.slip))] for s in e.free_symbols}
     return {name: value if name in used else np.ravel(value)[0] for name, value in params.items()}
 

@@ -44,7 +44,7 @@ def read(system: System, value: Any, where: str) -> Any:
     expr = as_expression(value, where)
     if not expr.has(Text):
         return expr
-    return Reader(system.name, system.coordinates, system.expressions().values())(expr, where)
+    return Reader(system.name, system.coordinates, system.expressions().values(), system.dependents)(expr, where)
 
 
 def without(expr: Any, roles: tuple[type, ...], complaint: str) -> Any:

@@ -44,7 +44,7 @@ class _Inertia:
     """The mass matrix entry by entry: of a large system only the rows that are asked for."""
 
     def __init__(self, system: System) -> None:
-        self._system = system
+        self._system = system.written_out
         self._places = {q: i for i, q in enumerate(system.coordinates)}
         self._momenta: dict[Coordinate, Any] = {}
 

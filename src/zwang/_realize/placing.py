@@ -58,7 +58,7 @@ def place(
         more = [added.get(q, 0) - sp.diff(energy, q) for q in system.coordinates]
         changes["force"] = sp.Matrix(system.force) + sp.Matrix(more)
     else:
-        changes["potential"] = system.potential + energy
+        changes["potential"] = system.added_potential + energy
         both = {**system.forces, **added}
         changes["forces"] = {q: system.forces.get(q, 0) + added.get(q, 0) for q in both}
     return system.replace(**changes)

@@ -158,7 +158,8 @@ class Stiffness:
             weight, (Velocity,), "Stiffness: weight= depends on the velocity '{name}'; a potential can't. Use damping=."
         )
         f = constraint.expr
-        gradient = {q: sp.diff(f, q) for q in system.coordinates if q in f.free_symbols}
+        written = system.expanded(f)
+        gradient = {q: sp.diff(written, q) for q in system.coordinates if q in written.free_symbols}
         c = self._dashpot(system, constraint, N * weight, gradient)
         return _Spring(f, N, weight, c, gradient, isinstance(constraint, Unilateral))
 

@@ -65,7 +65,7 @@ class Viscosity:
     def soften(self, system: System, constraint: Bilateral | Unilateral, strength: Any) -> System:
         """Return the system with that constraint made by this friction with the given strength."""
         force = self.normal_force(system, constraint, strength)
-        f = constraint.expr
+        f = system.expanded(constraint.expr)
         forces = {v.coordinate: force * sp.diff(f, v) for v in system.velocities if v in f.free_symbols}
         pulls = isinstance(constraint, Bilateral) or not amounts.is_zero(self.other_side)
         return place(system, constraint, normal_force=force, pulls=pulls, forces=forces)

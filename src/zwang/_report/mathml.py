@@ -149,6 +149,9 @@ def declaration(system: System) -> list[tuple[str, str, str]]:
         left = row(formula(system.mass), TIMES, '<mover accent="true"><mi>q</mi><mo>¨</mo></mover>')
         told = row(left, "<mo>=</mo>", formula(system.force), "<mo>+</mo><mtext>reactions</mtext>")
         rows.append(("equations of motion", told, f"{system.mass} a = {system.force} + reactions"))
+    elif system.tree is not None:
+        bodies = ", ".join(system.tree.bodies)
+        rows.append(("bodies", f"<mtext>{bodies}</mtext>", bodies))
     else:
         rows.append(("kinetic energy", row("<mi>T</mi><mo>=</mo>", formula(system.kinetic)), f"T = {system.kinetic}"))
         if system.potential != 0:

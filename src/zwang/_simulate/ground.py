@@ -18,6 +18,7 @@ from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
+from zwang._derive.tree import with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
@@ -115,7 +116,7 @@ class Measured:
         self.inputs = [g.input(f"x{i}") for i in range(len(symbols))]
         n = len(system.coordinates)
         self.accelerations = [g.input(f"a{i}") for i in range(n)]
-        convert = Converter(g, dict(zip(symbols, self.inputs, strict=True)))
+        convert = Converter(g, with_dependents(system, g, dict(zip(symbols, self.inputs, strict=True))))
         self.values = [convert(expr) for expr in expressions]
         flow = {self.inputs[0]: g.one}
         flow |= dict(zip(self.inputs[1 : n + 1], self.inputs[n + 1 : 2 * n + 1], strict=True))

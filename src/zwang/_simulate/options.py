@@ -41,7 +41,7 @@ def events_of(
     if not events:
         return system.events
     known = system if declared is None else declared
-    reader = Reader(known.name, known.coordinates, [*known.expressions().values(), *known.parameters])
+    reader = Reader(known.name, known.coordinates, [*known.expressions().values(), *known.parameters], known.dependents)
     read = read_events(known, events, reader, new=False)
     return (*system.events, *(read if driven is None else (event.map(driven.put) for event in read)))
 

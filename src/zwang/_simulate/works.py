@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
+from zwang._derive.tree import with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
@@ -44,7 +45,7 @@ class Powers:
         self.graph = g = Graph()
         symbols = [time, *system.coordinates, *system.velocities, *system.parameters]
         self.inputs = [g.input(f"x{i}") for i in range(len(symbols))]
-        convert = Converter(g, dict(zip(symbols, self.inputs, strict=True)))
+        convert = Converter(g, with_dependents(system, g, dict(zip(symbols, self.inputs, strict=True))))
         n = len(system.coordinates)
         t, q, v = self.inputs[0], self.inputs[1 : n + 1], self.inputs[n + 1 : 2 * n + 1]
         taken = {str(item.name) for item in system.constraints}
@@ -55,7 +56,13 @@ class Powers:
                 name = coordinate.name
                 self.names.append(f"{name} (force)" if name in taken else name)
                 nodes.append(g.mul(convert(system.forces[coordinate]), v[i]))
-        if system.mass is None:
+        if system.tree is not None:
+            # Bodies don't know time, nor terms of the first degree in the velocities; energy beside theirs may.
+            for load in system.tree.loads:
+                self.names.append(f"{load.name} (force)" if load.name in taken else load.name)
+                nodes.append(g.add(*(g.mul(convert(force), convert(along)) for force, along in load.pairs)))
+            nodes += [*g.forward([convert(system.added_potential)], {t: g.one}), g.zero]
+        elif system.mass is None:
             kinetic, potential = convert(system.kinetic), convert(system.potential)
             changing = g.forward([potential, kinetic], {t: g.one})
             nodes.append(g.sub(changing[0], changing[1]))

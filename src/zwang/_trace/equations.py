@@ -23,6 +23,7 @@ from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.program import Program
+from zwang._derive.tree import with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Graph, Node
@@ -121,7 +122,7 @@ class SpaceEquations:
         params = [graph.input(f"p{i}") for i in range(len(system.parameters))]
         symbols: dict[Any, Node] = {time: t, **dict(zip(system.coordinates, q, strict=True))}
         symbols |= dict(zip(system.parameters, params, strict=True))
-        convert = Converter(graph, symbols)
+        convert = Converter(graph, with_dependents(system, graph, symbols))
         self._nodes = [convert(item.expr) for item in (*self.held, *self.gaps)]
         return Program(graph, t, q, [], params, {}, [], [], [], [], (graph.zero, graph.zero))
 

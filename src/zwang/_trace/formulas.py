@@ -123,6 +123,7 @@ def exact_equations(
     instant = exact(t)
 
     def put(expr: Any) -> Any:
+        expr = system.expanded(expr)
         times = {item: sp.Rational(instant.numerator, instant.denominator) for item in expr.atoms(Time)}
         return expr.xreplace({**values, **times})
 

@@ -53,10 +53,10 @@ class Mechanism:
     """What the page needs to know of a system beside what the verbs say."""
 
     def __init__(self, system: Any) -> None:
-        self.system = system
+        self.drawing = system.drawing
+        self.system = system = system.written_out
         self.names = [item.name for item in system.coordinates]
         self.speeds = [item.name for item in system.velocities]
-        self.drawing = system.drawing
         held = [item for item in system.constraints if hasattr(item, "expr")]
         self.held = held
         self.two_sided = np.array([isinstance(item, zw.Bilateral) for item in held], dtype=bool)

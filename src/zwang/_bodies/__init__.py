@@ -1,0 +1,8 @@
+"""The builder of mechanisms in space: bodies, joints, shapes and contacts become a `System`."""
+
+from __future__ import annotations
+
+from zwang._bodies.builder import Bodies, built
+from zwang._bodies.placing import BodyPose
+
+__all__ = ["Bodies", "BodyPose", "built"]

@@ -1,0 +1,199 @@
+"""From the parts of a mechanism in space to a tree, constraints, forces and energies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from zwang import _expressions
+from zwang._bodies.closures import ALGEBRA, JointSides, closing_rows
+from zwang._bodies.contacts import touching
+from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
+from zwang._bodies.parts import JointPart, Told
+from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.symbols import Coordinate, inputs, parameter, rate, symbol_table
+from zwang._declare.tree import GROUND, Load, Tree
+from zwang._declare.vectors import Vector
+from zwang.errors import DeclarationError, nearest
+
+LAYOUTS = {"joint": joint_layout, "cartesian": cartesian_layout}
+UNIT = "unit_"
+
+
+class Assembled(NamedTuple):
+    """What a system is made of."""
+
+    tree: Tree
+    constraints: tuple[Constraint, ...]
+    forces: dict[Coordinate, Any]
+    potential: Any
+
+
+def assemble(
+    told: Told, gravity: Vector, name: str, coordinates: str, plain: Mapping[str, Any], symbols: Mapping[str, Any]
+) -> Assembled:
+    """Return the tree of a mechanism and what belongs to it; `symbols` are names that have their meaning already."""
+    where = f"Bodies '{name}'"
+    layout = LAYOUTS[coordinates](told, where)
+    bare = Tree(name, dict(told.bodies), layout.joints, gravity, (), _loose(told, layout))
+    return _Assembly(told, layout, bare, where, symbols).everything(plain)
+
+
+def _loose(told: Told, layout: Layout) -> tuple[tuple[Coordinate, Any], ...]:
+    inertias = {
+        label: given["armature"]
+        for part in layout.closures
+        for label, given in zip(part.labels, part.options, strict=True)
+    }
+    return tuple((q, inertias[label]) for label, q in layout.loose.items())
+
+
+class _Assembly:
+    def __init__(self, told: Told, layout: Layout, tree: Tree, where: str, symbols: Mapping[str, Any]) -> None:
+        self.told, self.layout, self.tree, self.where = told, layout, tree, where
+        self.named = {q.name: q for q in tree.coordinates}
+        self.symbols = dict(symbols)
+        self.closing = {part.name: part for part in layout.closures}
+        self.carried: dict[str, JointSides] = {}
+        self.forces: dict[Coordinate, list[Any]] = {}
+        self.energies: list[Any] = []
+        self.loads: list[Load] = []
+        self.constraints: list[Constraint] = []
+
+    def everything(self, plain: Mapping[str, Any]) -> Assembled:
+        self._units()
+        for part in self.layout.closures:
+            self.constraints += closing_rows(self.tree, part, self.layout.loose)
+        for part in self.told.joints.values():
+            for place, given in enumerate(part.options):
+                self._joint_forces(part, place, given)
+        for motor in self.told.motors:
+            self._push(
+                *self._joint_of(motor.coordinate), self._motor(motor.value, f"motor '{motor.coordinate}'"), "motor"
+            )
+        self._springs()
+        self._applied()
+        self._contacts()
+        forces = {q: sp.Add(*items) for q, items in self.forces.items()}
+        potential = sp.Add(*self.energies)
+        made = (tuple(self.constraints), forces, potential, tuple(self.loads))
+        tree = replace(self.tree, loads=tuple(self.loads), told=plain, made=made)
+        return Assembled(tree, made[0], forces, potential)
+
+    def _units(self) -> None:
+        for joint in self.tree.joints:
+            if joint.quaternion:
+                own = joint.second if joint.kind == "free" else joint.name
+                square = sp.Add(*(item**2 for item in joint.quaternion))
+                self.constraints.append(Bilateral((square - 1) / 2, name=f"{UNIT}{own}"))
+
+    # --- joints ------------------------------------------------------------------------------------------------------
+
+    def _joint_of(self, coordinate: str) -> tuple[JointPart, int]:
+        for part in self.told.joints.values():
+            if coordinate in part.labels:
+                return part, part.labels.index(coordinate)
+        known = [label for part in self.told.joints.values() for label in part.labels]
+        raise DeclarationError(f"{self.where}: no joint has a coordinate '{coordinate}'. {nearest(coordinate, known)}")
+
+    def _rate(self, part: JointPart, place: int) -> Any:
+        q = self.named.get(part.labels[place])
+        if q is not None:
+            return q.velocity
+        if part.name not in self.carried:
+            self.carried[part.name] = JointSides(self.tree, part)
+        return self.carried[part.name].rate_of(place)
+
+    def _push(self, part: JointPart, place: int, force: Any, what: str) -> None:
+        """Add a force along a coordinate of a joint."""
+        q = self.named.get(part.labels[place])
+        if q is not None:
+            self.forces.setdefault(q, []).append(force)
+        else:
+            self.loads.append(Load(f"{part.labels[place]} {what}", ((force, self._rate(part, place)),)))
+
+    def _joint_forces(self, part: JointPart, place: int, given: Mapping[str, Any]) -> None:
+        label, q = part.labels[place], self.named.get(part.labels[place])
+        if given["damping"] != 0:
+            self._push(part, place, -given["damping"] * self._rate(part, place), "damping")
+        if given["stiffness"] != 0:
+            self.energies.append(given["stiffness"] / 2 * (q - given["rest"]) ** 2)
+        if given["friction"] != 0:
+            slip = self._rate(part, place)
+            self.constraints.append(Friction(given["friction"], slip=slip, name=f"{label} friction"))
+        if given.get("limits") is not None:
+            low, high = given["limits"]
+            bounce = given["restitution"]
+            if low is not None:
+                self.constraints.append(Unilateral(q - low, restitution=bounce, name=f"{label} low"))
+            if high is not None:
+                self.constraints.append(Unilateral(high - q, restitution=bounce, name=f"{label} high"))
+
+    # --- points ------------------------------------------------------------------------------------------------------
+
+    def point(self, name: str) -> Vector:
+        """Return where a point, or the centre of mass of a body, is."""
+        return place_of_point(self.told, self.tree, name, self.where)
+
+    def _springs(self) -> None:
+        for spring in self.told.springs:
+            gap = ALGEBRA.sub(self.point(spring.second), self.point(spring.first))
+            length = sp.sqrt(ALGEBRA.dot(gap, gap))
+            if spring.stiffness != 0:
+                self.energies.append(spring.stiffness / 2 * (length - spring.length) ** 2)
+            if spring.damping != 0:
+                stretching = ALGEBRA.dot(gap, tuple(rate(item) for item in gap)) / length
+                self.loads.append(Load(spring.name, ((-spring.damping * stretching, stretching),)))
+
+    def _applied(self) -> None:
+        for force in self.told.forces:
+            place = self.point(force.point)
+            x, y, z = (self._read(item, f"force '{force.name}'") for item in force.components)
+            pushed: Vector = (x, y, z)
+            body = self.told.points[force.point].on if force.point in self.told.points else force.point
+            if force.axes == "body":
+                pushed = ALGEBRA.apply(self.tree.place_of(body)[1], pushed)
+            pairs = tuple((f, rate(item)) for f, item in zip(pushed, place, strict=True) if f != 0)
+            self.loads.append(Load(force.name, tuple((f, u) for f, u in pairs if u != 0)))
+
+    def _read(self, given: Any, where: str) -> Any:
+        """Return a force as an expression: of coordinates, velocities, time, parameters and places of bodies."""
+        if not isinstance(given, str):
+            return given
+        known: dict[str, Any] = {**symbol_table(self.tree.coordinates), **self.tree.dependents, **self.symbols}
+        whole = f"{self.where}: {where}"
+        return _expressions.parse(
+            given, known, where=whole, parameters=lambda name: self.symbols.setdefault(name, parameter(name))
+        )
+
+    def _motor(self, value: Any, where: str) -> Any:
+        """Return what drives a joint; a name that nothing else has becomes an input."""
+        if isinstance(value, str) and value.isidentifier():
+            known = {*symbol_table(self.tree.coordinates), *self.tree.dependents, *self.symbols}
+            if value not in known:
+                (self.symbols[value],) = inputs((value,))
+        return self._read(value, where)
+
+    def _contacts(self) -> None:
+        for item in self.told.contacts.values():
+            self.constraints += touching(self.told, self.tree, item, self.where)
+
+
+def place_of_point(told: Told, tree: Tree, name: str, where: str) -> Vector:
+    """Return where a point, or the centre of mass of a body, is."""
+    a = ALGEBRA
+    if name in told.points:
+        point = told.points[name]
+        if point.on == GROUND:
+            return point.at
+        r, axes = tree.place_of(point.on)
+        return a.add(r, a.apply(axes, point.at))
+    if name in tree.bodies:
+        return tree.place_of(name)[0]
+    raise DeclarationError(
+        f"{where}: there is no point '{name}'. {nearest(name, [*told.points, *tree.bodies])} Points are made with "
+        "point(name, on=, at=)."
+    )
