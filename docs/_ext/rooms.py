@@ -20,6 +20,7 @@ SAYS = {
     "_results": "what verbs return: frozen data, files",
     "_declare": "symbols, constraints, laws, systems",
     "_linkage": "a builder of planar mechanisms",
+    "_bodies": "rigid bodies in space, joints, contacts",
     "_from_sympy": "systems from sympy.physics.mechanics",
     "_realize": "a constraint made of springs or friction",
     "_graph": "expressions as a graph: derivatives, sources",
