@@ -34,6 +34,7 @@ SAYS = {
     "_simulate": "the verb simulate",
     "_linearize": "nearby motions; the verb linearize",
     "_sensitivity": "the verbs sensitivity and fit",
+    "_equilibria": "the verb equilibria",
     "_limit": "the verbs limit and recommend",
     "_sweep": "any verb over grids and samples",
     "papers": "the claims of five papers",

@@ -42,6 +42,7 @@ _PLACES = {
     "coordinates": "zwang._declare",
     "critical": "zwang._trace",
     "derive": "zwang._derive",
+    "equilibria": "zwang._equilibria",
     "fit": "zwang._sensitivity",
     "from_sympy": "zwang._from_sympy",
     "hold": "zwang._reactions",
@@ -107,6 +108,7 @@ __all__ = [
     "coordinates",
     "critical",
     "derive",
+    "equilibria",
     "errors",
     "fit",
     "from_sympy",
@@ -169,6 +171,7 @@ if TYPE_CHECKING:
     )
     from zwang._declare import shapes as shapes
     from zwang._derive import derive
+    from zwang._equilibria import equilibria
     from zwang._from_sympy import from_sympy
     from zwang._limit import limit, recommend
     from zwang._linearize import linearize

@@ -16,6 +16,14 @@ from zwang._results.configuration_arc import Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
 from zwang._results.ensemble import Ensemble, EnsembleStatus
+from zwang._results.equilibria import (
+    Equilibria,
+    EquilibriaStatus,
+    Equilibrium,
+    EquilibriumBranch,
+    EquilibriumInterval,
+    EquilibriumSpecial,
+)
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.limit import (
     LimitStatus,
@@ -54,6 +62,12 @@ __all__ = [
     "Eigenmode",
     "Ensemble",
     "EnsembleStatus",
+    "Equilibria",
+    "EquilibriaStatus",
+    "Equilibrium",
+    "EquilibriumBranch",
+    "EquilibriumInterval",
+    "EquilibriumSpecial",
     "Evaluation",
     "EvaluationStatus",
     "Failure",

@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 VERBS = {
     "asymptotics": ("zwang._asymptotics", "zwang._results.asymptotics", "Asymptotics"),
     "critical": ("zwang._trace", "zwang._results.critical", "CriticalValues"),
+    "equilibria": ("zwang._equilibria", "zwang._results.equilibria", "Equilibria"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),
     "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
     "reactions": ("zwang._reactions", "zwang._results.reactions", "Reactions"),

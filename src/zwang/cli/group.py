@@ -17,6 +17,7 @@ COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
+    "equilibria": ("resting", "equilibria_", "Where the system can rest, and whether that is stable."),
     "export": ("exporting", "export", "Write a model as C: one header, one source file."),
     "fit": ("nearby", "fit_", "Parameters and initial values from data."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),

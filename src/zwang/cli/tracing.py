@@ -77,7 +77,7 @@ def trace_(
         raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
     files = Files(out=out, picture=picture)
     found = find_model(model)
-    box = {name: _bounds(name, text) for name, text in assigned(sides, "--box").items()}
+    box = box_from(sides, "--box")
     t = None if instant is None else number(instant, "--time")
     values = found.params | values_from(params, "--param")
     space = trace(
@@ -105,8 +105,13 @@ def _draw(space: ConfigurationSpace, path: Path, pair: list[str]) -> None:
     write_picture(figure, path)
 
 
-def _bounds(name: str, text: str) -> tuple[float, float]:
+def box_from(texts: tuple[str, ...], option: str) -> dict[str, tuple[float, float]]:
+    """Return name -> (low, high) from texts such as 'x=-1:1'."""
+    return {name: _bounds(name, text, option) for name, text in assigned(texts, option).items()}
+
+
+def _bounds(name: str, text: str, option: str) -> tuple[float, float]:
     parts = text.split(":")
     if len(parts) != 2:
-        raise DeclarationError(f"--box {name} needs low:high, such as --box {name}=-1:1; it was given '{text}'.")
-    return number(parts[0], f"--box {name}"), number(parts[1], f"--box {name}")
+        raise DeclarationError(f"{option} {name} needs low:high, such as {option} {name}=-1:1; it was given '{text}'.")
+    return number(parts[0], f"{option} {name}"), number(parts[1], f"{option} {name}")

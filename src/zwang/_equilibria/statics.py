@@ -1,0 +1,231 @@
+"""Equations of rest as the configuration space of an auxiliary system, so that `trace` finds, follows and proves.
+
+With Q(q) the forces at rest (or with the rates of steady coordinates), w_j the rows of the constraints that hold:
+lam_0 Q / Q_0 + sum lam_j w_j = 0, lam_0^2 + sum lam_j^2 = 1, lam_0 > 0, together with the constraints themselves. The
+multipliers lie on a sphere, so that a box of coordinates bounds everything; the true ones are lam_j Q_0 / lam_0.
+Without constraints there are no multipliers, and Q = 0 is all. A parameter that is varied, and the rates of steady
+coordinates, are coordinates of the auxiliary system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.symbols import coordinates
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._derive import derive
+from zwang.errors import DeclarationError
+
+LEAST = 1e-4
+"""Of lam_0: multipliers beyond 1e4 typical forces are not looked for."""
+PROBES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Statics:
+    """The equations of rest of a system with some contacts closed.
+
+    Attributes
+    ----------
+    system : System
+    closed : tuple of str
+    space : System
+        The auxiliary one.
+    rates : mapping
+        Velocity of a steady coordinate -> its name among the auxiliary coordinates, or its given value.
+    multipliers : mapping
+        Name of a constraint -> its name among the auxiliary coordinates.
+    pushes : tuple of str
+        Auxiliary coordinates of the forces along slips and constraints on velocities.
+    scale : float
+        Q_0.
+    vary : str
+        The parameter, or empty.
+    """
+
+    system: System
+    closed: tuple[str, ...]
+    space: System
+    rates: Mapping[str, Any]
+    multipliers: Mapping[str, str]
+    pushes: tuple[str, ...]
+    scale: float
+    vary: str
+
+    def state(self, point: Mapping[str, float]) -> dict[str, float]:
+        """Return the state of the system at a point of the auxiliary space."""
+        found = {item.name: float(point.get(item.name, 0.0)) for item in self.system.coordinates}
+        for item in self.system.velocities:
+            given = self.rates.get(item.name, 0.0)
+            found[item.name] = float(point[given]) if isinstance(given, str) else float(given)
+        return found | {"t": 0.0}
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are multipliers, on their sphere."""
+        return bool(self.multipliers or self.pushes)
+
+    def forces(self, point: Mapping[str, float]) -> dict[str, float]:
+        """Return the multipliers of the constraints that hold."""
+        first = float(point[FIRST]) if self.bounded else 1.0
+        return {name: float(point[label]) * self.scale / first for name, label in self.multipliers.items()}
+
+    def box(self, box: Mapping[Any, Any] | None, within: Any) -> dict[str, Any]:
+        """Return the box of the auxiliary space."""
+        found: dict[str, Any] = {}
+        for key, pair in (box or {}).items():
+            name = key if isinstance(key, str) else getattr(key, "name", str(key))
+            label = self.rates.get(name, name)
+            if name in self.rates and not isinstance(label, str):
+                continue
+            found[label] = pair
+        steady = {name.removeprefix("v_") for name in self.rates}
+        found = {name: pair for name, pair in found.items() if name not in steady}
+        if self.bounded:
+            labels = (*self.multipliers.values(), *self.pushes)
+            found |= dict.fromkeys(labels, (-1.0, 1.0)) | {FIRST: (LEAST, 1.0)}
+        return found | ({self.vary: within} if self.vary else {})
+
+
+FIRST = "lam_0"
+
+
+def statics(
+    system: System, params: Mapping[str, float], closed: Sequence[str], steady: Mapping[str, float | None], vary: str
+) -> Statics | None:
+    """Return the equations of rest; None where no place meets them.
+
+    Friction, and constraints on velocities, are forces of any size here; whether they are inside their bounds is looked
+    at afterwards.
+    """
+    held = held_positions(system, closed)
+    rubbing = rubbing_rows(system, closed)
+    names = [item.name for item in system.coordinates if item.name not in steady]
+    taken = {item.name for item in (*system.coordinates, *system.velocities, *system.parameters)}
+    rates: dict[str, Any] = {}
+    unknown = []
+    for name, value in steady.items():
+        rates[f"v_{name}"] = f"rate_{name}" if value is None else float(value)
+        unknown += [f"rate_{name}"] if value is None else []
+    labels = {str(item.name): f"lam_{k + 1}" for k, item in enumerate(held)}
+    pushes = [f"push_{k + 1}" for k in range(len(rubbing))]
+    multipliers = [*labels.values(), *pushes]
+    more = [*unknown, *([FIRST, *multipliers] if multipliers else [])]
+    clash = [name for name in more if name in taken]
+    if clash:
+        raise DeclarationError(f"{system.name}: equilibria uses the name '{clash[0]}' itself. Rename yours.")
+    angles = [item.name for item in system.coordinates if item.angle and item.name in names]
+    varied = [vary] if vary else []
+    symbols, speeds = coordinates([*names, *varied, *more], angles=angles)
+    table = {symbol.name: symbol for symbol in symbols}
+    put: dict[Any, Any] = {time: sp.Integer(0)}
+    for item in system.coordinates:
+        put[item] = table.get(item.name, sp.Integer(0))
+        rate = rates.get(item.velocity.name, 0.0)
+        put[item.velocity] = table[rate] if isinstance(rate, str) else sp.Float(rate) if rate else sp.Integer(0)
+    for item in system.parameters:
+        if item.name == vary:
+            put[item] = table[vary]
+    equations = derive(system)
+    forces = [expr.xreplace(put) for expr in equations.force]
+    scale = _scale(forces, params)
+    rows = [[sp.diff(item.expr, q).xreplace(put) for q in system.coordinates] for item in held]
+    rows += [[sp.diff(expr, v).xreplace(put) for v in system.velocities] for expr in rubbing]
+    balance = []
+    for i, item in enumerate(system.coordinates):
+        push = forces[i] * table[FIRST] / sp.Float(scale) if multipliers else forces[i]
+        total = push + sp.Add(*(table[label] * rows[k][i] for k, label in enumerate(multipliers)))
+        if sp.expand(total) == 0:
+            _require_determined(system, item.name, steady)
+            continue
+        if not total.free_symbols & set(symbols):  # a force that nothing balances, wherever the system is
+            if abs(float(total.xreplace({one: sp.Float(params[one.name]) for one in total.free_symbols}))) > 0:
+                return None
+            continue
+        balance.append(equation(total, f"balance of {item.name}"))
+    where = [equation(item.expr.xreplace(put), str(item.name)) for item in held]
+    if multipliers:
+        squares = sp.Add(table[FIRST] ** 2, *(table[label] ** 2 for label in multipliers))
+        where.append(equation(squares - 1, "size of the multipliers"))
+    space = System(
+        name=f"{system.name} at rest",
+        coordinates=symbols,
+        kinetic=sp.Add(*(v**2 for v in speeds)) / 2,
+        constraints=[*balance, *where],
+    )
+    return Statics(system, tuple(closed), space, rates, labels, tuple(pushes), scale, vary)
+
+
+def held_positions(system: System, closed: Sequence[str]) -> list[Any]:
+    """Return the constraints on positions that hold: bilateral ones, and closed contacts."""
+    held = [item for item in system.constraints if isinstance(item, Bilateral) and item.level == "position"]
+    return held + [item for item in system.constraints if item.name in closed]
+
+
+def rubbing_rows(system: System, closed: Sequence[str]) -> list[Any]:
+    """Return the velocities along which forces act that belong to no position: slips, and constraints on velocities."""
+    found = []
+    for item in system.constraints:
+        if not isinstance(item, Friction) and item.level == "velocity":
+            found.append(item.expr)
+        if isinstance(item, (Bilateral, Friction)) or item.name in closed:
+            found += list(item.slip)
+    return found
+
+
+def equation(expr: Any, name: str) -> Bilateral:
+    """Return an equation of the auxiliary system."""
+    return Bilateral(expr, name=name)
+
+
+def _require_determined(system: System, name: str, steady: Mapping[str, float | None]) -> None:
+    if name in steady and steady[name] is None:
+        raise DeclarationError(
+            f"{system.name}: nothing acts on '{name}', so its momentum is conserved and its rate is not determined. "
+            f"Give it: steady={{'{name}': rate}}."
+        )
+
+
+def _scale(forces: Sequence[Any], params: Mapping[str, float]) -> float:
+    """Return the size of the forces at random places, 1 where they vanish."""
+    source, sizes = np.random.default_rng(3), []
+    for expr in forces:
+        free = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+        value = sp.lambdify(free, expr, "numpy", cse=False) if free else None
+        for _ in range(PROBES):
+            at = [params.get(symbol.name, source.uniform(-1, 1)) for symbol in free]
+            with np.errstate(all="ignore"):
+                size = abs(float(value(*at))) if value is not None else abs(float(expr))
+            sizes += [size] if np.isfinite(size) and size > 0 else []
+    return float(np.median(sizes)) if sizes else 1.0
+
+
+def geometry(system: System, closed: Sequence[str], steady: Mapping[str, Any]) -> tuple[System, str]:
+    """Return the system of a configuration space with some contacts closed, and a coordinate that it has too much."""
+    names = [item.name for item in system.coordinates if item.name not in steady]
+    relations = [item for item in system.constraints if not isinstance(item, Friction) and item.level == "position"]
+    held = [item for item in relations if isinstance(item, Bilateral) or item.name in closed]
+    spare = "" if held else "none"
+    while spare in names:
+        spare += "_"
+    listed = [*names, *([spare] if spare else [])]
+    angles = [item.name for item in system.coordinates if item.angle and item.name in names]
+    symbols, speeds = coordinates(listed, angles=angles)
+    put = {item: symbol for item in system.coordinates for symbol in symbols if symbol.name == item.name}
+    made: list[Any] = [Bilateral(item.expr.xreplace(put), name=item.name) for item in held]
+    made += [
+        Unilateral(item.expr.xreplace(put), name=item.name)
+        for item in relations
+        if isinstance(item, Unilateral) and item.name not in closed
+    ]
+    if spare:
+        made.append(Bilateral(symbols[-1], name=spare))
+    kinetic = sp.Add(*(v**2 for v in speeds)) / 2
+    return System(name=system.name, coordinates=symbols, kinetic=kinetic, constraints=made), spare

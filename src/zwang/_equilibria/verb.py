@@ -1,0 +1,450 @@
+"""The verb `equilibria`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+
+from zwang._compile import Model, compile
+from zwang._compile.driving import with_inputs
+from zwang._compile.values import resolve
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.symbols import t as time
+from zwang._declare.system import System
+from zwang._equilibria.branches import BranchSearch
+from zwang._equilibria.intervals import RestingArc
+from zwang._equilibria.reserve import acceleration_size, asked
+from zwang._equilibria.stability import stability_at
+from zwang._equilibria.statics import FIRST, LEAST, Statics, geometry, held_positions, rubbing_rows, statics
+from zwang._numerics.budget import Allowed, Budget, Spent, spending
+from zwang._numerics.jit import tiered
+from zwang._numerics.tolerances import real, whole
+from zwang._results import Provenance
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
+from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
+from zwang._results.reactions import Reactions
+from zwang._trace import trace
+from zwang.errors import DeclarationError, nearest
+
+BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
+MOST_CONTACTS = 6
+"""One-sided constraints up to which every set of closed ones is looked at."""
+SIGN = 1e-9
+"""Part of the forces, or of the coordinates, by which a multiplier or a gap may be negative and count as zero."""
+SAME = 1e-7
+
+
+@tiered("equilibria", main="singular_many", seconds=15)
+def equilibria(
+    system: System | Model,
+    params: Mapping[Any, Any] | None = None,
+    *,
+    box: Mapping[Any, tuple[float, float]] | None = None,
+    search: str = "sampled",
+    steady: Iterable[Any] | Mapping[Any, float] = (),
+    vary: Any = None,
+    within: tuple[float, float] | None = None,
+    inputs: Mapping[Any, Any] | None = None,
+    seed: int = 0,
+    budget: Allowed = None,
+) -> Equilibria:
+    """Return where a system can rest: points, intervals where it has friction, branches over a parameter.
+
+    An equilibrium is a position at which the acceleration zero is among what the laws allow with all velocities zero.
+    The equations of rest are those of an auxiliary configuration space, so that `trace` finds and follows them, and
+    proves with ``search='exhaustive'`` that none is missing in a box. Every set of closed one-sided contacts is looked
+    at.
+
+    Parameters
+    ----------
+    system : System or Model
+        Nothing in it may depend on time explicitly.
+    params : mapping
+        Symbol or name -> number; without the parameter that is varied.
+    box : mapping, optional
+        Coordinate (or ``v_<name>`` of a steady one) -> (low, high), as in `trace`.
+    search : {'sampled', 'exhaustive'}
+        Many starts, seeded; or, in a box, subdivision with proofs.
+    steady : names, or mapping name -> rate
+        Cyclic coordinates that turn uniformly; their rates are unknowns too, unless they are given. Where a momentum is
+        conserved the rate must be given.
+    vary, within : symbol or str, and (low, high)
+        A parameter over which branches are followed, with their folds, crossings and Hopf points.
+    inputs : mapping, optional
+        Input of the system -> number.
+    seed : int
+        Of the random starts.
+    budget : float or mapping, optional
+        As of `trace`. Where one is spent the result is UNFINISHED.
+
+    Returns
+    -------
+    Equilibria
+
+    Examples
+    --------
+    A bead on a hoop that turns with the rate w: beyond w^2 = g/r it leaves the bottom.
+
+    >>> import math, sympy as sp, zwang as zw
+    >>> (phi,), (v,) = zw.coordinates("phi", angles="phi")
+    >>> r, g, w = zw.parameters("r g w")
+    >>> hoop = zw.System(name="hoop", kinetic=r**2*(v**2 + w**2*sp.sin(phi)**2)/2, potential=-g*r*sp.cos(phi))
+    >>> found = zw.equilibria(hoop, {"r": 1, "g": 9.81, "w": 4}, search="exhaustive")
+    >>> for point in found.points:
+    ...     print(f"{point.state['phi']:.6f} {point.stability}")
+    -0.910786 stable (energy)
+    0.000000 unstable (linear)
+    0.910786 stable (energy)
+    3.141593 unstable (linear)
+    >>> found.complete
+    True
+    """
+    question = _RestSearch(system, params, box, search, steady, vary, within, inputs, seed)
+    with spending(BUDGET.but(question.system.name, budget)):
+        try:
+            question.ask()
+        except Spent as spent:
+            question.reason = str(spent)
+    return question.answer()
+
+
+class _RestSearch:
+    """One question, with what was found so far."""
+
+    def __init__(
+        self,
+        system: Any,
+        params: Any,
+        box: Any,
+        search: str,
+        steady: Any,
+        vary: Any,
+        within: Any,
+        inputs: Any,
+        seed: Any,
+    ) -> None:
+        if not isinstance(system, (System, Model)):
+            raise DeclarationError(f"equilibria needs a System or a Model; it was given {system!r:.80}.")
+        shown = (system.system if isinstance(system, Model) else system).drawing
+        self.drawing = {} if shown is None else shown.to_dict()
+        given = compile(system).switched()
+        self.vary = _name(vary) if vary is not None else ""
+        model, values, _ = with_inputs(given, {}, params, inputs)
+        self.model, self.system = model, model.system
+        name = self.system.name
+        if search not in ("sampled", "exhaustive"):
+            raise DeclarationError(f"{name}: search= must be 'sampled' or 'exhaustive'; it was given {search!r:.40}.")
+        timed = [where for where, expr in self.system.expressions().items() if time in expr.free_symbols]
+        if timed:
+            raise DeclarationError(
+                f"{name}: {timed[0]} depends on time, and nothing rests that does. Ask periodic(...), or give inputs "
+                "that are numbers."
+            )
+        self.search, self.box, self.seed = search, box, whole(seed, "seed", least=0, most=2**64, where=name)
+        self.steady = _steady(self.system, steady)
+        self.within = _within(self.system, self.vary, within)
+        middle = {} if not self.vary else {self.vary: sum(self.within) / 2}
+        zero = {item.name: 0.0 for item in (*self.system.coordinates, *self.system.velocities)}
+        numbers = resolve(self.system, zero, {**(values or {}), **middle}).params
+        if numbers.shape[1] != 1:
+            raise DeclarationError(f"{name}: equilibria takes one value of each parameter. Use sweep for many.")
+        self.params = {item.name: float(x) for item, x in zip(self.system.parameters, numbers[:, 0], strict=True)}
+        self.points: list[Equilibrium] = []
+        self.intervals: list[EquilibriumInterval] = []
+        self.regions = False
+        self.searches: list[BranchSearch] = []
+        self.notes: list[str] = []
+        self.complete, self.undecided, self.reason = search == "exhaustive", False, ""
+        self.residual = 0.0
+
+    def ask(self) -> None:
+        """Look at every set of closed contacts."""
+        for closed in self._sets():
+            if self._rubbing(closed):
+                self._with_friction(closed)
+            else:
+                self._without_friction(closed)
+
+    def _sets(self) -> Iterator[tuple[str, ...]]:
+        names = [
+            str(item.name)
+            for item in self.system.constraints
+            if isinstance(item, Unilateral) and item.level == "position"
+        ]
+        if len(names) > MOST_CONTACTS:
+            self.notes.append(f"Of {len(names)} one-sided constraints at most {MOST_CONTACTS} are closed together.")
+            self.complete = False
+        most = min(len(names), MOST_CONTACTS)
+        return chain.from_iterable(combinations(names, k) for k in range(most + 1))
+
+    def _rubbing(self, closed: tuple[str, ...]) -> bool:
+        """Whether forces act that are bounded, or belong to velocities: then equilibria are no isolated points."""
+        for item in self.system.constraints:
+            if isinstance(item, Friction) or item.level == "velocity":
+                return True
+            if item.friction is not None and (isinstance(item, Bilateral) or item.name in closed):
+                return True
+        return False
+
+    # Points and branches.
+    def _without_friction(self, closed: tuple[str, ...]) -> None:
+        rest = statics(self.system, self.params, closed, self.steady, self.vary)
+        if rest is None or not len(rest.space.constraints):
+            self._nowhere(rest is None)
+            return
+        box = rest.box(self.box, self.within)
+        space = trace(rest.space, self._of(rest.space), box=box, search=self.search, seed=self.seed)
+        self._note(space, closed)
+        if self.vary:
+            found = BranchSearch(
+                self.model,
+                {name: value for name, value in self.params.items() if name != self.vary},
+                rest,
+                self.steady,
+                lambda point: self._admissible(rest, point),
+            )
+            found.look(space, sum(len(one.branches) for one in self.searches))
+            self.searches.append(found)
+            return
+        singular = [dict(point.state) for point in space.singular_points]
+        for point in [*space.points, *singular]:
+            if self._admissible(rest, point):
+                self._add(self._point(rest.state(point), rest.forces(point), closed))
+        if space.branches:
+            self.notes.append("Some equilibria are not isolated: they fill curves, of which no point is listed.")
+            self.undecided = True
+
+    def _nowhere(self, nowhere: bool) -> None:
+        """Take it that a set of closed contacts has no equilibrium, or that every place is one."""
+        if not nowhere:
+            self.notes.append("No force acts: every place is an equilibrium, and none is listed.")
+            self.undecided = True
+
+    def _note(self, space: ConfigurationSpace, closed: tuple[str, ...]) -> None:
+        if space.status is TraceStatus.UNFINISHED:
+            self.reason = self.reason or space.reason or "Some equilibria could not be resolved."
+        self.complete = self.complete and space.complete
+        if self.search == "exhaustive" and not space.complete:
+            where = f" with {', '.join(closed)} closed" if closed else ""
+            self.notes.append(f"Not proved complete{where}: {' '.join(space.notes)}")
+
+    def _admissible(self, rest: Statics, point: Mapping[str, float]) -> bool:
+        """Whether contacts push and no gap is negative."""
+        if rest.bounded and float(point[FIRST]) < LEAST:
+            return False
+        forces = rest.forces(point)
+        if any(forces[name] < -SIGN * rest.scale for name in rest.closed):
+            return False
+        params = {**self.params, **({self.vary: float(point[self.vary])} if self.vary else {})}
+        gaps = self.model.gaps(rest.state(point), params, active=())
+        return all(
+            float(gaps[str(item.name)]) >= -SIGN
+            for item in self.system.constraints
+            if isinstance(item, Unilateral) and item.level == "position" and item.name not in rest.closed
+        )
+
+    def _point(
+        self, state: Mapping[str, float], forces: Mapping[str, float], closed: tuple[str, ...], holds: str = ""
+    ) -> Equilibrium:
+        words, found = asked(self.model, state, self.params)
+        verdict = stability_at(self.model, state, self.params, self.steady, closed)
+        residual = self._residual(state, found)
+        self.residual = max(self.residual, residual)
+        return Equilibrium(
+            state=dict(state),
+            reactions={str(item.name): float(forces.get(str(item.name), np.nan)) for item in self.system.constraints},
+            holds=words or holds or "undecided",
+            stability=verdict.stability,
+            reason=verdict.reason,
+            eigenvalues=verdict.eigenvalues,
+            residual=residual,
+        )
+
+    def _residual(self, state: Mapping[str, float], found: Reactions | None) -> float:
+        """Return the least acceleration that the laws allow there, relative to what the forces would make."""
+        if found is None or not found.solutions:
+            return float("nan")
+        least = min(float(np.abs(one.acceleration).max(initial=0.0)) for one in found.solutions)
+        size = acceleration_size(self.model, state, self.params)
+        return least / size if size > 0 else least
+
+    def _add(self, point: Equilibrium) -> None:
+        """Keep a point unless it is there already: a contact that touches without a force is found open and closed."""
+        angles = {item.name for item in self.system.coordinates if item.angle}
+        for other in self.points:
+            apart = 0.0
+            for name, value in point.state.items():
+                difference = value - other.state[name]
+                if name in angles:
+                    difference = (difference + np.pi) % (2 * np.pi) - np.pi
+                apart = max(apart, abs(difference) / (1 + abs(value)))
+            if apart <= SAME:
+                return
+        self.points.append(point)
+
+    # With friction.
+    def _with_friction(self, closed: tuple[str, ...]) -> None:
+        if self.vary:
+            self.notes.append("Branches over a parameter are followed where no friction acts and nothing rolls.")
+            self.undecided = True
+            return
+        self.complete = False
+        unknown = [name for name, value in self.steady.items() if value is None]
+        if unknown:
+            raise DeclarationError(
+                f"{self.system.name}: with friction the rate of '{unknown[0]}' must be given: steady={{'{unknown[0]}': "
+                "rate}."
+            )
+        free = len(self.system.coordinates) - len(self.steady)
+        freedoms = free - len(held_positions(self.system, closed))
+        forces = len(rubbing_rows(self.system, closed))
+        fixed = dict.fromkeys(self.steady, 0.0) | {
+            item.name: float(self.steady.get(item.coordinate.name) or 0.0) for item in self.system.velocities
+        }
+        if freedoms <= 1:
+            space = self._geometry(closed)
+        elif forces <= 1:  # so few forces balance on a curve at most, whatever the freedoms
+            made = self._balanced(closed)
+            if made is None:
+                return
+            space = made
+        else:
+            self._regions(freedoms)
+            return
+        if space.status is TraceStatus.UNFINISHED:
+            self.reason = self.reason or space.reason or "The configuration space could not be resolved."
+        names = [item.name for item in (*self.system.coordinates, *self.system.velocities)]
+        for point in [*space.points, *(dict(one.state) for one in space.singular_points)]:
+            state = {name: float(fixed.get(name, point.get(name, 0.0))) for name in names} | {"t": 0.0}
+            words, found = asked(self.model, state, self.params)
+            if words and not any(len(one.branches) for one in space.singular_points):
+                self._add(self._point(state, _forces(found), closed, words))
+        flat = all(len(item.slip) <= 1 for item in self.system.constraints) and not any(
+            getattr(item, "of", None) for item in self.system.constraints
+        )
+        for branch in space.branches:
+            self.intervals += RestingArc(self.model, self.params, branch, closed, fixed, flat).intervals()
+        if space.dimension > 1:
+            self._regions(space.dimension)
+
+    def _regions(self, dimension: int) -> None:
+        """Say that friction holds more than a curve."""
+        self.undecided = self.regions = True
+        self.notes.append(
+            f"Friction holds regions of up to {dimension} dimensions: ask guarantee('can hold', ...) for a box."
+        )
+
+    def _geometry(self, closed: tuple[str, ...]) -> ConfigurationSpace:
+        """Return the configuration space with some contacts closed."""
+        shape, spare = geometry(self.system, closed, self.steady)
+        known = {item.name for item in shape.coordinates}
+        box = {_name(key): pair for key, pair in (self.box or {}).items() if _name(key) in known}
+        box |= {spare: (-1.0, 1.0)} if spare else {}
+        return trace(shape, self._of(shape), box=box, search=self.search, seed=self.seed)
+
+    def _balanced(self, closed: tuple[str, ...]) -> ConfigurationSpace | None:
+        """Return the places at which forces of any size balance; None where there are none."""
+        rest = statics(self.system, self.params, closed, self.steady, "")
+        if rest is None or not len(rest.space.constraints):
+            return None
+        box = rest.box(self.box, self.within)
+        return trace(rest.space, self._of(rest.space), box=box, search=self.search, seed=self.seed)
+
+    def _of(self, space: System) -> dict[str, float]:
+        used = {item.name for item in space.parameters}
+        return {name: value for name, value in self.params.items() if name in used and name != self.vary}
+
+    def answer(self) -> Equilibria:
+        """Return what was found."""
+        branches = [branch for one in self.searches for branch in one.branches]
+        something = bool(self.points or self.intervals or branches)
+        if self.reason:
+            status = EquilibriaStatus.UNFINISHED
+        elif something:
+            status = EquilibriaStatus.FOUND
+        else:
+            status = EquilibriaStatus.NONE if self.complete and not self.undecided else EquilibriaStatus.UNDECIDED
+        names = tuple(item.name for item in self.system.coordinates)
+        order = sorted(self.points, key=lambda point: tuple(point.state[name] for name in names))
+
+        def special(kind: str) -> tuple[Any, ...]:
+            return tuple(sorted((item for one in self.searches for item in getattr(one, kind)), key=lambda i: i.value))
+
+        return Equilibria(
+            status=status,
+            residual=self.residual,
+            provenance=Provenance.now(self.system.digest, tolerances={"sign": SIGN}, seed=self.seed),
+            name=self.system.name,
+            coordinates=names,
+            points=tuple(order),
+            intervals=None if self.regions and not self.intervals else tuple(self.intervals),
+            boundary=None if self.regions else (),
+            branches=tuple(branches),
+            folds=special("folds"),
+            crossings=special("crossings"),
+            hopfs=special("hopfs"),
+            vary=self.vary,
+            complete=self.complete and not self.reason,
+            notes=tuple(dict.fromkeys(self.notes)),
+            reason=self.reason,
+            params=self.params,
+            drawing=self.drawing,
+        )
+
+
+def _forces(found: Reactions | None) -> dict[str, float]:
+    """Return the normal forces of the first solution at rest."""
+    if found is None or not found.solutions:
+        return {}
+    least = min(found.solutions, key=lambda one: float(np.abs(one.acceleration).max(initial=0.0)))
+    known = least.dimension == 0
+    return {
+        name: float(value) if known else float("nan") for name, value in zip(found.contacts, least.normal, strict=True)
+    }
+
+
+def _name(key: Any) -> str:
+    return key if isinstance(key, str) else str(getattr(key, "name", key))
+
+
+def _steady(system: System, given: Any) -> dict[str, float | None]:
+    """Return the coordinates that turn uniformly, with their rates where these are given."""
+    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
+    names = [item.name for item in system.coordinates]
+    found: dict[str, float | None] = {}
+    for key in listed:
+        name = _name(key)
+        if name not in names:
+            raise DeclarationError(
+                f"{system.name}: steady= has '{name}', which is no coordinate. {nearest(name, names)}"
+            )
+        rate = given[key] if isinstance(given, Mapping) else None
+        found[name] = None if rate is None else real(rate, f"steady[{name!r}]", where=system.name)
+    for name in found:
+        symbol = system.coordinates[names.index(name)]
+        for where, expr in system.expressions().items():
+            if symbol in expr.free_symbols:
+                raise DeclarationError(
+                    f"{system.name}: steady= has '{name}', but {where} depends on it: it is not cyclic. Leave it out."
+                )
+    return found
+
+
+def _within(system: System, vary: str, within: Any) -> tuple[float, float]:
+    if not vary:
+        if within is not None:
+            raise DeclarationError(f"{system.name}: within= goes with vary=, which names a parameter.")
+        return (0.0, 0.0)
+    names = [item.name for item in system.parameters]
+    if vary not in names:
+        raise DeclarationError(f"{system.name}: vary= has '{vary}', which is no parameter. {nearest(vary, names)}")
+    try:
+        low, high = (real(value, "within", where=system.name) for value in within)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{system.name}: within= needs (low, high); it was given {within!r:.60}.") from None
+    if not low < high:
+        raise DeclarationError(f"{system.name}: within= needs low < high; it was given ({low:g}, {high:g}).")
+    return low, high

@@ -1,0 +1,69 @@
+"""Pictures of equilibria: branches over their parameter, points and intervals on a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zwang._plot.style import axes, look, symbol, title
+from zwang.errors import DeclarationError, nearest
+
+MARKS = {"folds": ("o", "fold"), "crossings": ("s", "crossing"), "hopfs": ("^", "Hopf point")}
+
+
+def draw_equilibria(found: Any, what: str | None, ax: Any) -> Any:
+    """Draw equilibria; unstable ones dashed."""
+    with look():
+        return _drawn(found, what, axes(ax))
+
+
+def _drawn(found: Any, what: str | None, ax: Any) -> Any:
+    names = found.branches[0].names if found.branches else found.coordinates
+    chosen = names[0] if what is None else what
+    if chosen not in names:
+        raise DeclarationError(f"{found.name}: there is no '{chosen}' to draw. {nearest(chosen, names)}")
+    if found.branches:
+        _branches(found, chosen, ax)
+        ax.set_xlabel(symbol(found.vary))
+        ax.set_ylabel(symbol(chosen))
+    else:
+        _line(found, chosen, ax)
+        ax.set_xlabel(symbol(chosen))
+        ax.set_yticks([])
+    title(ax, f"Equilibria of {found.name}")
+    return ax
+
+
+def _branches(found: Any, chosen: str, ax: Any) -> None:
+    column = found.branches[0].names.index(chosen)
+    for branch in found.branches:
+        stable = np.array([not word.startswith("unstable") for word in branch.stability])
+        for mask, dash in ((stable, "-"), (~stable, "--")):
+            shown = np.where(mask | np.roll(mask, 1), branch.positions[:, column], np.nan)
+            ax.plot(branch.values, shown, dash, color="C0")
+    for kind, (mark, label) in MARKS.items():
+        items = getattr(found, kind)
+        if items:
+            ax.plot(
+                [item.value for item in items], [item.state[chosen] for item in items], mark, color="C1", label=label
+            )
+    if any(getattr(found, kind) for kind in MARKS):
+        ax.legend()
+
+
+def _line(found: Any, chosen: str, ax: Any) -> None:
+    colours = {"must": "C0", "may": "C1", "undecided": "C2"}
+    for interval in found.intervals or ():
+        ends = [state[chosen] for state in interval]
+        ax.plot(ends, [0, 0], linewidth=4, color=colours[interval.holds], label=f"{interval.holds} hold")
+    for point in found.points:
+        hollow = point.stability.startswith("unstable")
+        ax.plot(
+            [point.state[chosen]], [0], "o", color="C0", markerfacecolor="none" if hollow else "C0",
+            label="unstable" if hollow else point.stability,
+        )  # fmt: skip
+    handles, labels = ax.get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    if unique:
+        ax.legend(unique.values(), unique.keys())

@@ -1,0 +1,199 @@
+"""Equilibria: closed forms of points, intervals with friction, branches with folds, crossings and Hopf points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from click.testing import CliRunner
+
+import zwang as zw
+from zwang.cli import main
+
+(PHI,), (W_PHI,) = zw.coordinates("phi", angles="phi")
+R, G, RATE = zw.parameters("r g w")
+HOOP = zw.System(
+    name="hoop", kinetic=R**2 * (W_PHI**2 + RATE**2 * sp.sin(PHI) ** 2) / 2, potential=-G * R * sp.cos(PHI)
+)
+(X, Y), (VX, VY) = zw.coordinates("x y")
+
+
+def ladder() -> zw.System:
+    (x, y, th), (vx, vy, w) = zw.coordinates("x y theta", angles="theta")
+    m, l, g, mu, pull = zw.parameters("m l g mu F")
+    foot = (x + l / 2 * sp.cos(th), y - l / 2 * sp.sin(th))
+    top = (x - l / 2 * sp.cos(th), y + l / 2 * sp.sin(th))
+    return zw.System(
+        name="ladder",
+        kinetic=m * (vx**2 + vy**2) / 2 + m * l**2 / 24 * w**2,
+        potential=m * g * y - pull * x,
+        constraints=[
+            zw.Unilateral(foot[1], friction=zw.Coulomb(mu, slip=zw.rate(foot[0])), restitution=0, name="floor"),
+            zw.Unilateral(top[0], friction=zw.Coulomb(mu, slip=zw.rate(top[1])), restitution=0, name="wall"),
+        ],
+    )
+
+
+LADDER_BOX = {"x": (0, 1), "y": (0, 1), "theta": (0.05, 1.5)}
+
+
+def test_a_bead_on_a_turning_hoop_has_four_equilibria_and_two_are_stable_by_energy() -> None:
+    found = zw.equilibria(HOOP, {"r": 1, "g": 9.81, "w": 4}, search="exhaustive")
+    # cos(phi) = g/(r w^2).
+    side = np.arccos(9.81 / 16)
+    assert [point.state["phi"] for point in found.points] == pytest.approx([-side, 0, side, np.pi], abs=1e-12)
+    words = [point.stability for point in found.points]
+    assert words == ["stable (energy)", "unstable (linear)", "stable (energy)", "unstable (linear)"]
+    assert {point.holds for point in found.points} == {"must"}
+    assert found.complete and found.status.name == "FOUND" and found.residual < 1e-12
+
+
+def test_the_bottom_of_the_hoop_loses_its_stability_at_a_crossing() -> None:
+    found = zw.equilibria(HOOP, {"r": 1, "g": 9.81}, vary=RATE, within=(1, 5), search="exhaustive")
+    assert [item.value for item in found.crossings] == pytest.approx([np.sqrt(9.81)], abs=1e-9)
+    assert found.complete and not found.folds and not found.hopfs
+    bottom = [branch for branch in found.branches if np.abs(np.sin(branch.positions)).max() < 1e-9]
+    words = {word for branch in bottom if abs(np.cos(branch.positions[0, 0]) - 1) < 1e-9 for word in branch.stability}
+    assert words == {"stable (energy)", "unstable (linear)"}
+
+
+def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
+    a, rest, k, m, load = zw.parameters("a L0 k m P")
+    bars = [sp.sqrt((X + side * a) ** 2 + Y**2) for side in (1, -1)]
+    potential = sum(k * (bar - rest) ** 2 / 2 for bar in bars) + load * Y
+    truss = zw.System(name="truss", kinetic=m * (VX**2 + VY**2) / 2, potential=potential)
+    values = {"a": 1, "L0": 1.3, "k": 1, "m": 1}
+    found = zw.equilibria(truss, values, vary="P", within=(-2, 2), box={"x": (-0.5, 0.5), "y": (-2, 2)})
+    snap = 2 * (1.3 ** (2 / 3) - 1) ** 1.5
+    assert [item.value for item in found.folds] == pytest.approx([-snap, snap], abs=1e-9)
+
+
+def test_a_governor_hunts_from_the_damping_of_its_closed_form_on() -> None:
+    (ph, _), (vph, om) = zw.coordinates("ph th", angles="ph th")
+    n, g, b, m, J, k, F = zw.parameters("n g b m J k F")
+    force = [n**2 * om**2 * sp.sin(ph) * sp.cos(ph) - g * sp.sin(ph) - b / m * vph, k * sp.cos(ph) - F]
+    governor = zw.System(name="governor", mass=sp.diag(1, J), force=force)
+    values = {"n": 1, "g": 9.81, "m": 1, "J": 1, "k": 2, "F": 1}
+    found = zw.equilibria(
+        governor, values, steady=("th",), vary="b", within=(0.1, 1), box={"v_th": (0.5, 9), "ph": (0, 3)}
+    )
+    assert len(found.hopfs) == 1
+    hopf = found.hopfs[0]
+    # b J/m = 2 F/w_0 (Vyshnegradsky), with cos(ph) = F/k and w_0^2 = g/(n^2 cos(ph)).
+    assert hopf.value == pytest.approx(2 / np.sqrt(9.81 * 2), abs=1e-8)
+    assert hopf.state["v_th"] == pytest.approx(np.sqrt(9.81 * 2), abs=1e-10)
+    damped = zw.equilibria(governor, {**values, "b": 1}, steady=["th"], box={"v_th": (0.5, 9), "ph": (0, 3)})
+    assert [point.stability for point in damped.points] == ["asymptotically stable (linear)"]
+
+
+def test_a_ladder_holds_from_the_angle_of_its_closed_form_on() -> None:
+    found = zw.equilibria(ladder(), {"m": 1, "l": 1, "g": 9.81, "mu": 0.3, "F": 0}, box=LADDER_BOX)
+    assert len(found.intervals) == 1
+    start, end = sorted(found.intervals[0], key=lambda state: state["theta"])
+    # tan(theta) >= (1 - mu^2)/(2 mu) with the same friction at both ends.
+    assert start["theta"] == pytest.approx(np.arctan((1 - 0.09) / 0.6), abs=1e-10)
+    assert end["theta"] == pytest.approx(1.5, abs=1e-9)
+    assert found.intervals[0].holds == "must" and found.intervals[0].closed == ("floor", "wall")
+
+
+def test_a_pulled_ladder_may_hold_and_may_fall() -> None:
+    box = {**LADDER_BOX, "theta": (0.75, 0.85)}
+    found = zw.equilibria(ladder(), {"m": 1, "l": 1, "g": 9.81, "mu": 1.5, "F": 2 * 9.81}, box=box)
+    assert [interval.holds for interval in found.intervals] == ["may"]
+
+
+def test_friction_in_a_bowl_holds_an_interval() -> None:
+    (s,), (v,) = zw.coordinates("s")
+    mu = zw.parameters("mu")
+    bowl = zw.System(
+        name="bowl", kinetic=v**2 / 2, potential=5 * s**2, constraints=[zw.Friction(mu, slip=v, name="rubber")]
+    )
+    found = zw.equilibria(bowl, {"mu": 0.5}, box={"s": (-1, 1)})
+    ends = sorted(state["s"] for state in found.intervals[0])
+    assert ends == pytest.approx([-0.05, 0.05], abs=1e-12) and found.intervals[0].holds == "must"
+
+
+def test_constraints_and_contacts_give_their_multipliers() -> None:
+    rod = zw.Bilateral(X**2 + Y**2 - 1, name="rod")
+    pendulum = zw.System(name="pendulum", kinetic=(VX**2 + VY**2) / 2, potential=9.81 * Y, constraints=[rod])
+    found = zw.equilibria(pendulum, box={"x": (-2, 2), "y": (-2, 2)}, search="exhaustive")
+    by_height = {round(point.state["y"]): point for point in found.points}
+    # Q + lam w = 0: -g + 2 lam y = 0.
+    assert by_height[-1].reactions["rod"] == pytest.approx(-9.81 / 2, abs=1e-9)
+    assert by_height[-1].stability == "stable (energy)" and by_height[1].stability == "unstable (linear)"
+    assert found.complete and len(found.points) == 2
+    bowl = zw.Unilateral(Y - X**2, name="bowl")
+    ball = zw.System(name="ball", kinetic=(VX**2 + VY**2) / 2, potential=9.81 * Y, constraints=[bowl])
+    (point,) = zw.equilibria(ball, box={"x": (-2, 2), "y": (-2, 2)}).points
+    assert (point.state["x"], point.reactions["bowl"]) == pytest.approx((0, 9.81), abs=1e-9)
+    none = zw.equilibria(
+        pendulum.replace(potential=9.81 * Y + 100 * X), box={"x": (2, 3), "y": (-2, 2)}, search="exhaustive"
+    )
+    assert none.status.name == "NONE" and none.complete
+
+
+def test_a_conical_pendulum_turns_steadily_and_its_amended_potential_is_least() -> None:
+    (th, _), (vth, vps) = zw.coordinates("th ps", angles="th ps")
+    kinetic = (vth**2 + sp.sin(th) ** 2 * vps**2) / 2
+    conical = zw.System(name="conical", kinetic=kinetic, potential=-9.81 * sp.cos(th))
+    found = zw.equilibria(conical, steady={"ps": 4.0}, box={"th": (0.2, 2.0)})
+    (point,) = found.points
+    assert np.cos(point.state["th"]) == pytest.approx(9.81 / 16, abs=1e-10)
+    assert point.stability == "stable (energy)" and "amended" in point.reason
+    with pytest.raises(zw.DeclarationError, match="its momentum is conserved"):
+        zw.equilibria(conical, steady=("ps",))
+
+
+def test_random_potentials_have_the_zeros_that_numpy_finds() -> None:
+    source = np.random.default_rng(4)
+    (s,), (v,) = zw.coordinates("s")
+    for _ in range(3):
+        polynomial = np.polynomial.Polynomial.fromroots(np.sort(source.uniform(-1, 1, 4)))
+        c = polynomial.coef
+        slope = sum(float(c[k]) * s**k for k in range(len(c)))
+        system = zw.System(name="line", kinetic=v**2 / 2, potential=sp.integrate(slope, s))
+        found = zw.equilibria(system, box={"s": (-2, 2)}, search="exhaustive")
+        assert [point.state["s"] for point in found.points] == pytest.approx(np.sort(polynomial.roots().real), abs=1e-8)
+        # Minima and maxima of a quintic that falls from minus infinity follow each other.
+        stable = [point.stability == "stable (energy)" for point in found.points]
+        assert stable == [float(polynomial.deriv()(point.state["s"])) > 0 for point in found.points]
+
+
+def test_equilibria_are_saved_drawn_and_asked_on_the_command_line(tmp_path) -> None:
+    found = zw.equilibria(HOOP, {"r": 1, "g": 9.81, "w": 4})
+    found.save(tmp_path / "e.npz")
+    read = zw.load_result(tmp_path / "e.npz")
+    assert read.points[0].state == found.points[0].state and repr(read) == repr(found)
+    found.plot()
+    HOOP.save(tmp_path / "hoop.toml", params={"r": 1, "g": 9.81, "w": 4})
+    run = CliRunner()
+    done = run.invoke(main, ["equilibria", str(tmp_path / "hoop.toml"), "--json"])
+    assert done.exit_code == 0 and '"stable (energy)"' in done.output, done.output
+    picture = str(tmp_path / "b.png")
+    done = run.invoke(main, ["equilibria", str(tmp_path / "hoop.toml"), "--vary", "w=1:5", "--plot", picture])
+    assert done.exit_code == 0 and "crossing" in done.output, done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"search": "luck"}, "search= must be"),
+        ({"vary": "z", "within": (0, 1)}, "which is no parameter"),
+        ({"within": (0, 1)}, "within= goes with vary="),
+        ({"vary": "w", "within": (1, 1)}, "low < high"),
+        ({"vary": "w", "within": 3}, "needs \\(low, high\\)"),
+        ({"steady": ("z",)}, "which is no coordinate"),
+        ({"steady": ("phi",)}, "it is not cyclic"),
+        ({"box": {"z": (0, 1)}}, "which is no coordinate"),
+    ],
+)
+def test_mistakes_are_named(options, words: str) -> None:
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.equilibria(HOOP, {"r": 1, "g": 9.81, **({} if "vary" in options else {"w": 4})}, **options)
+
+
+def test_nothing_rests_that_depends_on_time() -> None:
+    with pytest.raises(zw.DeclarationError, match="depends on time"):
+        zw.equilibria(HOOP.replace(potential=sp.sin(zw.t) * sp.cos(PHI)), {"r": 1, "w": 4})
+    with pytest.raises(zw.DeclarationError, match="needs a System"):
+        zw.equilibria("hoop")
