@@ -1,4 +1,4 @@
-"""Maps: how many solutions there are over two parameters, or over one."""
+"""Maps: how many solutions there are, or what happens, over two parameters or over one."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ CATEGORIES: tuple[tuple[str, str, str], ...] = (
 )
 # Where a status alone says the category; the others follow from the count.
 BY_STATUS = {"NONE": 0, "UNIQUE_MOTION": 2, "FOUND": 5, "UNDECIDED": 6, "SINGULAR": 7, "INADMISSIBLE": 8}
+HAPPENINGS: tuple[tuple[str, str, str], ...] = (
+    ("holds", PALE, ""),
+    ("slides", "#e69f00", ""),
+    ("tips", "#56b4e9", ""),
+    ("lifts", "#0b4f7d", ""),
+    ("moves", "#bcd3c9", ""),
+    ("none", ALARM, ""),
+    ("several", "#7b4a9c", ""),
+    ("undecided", "#f5e9c8", "xxx"),
+    ("singular", INK, ""),
+    ("inadmissible", "#ffffff", "////"),
+)
+"""What can happen at a state: word, colour, hatching."""
 EDGE = "#a0a8b0"
 
 
@@ -90,6 +103,50 @@ def draw_counts(
     ('mu', ['no solution', 'one solution'])
     """
     kinds = categories(counts, codes, statuses)
+    return _drawn(kinds, CATEGORIES, values, labels, ax, legend=legend, counts=np.asarray(counts))
+
+
+def draw_happenings(
+    words: ArrayLike,
+    values: Sequence[ArrayLike],
+    labels: Sequence[str],
+    *,
+    ax: Axes | None = None,
+    legend: bool = True,
+) -> Axes:
+    """Draw what happens over two parameters as a map, over one as a band.
+
+    Parameters
+    ----------
+    words : array (n,) or (rows, columns) of str
+        Of `HAPPENINGS`.
+    values, labels, ax, legend
+        As for `draw_counts`.
+
+    Examples
+    --------
+    >>> from zwang._plot import new_figure
+    >>> ax = draw_happenings([["holds", "slides"]] * 2, [[0, 1], [0, 2]], ["mu", "theta"], ax=new_figure()[1])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['holds', 'slides']
+    """
+    known = [word for word, _, _ in HAPPENINGS]
+    given = np.asarray(words)
+    kinds = np.array([known.index(word) for word in given.ravel()], dtype=np.int8).reshape(given.shape)
+    return _drawn(kinds, HAPPENINGS, values, labels, ax, legend=legend)
+
+
+def _drawn(
+    kinds: NDArray[np.int8],
+    table: Sequence[tuple[str, str, str]],
+    values: Sequence[ArrayLike],
+    labels: Sequence[str],
+    ax: Axes | None,
+    *,
+    legend: bool,
+    counts: Any = None,
+) -> Axes:
+    """Draw places in a table of words, colours and hatchings; over one parameter with steps of counts, if given."""
     if kinds.ndim not in (1, 2) or len(values) != kinds.ndim or len(labels) != kinds.ndim:
         raise DeclarationError(
             f"A map of shape {kinds.shape} with {len(values)} named axes can't be drawn: a picture has one or two axes."
@@ -97,24 +154,27 @@ def draw_counts(
     grids = [np.asarray(item, dtype=float) for item in values]
     with look():
         ax = axes(ax)
-        present = [place for place in range(len(CATEGORIES)) if np.any(kinds == place)]
+        present = [place for place in range(len(table)) if np.any(kinds == place)]
         if kinds.ndim == 1:
-            _draw_steps(ax, grids[0], np.asarray(counts), kinds, present)
-            ax.set(xlabel=labels[0], ylabel="number of solutions")
+            _draw_band(ax, grids[0], kinds, present, table)
+            ax.set(xlabel=labels[0], yticks=[])
+            if counts is not None:
+                _draw_steps(ax, grids[0], counts)
+                ax.set(ylabel="number of solutions")
         else:
-            _draw_map(ax, grids[1], grids[0], kinds, present)
+            _draw_map(ax, grids[1], grids[0], kinds, present, table)
             ax.set(xlabel=labels[1], ylabel=labels[0])
         if legend:
-            _draw_legend(ax, present)
+            _draw_legend(ax, present, table)
     return ax
 
 
-def _draw_map(ax: Axes, x: Any, y: Any, kinds: NDArray[np.int8], present: list[int]) -> None:
+def _draw_map(ax: Axes, x: Any, y: Any, kinds: NDArray[np.int8], present: list[int], table: Any) -> None:
     from matplotlib.colors import ListedColormap
 
-    place = np.zeros(len(CATEGORIES), dtype=np.int8)
+    place = np.zeros(len(table), dtype=np.int8)
     place[present] = np.arange(len(present))
-    colours = ListedColormap([CATEGORIES[item][1] for item in present])
+    colours = ListedColormap([table[item][1] for item in present])
     ax.pcolormesh(
         _edges(x),
         _edges(y),
@@ -126,7 +186,7 @@ def _draw_map(ax: Axes, x: Any, y: Any, kinds: NDArray[np.int8], present: list[i
         shading="flat",
     )
     for item in present:
-        hatch = CATEGORIES[item][2]
+        hatch = table[item][2]
         if hatch and min(kinds.shape) > 1:
             filled = ax.contourf(x, y, kinds == item, levels=[0.5, 1.5], colors="none", hatches=[hatch])
             filled.set_edgecolor(EDGE)
@@ -147,27 +207,29 @@ def _edges(centres: Any) -> Any:
     return np.concatenate([[centres[0] - steps[0] / 2], middle, [centres[-1] + steps[-1] / 2]])
 
 
-def _draw_steps(ax: Axes, x: Any, counts: Any, kinds: NDArray[np.int8], present: list[int]) -> None:
+def _draw_band(ax: Axes, x: Any, kinds: NDArray[np.int8], present: list[int], table: Any) -> None:
     edges = _edges(x)
     for item in present:
-        _, colour, hatch = CATEGORIES[item]
+        _, colour, hatch = table[item]
         where = np.flatnonzero(kinds == item)
         for run in np.split(where, np.flatnonzero(np.diff(where) > 1) + 1):
             ax.axvspan(edges[run[0]], edges[run[-1] + 1], color=colour, hatch=hatch, linewidth=0)
-    ax.stairs(counts, edges, color=INK, linewidth=1.6, baseline=None)
+    ax.set_xlim(*sorted((edges[0], edges[-1])))
+
+
+def _draw_steps(ax: Axes, x: Any, counts: Any) -> None:
+    ax.stairs(counts, _edges(x), color=INK, linewidth=1.6, baseline=None)
     top = int(np.max(counts, initial=1))
     ax.set_yticks(range(top + 1))
     ax.set_ylim(-0.15, top + 0.35)
-    low, high = sorted((edges[0], edges[-1]))
-    ax.set_xlim(low, high)
 
 
-def _draw_legend(ax: Axes, present: list[int]) -> None:
+def _draw_legend(ax: Axes, present: list[int], table: Any) -> None:
     from matplotlib.patches import Patch
 
     marks = []
     for item in present:
-        words, colour, hatch = CATEGORIES[item]
+        words, colour, hatch = table[item]
         marks.append(Patch(facecolor=colour, edgecolor=EDGE, linewidth=0.6, hatch=hatch, label=words))
     ax.legend(
         handles=marks,

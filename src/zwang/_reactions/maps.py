@@ -31,6 +31,7 @@ from zwang.errors import StateError
 
 CHUNK = 1000  # rows of this length stay in the cache, and not all in the same lines of it
 MOST_MODES = 5000
+STILL = 1e-9  # the part of the acceleration of applied forces below which one vanishes
 AT_ONCE = 500_000  # modes that a thread looks at before it comes back to Python
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,23 +65,22 @@ def reactions_of_batch(
     """
     states = inputs.q.shape[1]
     table = _table(model.system)
-    counts = np.full(states, counting.DOUBTFUL, dtype=np.int64)
-    worst = 0.0
+    out = _room(len(model.system.coordinates), len(model.system.constraints), states)
     if table is not None:
         chunk = max(8, min(CHUNK, AT_ONCE // _modes(table_of(model.system).arrays)))
         starts = range(0, states, chunk)
 
-        def work(start: int) -> tuple[int, float]:
+        def work(start: int) -> int:
             part = slice(start, min(start + chunk, states))
-            counts[part], error = _count(model, inputs, part, table, tolerances, tol)
-            return part.stop - part.start, error
+            _count(model, inputs, part, table, tolerances, tol, out)
+            return int(part.stop - part.start)
 
-        done, worst = work(0)  # compiles in one thread
+        done = work(0)  # compiles in one thread
         with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
             try:
-                for size, error in pool.map(carried(work), starts[1:]):
+                for size in pool.map(carried(work), starts[1:]):
                     spend()
-                    done, worst = done + size, max(worst, error)
+                    done += size
                     if report:
                         report(done)
             except Spent:  # the rest is told to be undecided below
@@ -88,9 +88,10 @@ def reactions_of_batch(
             except BaseException:  # what waits in line is not begun after a Ctrl-C
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-    codes, numbers, asked, spent = _decide(counts, inputs, exact, report if table is None else None)
+    codes, numbers, asked, spent = _decide(model, out, inputs, exact, report if table is None else None)
+    names = tuple(str(item.name) for item in model.system.constraints)
     return ReactionsMap(
-        residual=max(worst, asked),
+        residual=max(float(out.worst[0]), asked),
         provenance=Provenance.now(
             model.system.digest,
             tolerances={"tol": tol, "gap": tolerances.gap, "rate": tolerances.rate, "slip": tolerances.slip},
@@ -100,7 +101,23 @@ def reactions_of_batch(
         codes=inputs.restore(codes.astype(np.int8)),
         counts=inputs.restore(numbers),
         reason=spent,
+        contacts=names,
+        coordinates=tuple(item.name for item in model.system.coordinates),
+        accelerations=inputs.restore(out.accelerations),
+        normal=inputs.restore(out.forces[:, 0]),
+        tangential=inputs.restore(out.forces[:, 1]),
+        modes=inputs.restore(out.modes.astype(np.int8)),
+        still=inputs.restore(out.still == 1),
     )
+
+
+def _room(n: int, lines: int, states: int) -> counting.CountedSolutions:
+    """Return room for the answers at states, all of them in doubt yet."""
+    doubtful = np.full(states, counting.DOUBTFUL, dtype=np.int64)
+    numbers = (np.full((n, states), np.nan), np.full((lines, 2, states), np.nan))
+    flags = np.zeros((2, states), dtype=np.int64)
+    modes = np.full((lines, states), counting.NO_MODE, dtype=np.int64)
+    return counting.CountedSolutions(doubtful, flags[0], *numbers, modes, flags[1], np.zeros(1))
 
 
 def _table(system: System) -> Ints | None:
@@ -120,33 +137,47 @@ def _modes(lines: ContactArrays) -> int:
 
 
 def _count(
-    model: Model, inputs: Inputs, part: slice, table: Ints, tolerances: Tolerances, tol: float
-) -> tuple[Ints, float]:
+    model: Model,
+    inputs: Inputs,
+    part: slice,
+    table: Ints,
+    tolerances: Tolerances,
+    tol: float,
+    out: counting.CountedSolutions,
+) -> None:
+    """Count the solutions at a part of the states, and write what is found."""
     params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, part]
     q, v = np.ascontiguousarray(inputs.q[:, part]), np.ascontiguousarray(inputs.v[:, part])
     terms = model.kernels.terms(inputs.t[part], q, v, np.ascontiguousarray(params))
-    counts = np.full(q.shape[1], counting.DOUBTFUL, dtype=np.int64)
-    worst = np.zeros(1)
     if isinstance(terms, SparseTerms):
-        return counts, 0.0
+        return
     found = admit(table_of(model.system).arrays, terms, q, v, tolerances)
     counted = counting.CountedTerms(
         *(np.ascontiguousarray(getattr(terms, name)) for name in counting.CountedTerms._fields)
     )
-    counting.count_solutions(table, found.standing, found.rest, counted, tol, counts, worst)
-    counts[~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
-    return counts, float(worst[0])
+    here = out._replace(worst=np.zeros(1))
+    counting.count_solutions(table, found.standing, found.rest, counted, tol, part.start, here)
+    out.counts[part][~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
+    out.worst[0] = max(out.worst[0], here.worst[0])
 
 
 def _decide(
-    counts: Ints, inputs: Inputs, exact: Callable[[Inputs], Reactions], report: Callable[[int], None] | None
+    model: Model,
+    out: counting.CountedSolutions,
+    inputs: Inputs,
+    exact: Callable[[Inputs], Reactions],
+    report: Callable[[int], None] | None,
 ) -> tuple[Ints, Ints, float, str]:
     """Return the status (place in `ReactionsStatus`) and the number of accelerations; doubts are asked exactly.
 
     Last, the worst residual, and which budget was spent before all were asked: those are undecided.
     """
-    unique, multiple, none = (CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "MULTIPLE", "NONE"))
-    status = np.where(counts == 0, none, np.where(counts == 1, unique, multiple))
+    counts = out.counts
+    unique, free, multiple, none = (
+        CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "NONE")
+    )
+    one = np.where(out.free == 1, free, unique)
+    status = np.where(counts == 0, none, np.where(counts == 1, one, multiple))
     numbers = np.maximum(counts, 0)
     status[counts == counting.INADMISSIBLE] = CODES.index(ReactionsStatus.INADMISSIBLE)
     worst, spent = 0.0, ""
@@ -168,8 +199,28 @@ def _decide(
             status[k], numbers[k] = CODES.index(ReactionsStatus.INADMISSIBLE), 0
             continue
         status[k], numbers[k] = CODES.index(found.status), len(found.accelerations)
+        if status[k] in (unique, free):
+            _write(model, inputs.single(int(k)), found, int(k), out)
         worst = max(worst, float(np.nan_to_num(found.residual)))
     return status, numbers, worst, spent
+
+
+def _write(model: Model, inputs: Inputs, found: Reactions, k: int, out: counting.CountedSolutions) -> None:
+    """Write the only motion of a state that was asked exactly."""
+    solution, names = found.solutions[0], [str(item.name) for item in model.system.constraints]
+    out.accelerations[:, k] = solution.acceleration
+    out.modes[:, k], out.forces[:, :, k] = counting.NO_MODE, 0.0
+    for j, name in enumerate(solution.names):
+        line = names.index(name)
+        out.modes[line, k] = int(solution.modes.codes[j])
+        tangential = np.atleast_1d(solution.tangential[j])
+        out.forces[line, :, k] = solution.normal[j], tangential[0] if tangential.size == 1 else np.nan
+    out.free[k] = int(found.status is ReactionsStatus.UNIQUE_MOTION)
+    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
+    mass, _, force, _ = terms.at(0)
+    pushed = float(force @ np.linalg.lstsq(mass, force)[0])
+    moved = float(solution.acceleration @ mass @ solution.acceleration)
+    out.still[k] = int(moved <= STILL**2 * pushed)
 
 
 def map_axes(

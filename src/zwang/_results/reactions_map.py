@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.modes import PULLS, Mode
 from zwang._results import storage
 from zwang._results.base import Provenance
 from zwang._results.reactions import ReactionsStatus
@@ -38,6 +39,16 @@ class ReactionsMap:
         For each axis of the batch, the inputs that vary along it alone.
     values : mapping of str to 1-D array
         The values of these inputs along their axis.
+    contacts, coordinates : tuples of str
+        The names of constraints and coordinates, in the order of what follows; it is nan, -1 or False where a state has
+        not one motion.
+    accelerations : (n, ...) array
+    normal, tangential : (k, ...) arrays
+        The forces of the constraints; one set of them where they are not determined.
+    modes : (k, ...) int array
+        As `zwang.results.Mode` numbers them; -1 for a constraint that takes no part.
+    still : bool array
+        Whether the acceleration vanishes.
 
     Examples
     --------
@@ -56,12 +67,28 @@ class ReactionsMap:
     axes: tuple[tuple[str, ...], ...] = ()
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     reason: str = ""
+    contacts: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    accelerations: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    normal: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    tangential: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    modes: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int8))
+    still: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def _check(self) -> str:
         if self.counts.shape != self.codes.shape or (self.axes and len(self.axes) != self.codes.ndim):
             return "counts and statuses have different shapes"
         if self.codes.size and not (self.codes.min() >= 0 and self.codes.max() < len(ReactionsStatus)):
             return "it has a status that isn't there"
+        shape = self.codes.shape
+        lines = (self.normal, self.tangential, self.modes)
+        if self.contacts and any(item.shape != (len(self.contacts), *shape) for item in lines):
+            return "forces or modes have not the shape of the batch"
+        if self.coordinates and (self.accelerations.shape, self.still.shape) != (
+            (len(self.coordinates), *shape),
+            shape,
+        ):
+            return "accelerations have not the shape of the batch"
         for names, size in zip(self.axes, self.codes.shape, strict=False):
             if any(name not in self.values or self.values[name].shape != (size,) for name in names):
                 return "the values along an axis are not as many as its states"
@@ -72,6 +99,29 @@ class ReactionsMap:
         """The status of each state, an array of `ReactionsStatus`."""
         return np.array(list(ReactionsStatus), dtype=object)[self.codes]
 
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """What happens at each state, in a word.
+
+        ``holds``: it is at rest under its contacts, none of them slips or opens. ``slides``: a contact slips. ``tips``:
+        a contact opens and another one stays; ``lifts``: all that touch open. ``moves``: any other single motion.
+        ``none``, ``several``: so many accelerations. ``undecided``, ``singular``, ``inadmissible``: as the status says.
+        """
+        known = bool(self.contacts)  # files of earlier versions hold no modes
+        modes = self.modes if known else np.full((1, *self.codes.shape), -1)
+        still = self.still if known else np.zeros(self.codes.shape, dtype=bool)
+        acting, opening, modes = modes >= 0, modes == Mode.OPEN, modes % PULLS
+        slipping = acting & np.isin(modes, (Mode.SLIP, Mode.SLIP_PLUS, Mode.SLIP_MINUS))
+        lifts, stays = opening.any(axis=0), (acting & ~opening).any(axis=0)
+        word = np.where(still & stays, "holds", "moves").astype("<U12")
+        word[slipping.any(axis=0)] = "slides"
+        word[lifts & stays], word[lifts & ~stays] = "tips", "lifts"
+        by_status = {name: name.lower() for name in ("NONE", "UNDECIDED", "SINGULAR", "INADMISSIBLE")}
+        by_status |= {"MULTIPLE": "several", "FOUND": "undecided"}
+        for name, said in by_status.items():
+            word[self.codes == list(ReactionsStatus).index(ReactionsStatus[name])] = said
+        return word
+
     def shares(self) -> dict[str, int]:
         """Return the number of states of each status that occurs, by its name."""
         found = np.bincount(self.codes.ravel(), minlength=len(ReactionsStatus))
@@ -81,7 +131,15 @@ class ReactionsMap:
         """Write the map to ``.npz``, or to netCDF (``.nc``, extra ``io``)."""
         return storage.save(self, Path(path))
 
-    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, legend: bool = True) -> Any:
+    def plot(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        what: str = "counts",
+        ax: Any = None,
+        legend: bool = True,
+    ) -> Any:
         """Draw the map and return the Axes (extra ``plot``).
 
         Parameters
@@ -89,20 +147,45 @@ class ReactionsMap:
         x, y : str, optional
             The inputs to draw it over. By default the last axis of the batch runs to the right, and an axis along which
             several inputs vary is named by the first of them that is evenly spaced.
+        what : {'counts', 'kinds'}
+            How many solutions there are, or what happens: it holds, slides, tips; none, several (see `kinds`).
         ax : Axes, optional
         legend : bool
             Whether to say in words what the colours mean.
         """
-        from zwang._plot.counts import draw_counts
         from zwang._plot.style import symbol
 
-        counts, codes, chosen = self.along(x, y)
-        grids = [self.values[name] for name in chosen]
-        names = [status.name for status in ReactionsStatus]
-        return draw_counts(counts, codes, names, grids, [symbol(name) for name in chosen], ax=ax, legend=legend)
+        names = self.along(x, y)[2]
+        return self.draw(
+            [self.values[name] for name in names], [symbol(name) for name in names], x, y, what, ax, legend
+        )
 
-    def along(self, x: str | None = None, y: str | None = None) -> tuple[Any, Any, list[str]]:
-        """Return counts and codes with y along the rows and x along the columns, and the names of these axes."""
+    def draw(
+        self,
+        grids: Sequence[Any],
+        labels: Sequence[str],
+        x: str | None = None,
+        y: str | None = None,
+        what: str = "counts",
+        ax: Any = None,
+        legend: bool = True,
+    ) -> Any:
+        """Draw the map over values and labels of one's own, such as angles in degrees; see `plot`."""
+        from zwang._plot.counts import draw_counts, draw_happenings
+
+        if what == "kinds":
+            return draw_happenings(self.along(x, y, self.kinds)[0], grids, labels, ax=ax, legend=legend)
+        if what != "counts":
+            raise DeclarationError(f"plot: what= must be 'counts' or 'kinds'; it was given {what!r:.40}.")
+        counts, codes, _ = self.along(x, y)
+        names = [status.name for status in ReactionsStatus]
+        return draw_counts(counts, codes, names, grids, labels, ax=ax, legend=legend)
+
+    def along(self, x: str | None = None, y: str | None = None, chosen: Any = None) -> tuple[Any, Any, list[str]]:
+        """Return counts and codes with y along the rows and x along the columns, and the names of these axes.
+
+        `chosen`: an array of the shape of the batch in place of the counts.
+        """
         lengths = [axis for axis, size in enumerate(self.codes.shape) if size > 1]
         if len(lengths) not in (1, 2):
             raise DeclarationError(
@@ -128,7 +211,7 @@ class ReactionsMap:
             squeezed = array.reshape([array.shape[axis] for axis in place])
             return squeezed if rows == place else squeezed.T
 
-        return turned(self.counts), turned(self.codes), list(reversed(names))
+        return turned(self.counts if chosen is None else chosen), turned(self.codes), list(reversed(names))
 
     def _axis_name(self, axis: int, wanted: str | None) -> str:
         if wanted is not None:

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from zwang._compile import Model, compile
-from zwang._plot import draw_counts, new_figure
+from zwang._plot import new_figure
 from zwang._plot.style import symbol
 from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
@@ -70,6 +70,13 @@ Examples:
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the result: .png, .svg or .pdf.")
+@click.option(
+    "--what",
+    type=click.Choice(["counts", "kinds"]),
+    default="counts",
+    show_default=True,
+    help="What a map shows: how many solutions there are, or what happens (holds, slides, tips, none, several).",
+)
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
 @tell_mistakes
 def reactions_(
@@ -85,6 +92,7 @@ def reactions_(
     budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
+    what: str,
     json_: bool,
 ) -> None:
     """Every acceleration and reaction that the laws allow at a state, or their number over ranges.
@@ -103,7 +111,7 @@ def reactions_(
         asked.hold(held, follow, values_from(slips, "--slip"))
     result = asked.answer(budget_from(budget))
     files.write(out, result.save)
-    files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set()))
+    files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set(), what))
     answered = _tell_map(result, asked, json_) if isinstance(result, ReactionsMap) else _tell_one(result, asked, json_)
     files.end(0 if answered else NO_ANSWER)
 
@@ -195,6 +203,7 @@ def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> bool:
                 "statuses": [status.name for status in ReactionsStatus],
                 "codes": result.codes,
                 "counts": result.counts,
+                "kinds": result.kinds,
                 "shares": result.shares(),
                 "residual": result.residual,
                 "digest": result.provenance.digest,
@@ -258,14 +267,14 @@ def _rejection(item: Any) -> Mapping[str, Any]:
     return {"reason": item.reason, "value": item.value, "contact": item.contact}
 
 
-def draw(result: Reactions | ReactionsMap, path: Path, degrees: set[str]) -> None:
+def draw(result: Reactions | ReactionsMap, path: Path, degrees: set[str], what: str = "counts") -> None:
     """Write the picture of a result to a file; angles named in `degrees` are shown in degrees."""
     figure, ax = new_figure()
     if isinstance(result, ReactionsMap):
-        counts, codes, names = result.along()
+        names = result.along()[2]
         values = [np.degrees(result.values[name]) if name in degrees else result.values[name] for name in names]
         labels = [f"{symbol(name)} [°]" if name in degrees else symbol(name) for name in names]
-        draw_counts(counts, codes, [status.name for status in ReactionsStatus], values, labels, ax=ax)
+        result.draw(values, labels, what=what, ax=ax)
     else:
         result.plot(ax=ax)
     write_picture(figure, path)

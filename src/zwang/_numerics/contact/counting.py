@@ -1,106 +1,46 @@
-"""Counting solutions at many states in compiled code: every mode of every contact, where nothing is degenerate.
+"""Counting solutions at many states in compiled code: every mode of every contact.
 
-For each state the constraints that act are found, the equations are reduced to the contacts (u = c + D f: relative
-accelerations u from forces f), and each combination of modes is solved and checked. A combination whose equations are
-singular, or that is decided by less than the tolerance, leaves the state undecided here: the exact enumeration is then
-asked, state by state. Without such a doubt, solutions of different modes have different accelerations, so that their
-number is the number of accelerations.
+Each combination of modes is solved and checked. Where its equations lose rank, contacts can squeeze a body more or less
+(`undetermined_modes`). A combination that is decided by less than the tolerance is in doubt; that does no harm where it
+has the acceleration and the forces of one that is clear, as at the edge of its set. Any other doubt leaves the state
+undecided here: the exact enumeration is then asked, state by state.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from zwang._numerics.contact.admission import Standing
+from zwang._numerics.contact.counted_motions import (
+    MOST_CANDIDATES,
+    NO_MODE,
+    Candidates,
+    CountedSolutions,
+    distinct_motions,
+    write_motion,
+)
+from zwang._numerics.contact.counted_state import (
+    DOUBTFUL,
+    INADMISSIBLE,
+    ActingContacts,
+    Bools,
+    CountedTerms,
+    Factors,
+    Floats,
+    Ints,
+    ModeTrial,
+    gather,
+    reduce_to_contacts,
+)
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
+from zwang._numerics.contact.undetermined_modes import SelfStress, undetermined
 from zwang._numerics.jit import njit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Matrix = NDArray[np.float64]
-Cube = NDArray[np.float64]
+__all__ = ["DOUBTFUL", "INADMISSIBLE", "NO_MODE", "CountedSolutions", "CountedTerms", "count_solutions"]
 
-SIDE, NORMAL, SLIP, LAW = range(4)  # columns of the table of constraints; SLIP and LAW are -1 without
-
-INADMISSIBLE, DOUBTFUL = -2, -1
-OPEN, CLOSING = int(Standing.OPEN), int(Standing.CLOSING)
 SINGULAR_PIVOT = 1e-11
-VANISHING_ROW = 1e-7
-
-
-class CountedTerms(NamedTuple):
-    """The terms of the equations of many states, as kernels return them; the last axis runs over the states."""
-
-    mass: Cube
-    force: Matrix
-    gamma: Matrix
-    rows: Cube
-    slip: Matrix
-    slip_bias: Matrix
-    slip_rows: Cube
-    bounds: Matrix
-
-
-class ActingContacts(NamedTuple):
-    """The contacts that act at one state: their kinds and laws, and the equations u = c + D f reduced to them.
-
-    Row 2 j of D and c belongs to the normal of contact j, row 2 j + 1 to its tangent, with the rows H of both.
-    `tangent` is 1 where there is friction, `slip` the velocity (0 at rest), `bound` the coefficient or the given bound.
-    """
-
-    kind: Ints
-    tangent: Ints
-    slip: Floats
-    bound: Floats
-    H: Matrix
-    D: Matrix
-    c: Floats
-
-
-class ModeTrial(NamedTuple):
-    """A combination of modes, as an odometer with `base`, and the equations S b = b of its unknowns.
-
-    Each unknown has an equation `row` and a force column: the row's own direction plus `column` times its tangent. `f`
-    are the forces of all rows, and `worst` is raised to the largest error of what was counted.
-    """
-
-    mode: Ints
-    base: Ints
-    row: Ints
-    column: Floats
-    S: Matrix
-    b: Floats
-    f: Floats
-    worst: Floats
-
-
-class Factors(NamedTuple):
-    """Room for the mass matrix and its factor M, the rows Y = H C^-T and the free acceleration C^-1 F."""
-
-    M: Matrix
-    Y: Matrix
-    free: Floats
-
-
-@njit(forceinline=True, _nrt=False)
-def _cholesky(M: Floats, n: int) -> bool:
-    """Factorize M = C C^T in place, with 1 / C[i, i] on the diagonal; False where M is not positive definite."""
-    for i in range(n):
-        for j in range(i + 1):
-            total = M[i, j]
-            for k in range(j):
-                total -= M[i, k] * M[j, k]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                M[i, i] = 1.0 / np.sqrt(total)
-            else:
-                M[i, j] = total * M[j, j]
-    return True
+UNSOLVED = -3
+"""A combination of modes whose equations could not be solved."""
+SAME_TANGENT = 1e-12
 
 
 @njit(forceinline=True, _nrt=False)
@@ -163,33 +103,92 @@ def _decide(value: float, scale: float, tol: float) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _count(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
-    """Return the number of combinations of modes that satisfy the laws, `DOUBTFUL` where that isn't clear."""
+def _candidates(
+    acting: ActingContacts,
+    contacts: int,
+    tol: float,
+    trial: ModeTrial,
+    factors: Factors,
+    room: SelfStress,
+    found: Candidates,
+) -> int:
+    """Write every combination of modes that satisfies the laws, or may; return how many, `DOUBTFUL` if not all."""
     mode, base = trial.mode, trial.base
     total = 1
     for j in range(contacts):
         base[j] = _modes_of(acting.kind[j], acting.tangent[j] == 1, acting.slip[j] == 0.0)
         total *= base[j]
         mode[j] = 0
-    found = 0
+    count = 0
     for _ in range(total):
-        verdict = _check(acting, contacts, tol, trial)
-        if verdict == DOUBTFUL:
+        verdict, free = _check(acting, contacts, tol, trial, factors, room)
+        if verdict == UNSOLVED or (verdict != 0 and count == MOST_CANDIDATES):
             return DOUBTFUL
-        found += verdict
+        if verdict != 0:
+            found.clear[count], found.free[count] = int(verdict == 1), free
+            for r in range(2 * contacts):
+                found.force[count, r] = trial.f[r]
+            for i in range(factors.free.size):
+                found.motion[count, i] = factors.free[i]
+                for r in range(2 * contacts):
+                    found.motion[count, i] += factors.Y[r, i] * trial.f[r]
+            for j in range(contacts):
+                found.mode[count, j] = mode[j]
+            count += 1
         for j in range(contacts):  # the next combination, as an odometer turns
             mode[j] += 1
             if mode[j] < base[j]:
                 break
             mode[j] = 0
-    return found
+    return count
 
 
 @njit(forceinline=True, _nrt=False)
-def _check(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
-    """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear."""
+def _begins(acting: ActingContacts, trial: ModeTrial, j: int) -> float:
+    """Return the direction in which a contact begins to slip, 0 where it doesn't."""
+    if acting.tangent[j] == 0 or acting.slip[j] != 0.0:
+        return 0.0
+    m = trial.mode[j] if acting.kind[j] == UNILATERAL else trial.mode[j] + 1
+    return 0.0 if m < 2 else (1.0 if m == 2 or m == 4 else -1.0)
+
+
+@njit(_nrt=False)
+def _contradictory(acting: ActingContacts, contacts: int, trial: ModeTrial) -> bool:
+    """Say whether two contacts with one tangent, such as feet on a plane, are to begin to slip in two directions.
+
+    None can; and where neither slips after all, they stick, which is another combination.
+    """
+    H, c, n = acting.H, acting.c, acting.H.shape[1]
+    for i in range(contacts):
+        first = _begins(acting, trial, i)
+        if first == 0.0:
+            continue
+        for j in range(i):
+            sign = -first * _begins(acting, trial, j)  # of the row that would make them contradict each other
+            if sign == 0.0:
+                continue
+            size = abs(c[2 * i + 1]) + abs(c[2 * j + 1])
+            same = abs(c[2 * i + 1] - sign * c[2 * j + 1]) <= SAME_TANGENT * size
+            for k in range(n):
+                a, b = H[2 * i + 1, k], H[2 * j + 1, k]
+                same = same and abs(a - sign * b) <= SAME_TANGENT * (abs(a) + abs(b))
+            if same:
+                return True
+    return False
+
+
+@njit(forceinline=True, _nrt=False)
+def _check(
+    acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial, factors: Factors, room: SelfStress
+) -> tuple[int, int]:
+    """Return 1 where one combination of modes has a solution, 0 where not, `DOUBTFUL` where that isn't clear.
+
+    Beside it 1 where its forces are not determined. `UNSOLVED` where nothing is known.
+    """
     c, D, R = acting.c, acting.D, 2 * contacts
     row, column, S, b, f = trial.row, trial.column, trial.S, trial.b, trial.f
+    if contacts > 1 and _contradictory(acting, contacts, trial):
+        return 0, 0
     unknowns = _unknowns(acting, contacts, trial)
     for a in range(unknowns):
         b[a] = -c[row[a]]
@@ -199,13 +198,16 @@ def _check(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) 
             S[a, e] = D[row[a], row[e]]
             if column[e] != 0.0:
                 S[a, e] += D[row[a], row[e] + 1] * column[e]
-    if not _solve(S, b, unknowns):
-        return DOUBTFUL
-    for a in range(unknowns):
-        f[row[a]] += b[a]
-        if column[a] != 0.0:
-            f[row[a] + 1] += column[a] * b[a]
-    return _laws(acting, contacts, tol, trial)
+    if _solve(S, b, unknowns):
+        for a in range(unknowns):
+            f[row[a]] += b[a]
+            if column[a] != 0.0:
+                f[row[a] + 1] += column[a] * b[a]
+        return _laws(acting, contacts, tol, trial, True), 0
+    verdict = undetermined(acting, contacts, tol, trial, unknowns, factors, room)
+    if verdict == 1:
+        return _laws(acting, contacts, tol, trial, False), 1
+    return (0 if verdict == 0 else UNSOLVED), 1
 
 
 @njit(forceinline=True, _nrt=False)
@@ -248,8 +250,8 @@ def _unknowns(acting: ActingContacts, contacts: int, trial: ModeTrial) -> int:
 
 
 @njit(forceinline=True, _nrt=False)
-def _laws(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -> int:
-    """Check the inequalities of a combination of modes; keep the largest error of its equations."""
+def _laws(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial, forces: bool) -> int:
+    """Check the inequalities of a combination of modes, those of forces if asked; keep its equations' largest error."""
     kind, tangent, slip, bound = acting.kind, acting.tangent, acting.slip, acting.bound
     D, c, mode, f, R = acting.D, acting.c, trial.mode, trial.f, 2 * contacts
     force, error = 0.0, 0.0
@@ -268,15 +270,18 @@ def _laws(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -
         verdict = 1
         if kind[j] == BOUND:
             if slip[j] == 0.0 and m == 0:
-                verdict = _decide(bound[j] - abs(f[t]), force + bound[j], tol)
+                verdict = _decide(bound[j] - abs(f[t]), force + bound[j], tol) if forces else 1
             elif slip[j] == 0.0:
                 verdict = _decide(creep if m == 1 else -creep, creep_size, tol)
         elif m + shift == 0:
             verdict = _decide(gap, gap_size, tol)
         else:
-            verdict = _contact_law(
-                kind[j], tangent[j], slip[j], bound[j], f[n], f[t], creep, creep_size, force, m + shift, tol
-            )
+            verdict = _force_law(kind[j], tangent[j], slip[j], bound[j], f[n], f[t], force, m + shift, tol)
+            if not forces and kind[j] == UNILATERAL:
+                verdict = 1
+            if verdict == 1 and tangent[j] == 1 and slip[j] == 0.0 and m + shift != 1:
+                forward = m + shift == 2 or m + shift == 4
+                verdict = _decide(creep if forward else -creep, creep_size, tol)
         if verdict == 0:
             return 0
         doubt = doubt or verdict == DOUBTFUL
@@ -291,107 +296,33 @@ def _laws(acting: ActingContacts, contacts: int, tol: float, trial: ModeTrial) -
 
 
 @njit(forceinline=True, _nrt=False)
-def _contact_law(
+def _force_law(
     kind: int,
     tangent: int,
     slip: float,
     bound: float,
     normal: float,
     tangential: float,
-    creep: float,
-    creep_size: float,
     force: float,
     m: int,
     tol: float,
 ) -> int:
-    """Check a closed contact: the sign of its force, the cone of friction, the direction of slip."""
+    """Check the force of a closed contact: its sign, and the cone of friction where it sticks."""
     if kind == UNILATERAL or (tangent == 1 and slip == 0.0 and m != 1) or (tangent == 1 and slip != 0.0):
         pulls = kind == BILATERAL and ((slip != 0.0 and m == 2) or (slip == 0.0 and m >= 4))
         verdict = _decide(-normal if pulls else normal, force, tol)
         if verdict != 1:
             return verdict
-    if tangent == 0 or slip != 0.0:
-        return 1
-    if m == 1:
+    if tangent == 1 and slip == 0.0 and m == 1:
         return _decide(bound * abs(normal) - abs(tangential), force, tol)
-    forward = m == 2 or m == 4
-    return _decide(creep if forward else -creep, creep_size, tol)
+    return 1
 
 
-@njit(forceinline=True, _nrt=False)
-def _gather(table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, s: int, acting: ActingContacts) -> int:
-    """Fill kinds, laws, rows and free terms of what acts at state s; return how many, `INADMISSIBLE` or `DOUBTFUL`."""
-    kind, tangent, speed, bound, H, c = acting.kind, acting.tangent, acting.slip, acting.bound, acting.H, acting.c
-    n = H.shape[1]
-    contacts, vanishes = 0, False
-    for k in range(table.shape[0]):
-        at = table[k, NORMAL]
-        if standing[k, s] >= CLOSING:
-            return INADMISSIBLE
-        if standing[k, s] == OPEN:
-            continue
-        for i in range(n):
-            H[2 * contacts, i] = 0.0 if table[k, SIDE] == BOUND else terms.rows[at, i, s]
-            H[2 * contacts + 1, i] = 0.0
-        if table[k, SIDE] == BILATERAL:  # a row of rounding errors (a singular point) is for the exact enumeration
-            largest = 0.0
-            for i in range(n):
-                largest = max(largest, abs(H[2 * contacts, i]))
-            vanishes = vanishes or not largest > VANISHING_ROW
-        c[2 * contacts] = 0.0 if table[k, SIDE] == BOUND else -terms.gamma[at, s]
-        c[2 * contacts + 1] = 0.0
-        kind[contacts], tangent[contacts] = table[k, SIDE], 0
-        speed[contacts], bound[contacts] = 0.0, 0.0
-        along = table[k, SLIP]
-        if along >= 0:
-            for i in range(n):
-                H[2 * contacts + 1, i] = terms.slip_rows[along, i, s]
-            c[2 * contacts + 1] = -terms.slip_bias[along, s]
-            bound[contacts] = terms.bounds[table[k, LAW], s]
-            speed[contacts] = 0.0 if rest[k, s] else terms.slip[along, s]
-            tangent[contacts] = 1 if bound[contacts] > 0.0 or kind[contacts] == BOUND else 0
-        contacts += 1
-    return DOUBTFUL if vanishes else contacts
-
-
-@njit(forceinline=True, _nrt=False)
-def _reduce(terms: CountedTerms, s: int, acting: ActingContacts, contacts: int, room: Factors) -> bool:
-    """Reduce the equations of state s to its contacts; False where the mass isn't positive definite."""
-    H, D, c, M, Y, free = acting.H, acting.D, acting.c, room.M, room.Y, room.free
-    n, R = free.size, 2 * contacts
-    for i in range(n):
-        free[i] = terms.force[i, s]
-        for j in range(i + 1):
-            M[i, j] = terms.mass[i, j, s]
-    if not _cholesky(M, n):
-        return False
-    for i in range(n):  # free = C^-1 F, Y = rows of H C^-T
-        for k in range(i):
-            free[i] -= M[i, k] * free[k]
-        free[i] *= M[i, i]
-    for r in range(R):
-        for i in range(n):
-            total = H[r, i]
-            for k in range(i):
-                total -= M[i, k] * Y[r, k]
-            Y[r, i] = total * M[i, i]
-    for r in range(R):
-        for i in range(n):
-            c[r] += Y[r, i] * free[i]
-        for e in range(r + 1):
-            total = 0.0
-            for i in range(n):
-                total += Y[r, i] * Y[e, i]
-            D[r, e] = total
-            D[e, r] = total
-    return True
-
-
-@njit("void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], CountedTerms, float64, int64[::1], float64[::1])")
+@njit("void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], CountedTerms, float64, int64, CountedSolutions)")
 def count_solutions(
-    table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, tol: float, counts: Ints, worst: Floats
+    table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, tol: float, first: int, out: CountedSolutions
 ) -> None:
-    """Write for each state the number of solutions, `DOUBTFUL` or `INADMISSIBLE`.
+    """Write for each of B states the number of accelerations, and the solution where there is one.
 
     Parameters
     ----------
@@ -402,28 +333,34 @@ def count_solutions(
     terms : CountedTerms
     tol : float
         Of signs.
-    counts : (B,) int array
-    worst : (1,) array
-        Raised to the largest relative error of the equations of a counted solution.
+    first : int
+        The place of the first of these states in `out`.
+    out : CountedSolutions
+        Of as many states or more.
     """
     n, most = terms.force.shape[0], table.shape[0]
-    size = 2 * most
-    kind, tangent = np.empty(most, np.int64), np.empty(most, np.int64)
-    slip, bound = np.empty(most), np.empty(most)
-    acting = ActingContacts(kind, tangent, slip, bound, np.empty((size, n)), np.empty((size, size)), np.empty(size))
-    mode, base, row, column = (
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size),
+    size, many = 2 * most, MOST_CANDIDATES
+    ints, numbers = np.empty((5, most), np.int64), np.empty((2, most))
+    acting = ActingContacts(
+        ints[0], ints[1], ints[2], numbers[0], numbers[1], np.empty((size, n)), np.empty((size, size)), np.empty(size)
     )
-    trial = ModeTrial(mode, base, row, column, np.empty((size, size)), np.empty(size), np.empty(size), worst)
-    room = Factors(np.empty((n, n)), np.empty((size, n)), np.empty(n))
-    for s in range(counts.size):
-        contacts = _gather(table, standing, rest, terms, s, acting)
+    row, column, b, f = np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(size)
+    trial = ModeTrial(ints[3], ints[4], row, column, np.empty((size, size)), b, f, out.worst)
+    factors = Factors(np.empty((n, n)), np.empty((size, n)), np.empty(n))
+    pivot, scale = np.empty(size, np.int64), np.empty(size)
+    matrices = np.empty((2, size, size))
+    room = SelfStress(matrices[0], np.empty(size), pivot, scale, matrices[1], np.empty((2 * size, size + 1)))
+    flags = np.empty((3, many), np.int64)
+    modes = np.empty((many, most), np.int64)
+    found = Candidates(np.empty((many, n)), np.empty((many, size)), modes, flags[0], flags[1], flags[2])
+    for s in range(terms.force.shape[1]):
+        contacts, at = gather(table, standing, rest, terms, s, acting), first + s
         if contacts < 0:
-            counts[s] = contacts
-        elif not _reduce(terms, s, acting, contacts, room):
-            counts[s] = DOUBTFUL
+            out.counts[at] = contacts
+        elif not reduce_to_contacts(terms, s, acting, contacts, factors):
+            out.counts[at] = DOUBTFUL
         else:
-            counts[s] = _count(acting, contacts, tol, trial)
+            count = _candidates(acting, contacts, tol, trial, factors, room, found)
+            out.counts[at] = count if count < 0 else distinct_motions(found, count, factors, 2 * contacts)
+            if out.counts[at] == 1:
+                write_motion(acting, contacts, found, count, factors, at, out)

@@ -1,0 +1,132 @@
+"""Maps of reactions: the compiled count against the enumeration state by state, and what happens in a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._reactions import maps
+
+A, H = 0.4, 0.6  # half the base of a block and the height of its centre
+
+
+def block(feet: tuple[float, ...]) -> zw.System:
+    """Return a block on a plane of slope beta, feet at these places of its base."""
+    (x, y, phi), (vx, vy, w) = zw.coordinates("x y phi")
+    m, g, beta, mu = sp.symbols("m g beta mu", positive=True)
+    k = sp.Rational(1, 3)
+    contacts = []
+    for number, at in enumerate(feet):
+        up = y + at * sp.sin(phi) - H * sp.cos(phi)
+        slip = vx - w * (at * sp.sin(phi) - H * sp.cos(phi))
+        contacts.append(zw.Unilateral(up, friction=zw.Coulomb(mu, slip=slip), name=f"foot {number}"))
+    return zw.System(
+        name="block",
+        coordinates=[x, y, phi],
+        kinetic=m * (vx**2 + vy**2 + k * w**2) / 2,
+        forces={x: m * g * sp.sin(beta), y: -m * g * sp.cos(beta)},
+        constraints=contacts,
+    )
+
+
+REST = {"x": 0.0, "y": H, "phi": 0.0, "v_x": 0.0, "v_y": 0.0, "v_phi": 0.0}
+PARAMS = {"m": 2.0, "g": 9.81}
+
+
+def no_exact(*_: object) -> None:
+    raise AssertionError("a state was left to the exact enumeration")
+
+
+@pytest.mark.parametrize("feet", [(-A, A), (-A, 0.1, A), (-A, -0.1, 0.2, A)])
+def test_a_block_holds_slides_or_tips_as_statics_says(feet: tuple[float, ...]) -> None:
+    slope, rough = np.linspace(0.02, 1.2, 23)[:, None], np.linspace(0.05, 1.5, 19)
+    found = zw.reactions(block(feet), REST, {**PARAMS, "beta": slope, "mu": rough})
+    steep = np.tan(slope)
+    holds = (steep < rough) & (steep < A / H)
+    assert (found.kinds[holds] == "holds").all()
+    assert not (found.kinds[~holds] == "holds").any()
+    # It slides upright where friction is spent before its force passes the lower edge.
+    slides = (steep > rough) & (rough + 0 * slope < A / H)
+    assert (found.kinds[slides] == "slides").all()
+    along = 9.81 * (np.sin(slope) - rough * np.cos(slope))
+    assert found.accelerations[0][slides] == pytest.approx(np.broadcast_to(along, slides.shape)[slides], rel=1e-12)
+    assert (found.kinds[(steep > A / H) & (rough > steep)] == "tips").all()
+    assert found.shares().keys() <= {"UNIQUE", "UNIQUE_MOTION"}
+    assert set(found.codes[holds]) == {[s.name for s in zw.results.ReactionsStatus].index("UNIQUE_MOTION")}
+
+
+@pytest.mark.parametrize("feet", [(-A, A), (-A, 0.1, A)])
+def test_the_compiled_count_is_that_of_single_states(feet: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(len(feet))
+    count, system = 40, block(feet)
+    varied = {"beta": rng.uniform(-1.2, 1.2, count), "mu": rng.uniform(0, 1.5, count)}
+    speed = np.where(rng.uniform(size=count) < 0.5, 0.0, rng.normal(size=count))
+    with monkeypatch.context() as patch:
+        patch.setattr(maps, "_write", no_exact)
+        found = zw.reactions(system, {**REST, "v_x": speed}, {**PARAMS, **varied})
+    for k in range(count):
+        one = {name: float(array[k]) for name, array in varied.items()}
+        alone = zw.reactions(system, {**REST, "v_x": float(speed[k])}, {**PARAMS, **one})
+        assert (found.status[k], found.counts[k]) == (alone.status, len(alone.accelerations)), (k, one)
+        if found.counts[k] == 1:
+            solution = alone.solutions[0]
+            assert found.accelerations[:, k] == pytest.approx(solution.acceleration, abs=1e-9)
+            if alone.status.name == "UNIQUE":
+                assert found.normal[:, k] == pytest.approx(solution.normal, abs=1e-8)
+                assert found.tangential[:, k] == pytest.approx(solution.tangential, abs=1e-8)
+                assert tuple(found.modes[:, k]) == tuple(map(int, solution.modes.codes))
+
+
+def test_forces_that_are_not_determined_satisfy_the_laws_all_the_same() -> None:
+    found = zw.reactions(block((-A, 0.1, A)), REST, {**PARAMS, "beta": 0.2, "mu": np.linspace(0.3, 1, 7)})
+    assert found.shares() == {"UNIQUE_MOTION": 7}
+    weight = 2 * 9.81
+    assert found.normal.sum(axis=0) == pytest.approx(weight * np.cos(0.2), rel=1e-12)
+    assert found.tangential.sum(axis=0) == pytest.approx(-weight * np.sin(0.2), rel=1e-12)
+    assert (np.abs(found.tangential) < np.linspace(0.3, 1, 7) * found.normal).all()
+
+
+def test_a_ladder_over_its_angle_and_friction_is_counted_without_single_states(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(maps, "_write", no_exact)
+    entry = zw.gallery.get("ladder")
+    theta = np.linspace(1.7, 2.9, 25)[:, None]
+    state = {**entry.state, "theta": theta, "x": -2 * entry.params["l"] * np.cos(theta)}
+    mu = np.linspace(0.1, 1.2, 21)
+    found = zw.reactions(entry.system, state, {**entry.params, "mu": mu, "mu_wall": 0.0})
+    # Without friction at the wall a uniform ladder holds where the floor's friction covers cot(angle) / 2.
+    needed = 0.5 / np.abs(np.tan(np.pi - theta))
+    assert (found.kinds[needed < mu] == "holds").all()
+    assert (found.kinds[needed > mu] == "slides").all()
+
+
+def test_states_that_violate_and_states_without_solution_have_their_words() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    found = zw.reactions(rod.system, {**rod.state, "y": np.array([rod.state["y"], -1.0])}, {**rod.params, "mu": 1.4})
+    assert found.kinds.tolist() == ["none", "inadmissible"]
+    assert np.isnan(found.accelerations).all()
+    assert (found.modes == -1).all()
+
+
+def test_maps_keep_what_they_hold_in_files(tmp_path: Path) -> None:
+    found = zw.reactions(block((-A, A)), REST, {**PARAMS, "beta": np.linspace(0.1, 1, 5), "mu": 0.4})
+    again = zw.load_result(found.save(tmp_path / "map.npz"))
+    assert again.contacts == ("foot 0", "foot 1")
+    assert again.kinds.tolist() == found.kinds.tolist()
+    assert again.normal.tobytes() == found.normal.tobytes()
+
+
+def test_pictures_say_what_happens() -> None:
+    pytest.importorskip("matplotlib")
+    found = zw.reactions(
+        block((-A, A)), REST, {**PARAMS, "beta": np.linspace(0.1, 1, 9)[:, None], "mu": np.linspace(0.1, 1, 8)}
+    )
+    words = [text.get_text() for text in found.plot(what="kinds").get_legend().get_texts()]
+    assert words == ["holds", "slides", "tips"]
+    with pytest.raises(zw.DeclarationError, match="what= must be 'counts' or 'kinds'; it was given 'kind'"):
+        found.plot(what="kind")
