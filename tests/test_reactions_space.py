@@ -111,3 +111,30 @@ def test_forces_without_a_bound_are_infinite_with_a_ray() -> None:
     solution = found.solutions[0]
     assert np.isinf(solution.ranges.normal[:2]).all() and len(solution.rays) >= 1
     assert solution.ranges.normal[2] == pytest.approx([1.0, 1.0])
+
+
+FLAT = {**PARAMS, "beta": 0.0}
+
+
+def test_a_sliding_table_comes_to_rest_on_all_its_feet() -> None:
+    motion = zw.simulate(TABLE, {**standing(0.5), "v_x": 1.0}, FLAT, until=1.0)
+    assert motion.status.name == "REACHED"
+    # It slows down by mu g, whatever the feet share, and no foot that stands on the floor lifts off.
+    assert {(event.kind, event.constraint) for event in motion.events} == {("stick", name) for name in FEET}
+    assert [event.time for event in motion.events] == pytest.approx([1.0 / (0.5 * 9.81)] * 4, rel=1e-9)
+    assert not motion.v[-1].any() and motion.q[-1, 0] == pytest.approx(1.0 / (2 * 0.5 * 9.81), rel=1e-9)
+
+
+def test_a_table_that_falls_askew_lands_rocks_and_rests() -> None:
+    motion = zw.simulate(TABLE, {**standing(0.5), "z": 0.9, "b": 0.2}, FLAT, until=2.0, impact="newton")
+    kinds = [event.kind for event in motion.events]
+    assert motion.status.name == "REACHED" and not motion.v[-1].any()
+    assert "impact" in kinds and kinds.count("contact") == 4 and "lift-off" not in kinds and kinds[-1] == "stick"
+    assert motion.q[-1, 2] == pytest.approx(0.5, abs=1e-9) and np.abs(motion.q[-1, 3:5]).max() < 1e-9
+
+
+def test_four_feet_that_slide_and_spin_leave_a_choice() -> None:
+    """The weight can be shared in many ways, and each foot pulls in a direction of its own."""
+    motion = zw.simulate(TABLE, {**standing(0.5), "v_x": 1.0, "v_c": 1.0}, FLAT, until=1.0)
+    assert motion.status.name == "CHOICE" and "a continuum of accelerations" in motion.reason
+    assert [event.kind for event in motion.events] == ["choice"]

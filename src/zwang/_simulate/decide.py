@@ -31,6 +31,7 @@ from zwang._simulate.moment import (
     terms_at,
 )
 from zwang._simulate.ties import settle_ties
+from zwang._simulate.watch import spatial_stress
 from zwang.errors import DeclarationError
 
 ENUMERATED = 12
@@ -92,10 +93,24 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
         if len(ground.table.places[number].slips) > 1
     }
     stuck = frozenset(number for number, label in enumerate(labels) if label.plain is Mode.STICK)
-    labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls)
+    firm = _firm(ground, labels, terms, solution)
+    labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls, firm)
     pulls = _let_go(ground, moment, terms, labels, stuck, pulls)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
     return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
+
+
+def _firm(ground: Ground, labels: Labels, terms: Terms, solution: Solution) -> frozenset[int]:
+    """Return the contacts with undetermined forces in planes whose modes need no look: forces inside all laws exist.
+
+    The set of forces has then as many dimensions as there are self-stresses. That a force vanishes where others are
+    held, one choice of many, is no tie.
+    """
+    held, full = hold(ground.table, labels, terms), full_mode(ground.table, labels)
+    count = [len(mode.held) + len(mode.sticking) for mode in (full, held.mode)]
+    if not solution.dimension or solution.dimension < count[0] - count[1]:
+        return frozenset()
+    return spatial_stress(ground, Decision(labels, held))
 
 
 def _let_go(

@@ -42,14 +42,21 @@ def settle_ties(
     before: tuple[Mode, ...] | None,
     span: float,
     pulls: Mapping[int, Array],
+    firm: frozenset[int] = frozenset(),
 ) -> tuple[tuple[Mode, ...], frozenset[int]]:
     """Return the labels with ties decided, and the constraints that are idle.
 
-    `pulls` has the friction force (2,) of every law in a plane: a slip that starts there leaves against it.
+    `pulls` has the friction force (2,) of every law in a plane: a slip that starts there leaves against it. Contacts
+    that are `firm` have no tie.
     """
+    if len(firm) == len(labels):
+        return labels, frozenset()
     away = _away(ground, moment, pulls)
     solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode, away)
-    options = [_options(ground, moment, terms, solved, number, label) for number, label in enumerate(labels)]
+    options = [
+        (label,) if number in firm else _options(ground, moment, terms, solved, number, label)
+        for number, label in enumerate(labels)
+    ]
     options = _with_loads(ground, moment, terms, options)
     for number in _parting(ground, moment, terms, labels, PARTING * span):
         options[number] = tuple(dict.fromkeys([*options[number], *RESTING]))
