@@ -36,6 +36,7 @@ from zwang._results.limit import (
 from zwang._results.linearization import Eigenmode, Linearization, LinearizationStatus
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
+from zwang._results.motion_tree import MotionTree, MotionTreeStatus
 from zwang._results.reaction_boxes import SolutionEnclosure, UndecidedBox
 from zwang._results.reactions import (
     Certificate,
@@ -84,6 +85,8 @@ __all__ = [
     "Motion",
     "MotionEvent",
     "MotionStatus",
+    "MotionTree",
+    "MotionTreeStatus",
     "Order",
     "Provenance",
     "Reactions",

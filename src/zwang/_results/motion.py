@@ -77,6 +77,9 @@ class Motion(Result):
         What builds it: the model and its parameters, given by the verb. Files don't hold it.
     drawing : mapping
         What films show, as plain texts: the drawing of the system that was handed in; empty where it has none.
+    parent, taken, could_leave
+        In a `MotionTree`: the number of the motion from whose end it starts, the way that it took there in words, and
+        the intervals (start, end) in which other ways were open still.
     """
 
     status: MotionStatus
@@ -95,6 +98,9 @@ class Motion(Result):
     source: Any = field(default=None, metadata={"stored": None})
     drawing: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    parent: int | None = None
+    taken: str = ""
+    could_leave: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))

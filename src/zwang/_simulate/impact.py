@@ -45,10 +45,13 @@ def collide(
     outcome = resolve_impact(problem, context.options.impact)
     names = [context.table.places[number].name for number in numbers]
     if outcome.choice is not None:
-        reason = f"At t = {moment.t:.12g}: {outcome.choice}."
-        whose = names[numbers.index(closing[0])] if len(closing) == 1 else None
-        ways = _continuations(context, moment, outcome)
-        return stopped_at(moment, MotionStatus.CHOICE, reason, ways, whose)
+        ways, among = outcomes_of(context, moment, outcome), context.policies.among
+        taken = None if among is None else among(outcome, ways)
+        if taken is None:
+            reason = f"At t = {moment.t:.12g}: {outcome.choice}."
+            whose = names[numbers.index(closing[0])] if len(closing) == 1 else None
+            return stopped_at(moment, MotionStatus.CHOICE, reason, ways, whose)
+        outcome = outcome.alternatives[taken]
     moment = _counted(context, moment, numbers, closing)
     ending = _ending(context, moment, terms, problem, outcome, numbers, closing)
     if ending:
@@ -290,7 +293,7 @@ def _event(
     return event_at(moment.t, "impact", names[0] if len(names) == 1 else None, **details, constraints=names)
 
 
-def _continuations(context: Context, moment: Moment, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
+def outcomes_of(context: Context, moment: Moment, outcome: ImpactOutcome) -> tuple[Continuation, ...]:
     """Return the outcomes to choose from, each with the whole state from which a motion can go on."""
     system = context.model.system
     place = {item.name: float(value) for item, value in zip(system.coordinates, moment.q, strict=True)}

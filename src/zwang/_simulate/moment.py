@@ -394,6 +394,8 @@ Policy = Callable[["Context", Moment, Decision], Transition]
 """What follows where the laws leave none (PARADOX) or several (CHOICE) ways to go on."""
 Turn = Callable[[Any], tuple[int | None, str, dict[str, Any]]]
 """From a singular point with its ways on to the number of one, else None and why; and what goes with the event."""
+Among = Callable[[Any, tuple[Continuation, ...]], "int | None"]
+"""From an impact whose laws differ, and its outcomes in words, to the number of one, None to stop."""
 Over = Callable[["Context", Moment, Stop, Sequence[MotionPiece]], Transition]
 """From a stop that time stepping can pass, and the pieces so far, to what follows."""
 
@@ -407,6 +409,7 @@ class Policies:
     at_paradox: Policy
     at_singular: Turn
     over: Over | None = None
+    among: Among | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

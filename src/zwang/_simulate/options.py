@@ -20,9 +20,9 @@ from zwang._results.streaming import MotionStream
 from zwang.errors import DeclarationError
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")
-AT_PARADOX = ("stop", "impact", "realize")
-AT_CHOICE = ("stop", "keep mode", "realize")
-AT_SINGULAR = ("stop", "straight", "realize")
+AT_PARADOX = ("stop", "impact", "realize", "every")
+AT_CHOICE = ("stop", "keep mode", "realize", "every")
+AT_SINGULAR = ("stop", "straight", "realize", "every")
 METHODS = ("events", "timestepping", "auto")
 STARTS = ("project",)
 ONE = Integer(1)

@@ -22,7 +22,7 @@ from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.admission import ADMITTED, EXACT, NEARLY, ZERO_AT_EVENT, look, standing_at
 from zwang._simulate.ground import measured_in
-from zwang._simulate.impact import UnsoundRestitutionError, impact_problem, strike
+from zwang._simulate.impact import UnsoundRestitutionError, impact_problem, outcomes_of, strike
 from zwang._simulate.moment import (
     Context,
     Decision,
@@ -285,8 +285,12 @@ def _caught(setting: Setting, event: Event, fresh: Sequence[int]) -> tuple[Setti
         return Transition(moment, Stop(MotionStatus.UNFINISHED, reason))
     outcome = resolve_impact(problem, context.options.impact)
     if outcome.choice is not None:
-        reason = f"At t = {moment.t:.12g}, event '{event.name}': {outcome.choice}."
-        return stopped_at(moment, MotionStatus.CHOICE, reason)
+        ways, among = outcomes_of(context, moment, outcome), context.policies.among
+        taken = None if among is None else among(outcome, ways)
+        if taken is None:
+            reason = f"At t = {moment.t:.12g}, event '{event.name}': {outcome.choice}."
+            return stopped_at(moment, MotionStatus.CHOICE, reason, ways)
+        outcome = outcome.alternatives[taken]
     struck = strike(
         context, moment, terms, problem, outcome, numbers, tuple(plastic), {"event": str(event.name)}
     )  # fmt: skip

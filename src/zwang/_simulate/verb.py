@@ -17,12 +17,13 @@ from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import real, whole
 from zwang._progress import Progress, progress_bar
 from zwang._results.ensemble import Ensemble
 from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionEvent
+from zwang._results.motion_tree import MotionTree
 from zwang._results.streaming import MotionStream
 from zwang._simulate.bridge import step_over
 from zwang._simulate.decide import chooser, stop_there
@@ -47,6 +48,7 @@ from zwang._simulate.options import (
 from zwang._simulate.passage import by_rule, stop_at, straight_on
 from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
 from zwang._simulate.step_motion import check_rules, motion_by_steps
+from zwang._simulate.tree import asks_for_all, tree
 from zwang.errors import DeclarationError
 
 
@@ -72,6 +74,7 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = ...,
     at_singular: Any = ...,
     redundant: str | None = ...,
+    most: int = ...,
     progress: Progress = ...,
     out: str | Path | None = ...,
     budget: Allowed = ...,
@@ -97,6 +100,7 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = ...,
     at_singular: Any = ...,
     redundant: str | None = ...,
+    most: int = ...,
     progress: Progress = ...,
     out: str | Path | None = ...,
     budget: Allowed = ...,
@@ -122,12 +126,13 @@ def simulate(
     at_choice: str | Callable[[Any], int | None] = "stop",
     at_singular: Any = "stop",
     redundant: str | None = None,
+    most: int = 64,
     progress: Progress = None,
     out: str | Path | None = None,
     budget: Allowed = None,
     backend: str = "native",
     inputs: Mapping[Any, Any] | None = None,
-) -> Motion | Ensemble:
+) -> Motion | Ensemble | MotionTree:
     """Return the motion of a system from a state, with its events.
 
     In each mode (which constraints hold, which frictions stick) the motion is smooth: steps of order 8 with dense
@@ -160,18 +165,21 @@ def simulate(
         Zeros of expressions to be logged, or to stop at.
     impact : {'newton', 'poisson', 'energetic'}, optional
         The law of impact; needed only where they differ (friction, several contacts closing together).
-    at_paradox : {'stop', 'impact', 'realize'}
+    at_paradox : {'stop', 'impact', 'realize', 'every'}
         Where no reaction exists: stop; let an impact without collision happen; or ask stiff springs in place of the
         contact and take the impact they tend to.
-    at_choice : {'stop', 'keep mode', 'realize'} or callable
+    at_choice : {'stop', 'keep mode', 'realize', 'every'} or callable
         Where several accelerations satisfy the laws: stop; go on in the mode that there was; ask a stiff spring; or
         take the solution whose index the callable returns for the `Reactions` (None: stop).
-    at_singular : {'stop', 'straight', 'realize'} or callable
+    at_singular : {'stop', 'straight', 'realize', 'every'} or callable
         At a singular point of the configuration space: stop; go on in the direction of arrival, if one half-branch (one
         sheet, with several degrees of freedom) has it; ask stiff springs in place of all constraints; or take the
-        continuation that the callable chooses (None: stop).
+        continuation that the callable chooses (None: stop). 'every', here and at the other two: every continuation is
+        followed, and a `MotionTree` comes back.
     redundant : {None, 'minimum norm'}
         Reactions that dependent constraints leave open are nan, or those of least norm.
+    most : int
+        Motions of a tree at most.
     progress : bool or callable, optional
         True: a bar on stderr, by default after two seconds where somebody sees it; False: none; or called with the time
         reached, a few times a second.
@@ -196,6 +204,8 @@ def simulate(
         Its status says how it ended; a state that violates a constraint is a StateError.
     Ensemble
         Of motions, where the state or the parameters hold arrays.
+    MotionTree
+        Of motions, where every continuation was asked for.
 
     Examples
     --------
@@ -255,9 +265,17 @@ def simulate(
         )
     if options.method == "timestepping":
         check_rules(name, options)
+    most = whole(most, "most", least=1, most=10**6, where=name)
+    if asks_for_all(options) and (given.shape or out is not None):
+        raise DeclarationError(
+            f"{name}: 'every' continuation is followed from one state, without out=. Ask for each state, by sweep, and "
+            "call save() on the tree."
+        )
     begin = float(given.t.min())
     with progress_bar(progress, f"simulate {name}", start=begin, end=options.until) as told:
         options = replace(options, progress=told)
+        if asks_for_all(options):
+            return tree(model, given, options, policies_of, most)
         return ensemble(model, given, options, _one) if given.shape else _one(model, given, options)
 
 
@@ -280,14 +298,14 @@ def _moved(state: ProjectedState) -> MotionEvent:
 
 def policies_of(options: MotionOptions) -> Policies:
     """Return who is asked where the laws don't say how a motion goes on."""
-    paradox = {"stop": stop_there, "impact": impact_without_collision, "realize": resolve_paradox}
-    singular = {"stop": stop_at, "straight": straight_on, "realize": by_springs}
+    paradox = {"impact": impact_without_collision, "realize": resolve_paradox}
+    singular = {"straight": straight_on, "realize": by_springs}
     rule = options.at_singular
     return Policies(
         choose=chooser(options.at_choice),
         at_choice=resolve_choice if options.at_choice == "realize" else stop_there,
-        at_paradox=paradox[options.at_paradox],
-        at_singular=by_rule(rule) if callable(rule) else singular[rule],
+        at_paradox=paradox.get(options.at_paradox, stop_there),
+        at_singular=by_rule(rule) if callable(rule) else singular.get(rule, stop_at),
         over=step_over if options.method == "auto" else None,
     )
 

@@ -40,6 +40,8 @@ VERBS = {
     "trace": ("zwang._trace", "zwang._results.configuration", "ConfigurationSpace"),
 }
 """Verb -> its module, and where the class of its result is."""
+EVERY = "every"
+"""What `simulate` is asked for where it returns a tree."""
 COUNTS = "counts"
 """What `reactions` keeps under this name is the number of distinct accelerations, as its maps do."""
 STATUSES = np.array([item.name for item in ReactionsStatus])
@@ -131,6 +133,8 @@ def ask_block(task: tuple[Question, int, Mapping[str, Array]]) -> Answer:
 def batched(question: Question) -> bool:
     """Return whether the verb takes arrays of states and gives everything that is kept of them at once."""
     wanted = [getattr(item, "text", item) for item in question.keep.values()]
+    if EVERY in [value for value in question.options.values() if isinstance(value, str)]:
+        return False  # a tree starts from one state
     return question.verb in BATCHES and all(isinstance(text, str) and BATCHES[question.verb](text) for text in wanted)
 
 

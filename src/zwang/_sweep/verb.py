@@ -21,10 +21,11 @@ from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._results.base import Provenance
+from zwang._results.motion_tree import MotionTree
 from zwang._results.study import Study
 from zwang._results.study_columns import Columns, from_bytes
 from zwang._results.study_store import StoreWriter, study_of
-from zwang._sweep.asking import BLOCKS, COUNTS, Question, batched, takes, verb_of
+from zwang._sweep.asking import BLOCKS, COUNTS, EVERY, Question, batched, takes, verb_of
 from zwang._sweep.axes import SweepAxes, axes_of
 from zwang._sweep.keeping import keepers
 from zwang._sweep.running import answers, check_workers, left
@@ -118,6 +119,8 @@ def sweep(
     name, _, result = verb_of(verb)
     axes = axes_of(declared, over, paired)
     _check_state(declared, name, state, axes)
+    if name == "simulate" and EVERY in [value for value in options.values() if isinstance(value, str)]:
+        result = MotionTree
     kept = keepers(keep, result, name, beside=(COUNTS,) if name == "reactions" else ())
     question = Question(
         model=to_dict(declared),

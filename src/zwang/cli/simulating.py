@@ -11,6 +11,7 @@ from zwang._compile import compile
 from zwang._declare import Event
 from zwang._plot import new_figure
 from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_tree import MotionTree, MotionTreeStatus
 from zwang._simulate import simulate
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
@@ -52,9 +53,10 @@ PERMILLE = 1000
 @click.option("--event", "events", multiple=True, metavar="NAME=EXPRESSION", help="Log when an expression passes zero.")
 @click.option("--stop-at", "stops", multiple=True, metavar="NAME=EXPRESSION", help="The same, and stop there.")
 @click.option("--impact", type=click.Choice(["newton", "poisson", "energetic"]), help="The law of impact.")
-@click.option("--at-paradox", default="stop", show_default=True, help="stop, impact or realize.")
-@click.option("--at-choice", default="stop", show_default=True, help="stop, keep mode or realize.")
-@click.option("--at-singular", default="stop", show_default=True, help="stop, straight or realize.")
+@click.option("--at-paradox", default="stop", show_default=True, help="stop, impact, realize or every.")
+@click.option("--at-choice", default="stop", show_default=True, help="stop, keep mode, realize or every.")
+@click.option("--at-singular", default="stop", show_default=True, help="stop, straight, realize or every.")
+@click.option("--most", default=64, show_default=True, help="Motions of a tree at most, where every way is followed.")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the motion: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the motion: .png, .svg or .pdf.")
@@ -81,6 +83,7 @@ def simulate_(
     at_paradox: str,
     at_choice: str,
     at_singular: str,
+    most: int,
     budget: tuple[str, ...],
     out: Path | None,
     picture: Path | None,
@@ -120,6 +123,7 @@ def simulate_(
             at_paradox=at_paradox,
             at_choice=at_choice,
             at_singular=at_singular,
+            most=most,
             budget=budget_from(budget),
             inputs=inputs_from(driving),
             progress=lambda time: show(int(PERMILLE * (time - begin) / (last - begin)), f"t = {time:.4g}"),
@@ -127,12 +131,26 @@ def simulate_(
         )
     files.write(out, motion.save)
     files.write(picture, lambda path: _draw(motion, path, shown))
+    if isinstance(motion, MotionTree):
+        if film is not None:
+            raise DeclarationError("--film shows one motion; with 'every' there are several. Use --plot for the tree.")
+        return _end_of_tree(motion, files, json_)
     files.write(film, motion.animate)
     if json_:
         print_json(as_plain(motion))
     else:
         tell(repr(motion))
-    files.end(0 if motion.status is MotionStatus.REACHED else NO_ANSWER)
+    return files.end(0 if motion.status is MotionStatus.REACHED else NO_ANSWER)
+
+
+def _end_of_tree(tree: MotionTree, files: Files, json_: bool) -> None:
+    """Show a tree of motions: its list, or every motion as JSON."""
+    if json_:
+        each = [{**as_plain(one), "parent": one.parent, "taken": one.taken} for one in tree]
+        print_json({"name": tree.name, "status": tree.status.name, "reason": tree.reason, "motions": each})
+    else:
+        tell(repr(tree))
+    files.end(0 if tree.status is MotionTreeStatus.REACHED else NO_ANSWER)
 
 
 def _event(text: str, option: str, *, stop: bool) -> Event:
@@ -142,7 +160,7 @@ def _event(text: str, option: str, *, stop: bool) -> Event:
     return Event(expr.strip(), stop=stop, name=name.strip())
 
 
-def _draw(motion: Motion, path: Path, shown: tuple[str, ...]) -> None:
+def _draw(motion: Motion | MotionTree, path: Path, shown: tuple[str, ...]) -> None:
     figure, ax = new_figure()
     motion.plot(*shown, ax=ax)
     write_picture(figure, path)
