@@ -219,7 +219,7 @@ def test_isolated_assemblies_and_surfaces_are_told_apart_from_curves() -> None:
     points = zw.trace(plane(x**2 + y**2 - 1, x - y), {})
     assert (points.status.name, points.dimension, len(points.points), points.components) == ("POINTS", 0, 2, 2)
     surface = zw.trace(plane(gaps=(x,)), {})
-    assert (surface.status.name, surface.dimension) == ("SURFACE", 2)
+    assert (surface.status.name, surface.dimension) == ("TRACED", 2)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def local(*equations: Any, at: Any = ORIGIN) -> LocalType:
 def test_the_cone_is_a_surface_with_one_singular_point() -> None:
     entry = zw.gallery.get("surface_cone")
     space = zw.trace(entry.system, {}, at=[ORIGIN, {"x": 1.0, "y": 0.0, "z": 1.0}])
-    assert (space.status.name, space.dimension) == ("SURFACE", 2)
+    assert (space.status.name, space.dimension) == ("TRACED", 2)
     assert [(item.rank, item.dimension) for item in space.strata] == [(1, 2), (0, 0)]
     assert space.strata[1].points == pytest.approx(np.zeros((1, 3)), abs=1e-7)
     apex, side = space.local_types

@@ -205,3 +205,8 @@ def steps_left(memory: int = 0) -> int:
         if memory:
             left.append(-(-(meter.budget.memory - meter.memory) // memory))
     return max(1, min(left))
+
+
+def memory_left() -> int:
+    """Return how many bytes may still be kept."""
+    return min([ENDLESS, *(meter.budget.memory - meter.memory for meter in _METERS.get())])

@@ -15,6 +15,7 @@ from zwang._results.base import Result, drawing_of
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.storage import storable
+from zwang._results.surface import SpacePiece, SurfaceMesh, piece_line
 from zwang._results.wording import counted, number
 from zwang.errors import DeclarationError
 
@@ -42,10 +43,13 @@ FRAMES = 240
 class TraceStatus(Enum):
     """What was found of a configuration space."""
 
-    TRACED = "The configuration space is a graph of arcs, each followed from end to end."
+    TRACED = "The configuration space is a graph of arcs, each followed from end to end, or a surface without holes."
     UNFINISHED = "Some arcs or singular points could not be resolved; see the notes and the reason."
     POINTS = "The configuration space consists of isolated points."
-    SURFACE = "The configuration space has dimension two or more: its arcs are not drawn."
+    SURFACE = (
+        "The configuration space has dimension three or more: its arcs are not drawn. Ask for `singular_points` and "
+        "`local_types`, for `critical` values of a parameter, or fix coordinates until a surface is left."
+    )
     EMPTY = "No configuration satisfies the constraints."
 
 
@@ -82,9 +86,9 @@ class SingularPoint:
     number : int
     state : mapping
         Coordinates, velocities (zero) and t.
-    kind : {'crossing', 'tangency', 'cusp', 'isolated', 'higher'}
+    kind : {'crossing', 'tangency', 'cusp', 'isolated', 'cone', 'higher'}
         Smooth curves with different tangents; smooth curves some of which touch; one curve that turns back in a
-        point; no other point near; anything else.
+        point; no other point near; of a surface, a cone with its apex here; anything else.
     tangents : (k, n) array
         Unit tangents of the k real curves through the point; for one that ends in a cusp, the direction in which it
         leaves.
@@ -99,6 +103,8 @@ class SingularPoint:
     component : int
         The number of its connected component.
     note : str
+    signature : tuple of int
+        Of a surface: how many squares of either sign the equation has that is left there, the larger number first.
     """
 
     number: int
@@ -112,6 +118,7 @@ class SingularPoint:
     tolerance: float = 0.0
     component: int = 0
     note: str = ""
+    signature: tuple[int, ...] = ()
 
     @property
     def curves(self) -> int:
@@ -165,6 +172,10 @@ class ConfigurationSpace(Result):
         The values of the parameters.
     drawing : mapping
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
+    surface : SurfaceMesh or None
+        Where the dimension is two: the triangles.
+    pieces : tuple of SpacePiece
+        The maximal parts of one dimension and multiplicity that hang together.
     unseen : float
         Of a sampled search: the estimated number of components that no start has met, from how often the others were
         met (Chao 1984); nan where curves were not sampled.
@@ -192,6 +203,8 @@ class ConfigurationSpace(Result):
     drawing: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     unseen: float = float("nan")
+    surface: SurfaceMesh | None = None
+    pieces: tuple[SpacePiece, ...] = ()
 
     def _numbers(self) -> Mapping[str, Any]:
         arcs = [(arc.pieces, arc.lengths) for arc in self.branches]
@@ -305,6 +318,7 @@ def text_of(space: ConfigurationSpace) -> str:
     parts.append(counted(space.components, "component"))
     parts.append(counted(len(space.singular_points), "singular point"))
     lines = [head + ", ".join(parts)]
+    lines += [f"  {piece_line(piece)}" for piece in space.pieces[:MOST_LINES] if piece.dimension == 2]
     lines += [f"  {point_line(point, space.coordinates)}" for point in space.singular_points[:MOST_LINES]]
     if len(space.singular_points) > MOST_LINES:
         lines.append(f"  ... and {len(space.singular_points) - MOST_LINES} more singular points")
@@ -338,6 +352,10 @@ def _kind(point: SingularPoint) -> str:
         return f"tangency of {point.curves} branches, order up to {number(float(top[np.isfinite(top)].max()))}"
     if point.kind == "isolated":
         return "isolated point"
+    if point.kind == "cone":
+        return f"cone of signature {point.signature}"
+    if point.kind == "higher" and not point.branches:
+        return "higher singular point"
     if point.kind == "higher":
         return f"higher singular point with {len(point.branches)} half-branches"
     return point.kind

@@ -58,6 +58,8 @@ class Shape:
     arcs, components, singular_points : int
     kinds : tuple of str
         Of the singular points.
+    euler : int or None
+        The Euler characteristic, where the space is a surface.
     """
 
     value: float
@@ -65,8 +67,11 @@ class Shape:
     components: int
     singular_points: int
     kinds: tuple[str, ...] = ()
+    euler: int | None = None
 
     def __str__(self) -> str:
+        if self.euler is not None:
+            return f"{counted(self.components, 'component')}, Euler characteristic {self.euler}"
         return f"{counted(self.components, 'component')}, {counted(self.arcs, 'arc')}"
 
 
@@ -87,6 +92,8 @@ class CriticalValue(Result):
         The space a little below the value, at it and a little above.
     change : str
         What changes, in a sentence.
+    surgeries : tuple of str
+        Of surfaces: what happens at each of the points, which may cancel in the whole.
     """
 
     status: CriticalStatus
@@ -98,6 +105,7 @@ class CriticalValue(Result):
     at: Shape | None
     after: Shape | None
     change: str
+    surgeries: tuple[str, ...] = ()
 
     def _numbers(self) -> Mapping[str, Any]:
         return {"value": self.value, "points": [tuple(point.values()) for point in self.points]}

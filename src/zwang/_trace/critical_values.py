@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,14 +16,16 @@ from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import flag, real, whole
 from zwang._results import Provenance
-from zwang._results.configuration import ConfigurationSpace
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
-from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
+from zwang._trace.equations import SpaceEquations, SpacePlace, at_instant, equations_of, parameter_vector
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
+from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import TURN, Region, placed, region_of, starts_in
+from zwang._trace.strata import local_type
 from zwang._trace.verb import BUDGET, trace
 from zwang.errors import DeclarationError, StateError, nearest
 
@@ -282,8 +284,16 @@ class _CriticalSearch:
         vector = parameter_vector(self.system, {**self.params, self.symbol.name: value})
         starts = starts_in(self.region, self.equations.angles, 40, np.random.default_rng(self.seed))
         place = placed(self.equations, vector, self.t or 0.0, self.scale, starts)
+        surface = self.equations.n - self.equations.m > 1
+        surgeries: list[str] = []
         for solution in points:
-            local = analyse(place, solution.q) if self.equations.n - self.equations.m <= 1 else None
+            if surface:
+                kind, surgery = self._surgery(vector, place, solution.q, value)
+                kinds.append(kind)
+                surgeries.append(surgery)
+                places.append(solution.q)
+                continue
+            local = analyse(place, solution.q)
             known = local is not None and local.kind not in ("regular", "multiple")
             kinds.append(local.kind if known and local is not None else "higher")
             q = local.q if known and local is not None else solution.q
@@ -310,7 +320,29 @@ class _CriticalSearch:
             at=shapes[1],
             after=shapes[2],
             change=_sentence(status, shapes[0], shapes[2]),
+            surgeries=tuple(surgeries[k] for k in kept) if surface else (),
         )
+
+    def _surgery(self, vector: Array, place: SpacePlace, q: Array, value: float) -> tuple[str, str]:
+        """Return the kind of a singular point of a surface and, in words, what it opens into on either side."""
+        e = self.equations
+        search = SampledSearch(e, vector, self.t or 0.0, self.region, self.scale, self.seed, starts=40)
+        search.solver.randomized(min(e.m, e.n), search.source)
+        local = local_type(search, e.m, q)
+        kind = local.kind if local.kind in ("cone", "isolated") else "higher"
+        if e.n - e.m != 2 or kind == "higher" or len(local.signature) != 3 or local.signature[2]:
+            return kind, f"{kind}: what changes is not told"
+        left, _, right = np.linalg.svd(place.values(q)[1])
+        u, kernel = left[:, local.rank], right[local.rank :]
+        form = np.einsum("i,ijk,aj,bk->ab", u, place.hessians(q), kernel, kernel)
+        step = 1e-6 * self.unit
+        ends = [parameter_vector(self.system, {**self.params, self.symbol.name: value + s * step}) for s in (-1, 1)]
+        below, above = (replace(place, params=end, _cache={}).values(q)[0] for end in ends)
+        slope = float(u @ (above - below))
+        # Next to the value p the set is form(y, y)/2 + slope (p - value) = 0.
+        wide = slope * (1 if (np.linalg.eigvalsh(form) > 0).sum() >= 2 else -1) < 0
+        words = ("two discs", "an annulus") if kind == "cone" else ("nothing", "a sphere")
+        return kind, f"{kind}: {words[not wide]} below, {words[wide]} above"
 
     def _shape(self, value: float) -> Shape | None:
         """Return the main numbers of the space at one value; None where it can't be traced."""
@@ -322,7 +354,15 @@ class _CriticalSearch:
         except (DeclarationError, StateError):
             return None
         kinds = tuple(point.kind for point in space.singular_points)
-        return Shape(value, len(space.branches), space.components, len(kinds), kinds)
+        whole = space.dimension == 2 and space.status is TraceStatus.TRACED
+        surfaces = [piece for piece in space.pieces if piece.dimension == 2]
+        lone = len(space.pieces) - len(surfaces)
+        euler = sum(piece.euler or 0 for piece in surfaces) + lone if whole or self._surface_gone(space) else None
+        return Shape(value, len(space.branches), space.components, len(kinds), kinds, euler)
+
+    def _surface_gone(self, space: ConfigurationSpace) -> bool:
+        """Say whether nothing, or points, are left where a surface is usual."""
+        return self.equations.n - self.equations.m == 2 and space.dimension <= 0
 
 
 def _grouped(found: Sequence[_Solution], unit: float) -> list[tuple[float, list[_Solution]]]:

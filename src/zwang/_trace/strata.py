@@ -34,7 +34,8 @@ MOST_SAMPLES = 200
 
 def with_strata(search: SampledSearch, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:
     """Return a space with the local types at given states, and with its rank strata if its dimension is two or more."""
-    if space.status is TraceStatus.UNFINISHED and not space.branches and not space.singular_points:
+    unseen = space.status in (TraceStatus.UNFINISHED, TraceStatus.EMPTY)
+    if unseen and not space.branches and not space.singular_points and not search.outside:
         space = _lone_points(search, space)
     if space.dimension == 0 and search.equations.m < search.equations.n:
         rank = search.equations.m
@@ -62,13 +63,14 @@ def _lone_points(search: SampledSearch, space: ConfigurationSpace) -> Configurat
     """
     e, place = search.equations, search.place
     x, _, _ = search.sample()
-    if e.m >= e.n - 1 or not len(x):
+    if e.m >= e.n - 1 or not e.m:
         return space
     search.solver.randomized(e.m, search.source)
-    found = _singular(search, x, e.m, 1e-3)
-    kinds = [_local_type(search, e.m, q).kind for q in found]
+    # Newton's method for the constraints alone gets stuck short of such points.
+    found = singular_configurations(search, x if len(x) else search.starts / place.scale, e.m, 1e-3)
+    kinds = [local_type(search, e.m, q).kind for q in found]
     reached = [min(search.points.distance(row, q / place.scale) for q in found) for row in x] if found else [1.0]
-    if set(kinds) != {"isolated"} or max(reached) > 0.05:
+    if set(kinds) != {"isolated"} or max(reached, default=0.0) > 0.05:
         return space
     points = tuple(
         SingularPoint(
@@ -92,7 +94,7 @@ def _lone_points(search: SampledSearch, space: ConfigurationSpace) -> Configurat
 def _strata(search: SampledSearch, space: ConfigurationSpace, rank: int) -> list[Stratum]:
     regular, scale = _regular(search, rank), search.place.scale
     strata = [Stratum(rank, space.dimension, regular)]
-    singular = _singular(search, np.concatenate([search.starts, regular]) / scale, rank)
+    singular = singular_configurations(search, np.concatenate([search.starts, regular]) / scale, rank)
     for lower in sorted({_rank(search.place, q) for q in singular}, reverse=True):
         points = np.array([q for q in singular if _rank(search.place, q) == lower])
         strata.append(Stratum(lower, max(_dimension(search, q, rank, lower) for q in points[:5]), points))
@@ -111,7 +113,7 @@ def _rank(place: SpacePlace, q: Array) -> int:
     return int((sizes > RANK * max(1.0, float(sizes.max(initial=0.0)))).sum())
 
 
-def _singular(search: SampledSearch, starts: Array, rank: int, near: float = 1e-6) -> list[Array]:
+def singular_configurations(search: SampledSearch, starts: Array, rank: int, near: float = 1e-6) -> list[Array]:
     """Return singular configurations in the box, from starts in x."""
     place, e = search.place, search.equations
     if rank == 0:
@@ -152,7 +154,7 @@ def _dimension(search: SampledSearch, q: Array, rank: int, lower: int) -> int:
 def local_types(search: SampledSearch, rank: int, at: Any) -> list[LocalType]:
     """Return the local types at one state or a list of states."""
     states = [at] if isinstance(at, Mapping) else list(at)
-    return [_local_type(search, rank, _place(search.equations, state)) for state in states]
+    return [local_type(search, rank, _place(search.equations, state)) for state in states]
 
 
 def _place(equations: SpaceEquations, state: Any) -> Array:
@@ -170,7 +172,8 @@ def _place(equations: SpaceEquations, state: Any) -> Array:
     return np.array([float(given[name]) for name in equations.names])
 
 
-def _local_type(search: SampledSearch, rank: int, q: Array) -> LocalType:
+def local_type(search: SampledSearch, rank: int, q: Array) -> LocalType:
+    """Return what the space looks like at one configuration."""
     place, e = search.place, search.equations
     values, rows = place.values(q)
     if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > 1e-8:

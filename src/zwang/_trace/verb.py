@@ -19,9 +19,11 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.local_structure import TOLERANCE
 from zwang._trace.multiplicity import counted, without_squares
+from zwang._trace.pieces import with_pieces
 from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
 from zwang._trace.strata import with_strata
+from zwang._trace.surface import with_surface
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -37,6 +39,7 @@ def trace(
     params: Mapping[Any, Any] | None = None,
     box: Mapping[Any, tuple[float, float]] | None = None,
     search: str = "sampled",
+    resolution: float | None = None,
     *,
     t: float | None = None,
     at: Any = None,
@@ -59,6 +62,9 @@ def trace(
         others are searched as far as the sum of the parameters reaches.
     search : {'sampled', 'exhaustive'}
         Many starts, seeded; or, in a box, subdivision with proofs.
+    resolution : float, optional
+        For surfaces: the longest edge of a triangle, Euclidean in the declared coordinates (radians, metres); edges are
+        shorter where the surface bends. By default a fiftieth of the diameter.
     t : float, optional
         The instant [s], for constraints with explicit time.
     at : state or list of states, optional
@@ -105,12 +111,18 @@ def trace(
     starts = None if starts is None else whole(starts, "starts", least=1, most=10**7, where=declared.name)
     seed = whole(seed, "seed", least=0, most=2**64, where=declared.name)
     instant = 0.0 if t is None else real(t, "t", where=declared.name)
+    if resolution is not None and not real(resolution, "resolution", where=declared.name) > 0:
+        raise DeclarationError(
+            f"{declared.name}: resolution= is the longest edge of the mesh of a surface and must be above zero; it was "
+            f"given {resolution!r:.40}. Leave it out for a fiftieth of the diameter."
+        )
     values = parameter_vector(declared, params)
 
     def sampled(extra: Array | None = None) -> ConfigurationSpace:
         searches: list[SampledSearch] = []
         try:
-            return _sampled(equations, values, box, instant, seed, starts, searches, extra, at)
+            found = _sampled(equations, values, box, instant, seed, starts, searches, extra, at)
+            return _with_pieces(found, searches[-1], resolution)
         except Spent as spent:
             return unfinished(searches[-1], str(spent))
 
@@ -124,6 +136,13 @@ def trace(
             except Spent as spent:
                 found = replace(found, status=TraceStatus.UNFINISHED, reason=str(spent))
     return found if shown is None else replace(found, drawing=shown.to_dict())
+
+
+def _with_pieces(found: ConfigurationSpace, search: SampledSearch, resolution: float | None) -> ConfigurationSpace:
+    """Return a space with its pieces, and with its surface if it is one."""
+    if found.status is TraceStatus.SURFACE and found.dimension == 2:
+        found = with_surface(search, found, resolution)
+    return with_pieces(found)
 
 
 def _sampled(
