@@ -81,7 +81,7 @@ class Mechanics:
         system, program = exact.system, exact.program
         graph, n = program.graph, len(program.q)
         self.laws = _laws(system, self.names)
-        normals = [exact.normals[name] for name in held]
+        normals = [exact.acting[name] for name in held]
         mass = [program.mass.get((max(i, j), min(i, j)), graph.zero) for i in range(n) for j in range(n)]
         rows = [row.entries.get(j, graph.zero) for row in normals for j in range(n)]
         slip_rows = [row.entries.get(j, graph.zero) for row in program.slips for j in range(n)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -78,7 +78,7 @@ def number(value: Any, what: str = "a number") -> Number:
 class ExactSystem:
     """Everything that a system computes, as an exact graph with the values of its parameters at hand."""
 
-    def __init__(self, system: System, values: Mapping[Any, Number]) -> None:
+    def __init__(self, system: System, values: Mapping[Any, Number], factors: Mapping[str, Any] | None = None) -> None:
         self.system = system
         program = self.program = derive_program(system, exact=True)
         self.known: dict[Node, Number] = {program.t: arb(0)}
@@ -89,6 +89,10 @@ class ExactSystem:
         self.convert = Converter(program.graph, symbols)
         names = [item.name for item in system.constraints if not isinstance(item, Friction)]
         self.normals = dict(zip(map(str, names), program.normals, strict=True))
+        # Rows and biases of the equations of motion; those of a perturbed constraint are those of its level, K times.
+        self.acting = dict(self.normals)
+        for name, factor in (factors or {}).items():
+            self.acting[name] = _scaled(program.graph, self.normals[name], self.convert(factor))
 
     def evaluation(self, outputs: Sequence[Node], known: Mapping[Node, Number] | None = None) -> GraphEvaluation:
         """Return some nodes as functions of the state, with the values of further inputs."""
@@ -98,6 +102,12 @@ class ExactSystem:
         """Return a state as an evaluation takes it."""
         found = dict(zip(self.program.q, q, strict=True))
         return found | dict(zip(self.program.v, v, strict=True)) if v else found
+
+
+def _scaled(graph: Any, row: Any, factor: Node) -> Any:
+    """Return a row of a constraint times a factor, where its value and rate are those of the level that it keeps."""
+    entries = {k: graph.mul(factor, node) for k, node in row.entries.items()}
+    return replace(row, entries=entries, bias=graph.mul(factor, row.bias))
 
 
 class ConstraintSet:

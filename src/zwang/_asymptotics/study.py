@@ -12,6 +12,7 @@ from zwang._asymptotics.families import LOOSENED, along_branches, branches_of_sp
 from zwang._asymptotics.inputs import set_aside
 from zwang._asymptotics.measure import HALVINGS, Measurement, enumerated, measure, persistence
 from zwang._asymptotics.mechanics import Mechanics
+from zwang._asymptotics.normal_form import find_normal_form
 from zwang._asymptotics.point import BITS, Number, PointType, Spot, in_order
 from zwang._asymptotics.predict import predict, predict_generic, scale_of
 from zwang._asymptotics.rows import RowMaker
@@ -53,6 +54,7 @@ class PointStudy:
         self.system = system
         self.speed, self.speed_of = speed, speed_of
         self.notes: list[str] = []
+        self.perturbation = ""
         aside = set_aside(system)
         if aside:
             self.notes.append(f"Left aside: {', '.join(aside)}.")
@@ -99,8 +101,9 @@ class PointStudy:
         found = self._result(rows, thresholds, name, where, AsymptoticsStatus.UNFINISHED)
         return replace(found, reason=str(spent))
 
-    def through_family(self, name: str, sections: dict[int, Any]) -> Asymptotics:
-        """Return what happens at the points s_eps of the perturbed curves."""
+    def through_family(self, name: str, sections: dict[int, Any], text: str = "") -> Asymptotics:
+        """Return what happens at the points s_eps of the perturbed curves; `text` says by what they are perturbed."""
+        self.perturbation = text
         where = "the nearest point"
         if list(sections.values()) != [None]:
             where = "the zero of " + ", ".join(str(item) for item in sections.values())
@@ -133,9 +136,9 @@ class PointStudy:
                 rows += self._rows(way, number_, crossover, predicted)
             except Spent as spent:
                 return self._unfinished(rows, tuple(thresholds), name, where, spent)
-        for sign, text in ((1, "eps > 0"), (-1, "eps < 0")):
+        for sign, side in ((1, "eps > 0"), (-1, "eps < 0")):
             if sign not in seen:
-                self.notes.append(f"{text}: no point s_eps tends to the singular point.")
+                self.notes.append(f"{side}: no point s_eps tends to the singular point.")
         return self._result(rows, tuple(thresholds), name, where)
 
     def _crossover(self, way: WayIn) -> tuple[Crossover | None, Any]:
@@ -213,7 +216,7 @@ class PointStudy:
         names = [item.name for item in self.system.coordinates]
         errors = [row.error for row in rows if not math.isnan(row.error)]
         speeds = {True: "Euclidean in the coordinates", False: f"of {self.speed_of}"}
-        return Asymptotics(
+        found = Asymptotics(
             status=status or (_status(rows) if self.resolved else AsymptoticsStatus.UNRESOLVED),
             residual=max(errors, default=float("nan")),
             provenance=Provenance.now(
@@ -225,6 +228,7 @@ class PointStudy:
             point=dict(zip(names, map(_plain, self.spot.middle), strict=True)),
             kind=self.kind,
             perturbed=name,
+            perturbation=self.perturbation,
             section=where,
             rows=tuple(rows),
             thresholds=thresholds,
@@ -232,6 +236,9 @@ class PointStudy:
             speed_of=speeds[self.speed_of is None],
             notes=tuple(dict.fromkeys(self.notes)),
         )
+        # Found when it is asked for: a series of the constraint, and the system declared anew.
+        found.__dict__["_find_normal_form"] = lambda: find_normal_form(self.system, self.spot, self.mechanics())
+        return found
 
 
 def _plain(value: Number) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
+from zwang._asymptotics.perturbing import Perturbation, perturbation_of
 from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
 from zwang._asymptotics.study import PointStudy
 from zwang._compile import Model, compile
@@ -35,7 +36,7 @@ def asymptotics(
     system: System | Model,
     params: Mapping[Any, Any] | None = None,
     at: Any = None,
-    perturb: str | None = None,
+    perturb: Any = None,
     section: Any = None,
     *,
     speed: Any = 1,
@@ -60,8 +61,11 @@ def asymptotics(
         SymPy are taken exactly.
     at : singular point or mapping
         One of ``trace(system, params).singular_points``, or coordinate -> number. By default the only singular point.
-    perturb : str, optional
-        The constraint whose expression is set to eps.
+    perturb : str, expression or mapping, optional
+        The constraint whose expression is set to eps. Or an expression g of the coordinates and `zwang.eps` that is the
+        constraint's own for eps = 0: g = 0 stands in its place, as in ``y**2 - x**2 - zw.eps*(1 + x)``, and multipliers
+        are those of g. Where it is zero for eps = 0, and there is one constraint, it is what that one's expression
+        equals. A mapping of a name to such an expression says which constraint is meant.
     section : expression or mapping, optional
         Of the coordinates; zero at the point. Its zero picks s_eps on each perturbed curve; by default s_eps is the
         point nearest to the singular one, Euclidean in the coordinates. A mapping has one for each sign: ``{1: ...,
@@ -105,12 +109,14 @@ def asymptotics(
     pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
     real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
     with precision(BITS):
-        spot = _spot(declared, values, point)
+        changed = _perturbation(declared, perturb, point, values)
+        whole = declared if changed is None else changed.system(declared)
+        spot = _spot(whole, values, point, changed)
         numbers = np.array([float(values[item]) for item in declared.parameters])
         local = local_type(compile(system).switched(), numbers, np.array([float(item) for item in spot.middle]))
         rate = number(speed, "asymptotics: speed")
-        study = PointStudy(declared, replace(spot, tangents=local.tangents), local, rate, pace)
-        if perturb is None:
+        study = PointStudy(whole, replace(spot, tangents=local.tangents), local, rate, pace)
+        if changed is None:
             if section is not None:
                 raise DeclarationError("asymptotics: section= goes with perturb=, which names a perturbed constraint.")
             along = None if distance is None else _vanishing(declared, spot, distance, "distance")
@@ -118,15 +124,21 @@ def asymptotics(
                 return study.along_branches(along)
         if distance is not None:
             raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
-        if perturb not in spot.names:
-            declared.constraints.place(perturb)
-            raise DeclarationError(
-                f"{declared.name}: '{perturb}' is no bilateral constraint on positions; perturb= can name "
-                f"{', '.join(spot.names)}."
-            )
         sections = _sections(declared, spot, section)
         with spending(allowed, deadline=clock.deadline):
-            return study.through_family(perturb, sections)
+            found = study.through_family(changed.name, sections, changed.text)
+        if changed.level is not None:
+            # Its own expression has a normal form, whatever it is perturbed by.
+            found.__dict__["_find_normal_form"] = lambda: asymptotics(system, params, point).normal_form
+        return found
+
+
+def _perturbation(system: System, perturb: Any, at: Any, values: Mapping[Any, Number]) -> Perturbation | None:
+    """Return what perturb= asks for, solved for eps next to the point."""
+    if perturb is None:
+        return None
+    place = dict(zip(system.coordinates, map(float, position_of(system, at)), strict=True))
+    return perturbation_of(system, perturb, place, {item: float(value) for item, value in values.items()})
 
 
 def _only_point(model: Model, params: Mapping[Any, Any] | None) -> Any:
@@ -168,11 +180,12 @@ def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
     return expr
 
 
-def _spot(system: System, values: dict[Any, Number], at: Any) -> Spot:
+def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbation | None) -> Spot:
     """Return the singular point to all digits."""
     held = held_constraints(system)
     names = tuple(str(item.name) for item in held)
-    exact = ExactSystem(system, values)
+    factors = {} if changed is None or changed.factor is None else {changed.name: changed.factor}
+    exact = ExactSystem(system, values, factors)
     equations = ConstraintSet(exact, [exact.normals[name].value for name in names])
     q = position_of(system, at)
     miss = equations.value(q)

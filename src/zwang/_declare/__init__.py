@@ -8,7 +8,7 @@ from zwang._declare.files import load
 from zwang._declare.guides import on_curve, on_surface
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law
 from zwang._declare.switches import Event, Reset, Switch, reaction
-from zwang._declare.symbols import coordinates, inputs, parameters, rate, t
+from zwang._declare.symbols import coordinates, eps, inputs, parameters, rate, t
 from zwang._declare.system import System
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "System",
     "Unilateral",
     "coordinates",
+    "eps",
     "inputs",
     "law",
     "load",

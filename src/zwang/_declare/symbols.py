@@ -223,6 +223,28 @@ def inputs(names: str | Sequence[str]) -> Input | tuple[Input, ...]:
     return symbols[0] if alone else symbols
 
 
+class SmallParameter(sp.Symbol):
+    """The symbol of a small parameter that a perturbation depends on; there is one, `zwang.eps`."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> SmallParameter:
+        return sp.Symbol.__xnew__(cls, "eps", real=True)  # type: ignore[no-any-return]
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (), {}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _the_small_parameter, ()
+
+
+eps = SmallParameter()
+
+
+def _the_small_parameter() -> SmallParameter:
+    return eps
+
+
 def coordinates(
     names: str | Sequence[str], *, angles: str | Iterable[str] | bool = ()
 ) -> tuple[tuple[Coordinate, ...], tuple[Velocity, ...]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._results.base import Result
 from zwang._results.storage import storable
+from zwang.errors import DeclarationError
 
 BINDS_FRICTION = "|b| = a"
 """Beyond the threshold friction no longer outweighs: one solution both ways."""
@@ -186,6 +187,8 @@ class Asymptotics(Result):
     notes : tuple of str
     reason : str
         The budget that was spent, in words; empty where none was.
+    perturbation : str
+        What stands in the place of the perturbed constraint, in words.
     residual : float
         Largest error of a measured exponent.
     """
@@ -202,6 +205,7 @@ class Asymptotics(Result):
     speed_of: str
     notes: tuple[str, ...] = ()
     reason: str = ""
+    perturbation: str = ""
 
     def _numbers(self) -> Mapping[str, Any]:
         return {"coordinates of the point": self.point, "speed": self.speed}
@@ -214,6 +218,23 @@ class Asymptotics(Result):
         """
         first = min(self.thresholds, key=lambda item: abs(item.eps), default=None)
         return ThresholdValue(float("nan")) if first is None else ThresholdValue(abs(first.eps), first.binds)
+
+    @property
+    def normal_form(self) -> Any:
+        """The system next to the point in the coordinates of a normal form, y^2 - x^2 or y^2 - x^4 (`NormalForm`).
+
+        It has the `change`, `g1`, `g2`, `g3` and a `system`, and is found when it is first asked for. It is for two
+        coordinates and one constraint, at a crossing of two branches or a tangency of order one.
+        """
+        kept = self.__dict__
+        if "_find_normal_form" not in kept:
+            raise DeclarationError(
+                f"{self.name}: a result that was saved or sent has its rows and not its system: ask asymptotics again "
+                "for the normal form."
+            )
+        if "_normal_form" not in kept:
+            kept["_normal_form"] = kept["_find_normal_form"]()
+        return kept["_normal_form"]
 
     def select(self, **wanted: Any) -> tuple[Growth, ...]:
         """Return the rows with these attributes.

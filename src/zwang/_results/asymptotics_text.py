@@ -19,7 +19,8 @@ def as_text(result: Any) -> str:
         f"  {result.kind} at {where}; speed {result.speed:g} ({result.speed_of})",
     ]
     if result.perturbed is not None:
-        lines.append(f"  perturbed: {result.perturbed} = eps, at {result.section}; exponents in |eps|")
+        told = result.perturbation or f"{result.perturbed} = eps"
+        lines.append(f"  perturbed: {told}, at {result.section}; exponents in |eps|")
     elif result.rows:
         lines.append(f"  exponents in {result.section}")
     shown = [row for row in result.rows if row.consistent]
