@@ -32,6 +32,7 @@ LARGEST = 10**7
 DIGITS = 30
 NAMES = (("x", "y"), ("xi", "eta"), ("x_form", "y_form"))
 Matrix = list[list[Number]]
+Terms = dict[tuple[int, ...], Number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +150,8 @@ class _Change:
                 "normal_form is for a crossing of two branches and for a tangency of order one; here f is "
                 f"y^2 {'- c' if power and floor[power, 0] < 0 else '+ c'} x^{power or '...'} in suitable coordinates."
             )
-        depth = {(key[0] - power, 0): -item for key, item in floor.items()}
-        bend = {(i, j - 2): item for (i, j), item in shifted.terms().items() if j >= 2}
+        depth: Terms = {(key[0] - power, 0): -item for key, item in floor.items()}
+        bend: Terms = {(i, j - 2): item for (i, j), item in shifted.terms().items() if j >= 2}
         root = _series(depth, size).apply("sqrt")
         x = u * (root if power == 2 else root.apply("sqrt"))
         R_ = _at(_series(bend, size).terms(), u, w - Y, size).apply("sqrt")
@@ -206,7 +207,7 @@ def _axes(f: Series) -> tuple[Matrix, int]:
 
 def _valley(f: Series, u: Series, size: int) -> Series:
     """Return w = Y(u) on which f_w vanishes: each step gains a degree."""
-    slope = {(i, j - 1): item * j for (i, j), item in f.terms().items() if j}
+    slope: Terms = {(i, j - 1): item * j for (i, j), item in f.terms().items() if j}
     stiffness = slope[0, 1]
     Y = u * arb(0)
     for _ in range(size):
@@ -214,13 +215,13 @@ def _valley(f: Series, u: Series, size: int) -> Series:
     return Y
 
 
-def _series(terms: Mapping[tuple[int, ...], Number], size: int) -> Series:
+def _series(terms: Terms, size: int) -> Series:
     R = ring(BALLS, 2)
     total = R.constant(arb(0), size)
     return _at(terms, R.variable(0, size), R.variable(1, size), size) if terms else total
 
 
-def _at(terms: Mapping[tuple[int, ...], Number], a: Series, b: Series, size: int) -> Series:
+def _at(terms: Terms, a: Series, b: Series, size: int) -> Series:
     """Return a polynomial at two series."""
     R = ring(BALLS, 2)
     powers: list[list[Series]] = []
