@@ -53,6 +53,7 @@ _PLACES = {
     "linearize": "zwang._linearize",
     "load": "zwang._declare",
     "load_result": "zwang._results",
+    "load_robot": "zwang._bodies",
     "on_curve": "zwang._declare",
     "on_surface": "zwang._declare",
     "parameters": "zwang._declare",
@@ -122,6 +123,7 @@ __all__ = [
     "linearize",
     "load",
     "load_result",
+    "load_robot",
     "on_curve",
     "on_surface",
     "papers",
@@ -146,7 +148,7 @@ __all__ = [
 if TYPE_CHECKING:
     from zwang import errors, gallery, papers, pictures, results
     from zwang._asymptotics import asymptotics
-    from zwang._bodies import Bodies
+    from zwang._bodies import Bodies, load_robot
     from zwang._compile import Model, compile
     from zwang._declare import (
         Bilateral,

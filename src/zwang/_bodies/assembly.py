@@ -67,6 +67,8 @@ class _Assembly:
         self._units()
         for part in self.layout.closures:
             self.constraints += closing_rows(self.tree, part, self.layout.loose)
+        for name, text in self.told.relations:
+            self.constraints.append(Bilateral(self._relation(name, text), name=name))
         for part in self.told.joints.values():
             for place, given in enumerate(part.options):
                 self._joint_forces(part, place, given)
@@ -168,6 +170,17 @@ class _Assembly:
         return _expressions.parse(
             given, known, where=whole, parameters=lambda name: self.symbols.setdefault(name, parameter(name))
         )
+
+    def _relation(self, name: str, text: str) -> Any:
+        """Return an equation between coordinates; in Cartesian ones joints have none but those that need them."""
+        labels = {label for part in self.told.joints.values() for label in part.labels}
+        missing = sorted((_expressions.names(text, where=self.where) & labels) - set(self.named))
+        if missing:
+            raise DeclarationError(
+                f"{self.where}: the relation '{name}' has '{missing[0]}', which is no coordinate here. Use "
+                "coordinates='joint'."
+            )
+        return self._read(text, f"relation '{name}'")
 
     def _motor(self, value: Any, where: str) -> Any:
         """Return what drives a joint; a name that nothing else has becomes an input."""

@@ -270,6 +270,14 @@ class Bodies:
         )
         return self._changed()
 
+    def relation(self, name: str, expr: str) -> Bodies:
+        """Tie coordinates of joints by an equation ``expr = 0``, a text, as gears and mimic joints do."""
+        if not isinstance(expr, str) or any(name == other for other, _ in self._told.relations):
+            told = "is there already" if isinstance(expr, str) else f"needs a text; it was given {expr!r:.60}"
+            raise DeclarationError(f"{self._where}: the relation '{name}' {told}.")
+        self._told.relations.append((name, expr))
+        return self._changed()
+
     def motor(self, joint: str, value: Any) -> Bodies:
         """Let a force or torque act along a coordinate of a joint, on its second body [N, N m].
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from zwang import _expressions
 from zwang._bodies.parts import KINDS, JointPart, Told
 from zwang._declare.symbols import Coordinate, coordinates
 from zwang._declare.tree import GROUND, Slide, TreeJoint, Turn
@@ -121,7 +122,10 @@ def _layout(told: Told, branches: Iterable[OutwardJoint], closures: tuple[JointP
     doubled = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if doubled is not None:
         raise DeclarationError(f"{where}: two coordinates would be called '{doubled}'. Rename a joint or a body.")
-    symbols = {q.name: q for q in coordinates(names, angles=angles)[0]}
+    # What stands in an equation of its own counts turns: it is no angle.
+    counted = {name for _, text in told.relations for name in _expressions.names(text, where=where)}
+    turning = [name for name in angles if name not in counted]
+    symbols = {q.name: q for q in coordinates(names, angles=turning)[0]}
     joints = tuple(_tree_joint(branch, symbols, where) for branch in branches)
     taken = {q.name for joint in joints for q in joint.coordinates}
     return Layout(joints, closures, {name: q for name, q in symbols.items() if name not in taken})

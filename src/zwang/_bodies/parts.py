@@ -127,3 +127,4 @@ class Told:
     motors: list[MotorPart] = field(default_factory=list)
     forces: list[PointForce] = field(default_factory=list)
     contacts: dict[str, ContactPart] = field(default_factory=dict)
+    relations: list[tuple[str, str]] = field(default_factory=list)

@@ -12,7 +12,6 @@ from zwang._declare.vectors import Vector
 from zwang._expressions import to_text
 from zwang.errors import DeclarationError
 
-TABLES = ("body", "joint", "point", "shape", "contact", "spring", "motor", "load")
 FORM_KEYS = {cls: key for key, cls in FORMS.items()}
 
 
@@ -43,6 +42,7 @@ def to_plain(told: Told, gravity: Vector, coordinates: str) -> dict[str, Any]:
         | {key: to_text(getattr(item, key)) for key in ("stiffness", "length", "damping")}
         for item in told.springs
     ]
+    plain["relation"] = [{"name": name, "expr": expr} for name, expr in told.relations]
     plain["motor"] = [{"joint": item.coordinate, "value": _text(item.value)} for item in told.motors]
     plain["load"] = [
         {"name": item.name, "point": item.point, "force": [_text(one) for one in item.components], "axes": item.axes}
@@ -118,6 +118,8 @@ def tell(builder: Any, plain: Mapping[str, Any]) -> Any:
         _call(builder.contact, entry, ("first", "second"))
     for entry in plain.get("spring", ()):
         _call(builder.spring, entry, ("first", "second"))
+    for entry in plain.get("relation", ()):
+        builder.relation(entry["name"], entry["expr"])
     for entry in plain.get("motor", ()):
         builder.motor(entry["joint"], entry["value"])
     for entry in plain.get("load", ()):

@@ -19,6 +19,7 @@ TABLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "contact": (("first", "second"), ("name", "friction", "restitution")),
     "spring": (("first", "second"), ("name", "stiffness", "length", "damping")),
+    "relation": (("name", "expr"), ()),
     "motor": (("joint", "value"), ()),
     "load": (("point", "force"), ("name", "axes")),
     "push": (("name", "force", "along"), ()),

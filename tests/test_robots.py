@@ -1,0 +1,209 @@
+"""Robots from files against MuJoCo, which reads them too; random trees and loops likewise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zwang as zw
+
+mujoco = pytest.importorskip("mujoco", reason="needs the extra `robots`")
+
+FOLDER = os.environ.get("ZWANG_ROBOTS", "")
+"""A folder of robot descriptions to compare with MuJoCo; none of them belongs to the package."""
+
+
+def accelerations(robot: Any, model: Any, qpos: Any, qvel: Any) -> tuple[Any, Any]:
+    """Return qacc here and there, without constraints: contacts, limits and friction stay out of both."""
+    data = mujoco.MjData(model)
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data.qpos[:], data.qvel[:] = qpos, qvel
+    mujoco.mj_forward(model, data)
+    system = robot.system
+    units = [name for name in system.constraints.names if name.startswith("unit_")]
+    state = robot.from_mujoco(qpos, qvel)
+    found = zw.compile(system).evaluate(state, robot.params, active=units).accelerations
+    # The accelerations of a quaternion differ from MuJoCo's angular ones by what a rate does: the map is affine in the
+    # accelerations, so that two states of which one has them added to the velocities tell them without rounding.
+    names = [item.name for item in system.coordinates]
+    moved = {**state, **{f"v_{name}": state[f"v_{name}"] + a for name, a in zip(names, found, strict=True)}}
+    own = robot.to_mujoco(moved)[1] - robot.to_mujoco(state)[1]
+    own += angular_corrections(robot, model, qvel)
+    return own, np.array(data.qacc)
+
+
+def angular_corrections(robot: Any, model: Any, qvel: Any) -> Any:
+    """Return what the velocity of a free body's origin gains beside the change of its rates: w x (w x arm), turned."""
+    extra = np.zeros(model.nv)
+    for joint in robot._joints:
+        if joint.kind == 0:
+            w = qvel[joint.rate + 3 : joint.rate + 6]
+            extra[joint.rate : joint.rate + 3] -= ROTATIONS[id(robot)] @ np.cross(w, np.cross(w, joint.arm))
+    return extra
+
+
+ROTATIONS: dict[int, Any] = {}
+
+
+def random_state(robot: Any, model: Any, source: Any) -> tuple[Any, Any]:
+    qpos, _ = robot.to_mujoco(robot.state)
+    for joint in range(model.njnt):
+        place, kind = model.jnt_qposadr[joint], model.jnt_type[joint]
+        if kind < 2:
+            place += 3 if kind == 0 else 0
+            e = source.normal(size=4)
+            qpos[place : place + 4] = e / np.linalg.norm(e)
+            if kind == 0:
+                matrix = np.zeros(9)
+                mujoco.mju_quat2Mat(matrix, qpos[place : place + 4])
+                ROTATIONS[id(robot)] = matrix.reshape(3, 3)
+        else:
+            qpos[place] += 0.3 * source.normal()
+    return qpos, source.normal(size=model.nv)
+
+
+def compared(path: Any, seed: int, floating: bool | None = None) -> float:
+    """Return by how much accelerations differ from MuJoCo's, relative to their size."""
+    from zwang._bodies.robot_file import compiled
+    from zwang._bodies.robots import MODELS
+
+    robot = zw.load_robot(path, floating=floating)
+    _, model, _ = compiled(MODELS.get(str(path), Path(path)), floating)
+    source = np.random.default_rng(seed)
+    qpos, qvel = random_state(robot, model, source)
+    again = robot.to_mujoco(robot.from_mujoco(qpos, qvel))
+    np.testing.assert_allclose(again[0], qpos, atol=1e-14)
+    np.testing.assert_allclose(again[1], qvel, atol=1e-13)
+    own, theirs = accelerations(robot, model, qpos, qvel)
+    return float(np.abs(own - theirs).max() / np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("name", ["arm", "hopper", "linkage"])
+def test_shipped_robots_accelerate_as_mujoco_says(name: str) -> None:
+    assert compared(name, 3) < 1e-9
+
+
+def test_a_floating_arm_accelerates_as_mujoco_says() -> None:
+    # Its base has no mass of its own in the file, so the turret carries it: MuJoCo refuses a massless moving link.
+    with pytest.raises(zw.DeclarationError, match="base"):
+        zw.load_robot("arm", floating=True)
+
+
+@pytest.mark.skipif(not FOLDER, reason="ZWANG_ROBOTS names no folder of robots")
+def test_robots_of_a_folder_accelerate_as_mujoco_says() -> None:
+    files = [*sorted(Path(FOLDER).rglob("*.urdf")), *sorted(Path(FOLDER).rglob("*.xml"))]
+    compared_files = 0
+    for file in files:
+        try:
+            robot = zw.load_robot(file)
+        except zw.DeclarationError:
+            continue  # MuJoCo refuses it, with its own words
+        if not robot._joints or len(robot._joints) > 60:
+            continue
+        assert compared(file, 5) < 1e-9, file
+        compared_files += 1
+    assert compared_files
+
+
+def test_closed_chain_closes_and_moves_with_its_gear() -> None:
+    robot = zw.load_robot("linkage")
+    model = zw.compile(robot.system)
+    start = model.project({**robot.state, "v_drive": 1.0}, robot.params)
+    motion = zw.simulate(model, start, robot.params, until=0.2)
+    assert motion.status == zw.results.MotionStatus.REACHED
+    names = [item.name for item in robot.system.coordinates]
+    wheel, drive = (motion.q[:, names.index(name)] for name in ("wheel", "drive"))
+    np.testing.assert_allclose(wheel, -2 * drive, atol=1e-10)
+
+
+URDF = """<robot name="r"><link name="base"/><link name="arm">{inertial}{more}</link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
+INERTIAL = """<inertial><mass value="{m}"/><inertia ixx="{a}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+MESH = """<collision><geometry><mesh filename="package://lost/arm.stl"/></geometry></collision>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (URDF.format(inertial=INERTIAL.format(m=0, a=1), more=""), "arm"),
+        (URDF.format(inertial=INERTIAL.format(m=1, a=9), more=""), "arm"),
+        (URDF.format(inertial="", more=MESH), "link 'arm' has no <inertial>.*missing"),
+        ("<robot", "not XML"),
+        ("<house/>", "root is <house>"),
+    ],
+)
+def test_bad_files_are_refused_with_the_part_and_the_cure(tmp_path: Any, text: str, words: str) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.load_robot(path)
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
+def test_a_mesh_that_no_inertia_needs_is_left_out_by_name(tmp_path: Any) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(URDF.format(inertial=INERTIAL.format(m=1, a=1), more=MESH))
+    assert zw.load_robot(path).left_out == (("mesh", "arm", "forms of meshes are not read; its inertia is given"),)
+    with pytest.raises(zw.DeclarationError, match="no such file"):
+        zw.load_robot(tmp_path / "nothing.urdf")
+
+
+KINDS = ("revolute", "prismatic", "spherical", "universal", "cylindrical")
+
+
+def unit(source: Any, size: int) -> Any:
+    found = source.normal(size=size)
+    return found / np.linalg.norm(found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_trees_have_the_mass_and_bias_of_mujoco(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    gravity = source.normal(size=3)
+    here, spec = zw.Bodies("tree", gravity=gravity), mujoco.MjSpec()
+    spec.option.gravity = gravity
+    hinge, slide = mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
+    there: dict[str, Any] = {"ground": (spec.worldbody, np.zeros(3))}
+    # Balls are compared by accelerations above; here the mass matrices are those of the same coordinates.
+    for i in range(int(source.integers(1, 8))):
+        parent = str(source.choice(list(there)))
+        kind = str(source.choice([item for item in KINDS if item != "spherical"]))
+        at, place, turned = source.normal(size=3), source.normal(size=3), unit(source, 4)
+        moments = 1 + source.uniform(size=3)
+        mass, axis = 0.5 + source.uniform(), unit(source, 3)
+        other = unit(source, 3)
+        here.body(f"b{i}", mass=mass, inertia=moments, at=at, turned=turned)
+        body = there[parent][0].add_body(name=f"b{i}", pos=place - there[parent][1])
+        body.mass, body.ipos, body.iquat, body.inertia, body.explicitinertial = mass, at - place, turned, moments, 1
+        there[f"b{i}"] = body, place
+        bodies = (f"j{i}", parent, f"b{i}")
+        if kind == "universal":
+            here.universal(*bodies, at=place, axes=(axis, other))
+            body.add_joint(name=f"j{i}_1", type=hinge, axis=axis)
+            body.add_joint(name=f"j{i}_2", type=hinge, axis=other)
+        elif kind == "cylindrical":
+            here.cylindrical(*bodies, at=place, axis=axis, armature=(0.1, 0.2))
+            body.add_joint(name=f"j{i}_2", type=slide, axis=axis).armature = 0.2
+            body.add_joint(name=f"j{i}_1", type=hinge, axis=axis).armature = 0.1
+        else:
+            getattr(here, kind)(*bodies, at=place, axis=axis)
+            body.add_joint(name=f"j{i}", type=hinge if kind == "revolute" else slide, axis=axis)
+    system, model = here.system(), spec.compile()
+    names = [item.name for item in system.coordinates]
+    state = {name: float(source.normal()) for name in (*names, *(f"v_{name}" for name in names))}
+    data = mujoco.MjData(model)
+    order = [model.joint(name).id for name in names]
+    for name, joint in zip(names, order, strict=True):
+        data.qpos[joint], data.qvel[joint] = state[name], state[f"v_{name}"]
+    mujoco.mj_forward(model, data)
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, mass)
+    terms: Any = zw.compile(system).terms(state, {})
+    # Both recursions round some 1e3 operations: 1e-12 of the size.
+    np.testing.assert_allclose(terms.mass[:, :, 0], mass[np.ix_(order, order)], atol=1e-11 * np.abs(mass).max())
+    bias = data.qfrc_bias[order]
+    np.testing.assert_allclose(-terms.force[:, 0], bias, atol=1e-11 * max(1.0, np.abs(bias).max()))
