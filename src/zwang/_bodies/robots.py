@@ -175,7 +175,8 @@ def rotation(e: Array) -> Array:
     """Return the matrix of a unit quaternion, scalar first."""
     a, u = e[0], e[1:]
     skew = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
-    return np.eye(3) + 2 * a * skew + 2 * skew @ skew
+    found: Array = np.eye(3) + 2 * a * skew + 2 * skew @ skew
+    return found
 
 
 class _Reader:
