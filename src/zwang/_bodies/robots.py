@@ -64,7 +64,7 @@ def load_robot(path: str | Path, *, floating: bool | None = None) -> Robot:
     """
     file = MODELS.get(str(path), Path(path))
     spec, model, left = compiled(file, floating)
-    return _Reader(spec, model, left, file).robot()
+    return _RobotReader(spec, model, left, file).robot()
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def rotation(e: Array) -> Array:
     return found
 
 
-class _Reader:
+class _RobotReader:
     def __init__(self, spec: Any, model: Any, left: list[LeftOut], path: Path) -> None:
         self.spec, self.model, self.left, self.path = spec, model, left, path
         library = mujoco()
