@@ -277,3 +277,22 @@ def test_asymptotics_refuses_friction_of_another_constraint_by_name():
     space = zw.trace(node.system, touching)
     with pytest.raises(zw.DeclarationError, match="the friction 'rub' goes with the force of"):
         zw.asymptotics(node.system.replace(constraints=more), touching, at=space.singular_points[0])
+
+
+@pytest.mark.parametrize(
+    ("push", "modes"),
+    [(0.04, ("stick", "stick", "stick")), (0.3, ("stick", "slip", "stick")), (2.5, ("slip", "slip", "stick"))],
+)
+def test_ball_in_space_rests_rolls_and_slides_with_three_laws_on_one_force(push, modes):
+    # Unit mass, radius and weight, J = 2/5: it rests for push <= f = 0.05, and slides beyond (7 mu - 5 f)/2 = 1.625.
+    floor = zw.Contact([0, 0, 1, 0, 0, 0], tangent=[[1, 0, 0, 0, -1, 0], [0, 1, 0, 1, 0, 0]], friction=0.5)
+    roll = zw.Contact(None, tangent=[[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]], friction=0.05, of=0)
+    spin = zw.Contact(None, tangent=[0, 0, 0, 0, 0, 1], friction=0.02, of=0)
+    force = np.array([0.6 * push, 0.8 * push, -1, 0, 0, 0])
+    found = zw.reactions(zw.ContactProblem(np.diag([1, 1, 1, 0.4, 0.4, 0.4]), force, [floor, roll, spin]))
+    assert found.status.name == "FOUND" and found.residual < 1e-9 and "bounds that follow the forces" in found.note
+    assert tuple(found.solutions[0].modes) == modes
+    if modes[:2] == ("stick", "slip"):
+        # Rolling: (m + J) a = F - f, along the push.
+        a = (push - 0.05) / 1.4
+        assert found.solutions[0].acceleration[:2] == pytest.approx([0.6 * a, 0.8 * a], rel=1e-9)

@@ -436,3 +436,22 @@ def test_impact_through_a_rough_pin_obeys_the_law_of_its_resultant(law):
     if law == "newton":
         assert rub == pytest.approx(-BODY["c"] * P, rel=1e-9)
     assert impact.details["energy_change"] < 0
+
+
+def test_pins_that_share_what_holds_a_mechanism_let_go_together_at_the_limit_of_reactions():
+    bars = zw.Linkage("four bar", gravity=(0, "-g")).ground("O", 0, 0).ground("C", 4, 0).points("A B")
+    for ends, length, mass in (("OA", 1, 1), ("AB", 4, 4), ("BC", 3, 3)):
+        bars.bar(*ends, length, mass=mass, friction="mu", radius="r")
+    system = bars.torque(("O", "A"), "15 + 20*t").system()
+    params = {name: FOUR[name] for name in ("g", "mu", "r")}
+    motion = zw.simulate(system, posed(system, 1.0, 0.0), params, until=0.1)
+    assert [(event.kind, event.constraint) for event in motion.events] == [("slip", name) for name in PINS]
+    (t,) = {event.time for event in motion.events}
+    still, moves = (
+        zw.reactions(four_bar(), posed(four_bar(), 1.0, 0.0), {**FOUR, "M": 15 + 20 * (t + step)})
+        for step in (-1e-6, 1e-6)
+    )
+    assert still.solutions[0].modes["O-A at O"] == "stick" and moves.solutions[0].modes["O-A at O"] == "slip+"
+    steps = zw.simulate(system, posed(system, 1.0, 0.0), params, until=0.1, method="timestepping", step=1e-3)
+    assert steps.status.name == "REACHED"
+    assert steps.at(0.1)["x_A"] == pytest.approx(motion.at(0.1)["x_A"], abs=1e-5)

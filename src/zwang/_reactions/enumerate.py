@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -33,6 +33,7 @@ from zwang._numerics.contact.rest import holding, settled
 from zwang._numerics.contact.scaled import Reduced, has_resultants, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
+from zwang._reactions.loads import reactions_by_loads
 from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.pins import reactions_of_pins
 from zwang._reactions.redundancy import explain_redundancy
@@ -163,9 +164,12 @@ def reactions_of_problem(
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
     options = SolverOptions(tol, slip_tol, every, budget, certify, report, exact, partial)
     origin = subject.provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
+    lines = is_planar(problem, slip_tol=slip_tol) and _fits(problem)
+    if any(problem.rows.of) and not lines:
+        return in_given_units(problem, _by_loads(problem, called, options, subject, origin))
     if has_resultants(problem):
         return in_given_units(problem, _with_pins(problem, called, options, subject, origin, ranges=ranges))
-    if is_planar(problem, slip_tol=slip_tol) and _fits(problem):
+    if lines:
         return in_given_units(problem, _planar(problem, called, options, subject, origin))
     found = reactions_by_solvers(
         problem,
@@ -183,6 +187,20 @@ def reactions_of_problem(
     return in_given_units(problem, found)
 
 
+def _by_loads(
+    problem: ContactProblem, names: tuple[str, ...], options: SolverOptions, subject: Subject, origin: Provenance
+) -> Reactions:
+    """Return one solution where friction that others load is beside friction in planes."""
+    asked = replace(subject, names=names, provenance=origin)
+
+    def ask(given: ContactProblem) -> Reactions:
+        return reactions_of_problem(
+            given, subject=asked, slip_tol=options.slip_tol, every=False, certify=False, exact=False, ranges=False
+        )
+
+    return reactions_by_loads(problem, ask, names, subject.name, subject.coordinates, origin, options.slip_tol)
+
+
 def _with_pins(
     problem: ContactProblem,
     names: tuple[str, ...],
@@ -193,11 +211,6 @@ def _with_pins(
     ranges: bool,
 ) -> Reactions:
     """Return the answer where friction goes with resultants."""
-    if not is_planar(problem, slip_tol=options.slip_tol):
-        raise DeclarationError(
-            f"{subject.name}: friction of resultants together with friction in planes at rest has no solver. Give each "
-            "contact that rests friction along lines."
-        )
     return reactions_of_pins(
         problem,
         names,

@@ -29,6 +29,10 @@ from zwang._results.motion_parts import MotionPiece
 Array = NDArray[np.float64]
 OPENED = {Level.POSITION: ("contact", "lift-off"), Level.VELOCITY: ("capture", "release")}
 """What closing and opening are called."""
+EXCESS = 1e-6
+"""Part of the forces by which linear programs may leave friction outside of its bound."""
+TURNS = 12
+"""Rounds in which the directions of resultants settle."""
 SPENT = 1e-9
 """Forces of a vertex below this, relative to its largest, are zero."""
 
@@ -294,8 +298,18 @@ def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Ar
     kept = values > 1e-10 * values[0]
     equal = values[kept, None] * right[kept]
     bounds = list(zip(low / scale, high / scale, strict=True))
-    x = _with_little_friction(equal, (left.T @ needed)[kept] / scale, above, limit / scale, bounds, len(mode.held))
-    if x is None:
+    right_side, plain = (left.T @ needed)[kept] / scale, above
+    x = None
+    for _ in range(TURNS if any(place.resultant for place in table.places) else 1):
+        # A resultant is at least the force along any direction: that of the forces of the round before.
+        above = np.concatenate([plain, _along(table, terms, mode, least if x is None else x * scale)])
+        limit = np.zeros(len(above))
+        before, x = x, _with_little_friction(equal, right_side, above, limit, bounds, len(mode.held))
+        if x is None and len(above) > len(plain):  # too far off in direction: come nearer
+            x = _with_least_excess(equal, right_side, above, bounds)
+        if x is None or (before is not None and np.abs(x - before).max() <= SPENT):
+            break
+    if x is None or (above @ x).max(initial=0.0) > EXCESS:
         return None
     x = x * scale
     slack = np.minimum(np.where(np.isfinite(low), x - low, np.inf), np.where(np.isfinite(high), high - x, np.inf))
@@ -304,8 +318,21 @@ def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Ar
         slack[last] = min(slack[last], rest)
     slack = np.where(np.isinf(slack), np.abs(x), slack)
     rubbing = slice(len(mode.held), None)
-    slack[rubbing] = np.minimum(slack[rubbing], np.abs(x[rubbing]))  # friction that is not needed needs no row
-    return x, slack
+    needless = np.minimum(slack[rubbing], np.abs(x[rubbing]))  # friction that is not needed needs no row
+    return x, np.concatenate([slack[: len(mode.held)], _with_pins(table, mode, x, slack[rubbing], needless)])
+
+
+def _with_pins(table: ContactTable, mode: ActiveSet, x: Array, room: Array, needless: Array) -> Array:
+    """Return the weights of sticking rows, with those of pins that rest together: first what is between its bounds.
+
+    What is at a bound goes with its resultant. Where all that is needed is there, one that was not needed takes over.
+    """
+    found, size = needless.copy(), float(np.abs(x).max(initial=0.0))
+    for i, slip in enumerate(mode.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        if place.resultant and abs(x[len(mode.held) + i]) <= SPENT * size:
+            found[i] = SPENT * room[i]
+    return found
 
 
 def _with_little_friction(
@@ -329,6 +356,22 @@ def _with_little_friction(
         A_eq=np.hstack([equal, np.zeros((len(equal), count))]),
         b_eq=given,
         bounds=[*bounds, *([(0.0, np.inf)] * count)],
+        method="highs-ds",
+    )
+    return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
+
+
+def _with_least_excess(equal: Array, given: Array, above: Array, bounds: list[tuple[float, float]]) -> Array | None:
+    """Return forces that exceed their cones as little as they can; None where other bounds leave none."""
+    from scipy.optimize import linprog
+
+    answer = linprog(
+        np.append(np.zeros(len(bounds)), 1.0),
+        A_ub=np.column_stack([above, -np.ones(len(above))]),
+        b_ub=np.zeros(len(above)),
+        A_eq=np.column_stack([equal, np.zeros(len(equal))]),
+        b_eq=given,
+        bounds=[*bounds, (0.0, np.inf)],
         method="highs-ds",
     )
     return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
@@ -379,6 +422,24 @@ def _cones(table: ContactTable, terms: Terms, mode: ActiveSet, size: int) -> tup
             row[len(mode.held) + i] = sign
             rows.append(row)
     return np.array(rows).reshape(-1, size), np.zeros(len(rows))
+
+
+def _along(table: ContactTable, terms: Terms, mode: ActiveSet, forces: Array) -> Array:
+    """Return |T| <= bound times the part of the resultant along the one that there was, as rows of A x <= 0."""
+    rows = []
+    for i, slip in enumerate(mode.sticking):
+        place = next(place for place in table.places if slip in place.slips)
+        loads = [mode.held.index(j) for j in place.of if j in mode.held] if place.resultant else []
+        size = float(np.linalg.norm(forces[loads]))
+        if not loads:
+            continue
+        plus, minus = (float(terms.bounds[row, 0]) for row in place.rows.held())
+        for sign, bound in ((1.0, minus), (-1.0, plus)):
+            row = np.zeros(len(forces))
+            row[loads] = -bound * forces[loads] / size if size > 0 else 0.0
+            row[len(mode.held) + i] = sign
+            rows.append(row)
+    return np.array(rows).reshape(-1, len(forces))
 
 
 def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleration: Array) -> Array:

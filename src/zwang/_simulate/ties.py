@@ -52,11 +52,16 @@ def settle_ties(
     if len(firm) == len(labels):
         return labels, frozenset()
     away = _away(ground, moment, pulls)
-    solved = solve_mode(ground.table, terms, hold(ground.table, labels, terms).mode, away)
+    held = hold(ground.table, labels, terms)
+    solved = solve_mode(ground.table, terms, held.mode, away)
     options = [
         (label,) if number in firm else _options(ground, moment, terms, solved, number, label)
         for number, label in enumerate(labels)
     ]
+    together = _resting_together(ground, labels, held.undetermined)
+    if not all(_at_bound(terms, solved, ground.table.places[number]) for number in together):
+        for number in together:
+            options[number] = (labels[number],)
     options = _with_loads(ground, moment, terms, options)
     for number in _parting(ground, moment, terms, labels, PARTING * span):
         options[number] = tuple(dict.fromkeys([*options[number], *RESTING]))
@@ -82,6 +87,15 @@ def settle_ties(
         if label is not Mode.OPEN and any(other[number] is Mode.OPEN for other in left)
     )
     return kept, idle
+
+
+def _resting_together(ground: Ground, labels: tuple[Mode, ...], undetermined: tuple[str, ...]) -> list[int]:
+    """Return the pins that share what holds them at rest: one that is used up lets nothing go while another is not."""
+    return [
+        number
+        for number, place in enumerate(ground.table.places)
+        if place.resultant and labels[number].plain is Mode.STICK and friction_of(place.name) in undetermined
+    ]
 
 
 def _with_loads(

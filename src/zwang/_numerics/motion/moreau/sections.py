@@ -164,7 +164,7 @@ def solve_loaded(
         else:
             residual = solve_sections(t, f, terms, bounds, weight, speed, step, rates, cause)
         if not residual <= GOOD:
-            return residual
+            break
         off = 0.0
         for c in range(k):
             if t[ACTIVE][c] and t[LOAD_START][c + 1] > t[LOAD_START][c]:
@@ -173,4 +173,7 @@ def solve_loaded(
                 weight[c] = load
         if off <= SETTLED * cause:
             return max(residual, off / cause)
+    for c in range(k):  # others try: they are told the coefficients
+        if t[LOAD_START][c + 1] > t[LOAD_START][c]:
+            f[LAW][2 * c] = max(terms[bounds + t[LAW_OF][c]], 0.0)
     return 1.0

@@ -84,7 +84,7 @@ class Walker:
         state = [np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64), np.zeros(k, dtype=np.int64)]
         self.sections = np.zeros(0, dtype=np.int64) if sections is None else sections
         self.tables = (*layout.tables, *own, layout.source, *state, self.sections, *_compressed(layout, loads))
-        self.loaded = bool(loads)
+        self.loads = [tuple(one) for one in loads]
         z, w = len(layout.j_column), len(layout.w_column)
         sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
         sizes += [m, 2 * k, k, terms.size, n, n, m, m, n, m]
@@ -110,8 +110,7 @@ class Walker:
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
             if status != walking.UNSOLVED:
                 return status, reached
-            # They know symmetric sections alone, and bounds that stay.
-            given = self._by_solvers() if not len(self.sections) and not self.loaded else 1.0
+            given = self._by_solvers() if not len(self.sections) else 1.0  # they know symmetric sections alone
             self.asked += 1
             if not given <= SOLVED:
                 self.residual = given
@@ -122,17 +121,30 @@ class Walker:
         """Find the impulses of a step by the solvers of `contact`; return the residual."""
         from zwang._numerics.contact.choose import solve_one
         from zwang._numerics.contact.delassus import friction_arrays
+        from zwang._numerics.impacts.jumps import all_jumps
 
         layout, f = self.layout, self.work
         chosen = np.flatnonzero(self.tables[kernels.ACTIVE])
         law = f[kernels.LAW]
-        found = solve_one(friction_arrays(self._problem(chosen, law)), tol=1e-11)
+        problem = self._problem(chosen, law)
+        found: Any = None
+        if self.loads:  # all solutions; the one with the least jump goes on
+            jumps = all_jumps(problem).found
+            found = min(jumps, key=lambda jump: float(np.abs(jump.w).max(initial=0.0)), default=None)
+            if found is None:
+                return 1.0
+        else:
+            found = solve_one(friction_arrays(problem), tol=1e-11)
         f[kernels.R][:] = 0.0
         for c, normal, tangential in zip(chosen, found.normal, found.tangential, strict=True):
             a, s = int(layout.first[c]), int(layout.size[c])
             own = [] if layout.kind[c] == BOUND else [normal]
             f[kernels.R][a : a + s] = [*own, *tangential[: s - len(own)]]
         return float(found.residual)
+
+    def _loads_of(self, c: int) -> tuple[int, ...]:
+        """Return the contacts whose impulses load the friction of one."""
+        return self.loads[c] if self.loads else ()
 
     def _problem(self, chosen: Ints, law: Floats) -> ContactProblem:
         """Return the step as a contact problem in v+ minus the velocity without impulses."""
@@ -149,6 +161,10 @@ class Walker:
             o = int(layout.kind[c] != BOUND)
             b = f[kernels.B][a : a + s]
             along: dict[str, Any] = {"tangent": rows[a + o : a + s], "tangent_bias": -b[o:]} if s > o else {}
+            loads = tuple(int(np.searchsorted(chosen, other)) for other in self._loads_of(int(c)) if other in chosen)
+            if loads:
+                contacts.append(Contact(None, friction=float(law[2 * c]), of=loads, **along))
+                continue
             if not o:
                 contacts.append(Contact(None, friction=1.0, normal_force=float(law[2 * c + 1]), **along))
                 continue
