@@ -17,7 +17,7 @@ from zwang._numerics.contact.residual import scales_of
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.solutions import one_point
 from zwang._results.base import Provenance
-from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def reactions_by_loads(
         loads = new
         if still:
             break
-    solutions = ()
+    solutions: tuple[Solution, ...] = ()
     if told is not None:
         tangential = np.zeros((rows.count, 2))
         tangential[:, : 1 if told.tangential.ndim == 1 else 2] = told.tangential.reshape(rows.count, -1)

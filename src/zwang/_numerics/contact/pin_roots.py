@@ -57,7 +57,7 @@ def all_roots(given: Sequence[Array], share: Sequence[Array]) -> Roots:
     [[2.0, 2.0]]
     >>> two = 4 * half
     >>> [root.round(6).tolist() for root in all_roots([-one, -one], [two, two[:, ::-1]]).found]
-    [[1.0, 1.0], [0.333333, 0.333333]]
+    [[1.0, 1.0], [0.2, 0.6], [0.6, 0.2], [0.333333, 0.333333]]
     """
     lengths = np.array([np.sqrt((B * B).sum(axis=0)) for B in share])
     radius = float(np.abs(np.linalg.eigvals(lengths)).max())

@@ -39,7 +39,7 @@ def quadratic(a2: Array, ab: Array, b2: Array) -> tuple[Array, Array]:
     >>> import numpy as np
     >>> found = quadratic(np.array([1.0, 1.0, 1.0]), np.array([0.5, -2.0, 2.0]), np.array([0.25, 2.0, 5.0]))
     >>> [[round(float(r), 6) for r in each] for each in found]
-    [[2.0, 0.585786, nan], [nan, 3.414214, nan]]
+    [[2.0, 0.267949, nan], [nan, 3.732051, nan]]
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(ab * ab + (1.0 - b2) * a2)
