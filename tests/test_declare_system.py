@@ -179,7 +179,7 @@ BAD = {
         "'y' occurs but is not in coordinates=",
     ),
     "angle": (
-        lambda: zw.System(kinetic=vx**2 + w**2, constraints=[zw.Bilateral(x - th, name="rack")]),
+        lambda: zw.System(kinetic=vx**2 + w**2, constraints=[zw.Bilateral(x - th / 3, name="rack")]),
         "'theta' does not occur 2 pi-periodically in constraint 'rack'",
     ),
     "half angle": (

@@ -103,23 +103,82 @@ def _at_rest_as_symbols(expr: Any) -> Any:
     return collapsed(expr)
 
 
-def require_periodic(expr: Any, where: str, system: str) -> None:
-    """Refuse an angle that does not occur 2 pi-periodically."""
+def require_periodic(expr: Any, where: str, system: str, *, driven: bool = False) -> None:
+    """Refuse an angle that does not occur 2 pi-periodically; `driven`: whole multiples of it would do."""
+    left = _bare_angles(expr)
+    turns = windings(expr) if driven and left else {}
+    whole = {angle for angle, turn in turns.items() if turn is not None and turn == int(turn)}
+    for angle in sorted(left, key=lambda symbol: (symbol in whole, symbol.name)):
+        if not _looks_periodic(expr, angle):
+            cure = f"Declare '{angle}' without angles=, or write the constraint with sines and cosines of it."
+            if driven:
+                cure += (
+                    " A Bilateral may hold angles linearly with whole numbers, theta - w*t or 2*a - 3*b: multiply a "
+                    "ratio of whole numbers by its denominator."
+                )
+            raise DeclarationError(f"{system}: the angle '{angle}' does not occur 2 pi-periodically in {where}. {cure}")
+
+
+def _bare_angles(expr: Any) -> set[Any]:
+    """Return the angles that occur outside of sines, cosines and their like of whole multiples of them."""
     angles = {symbol for symbol in expr.free_symbols if isinstance(symbol, Coordinate) and symbol.angle}
-    if not angles:
-        return
     harmless = {}
-    for node in expr.atoms(TrigonometricFunction):
+    for node in expr.atoms(TrigonometricFunction) if angles else ():
         inside = angles & node.args[0].free_symbols
         if inside and all(sp.diff(node.args[0], angle).is_Integer for angle in inside):
             harmless[node] = sp.Dummy(real=True)
-    left = angles & expr.xreplace(harmless).free_symbols
-    for angle in sorted(left, key=lambda symbol: symbol.name):
-        if not _looks_periodic(expr, angle):
-            raise DeclarationError(
-                f"{system}: the angle '{angle}' does not occur 2 pi-periodically in {where}. "
-                f"Declare '{angle}' without angles=, or write the constraint with sines and cosines of it."
-            )
+    return angles & expr.xreplace(harmless).free_symbols if harmless else angles
+
+
+def windings(expr: Any) -> dict[Coordinate, float | None]:
+    """Return by how many turns an expression grows as each of its angles makes one; None where that is no constant."""
+    found: dict[Coordinate, float | None] = {}
+    angles = {symbol for symbol in expr.free_symbols if isinstance(symbol, Coordinate) and symbol.angle}
+    for angle in sorted(angles, key=lambda symbol: symbol.name):
+        value, source = Evaluator(expr), random.Random(13)
+        turns = []
+        for _ in range(PROBES):
+            values = {symbol: source.uniform(0.4, 1.6) for symbol in value.symbols}
+            here, there = value(values), value({**values, angle: values[angle] + 2 * math.pi})
+            if here is not None and there is not None:
+                turns.append((there - here) / (2 * math.pi))
+        same = bool(turns) and max(turns) - min(turns) <= 1e-9 * (1 + abs(turns[0]))
+        near = round(turns[0]) if same else 0
+        found[angle] = (float(near) if abs(turns[0] - near) <= 1e-9 else turns[0]) if same else None
+    return found
+
+
+def modulo_turns(expr: Any) -> Any:
+    """Return 2 tan(expr/2) where an expression holds angles linearly with integers, else the expression itself.
+
+    It is zero where the expression is a whole number of turns, grows with the same rate there, and is periodic.
+    """
+    found = windings(expr) if _bare_angles(expr) else {}
+    if any(turns is None or turns != int(turns) for turns in found.values()) or not any(found.values()):
+        return expr
+    return 2 * sp.tan(expr / 2)
+
+
+def before_turns(expr: Any) -> Any:
+    """Return what `modulo_turns` was given, None where the expression is not of that form.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (a, b), _ = zw.coordinates("a b", angles=True)
+    >>> before_turns(modulo_turns(2 * a - 3 * b)), before_turns(a)
+    (2*a - 3*b, None)
+    """
+    if not (expr.is_Mul and len(expr.args) == 2 and expr.args[0] == 2 and isinstance(expr.args[1], sp.tan)):
+        return None
+    inner = sp.expand_mul(2 * expr.args[1].args[0])
+    return inner if any(windings(inner).values()) else None
+
+
+def without_poles(expr: Any) -> Any:
+    """Return 2 sin(x/2) for the 2 tan(x/2) of `modulo_turns`: the same zeros, for those who ask for nothing else."""
+    inner = before_turns(expr)
+    return expr if inner is None else 2 * sp.sin(inner / 2)
 
 
 def _looks_periodic(expr: Any, angle: Coordinate) -> bool:

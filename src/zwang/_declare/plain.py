@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zwang import _expressions, _modelfile
+from zwang._declare.checks import before_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.drawing import Drawing
 from zwang._declare.event_list import event_dict, event_of
@@ -313,7 +314,8 @@ def _constraint_dict(item: Constraint) -> dict[str, Any]:
         if item.of:
             plain["of"] = list(item.of)
         return plain
-    plain["expr"] = text(item.expr)
+    turning = before_turns(item.expr)
+    plain["expr"] = text(item.expr if turning is None else turning)
     if isinstance(item, Unilateral) and item.restitution is not None:
         plain["restitution"] = text(item.restitution)
     if item.friction is not None:

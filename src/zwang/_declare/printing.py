@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.checks import before_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.laws import Coulomb, Interval, Section
 from zwang._declare.switches import Event, Reset
@@ -85,7 +86,9 @@ def _law_of(item: Constraint) -> str:
         within = "" if item.section is None else f" times {_section(item.section)}"
         load = f" times the {'resultant' if len(item.of) > 1 else 'force'} of {', '.join(item.of)}" if item.of else ""
         return f"friction at most {item.bound}{within}{load} against the slip {_slip(item.slip)}"
+    turning = before_turns(item.expr)
     text = f"{item.expr} {'=' if isinstance(item, Bilateral) else '>='} 0"
+    text = text if turning is None else f"{turning} = 0 (mod 2 pi)"
     if item.friction is not None:
         text += f", friction {law_words(item.friction)} against the slip {_slip(item.friction.slip)}"
     if isinstance(item, Unilateral) and item.restitution is not None:
@@ -151,7 +154,9 @@ def _latex_relation(item: Constraint) -> str:
         load = rf"\,|\lambda_{{\text{{{names}}}}}|" if item.of else ""
         return _latex_law(item.section, None, rf"{sp.latex(item.bound)}{load}", item.slip, "&")
     sign = "=" if isinstance(item, Bilateral) else r"\ge"
+    turning = before_turns(item.expr)
     text = f"{sp.latex(item.expr)} &{sign} 0"
+    text = text if turning is None else rf"{sp.latex(turning)} &= 0 \pmod{{2\pi}}"
     if item.friction is not None:
         law = item.friction
         told = _latex_law(law.section(), law.resting(), r"\,|\lambda|", law.slip, "")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from zwang import _expressions
+from zwang._declare.checks import modulo_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
@@ -231,5 +233,9 @@ def find_coordinate(name: str, key: Any, q: tuple[Coordinate, ...]) -> Coordinat
 
 
 def read_constraint(item: Constraint, reader: Reader) -> Constraint:
-    """Return the constraint with its texts read."""
-    return item.map(lambda expr: reader(expr, f"constraint '{item.name}'"))  # type: ignore[return-value]
+    """Return the constraint with its texts read; angles that a Bilateral holds linearly are read modulo 2 pi."""
+    found: Any = item.map(lambda expr: reader(expr, f"constraint '{item.name}'"))
+    if isinstance(found, Bilateral) and found.level == "position":
+        expr = modulo_turns(found.expr)
+        return found if expr is found.expr else replace(found, expr=expr)
+    return found  # type: ignore[no-any-return]

@@ -116,4 +116,5 @@ def _check_constraint(name: str, item: Constraint) -> None:
             raise DeclarationError(f"{name}: {where}: the slip {slip} has no velocity in it. Give a velocity [m/s].")
         checks.require_degree(slip, 1, f"{name}: {where}: the slip is not affine in the velocities ({AFFINE})")
     for part, expr in item.expressions().items():
-        checks.require_periodic(expr, f"{where} ({part})", name)
+        driven = part == "expr" and isinstance(item, Bilateral) and item.level == "position"
+        checks.require_periodic(expr, f"{where} ({part})", name, driven=driven)

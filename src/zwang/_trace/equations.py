@@ -8,7 +8,7 @@ matter for what counts as small.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
 from zwang._compile.driving import with_inputs
+from zwang._declare.checks import without_poles
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate
 from zwang._declare.symbols import t as time
@@ -103,7 +104,8 @@ class SpaceEquations:
         self.system, self.backend, self.dialect = system, model.backend, model.kernels.dialect
         relations = [item for item in system.constraints if not isinstance(item, Friction)]
         positions = [item for item in relations if item.level == "position"]
-        self.held = [item for item in positions if isinstance(item, Bilateral)]
+        held = [item for item in positions if isinstance(item, Bilateral)]
+        self.held = [replace(item, expr=without_poles(item.expr)) for item in held]
         self.gaps = [item for item in positions if not isinstance(item, Bilateral)]
         self.ignored = tuple(str(item.name) for item in relations if item.level == "velocity")
         for item in (*self.held, *self.gaps):

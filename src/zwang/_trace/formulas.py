@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from zwang._declare.checks import without_poles
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Time
 from zwang._declare.system import System
@@ -129,7 +130,7 @@ def exact_equations(
 
     relations = [item for item in system.constraints if not isinstance(item, Friction) and item.level == "position"]
     held = [item for item in relations if isinstance(item, Bilateral)]
-    expressions = tuple(put(item.expr) for item in held)
+    expressions = tuple(put(without_poles(item.expr)) for item in held)
     q = tuple(system.coordinates)
     jacobian = sp.Matrix([[sp.diff(item, symbol) for symbol in q] for item in expressions]).reshape(len(held), len(q))
     gaps = tuple(put(item.expr) for item in relations if item not in held)
