@@ -19,6 +19,7 @@ from zwang._numerics.contact.arcs.setting import fits
 from zwang._numerics.contact.candidate import Candidate
 from zwang._numerics.contact.certificates import Proof
 from zwang._numerics.contact.certificates.degree import degree
+from zwang._numerics.contact.certificates.planes import plane_proofs
 from zwang._numerics.contact.certificates.proofs import THIS_STATE
 from zwang._numerics.contact.choose import solve_many_starts, solve_one
 from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
@@ -124,6 +125,8 @@ def reactions_by_solvers(
     if not found.complete:
         proposed = _propose_variants(problem, special, seed, slip_tol) if special else _propose(problem, arrays, seed)
         found = _with_proposals(problem, found, proposed, called, special, slip_tol, ranges)
+    if not special:
+        found = replace(found, proofs=[*found.proofs, *plane_proofs(problem, slip_tol)])
     status = _status(problem, found)
     main = max(found.proofs, key=lambda proof: (proof.unique, proof.unique_motion, proof.exists), default=None)
     settled = found.complete or status in (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)

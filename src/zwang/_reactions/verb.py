@@ -22,6 +22,7 @@ from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._reactions.admissible import acting
 from zwang._reactions.enumerate import WIDEST_SIGNS, Subject, reactions_of_problem
+from zwang._reactions.inequality import Inequality
 from zwang._reactions.maps import map_axes, reactions_of_batch
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
@@ -165,7 +166,8 @@ def _answer(
         if any(given is not None for given in (state, params, normal_forces, driving)):
             raise DeclarationError("reactions: a ContactProblem has its state inside; give neither state nor params.")
         with within_doubles():
-            return reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
+            whole_answer = reactions_of_problem(system, slip_tol=tolerances.slip, exact=exact, **options)
+        return _with_inequality(whole_answer, system)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"reactions needs a System, a Model or a ContactProblem; it was given {system!r:.80}.")
     if state is None:
@@ -234,7 +236,14 @@ def _of_state(
     if report.singular:
         notes.append(_singular_words(report))
         result = result.but(status=ReactionsStatus.SINGULAR)
-    return result.but(note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
+    result = result.but(note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
+    return _with_inequality(result, found.problem)
+
+
+def _with_inequality(result: Reactions, problem: ContactProblem) -> Reactions:
+    """Let the answer make the variational inequality of its problem when it is asked for."""
+    result.__dict__["_make_inequality"] = lambda: Inequality(problem, result.contacts)
+    return result
 
 
 def _without_inertia(model: Model, inertia: Inertia[Model], options: Mapping[str, Any]) -> Reactions:

@@ -16,6 +16,7 @@ from zwang._results.later import WithLater
 from zwang._results.reaction_boxes import Modes, SolutionEnclosure, UndecidedBox
 from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 
@@ -392,6 +393,22 @@ class Reactions(WithLater, Result):
             if item.normal.shape != (k,) or item.acceleration.shape != (n,):
                 return "a solution has other contacts or coordinates"
         return ""
+
+    @property
+    def inequality(self) -> Any:
+        """The variational inequality for the normal forces (`Inequality`): operator, Omega, least eigenvalue, project.
+
+        It is Ivanov's (paper 001, (3.5)), of the contacts that take part at this state.
+        """
+        make = self.__dict__.get("_make_inequality")
+        if make is None:
+            raise DeclarationError(
+                f"{self.name}: a result that was saved or sent has its solutions and not its problem: ask reactions "
+                "again for the inequality."
+            )
+        if "_inequality" not in self.__dict__:
+            self.__dict__["_inequality"] = make()
+        return self.__dict__["_inequality"]
 
     @property
     def reason(self) -> str:
