@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pytest
 import sympy as sp
 
 import zwang as zw
@@ -97,3 +98,167 @@ def test_a_name_that_drives_a_joint_is_an_input() -> None:
     state = wheel.place("rotor")
     motion = zw.simulate(closed, state, until=1.0, inputs={"u": zw.t})
     assert abs(wheel.pose("rotor", motion.at(1.0)).spin[2] - 0.25) < 1e-9
+
+
+def test_values_of_a_motion_are_expressions_points_and_bodies() -> None:
+    top = zw.Bodies("stone", gravity=(0, 0, "-g")).body("stone", mass=1, inertia=(1, 2, 2.5), at=(0, 0, 1))
+    top.point("tip", on="stone", at=(0, 0, 0.5))
+    system = top.system()
+    motion = zw.simulate(system, top.place("stone", velocity=(1, 0, 2), spin=(0, 0, 3)), {"g": 10.0}, until=0.3)
+    np.testing.assert_allclose(motion.values("stone", at=0.3), [0.3, 0, 1 + 0.6 - 0.45], atol=1e-10)
+    np.testing.assert_allclose(motion.values("tip", at=[0.0, 0.3])[:, 2], [1.5, 1.65], atol=1e-10)
+    np.testing.assert_allclose(motion.values("z_stone - R33_stone")[-1], 0.15, atol=1e-10)
+    assert motion.values("v_x_stone").shape == motion.t.shape
+    assert "unit_stone" not in motion.reactions
+    assert "unit_stone" not in motion.work
+    with pytest.raises(zw.DeclarationError, match="no symbol of the system"):
+        motion.values("height")
+    again = motion.values("tip", at=0.1)
+    assert again.shape == (3,)
+
+
+def test_a_stone_that_spins_about_its_middle_axis_turns_over_and_keeps_energy_and_momentum() -> None:
+    # Dzhanibekov: the middle axis is unstable; T and L = R I w are constant.
+    moments = np.array([1.0, 2.0, 2.6])
+    stone = zw.Bodies("stone").body("stone", mass=1, inertia=moments)
+    motion = zw.simulate(stone.system(), stone.place("stone", spin=(0.01, 2, 0.0)), until=12.0)
+    poses = [stone.pose("stone", motion.at(t)) for t in np.linspace(0, 12, 41)]
+    momentum = np.array([pose.rotation @ (moments * pose.spin) for pose in poses])
+    assert min(pose.spin[1] for pose in poses) < -1.5
+    np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), atol=1e-8)
+    np.testing.assert_allclose(motion.energy["total"], motion.energy["total"][0], atol=1e-8)
+
+
+def test_a_heavy_top_precesses_at_the_closed_form() -> None:
+    # Steady precession at inclination th: (I1 cos th) W^2 - I3 w3 W + m g l = 0 with w3 = spin about the axis.
+    m, g, l, inner, outer, th, fast = 1.0, 9.81, 0.3, 0.02, 0.05, 0.5, 80.0
+    about = outer + m * l**2
+    a, b, c = about * np.cos(th), -inner * fast, m * g * l
+    slow = (-b - np.sqrt(b * b - 4 * a * c)) / (2 * a)
+    top = zw.Bodies("top", gravity=(0, 0, -g)).body("top", mass=m, inertia=(outer, outer, inner), at=(0, 0, l))
+    system = top.spherical("foot", "ground", "top", at=(0, 0, 0)).system()
+    e = np.array([np.cos(th / 2), np.sin(th / 2), 0.0, 0.0])
+    # Angular velocity in ground axes: W about z, and about the own axis so that its part along the axis is w3.
+    axis = np.array([0, -np.sin(th), np.cos(th)])
+    w = np.array([0, 0, slow]) + (fast - slow * np.cos(th)) * axis
+    rates = 0.5 * np.array([-(e[1:] @ w), *(e[0] * w - np.cross(e[1:], w))])
+    state = {f"e{k}_foot": e[k] for k in range(4)} | {f"v_e{k}_foot": rates[k] for k in range(4)}
+    motion = zw.simulate(system, state, until=1.0)
+    pose = top.pose("top", motion.at(1.0))
+    direction = pose.rotation[:, 2]
+    expected = [np.sin(th) * np.sin(slow), -np.sin(th) * np.cos(slow), np.cos(th)]
+    np.testing.assert_allclose(direction, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["joint", "cartesian"])
+def test_bennett_loop_has_one_freedom_and_three_self_stresses(kind: str) -> None:
+    bennett = overconstrained()
+    system = bennett.system(coordinates=kind)
+    state: dict[str, float] = {q.name: 0.0 for q in (*system.coordinates, *system.velocities)}
+    if kind == "cartesian":
+        for body in ("b0", "b1", "b2"):
+            state |= bennett.place(body)
+    found = zw.reactions(system, state)
+    assert found.status == zw.results.ReactionsStatus.UNIQUE_MOTION
+    assert len(found.redundancy.stress_normal) == 3
+
+
+def overconstrained() -> zw.Bodies:
+    """Bennett's loop: opposite links equal, sin(alpha)/a = sin(beta)/b, tan(t1/2) tan(t2/2) as Bennett found."""
+    a, alpha, beta, t1 = 1.0, 0.6, 1.1, 1.0
+    b = a * np.sin(beta) / np.sin(alpha)
+    t2 = 2 * np.arctan(np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2) / np.tan(t1 / 2))
+    loop = zw.Bodies("bennett")
+    places, axes, frame = [], [], np.eye(4)
+    for length, twist, angle in ((a, alpha, t1), (b, beta, t2), (a, alpha, -t1), (b, beta, -t2)):
+        places.append(frame[:3, 3].copy())
+        axes.append(frame[:3, 2].copy())
+        c, s, ct, st = np.cos(angle), np.sin(angle), np.cos(twist), np.sin(twist)
+        rows = [[c, -s * ct, s * st, length * c], [s, c * ct, -c * st, length * s], [0, st, ct, 0], [0, 0, 0, 1]]
+        frame = frame @ np.array(rows)
+    np.testing.assert_allclose(frame, np.eye(4), atol=1e-12)  # Denavit and Hartenberg: the loop closes
+    for i in range(3):
+        loop.body(f"b{i}", mass=1, inertia=(0.1, 0.1, 0.1), at=(places[i] + places[i + 1]) / 2)
+        loop.revolute(f"j{i}", "ground" if i == 0 else f"b{i - 1}", f"b{i}", at=places[i], axis=axes[i])
+    return loop.close("revolute", "pin", "b2", "ground", at=places[3], axis=axes[3])
+
+
+def test_spheres_and_boxes_rest_on_a_half_space_with_their_weight() -> None:
+    table = zw.Bodies("box", gravity=(0, 0, -10)).body("box", mass=3, inertia=(1, 1, 1), at=(0, 0, 0.5))
+    table.shape("hull", on="box", form=zw.shapes.Box(2, 2, 1))
+    table.shape("floor", on="ground", form=zw.shapes.HalfSpace((0, 0, 1)))
+    table.contact("hull", "floor", friction=0.5, restitution=0, name="foot")
+    system = table.system()
+    assert [name for name in system.constraints.names if name.startswith("foot")] == [f"foot {i}" for i in range(1, 9)]
+    terms: Any = zw.compile(system).terms(table.place("box"), {})
+    normals = [item.name for item in system.constraints]
+    gaps = dict(zip(normals, terms.value[:, 0], strict=True))
+    assert sorted(round(gap, 12) for name, gap in gaps.items() if name.startswith("foot")) == [0] * 4 + [1] * 4
+    ball = zw.Bodies("ball", gravity=(0, 0, -10)).body("ball", mass=1, inertia=(0.4, 0.4, 0.4), at=(0, 0, 1))
+    ball.shape("skin", on="ball", form=zw.shapes.Sphere(1)).shape(
+        "floor", on="ground", form=zw.shapes.HalfSpace((0, 0, 1))
+    )
+    rolling = ball.contact("skin", "floor", friction=0.4, restitution=0, name="touch").system()
+    # Slides without spin: a = -mu g, and the spin grows by (5/2) mu g / r until it rolls at 5/7 of the speed.
+    motion = zw.simulate(rolling, ball.place("ball", velocity=(7, 0, 0)), until=1.0)
+    assert [event.kind for event in motion.events] == ["stick"]
+    assert abs(motion.events[0].time - 2 * 7 / (7 * 4.0)) < 1e-9
+    np.testing.assert_allclose(motion.values("v_x_ball")[-1], 5.0, atol=1e-8)
+
+
+def refused(words: str, tell: Any) -> None:
+    with pytest.raises(zw.DeclarationError, match=words):
+        tell(zw.Bodies("arm").body("a", mass=1, inertia=(1, 1, 1)).body("b", mass=1, inertia=(1, 1, 1)))
+
+
+def test_bad_input_names_the_part_and_the_cure() -> None:
+    refused("body 'c': inertia.*sum of the other two", lambda arm: arm.body("c", mass=1, inertia=(1, 1, 9)))
+    refused("never negative", lambda arm: arm.body("c", mass=1, inertia=(1, 1, -1)))
+    refused("not symmetric", lambda arm: arm.body("c", mass=1, inertia=((1, 1, 0), (0, 1, 0), (0, 0, 1))))
+    refused("3 principal moments", lambda arm: arm.body("c", mass=1, inertia=(1, 1)))
+    refused("must not be less than 0", lambda arm: arm.body("c", mass=-1, inertia=(1, 1, 1)))
+    refused("length 2", lambda arm: arm.body("c", mass=1, inertia=(1, 1, 1), turned=(2, 0, 0, 0)))
+    refused("no turn", lambda arm: arm.body("c", mass=1, inertia=(1, 1, 1), turned=np.diag([1, 1, 2])))
+    refused("it mirrors", lambda arm: arm.body("c", mass=1, inertia=(1, 1, 1), turned=np.diag([1, 1, -1])))
+    refused("'a' is the name of a body already", lambda arm: arm.point("a", on="b", at=(0, 0, 0)))
+    refused("the name of the ground", lambda arm: arm.body("ground", mass=1, inertia=(1, 1, 1)))
+    refused("joins 'a' with itself", lambda arm: arm.revolute("j", "a", "a", axis=(0, 0, 1)))
+    refused("no body 'c'", lambda arm: arm.revolute("j", "a", "c", axis=(0, 0, 1)))
+    refused("length zero", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 0)))
+    refused("lacks axis=", lambda arm: arm.revolute("j", "a", "b"))
+    refused("lacks pitch=", lambda arm: arm.screw("j", "a", "b", axis=(0, 0, 1)))
+    refused("takes no 'limit'.*limits", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1), limit=1))
+    refused("not below the upper", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1), limits=(2, 1)))
+    refused("a pair", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1), limits=3))
+    refused("needs 2 items", lambda arm: arm.cylindrical("j", "a", "b", axis=(0, 0, 1), damping=(1, 2, 3)))
+    refused("parallel", lambda arm: arm.universal("j", "a", "b", axes=((0, 0, 1), (0, 0, 2))))
+    refused("two directions", lambda arm: arm.universal("j", "a", "b", axes=(0, 0, 1)))
+    refused("radius=", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1), radius=0.1))
+    refused("unknown kind of joint 'hinge'", lambda arm: arm.close("hinge", "j", "a", "b"))
+    refused("are pairs only", lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1), at=((0, 0, 0), (0, 0, 0))))
+    refused("against the ground", lambda arm: arm.free("a", "b", "a"))
+    refused("no point 'tip'", lambda arm: arm.force("tip", (0, 0, 1)))
+    refused("three components", lambda arm: arm.force("a", (0, 0)))
+    refused("'ground' or 'body'", lambda arm: arm.force("a", (0, 0, 1), axes="own"))
+    refused("no joint has a coordinate 'j'", lambda arm: arm.motor("j", "u"))
+    refused("one of zw.shapes", lambda arm: arm.shape("s", on="a", form="ball"))
+    refused("there is no shape 'floor'", lambda arm: arm.contact("floor", "floor"))
+    refused("unknown coordinates='polar'", lambda arm: arm.system(coordinates="polar"))
+    refused("three components are needed; 2", lambda arm: arm.point("p", on="a", at=(0, 0)))
+    refused("isn't known", lambda arm: arm.place("a", at=("l", 0, 0)))
+    refused("the state lacks", lambda arm: arm.pose("a", {"x_a": 1}))
+
+
+def test_a_plain_joint_that_closes_a_loop_says_so() -> None:
+    refused(
+        "closes a loop.*close\\('revolute', 'k'",
+        lambda arm: arm.revolute("j", "a", "b", axis=(0, 0, 1)).revolute("k", "b", "a", axis=(0, 0, 1)).system(),
+    )
+
+
+def test_a_pair_that_cannot_touch_says_which_can() -> None:
+    def both(arm: zw.Bodies) -> None:
+        arm.shape("s", on="a", form=zw.shapes.Cylinder(1, 1)).shape("r", on="b", form=zw.shapes.Box(1, 1, 1))
+        arm.contact("s", "r").system()
+
+    refused("a Cylinder with a Box is not supported. Supported are", both)

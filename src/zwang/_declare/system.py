@@ -230,6 +230,13 @@ class System:
         found: System = changing.transformed(self, change, coordinates, name)
         return found
 
+    @cached_property
+    def bookkeeping(self) -> frozenset[str]:
+        """The constraints that keep quaternions at unit length: their multipliers are no forces, and are not shown."""
+        joints = () if self.tree is None else self.tree.joints
+        own = {f"unit_{j.second if j.kind == 'free' else j.name}" for j in joints if j.quaternion}
+        return frozenset(own & set(self.constraints.names))
+
     @property
     def dependents(self) -> Mapping[str, Any]:
         """Name -> symbol of what follows from the coordinates: places of bodies and their rates."""

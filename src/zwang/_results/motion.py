@@ -203,6 +203,42 @@ class Motion(Result):
         """Return the constraints that are switched on at a time, after what switches there; None: nothing ever is."""
         return next((piece.on for piece in reversed(self.pieces) if piece.t[0] <= time), self.pieces[0].on)
 
+    def values(self, what: Any, at: Any = None) -> Array:
+        """Return a quantity along the motion: an expression, or where a point or body is.
+
+        Parameters
+        ----------
+        what : expression, text, or the name of a point of the drawing or of a body
+            Of coordinates, velocities, parameters and time.
+        at : float or array, optional
+            Times, for values from dense output; by default the rows.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> ball = zw.gallery.get("bouncing_ball")
+        >>> motion = zw.simulate(ball.system, ball.state, ball.params, until=0.1)
+        >>> float(motion.values("y + 0*v_y", at=0.1).round(6)), motion.values("y").shape == motion.t.shape
+        (0.95095, True)
+        """
+        if self.source is None:
+            raise DeclarationError(
+                f"{self.name}: a motion from a file has no system to compute values with. Simulate it again, or use "
+                "at(time) and the formula."
+            )
+        if at is None:
+            states = self.t, self.q, self.v
+        else:
+            found = self.at(np.ravel(np.asarray(at, dtype=float)))
+            states = (
+                np.asarray(found["t"]),
+                np.stack([found[name] for name in self.coordinates], axis=1),
+                np.stack([found[name] for name in self.velocities], axis=1),
+            )
+        with running(Run(self.provenance.tier)):
+            made: Array = self.source.values(self, what, states)
+        return made if at is None or np.ndim(at) else made[0]
+
     @property
     def end(self) -> dict[str, Any]:
         """The last state, from which `simulate` can go on."""

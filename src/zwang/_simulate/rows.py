@@ -17,6 +17,7 @@ from zwang._results import Provenance
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
 from zwang._simulate.ground import Ground
+from zwang._simulate.measuring import quantities
 from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
 from zwang._simulate.options import MotionOptions
@@ -84,11 +85,12 @@ def _assembled(
     from zwang._declare.plain import to_dict
 
     reactions, friction = forces
+    kept = ground.model.system.bookkeeping
     return MotionRows(
-        reactions=reactions,
+        reactions={name: values for name, values in reactions.items() if name not in kept},
         friction=friction,
         energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
-        work=work,
+        work={name: values for name, values in work.items() if name not in kept},
         drift=drift,
         residual=residual,
         declaration=to_dict(ground.model.system if ground.declared is None else ground.declared),
@@ -102,6 +104,10 @@ class RowSource:
     ground: Ground
     redundant: str | None = None
     events: tuple[str, ...] = ()
+
+    def values(self, motion: Motion, what: Any, states: tuple[Array, Array, Array]) -> Array:
+        """Return a quantity at states; see `Motion.values`."""
+        return quantities(self.ground, motion.drawing.get("points", {}), what, states)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
@@ -287,6 +293,10 @@ class StepRows:
     ground: Ground
     layout: StepLayout
     steps: Steps
+
+    def values(self, motion: Motion, what: Any, states: tuple[Array, Array, Array]) -> Array:
+        """Return a quantity at states; see `Motion.values`."""
+        return quantities(self.ground, motion.drawing.get("points", {}), what, states)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the steps."""

@@ -1,0 +1,59 @@
+"""Quantities along a motion: any expression of its symbols, or where a point is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._declare.given import Text, as_expression
+from zwang._declare.reading import Reader
+from zwang._declare.system import System
+from zwang._declare.tree import AXES
+from zwang._graph.evaluate import evaluate
+from zwang._simulate.ground import Ground, measured_in
+from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
+
+
+def quantities(ground: Ground, points: Mapping[str, Any], what: Any, states: tuple[Array, Array, Array]) -> Array:
+    """Return the values of an expression (rows,), or the places of a point (rows, components), at t, q, v."""
+    system = ground.model.system
+    found = _expressions(system, points, what)
+    measured = measured_in(system, found)
+    t, q, v = states
+    params = np.broadcast_to(np.asarray(ground.params, dtype=float), (len(system.parameters),))
+    given = dict(zip(measured.inputs, [t, *q.T, *v.T, *params], strict=False))
+    with np.errstate(all="ignore"):
+        values = evaluate(measured.graph, measured.values, given, np)
+    columns = [np.broadcast_to(np.asarray(item, dtype=float), t.shape) for item in values]
+    place = isinstance(what, str) and what in (*points, *_bodies(system))
+    return np.stack(columns, axis=-1) if place else np.array(columns[0])
+
+
+def _bodies(system: System) -> tuple[str, ...]:
+    return () if system.tree is None else tuple(system.tree.bodies)
+
+
+def _expressions(system: System, points: Mapping[str, Any], what: Any) -> tuple[Any, ...]:
+    reader = Reader(system.name, system.coordinates, system.expressions().values(), system.dependents)
+    if isinstance(what, str) and what in points:
+        given: list[Any] = [Text(item) if isinstance(item, str) else item for item in points[what]]
+    elif isinstance(what, str) and what in _bodies(system):
+        given = [Text(f"{axis}_{what}") for axis in AXES]
+    else:
+        given = [as_expression(what, f"{system.name}: values")]
+    found = tuple(reader(item, "values") for item in given)
+    known = {*(item.name for item in system._symbols()), *system.dependents}
+    for expr in found:
+        for symbol in expr.free_symbols:
+            if symbol.name not in known:
+                near = nearest(symbol.name, [*known, *points])
+                raise DeclarationError(
+                    f"{system.name}: values: '{symbol.name}' is no symbol of the system, and no point of its drawing "
+                    f"or body. {near}"
+                )
+    return found
