@@ -428,3 +428,39 @@ def test_files_say_what_is_wrong_with_an_event(tmp_path) -> None:
     (tmp_path / "s.toml").write_text(head.replace("schema = 2", "schema = 1") + "expr = 'x'")
     with pytest.raises(DeclarationError, match="'event' belongs to schema 2"):
         zw.load(tmp_path / "s.toml")
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_what_is_held_at_zero_does_not_happen_again_by_rounding(direction: int) -> None:
+    bowl = zw.System(
+        kinetic=(vx**2 + vy**2) / 2,
+        potential=(x - y) ** 2 / 2 + y**2,
+        constraints=[zw.Bilateral(x**2 - y, name="groove", starts="off")],
+        events=[zw.Event(y - x**2, direction=direction, then=zw.Switch(on="groove"), name="falls in")],
+    )
+    motion = zw.simulate(bowl, {"x": 1.0, "y": 0.0, "v_x": 1.0, "v_y": 3.0}, until=10.0)
+    assert len(motion.events) == 1 and motion.drift < 1e-9
+
+
+def test_a_motion_that_stops_at_a_switch_ends_with_what_is_on_then() -> None:
+    rail = zw.System(
+        kinetic=(vx**2 + vy**2) / 2,
+        constraints=[zw.Bilateral(y, name="rail")],
+        events=[zw.Event(x - 1, stop=True, then=zw.Switch(off="rail"), name="end of the rail")],
+    )
+    motion = zw.simulate(rail, {"x": 0.0, "y": 0.0, "v_x": 1.0, "v_y": 0.0}, until=2.0)
+    assert motion.status.name == "REACHED" and motion.end["on"] == () == motion.at(motion.t[-1])["on"]
+    assert motion.at(0.5)["on"] == ("rail",)
+
+
+def test_a_switch_has_its_saltation_matrix() -> None:
+    found = zw.sensitivity(hook(), MOVING, until=2.0, wrt=["v_x"])
+    # After the catch at 1/v both run with 3 v/4: the ends are 3 v (2 - 1/v)/4.
+    assert found.derivative["end"]["v_x"] == pytest.approx([1.5, 1.5, 0.75, 0.75], rel=1e-7)
+    values = {"m": 2.0, "g": FALL, "l": 1.0}
+    slope = zw.sensitivity(pendulum(BREAKS), LEVEL, values, until=0.8, wrt=["g"]).derivative["end"]["g"]
+    ends = [
+        zw.simulate(pendulum(BREAKS), LEVEL, {**values, "g": FALL + h}, until=0.8, tol=1e-12) for h in (1e-4, -1e-4)
+    ]
+    states = [np.concatenate([one.q[-1], one.v[-1]]) for one in ends]
+    assert slope == pytest.approx((states[0] - states[1]) / 2e-4, rel=1e-5, abs=1e-7)

@@ -40,6 +40,8 @@ from zwang._simulate.switches import Setting, done
 Array = NDArray[np.float64]
 NOTHING = 1e-9
 """Part of the largest size of an event's expression so far below which it is zero at a jump."""
+STILL = 1e-12
+"""The same for an expression that is zero and is still zero a little later."""
 AHEAD = 1e-4
 """How far to look for the side of an expression that is zero, in parts of the time in which little changes."""
 ROUNDS = 60
@@ -60,7 +62,9 @@ def values_of(context: Context, moment: Moment, decision: Decision) -> Array:
     moving = moving_for(context.model, decision.mode.mode, context.options.events)
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
     found = moving.watched(moment.t, moment.q, moment.v, context.params, branches)
-    return np.array([value for value, (kind, _) in zip(found, moving.watch_names, strict=True) if kind == "extra"])
+    own = [value for value, (kind, _) in zip(found, moving.watch_names, strict=True) if kind == "extra"]
+    # Where rows depend on each other the reactions of the mode are no numbers: that is seen by the steps.
+    return np.where(np.isfinite(own), own, 0.0)
 
 
 def _values_ahead(context: Context, moment: Moment, decision: Decision) -> Array:
@@ -82,14 +86,16 @@ def _seen(context: Context, moment: Moment, decision: Decision) -> tuple[Moment,
     sides, tops = moment.memory.sides or (0,) * count, moment.memory.tops or (0.0,) * count
     tops = tuple(max(top, abs(float(value))) for top, value in zip(tops, values, strict=True))
     signs = [int(np.sign(v)) if abs(v) > NOTHING * top else 0 for v, top in zip(values, tops, strict=True)]
-    if any(side and not sign for side, sign in zip(sides, signs, strict=True)):
+    idle: frozenset[int] = frozenset()
+    if not all(signs):
         later = _values_ahead(context, moment, decision)
+        idle = frozenset(k for k in range(count) if not signs[k] and abs(later[k]) <= STILL * tops[k])
         signs = [
             sign or int(np.sign(v)) * (abs(v) > NOTHING * top) for sign, v, top in zip(signs, later, tops, strict=True)
         ]
     crossed = tuple(k for k in range(count) if signs[k] * sides[k] < 0 and _wanted(context.options.events[k], signs[k]))
     now = tuple(sign or side for sign, side in zip(signs, sides, strict=True))
-    return moment.recalling(sides=now, tops=tops), crossed
+    return moment.recalling(sides=now, tops=tops, idle=idle), crossed
 
 
 def _wanted(event: Event, sign: int) -> bool:

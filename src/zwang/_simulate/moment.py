@@ -78,6 +78,8 @@ class Memory:
         Their largest sizes so far.
     counts : tuple of int
         How often each has happened.
+    idle : frozenset of int
+        Those whose expressions are zero and stay so: what is held there crosses nothing, whatever rounding does.
     """
 
     begun: float = float("nan")
@@ -94,6 +96,7 @@ class Memory:
     sides: tuple[int, ...] = ()
     tops: tuple[float, ...] = ()
     counts: tuple[int, ...] = ()
+    idle: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

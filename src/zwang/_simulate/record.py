@@ -120,7 +120,8 @@ class MotionRecord:
 
     def closed(self) -> tuple[MotionPiece, ...]:
         """Return the pieces, at least one; a motion that stops after a jump ends with the state after it."""
-        if not self.pieces or self._jumps:
+        turned = bool(self.pieces) and self.pieces[-1].on != self.context.on  # the last event switched
+        if not self.pieces or self._jumps or turned:
             # No mode was found for this state: what acts there is known, how it acts is not.
             places = self.context.table.places
             acting = [acts(self.context, self.moment, number) for number in range(len(places))]

@@ -47,7 +47,7 @@ def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment)
             side = 0.0
         elif kind in ("speed", "reserve"):
             side = 1.0 if labels[table.of_law(k)] is not Mode.OPEN else 0.0
-        elif kind in ("surface", "extra"):
+        elif kind == "surface" or (kind == "extra" and k not in moment.memory.idle):
             side = ANY
         sides.append(side)
     return np.array(sides)
