@@ -138,3 +138,39 @@ def test_four_feet_that_slide_and_spin_leave_a_choice() -> None:
     motion = zw.simulate(TABLE, {**standing(0.5), "v_x": 1.0, "v_c": 1.0}, FLAT, until=1.0)
     assert motion.status.name == "CHOICE" and "a continuum of accelerations" in motion.reason
     assert [event.kind for event in motion.events] == ["choice"]
+
+
+def rolling_disc() -> zw.System:
+    """Return a thin disc that rolls on the floor: inclination theta, precession psi, own rotation phi."""
+    (x, y, psi, theta, phi), (vx, vy, vpsi, vtheta, vphi) = zw.coordinates("x y psi theta phi", angles="psi phi")
+    m, R, g, M_c = zw.parameters("m R g M_c")
+    height = R * sp.sin(theta)
+    along = sp.Matrix([sp.cos(psi), sp.sin(psi), 0])
+    uphill = sp.Matrix([-sp.sin(psi) * sp.cos(theta), sp.cos(psi) * sp.cos(theta), sp.sin(theta)])
+    turning = (vtheta, vpsi * sp.sin(theta), vphi + vpsi * sp.cos(theta))
+    kinetic = m * (vx**2 + vy**2 + zw.rate(height) ** 2) / 2
+    kinetic += m * R**2 * (turning[0] ** 2 + turning[1] ** 2 + 2 * turning[2] ** 2) / 8
+    spin = turning[0] * along + turning[1] * uphill + turning[2] * along.cross(uphill)
+    speed = sp.Matrix([vx, vy, zw.rate(height)]) - spin.cross(R * uphill)
+    rolls = [zw.Bilateral(sp.expand(speed[i]), name=f"rolls {i}") for i in range(2)]
+    brake = zw.Friction(M_c, slip=vpsi, name="brake")
+    return zw.System(name="disc", kinetic=kinetic, potential=m * g * height, constraints=[*rolls, brake])
+
+
+def test_an_euler_disc_spins_faster_and_faster_until_it_lies_flat() -> None:
+    params = {"m": 1.0, "R": 0.04, "g": 9.81, "M_c": 4e-4}
+    theta = 0.1
+    rate = 2 * np.sqrt(9.81 / (0.04 * np.sin(theta)))  # its centre stays where it is
+    state = dict.fromkeys(("x", "y", "psi", "phi", "v_x", "v_y", "v_theta"), 0.0)
+    state |= {"theta": theta, "v_psi": rate, "v_phi": -rate * np.cos(theta)}
+    disc = rolling_disc()
+    # E = 3/2 m g R theta falls by M_c times the rate, which grows like theta^(-1/2).
+    end = theta**1.5 * 9.81 * 0.04 * np.sqrt(0.04 / 9.81) / (2 * 4e-4)
+    motion = zw.simulate(disc, state, params, until=2 * end, tol=1e-9)
+    # Close to the end it loses its height within a turn, and its spin stops: it lies flat, where psi has no inertia.
+    assert motion.status.name in {"SINGULAR", "BLOW_UP"} and motion.t[-1] == pytest.approx(end, rel=1e-2)
+    for part in (0.3, 0.6, 0.9):
+        law = theta * (1 - part) ** (2 / 3)
+        assert motion.at(part * end)["theta"] == pytest.approx(law, rel=0.05)  # it nods by some percent
+    kept = zw.simulate(disc, state, {**params, "M_c": 0.0}, until=0.3)
+    assert np.ptp(kept.q[:, 3]) < 1e-9 * theta
