@@ -222,6 +222,17 @@ def test_a_table_that_begins_to_spin_and_slide_has_a_continuum_of_accelerations(
     assert found.solutions[0].dimension == 1 and np.ptp(found.solutions[0].ranges.normal, axis=1).min() > 1.0
 
 
+def test_a_table_that_slides_straight_is_enclosed_and_not_claimed_to_be_unique() -> None:
+    found = zw.reactions(square_table([4.0, 0, -9.81, 0, 0, 0.0], 0.3))
+    one = found.solutions[0]
+    assert found.status.name == "FOUND" and not found.accelerations_continuum and len(found.solutions) == 1
+    assert one.dimension == 1 and len(one.vertices) == 2 and one.acceleration[0] == pytest.approx(4.0 - 0.3 * 9.81)
+    low, high = one.enclosure
+    assert (low.normal <= one.ranges.normal[:, 0] + 1e-9).all() and (
+        one.ranges.normal[:, 1] <= high.normal + 1e-9
+    ).all()
+
+
 def test_a_spent_budget_leaves_boxes_and_says_so() -> None:
     problem, _, _, _ = random_problem(np.random.default_rng([1, 29]), 3, "plain")
     found = zw.reactions(problem, budget={"steps": 9})

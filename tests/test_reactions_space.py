@@ -142,7 +142,7 @@ def test_four_feet_that_slide_and_spin_leave_a_choice() -> None:
 
 def rolling_disc() -> zw.System:
     """Return a thin disc that rolls on the floor: inclination theta, precession psi, own rotation phi."""
-    (x, y, psi, theta, phi), (vx, vy, vpsi, vtheta, vphi) = zw.coordinates("x y psi theta phi", angles="psi phi")
+    (_, _, psi, theta, _), (vx, vy, vpsi, vtheta, vphi) = zw.coordinates("x y psi theta phi", angles="psi phi")
     m, R, g, M_c = zw.parameters("m R g M_c")
     height = R * sp.sin(theta)
     along = sp.Matrix([sp.cos(psi), sp.sin(psi), 0])

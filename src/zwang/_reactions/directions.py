@@ -183,15 +183,6 @@ class _Teller:
         modes = self._modes(leaf, middle)
         told = one_point(self.problem, middle, modes, self.names, self.scales, self.slip_tol)
         accelerations = np.array([candidate[0] for candidate in candidates])
-        apart = motion_size(self.problem, self.scales, np.ptp(accelerations, axis=0))
-        if apart <= ONE_MOTION:  # as far as is known, all slip alike: their forces are a convex set, at this motion
-            self.unclear += family.leaves
-            if self._at_rest_there(middle[0]):
-                return
-            extent = undetermined(self.problem, told, self.slip_tol)
-            self.found.append(replace(extent, solution=replace(extent.solution, component=len(self.found))))
-            return
-        self.exhibited += [accelerations[i] for i in _farthest(accelerations)]
         centre, radius = (family.low + family.high) / 2, (family.high - family.low) / 2
         w, normal, tangential = setting.forces(centre)
         spread = setting.spread(radius)
@@ -204,6 +195,16 @@ class _Teller:
             )
             for s in (-1.0, 1.0)
         )
+        apart = motion_size(self.problem, self.scales, np.ptp(accelerations, axis=0))
+        if apart <= ONE_MOTION:  # as far as is known, all slip alike: their forces are a convex set, at this motion
+            self.unclear += family.leaves
+            if self._at_rest_there(middle[0]):
+                return
+            extent = undetermined(self.problem, told, self.slip_tol)
+            told = replace(extent.solution, component=len(self.found), enclosure=SolutionEnclosure(low, high))
+            self.found.append(replace(extent, solution=told))
+            return
+        self.exhibited += [accelerations[i] for i in _farthest(accelerations)]
         ranges = Ranges(
             self.names,
             np.stack([low.normal, high.normal], axis=-1),

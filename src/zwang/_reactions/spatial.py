@@ -50,6 +50,8 @@ SAME_MOTION = 1e-7
 """Accelerations that differ by less, relative to the load, are one."""
 BOXES = 20_000
 """Boxes of modes and directions after which a search stops."""
+FEWER_BOXES = 4_000
+"""The same where an answer is wanted at every event of a motion."""
 DENSE_ROWS = 2000
 VARIANTS = (
     "Sections that are no discs were made plain in each of their modes; what solvers did not find is not excluded."
@@ -116,10 +118,11 @@ def reactions_by_solvers(
     special = special_contacts(problem, slip_tol)
     arrays = friction_arrays(problem, slip_tol=slip_tol)
     whole = None
+    boxes = budget or (BOXES if ranges else FEWER_BOXES)
     if every is not False and fits(problem) and (special or not arrays.convex):
-        whole = every_solution(problem, called, slip_tol, budget=budget or BOXES, report=report, ranges=ranges)
+        whole = every_solution(problem, called, slip_tol, budget=boxes, report=report, ranges=ranges)
     if whole is not None and (whole.complete or not one_contact_fits(arrays)):
-        found = _searched(problem, whole, special, slip_tol, budget or BOXES)
+        found = _searched(problem, whole, special, slip_tol, boxes)
     else:
         found = _Known([], [], complete=False)
     if not found.complete:
