@@ -379,3 +379,15 @@ def test_sensitivity_and_fit_on_the_command_line(tmp_path):
     assert fitted.exit_code == 0 and f"e = {ball.params['e']:.8g}" in fitted.output
     data.write_text("t,y\n1,a\n")
     assert "needed a table of numbers" in run("fit", "bouncing_ball", "--data", str(data), "--free", "e").output
+
+
+def test_periodic_on_the_command_line(tmp_path):
+    # The slider-crank turns freely without gravity: every turn closes, in a family.
+    kept, picture = tmp_path / "cycle.npz", tmp_path / "cycle.png"
+    asked = ["periodic", "slider_crank", "--param", "g=0"]
+    found = run(*asked, "--out", str(kept), "--plot", str(picture))
+    assert found.exit_code == 0 and "CLOSED" in found.output and "one of a family" in found.output
+    assert zw.load_result(kept).period > 0 and picture.stat().st_size > 1000
+    told = json.loads(run(*asked, "--json").stdout)
+    assert told["status"] == "CLOSED" and len(told["multipliers"]) == 2
+    assert run("periodic", "bouncing_ball", "--impact", "newton", "--param", "e=0.5").exit_code == 1

@@ -100,6 +100,8 @@ TABLE: dict[Callable[..., Any], dict[str, list[Any]]] = {
         "until": [*NO_NUMBER, -1],
         "tol": [*TOLERANCE, 0, 1e-300],
         "progress": [3, "a"],
+        "direction": [*NO_WHOLE, 2],
+        "transient": [*NO_NUMBER, -1],
     },
     stepped: {"step": [*NO_NUMBER, 0, -1e-3]},
     limit: {

@@ -33,6 +33,7 @@ SAYS = {
     "_asymptotics": "the verb asymptotics",
     "_simulate": "the verb simulate",
     "_linearize": "nearby motions; the verb linearize",
+    "_cycles": "periodic motions; the verb periodic",
     "_sensitivity": "the verbs sensitivity and fit",
     "_equilibria": "the verb equilibria",
     "_limit": "the verbs limit and recommend",

@@ -57,6 +57,7 @@ _PLACES = {
     "on_curve": "zwang._declare",
     "on_surface": "zwang._declare",
     "parameters": "zwang._declare",
+    "periodic": "zwang._cycles",
     "rate": "zwang._declare",
     "reaction": "zwang._declare",
     "reactions": "zwang._reactions",
@@ -128,6 +129,7 @@ __all__ = [
     "on_surface",
     "papers",
     "parameters",
+    "periodic",
     "pictures",
     "rate",
     "reaction",
@@ -150,6 +152,7 @@ if TYPE_CHECKING:
     from zwang._asymptotics import asymptotics
     from zwang._bodies import Bodies, load_robot
     from zwang._compile import Model, compile
+    from zwang._cycles import periodic
     from zwang._declare import (
         Bilateral,
         Coulomb,

@@ -15,6 +15,7 @@ from zwang._results.configuration import ConfigurationSpace, HalfBranch, Singula
 from zwang._results.configuration_arc import Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
+from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.equilibria import (
     Equilibria,
@@ -37,6 +38,7 @@ from zwang._results.linearization import Eigenmode, Linearization, Linearization
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._results.motion_tree import MotionTree, MotionTreeStatus
+from zwang._results.poincare import PoincarePoints
 from zwang._results.reaction_boxes import SolutionEnclosure, UndecidedBox
 from zwang._results.reactions import (
     Certificate,
@@ -60,6 +62,8 @@ __all__ = [
     "CriticalStatus",
     "CriticalValue",
     "CriticalValues",
+    "Cycle",
+    "CycleStatus",
     "Eigenmode",
     "Ensemble",
     "EnsembleStatus",
@@ -88,6 +92,7 @@ __all__ = [
     "MotionTree",
     "MotionTreeStatus",
     "Order",
+    "PoincarePoints",
     "Provenance",
     "Reactions",
     "ReactionsMap",

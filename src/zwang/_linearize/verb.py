@@ -25,12 +25,16 @@ from zwang._linearize.equilibrium import (
     tangent,
     undetermined_curvature,
 )
+from zwang._linearize.monodromy import cycle_of
+from zwang._linearize.trail import followed
 from zwang._numerics.jit import tiered
 from zwang._numerics.linear.projection import least_change
 from zwang._results import Provenance
+from zwang._results.cycle import Cycle
 from zwang._results.finite import within_doubles
 from zwang._results.linearization import Linearization, LinearizationStatus
-from zwang._simulate.ground import Ground
+from zwang._results.motion import Motion
+from zwang._simulate.ground import Ground, autonomous
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
@@ -50,7 +54,7 @@ def linearize(
     steady: Iterable[Any] = (),
     basis: Any = None,
     backend: str = "native",
-) -> Linearization:
+) -> Any:
     """Return the equations of small motions about an equilibrium, on the constraints that hold there.
 
     One-sided constraints with a positive reaction, and contacts that stick strictly inside their cone, count as
@@ -60,8 +64,9 @@ def linearize(
     Parameters
     ----------
     system : System or Model
-    at : mapping, or a point of `equilibria`
-        Symbol or name -> number; or something with such a mapping as its ``state``.
+    at : mapping, a point of `equilibria`, or a Cycle or Motion that closes
+        Symbol or name -> number; or something with such a mapping as its ``state``. Of a motion that returns to its
+        start comes its `Cycle`, with the multipliers.
     params : mapping
     inputs : mapping, optional
         Input of the system -> its value at the point; each that is a number is a column of B.
@@ -94,6 +99,10 @@ def linearize(
     >>> np.allclose(found.K, 9.81 / 2.0), np.allclose(found.eigenvalues[0], 1j * np.sqrt(9.81 / 2.0))
     (True, True)
     """
+    if isinstance(at, Cycle):
+        return at
+    if isinstance(at, Motion):
+        return _closed(system, at, params, inputs, steady, backend)
     state = at if isinstance(at, Mapping) else getattr(at, "state", None)
     if not isinstance(state, Mapping):
         name = getattr(getattr(system, "system", system), "name", "linearize")
@@ -109,6 +118,23 @@ def linearize(
     point = equilibrium_at(ground, question.given, cyclic, tuple(known.index(name) for name in driving))
     form = _form(point, basis)
     return _result(question, point, form, names, driving)
+
+
+def _closed(system: Any, motion: Motion, params: Any, inputs: Any, steady: Any, backend: str) -> Cycle:
+    """Return a motion that closes as its cycle."""
+    start = motion.at(float(motion.t[0]))
+    question = asked("linearize", system, start, motion.params if params is None else params, inputs, backend)
+    names = [item.name for item in question.model.system.coordinates]
+    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
+    chosen = frozenset(names.index(str(getattr(item, "name", item))) for item in listed)
+    laws = {str(event.details["law"]) for event in motion.events if "law" in event.details} - {"any"}
+    law = laws.pop() if len(laws) == 1 else None
+    tol = float(motion.provenance.tolerances.get("tol", 1e-12))
+    again, trail = followed(
+        question.model, question.given, question.options(until=float(motion.t[-1]), tol=tol, impact=law)
+    )
+    free = autonomous(trail.context) and not (question.driven is not None and question.driven.changing)
+    return cycle_of(question, again, trail, chosen, free_period=free)
 
 
 def _numbers(question: MotionQuestion) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -19,6 +20,7 @@ from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import Continuation, Events, ModeSpan, MotionPiece, MotionRows
+from zwang._results.poincare import PoincarePoints
 from zwang._results.storage import storable
 from zwang.errors import DeclarationError
 
@@ -80,6 +82,8 @@ class Motion(Result):
     parent, taken, could_leave
         In a `MotionTree`: the number of the motion from whose end it starts, the way that it took there in words, and
         the intervals (start, end) in which other ways were open still.
+    section : PoincarePoints or None
+        Where it crosses the section that was asked for.
     """
 
     status: MotionStatus
@@ -101,6 +105,7 @@ class Motion(Result):
     parent: int | None = None
     taken: str = ""
     could_leave: tuple[tuple[float, float], ...] = ()
+    section: PoincarePoints | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
@@ -342,6 +347,19 @@ class Motion(Result):
             return motion_pictures.film_of(self, drawing, frames=frames)
 
         return shown(film, path, frames=frames, fps=fps, progress=progress)
+
+    def cycle(self, *, steady: Any = (), **options: Any) -> Any:
+        """Return the periodic motion that this one has settled to: a `Cycle`, polished by Newton's method.
+
+        Parameters
+        ----------
+        steady : names of coordinates
+            They need not return, only their velocities.
+        **options
+            As in `periodic`: tol, impact, budget. By default the law of impact is the one that this motion had.
+        """
+        made: Any = importlib.import_module("zwang._cycles.settling").settled_cycle(self, steady=steady, **options)
+        return made
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the summary, and the motion played where its system has a drawing."""

@@ -127,6 +127,12 @@ class Measured:
         """Return the value of expression k."""
         return self._evaluate(self.values[k], t, q, v, np.zeros(len(q)), params)
 
+    def values_at(self, k: int, rows: Sequence[Any]) -> Array:
+        """Return the values (B,) of expression k where t, q, v and the parameters have these values (B,) each."""
+        with np.errstate(all="ignore"):
+            found = evaluate(self.graph, [self.values[k]], dict(zip(self.inputs, rows, strict=True)), np)[0]
+        return np.broadcast_to(np.asarray(found, dtype=float), np.shape(rows[0])).copy()
+
     def rate(self, k: int, t: float, q: Array, v: Array, a: Array, params: Array) -> float:
         """Return the rate of expression k when the accelerations are a."""
         return self._evaluate(self.rates[k], t, q, v, a, params)

@@ -46,6 +46,7 @@ from zwang._simulate.options import (
     events_of,
 )
 from zwang._simulate.passage import by_rule, stop_at, straight_on
+from zwang._simulate.section import Section
 from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
 from zwang._simulate.step_motion import check_rules, motion_by_steps
 from zwang._simulate.tree import asks_for_all, tree
@@ -80,6 +81,9 @@ def simulate(
     budget: Allowed = ...,
     backend: str = ...,
     inputs: Mapping[Any, Any] | None = ...,
+    section: Any = ...,
+    direction: int = ...,
+    transient: float = ...,
 ) -> Motion: ...
 
 
@@ -106,6 +110,9 @@ def simulate(
     budget: Allowed = ...,
     backend: str = ...,
     inputs: Mapping[Any, Any] | None = ...,
+    section: Any = ...,
+    direction: int = ...,
+    transient: float = ...,
 ) -> Motion | Ensemble: ...
 
 
@@ -132,6 +139,9 @@ def simulate(
     budget: Allowed = None,
     backend: str = "native",
     inputs: Mapping[Any, Any] | None = None,
+    section: Any = None,
+    direction: int = 0,
+    transient: float = 0.0,
 ) -> Motion | Ensemble | MotionTree:
     """Return the motion of a system from a state, with its events.
 
@@ -197,6 +207,12 @@ def simulate(
     inputs : mapping, optional
         Input of the system -> number, expression of t (of q and v too where it stands in forces alone), `Table` or
         `Held`. Where a table has a knot, or a held function is asked, steps end exactly; nothing is logged.
+    section : expression, Event or name of a constraint, optional
+        Fills `Motion.section` with the points at which the expression vanishes, or of the constraint's impacts.
+    direction : {0, 1, -1}
+        Of the crossings of a section that count: both, rising, falling.
+    transient : float
+        Time after the start from which on points of a section are kept [s].
 
     Returns
     -------
@@ -217,7 +233,7 @@ def simulate(
     """
     if isinstance(system, Motion):
         inputs = inputs or system.inputs or None
-        system, state, params = _carried_on(system, state, params)
+        system, state, params = carried_on(system, state, params)
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
     if state is None:
@@ -265,18 +281,31 @@ def simulate(
         )
     if options.method == "timestepping":
         check_rules(name, options)
+    across = None
+    direction = whole(direction, "direction", least=-1, most=1, where=name)
+    transient = real(transient, "transient", least=0, where=name)
+    if section is not None:
+        across = Section(declared, model.system, section, direction, transient, None if driven is None else driven.put)
+        if given.shape or (driven is not None and driven.changing):
+            raise DeclarationError(
+                f"{name}: section= goes with one motion, and with inputs that are numbers or expressions. Use "
+                "sweep(...) for many motions."
+            )
     most = whole(most, "most", least=1, most=10**6, where=name)
-    if asks_for_all(options) and (given.shape or out is not None):
+    if asks_for_all(options) and (given.shape or out is not None or section is not None):
         raise DeclarationError(
-            f"{name}: 'every' continuation is followed from one state, without out=. Ask for each state, by sweep, and "
-            "call save() on the tree."
+            f"{name}: 'every' continuation is followed from one state, without out= and section=. Ask for each state, "
+            "by sweep, and call save() on the tree."
         )
     begin = float(given.t.min())
     with progress_bar(progress, f"simulate {name}", start=begin, end=options.until) as told:
         options = replace(options, progress=told)
         if asks_for_all(options):
             return tree(model, given, options, policies_of, most)
-        return ensemble(model, given, options, _one) if given.shape else _one(model, given, options)
+        if given.shape:
+            return ensemble(model, given, options, _one)
+        made = _one(model, given, options)
+    return made if across is None else replace(made, residual=None, section=across.points(made, given.params[:, 0]))
 
 
 @within_doubles()
@@ -310,7 +339,7 @@ def policies_of(options: MotionOptions) -> Policies:
     )
 
 
-def _carried_on(
+def carried_on(
     motion: Motion, state: Any, params: Any
 ) -> tuple[System | Model, Mapping[str, float], Mapping[str, float]]:
     """Return the system, the end and the parameters of a motion that is to go on."""

@@ -33,6 +33,7 @@ VERBS = {
     "equilibria": ("zwang._equilibria", "zwang._results.equilibria", "Equilibria"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),
     "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
+    "periodic": ("zwang._cycles", "zwang._results.cycle", "Cycle"),
     "reactions": ("zwang._reactions", "zwang._results.reactions", "Reactions"),
     "recommend": ("zwang._limit", "zwang._results.limit", "Recommendation"),
     "sensitivity": ("zwang._sensitivity", "zwang._results.sensitivity", "Sensitivity"),

@@ -1,0 +1,7 @@
+"""Periodic motions: found, followed over a parameter, and the exponents of motions that are none."""
+
+from __future__ import annotations
+
+from zwang._cycles.verb import periodic
+
+__all__ = ["periodic"]

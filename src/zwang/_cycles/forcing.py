@@ -1,0 +1,133 @@
+"""The period of what depends on time."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from zwang._declare.symbols import t as time
+from zwang._linearize.asked import MotionQuestion
+from zwang._simulate.ground import Ground
+from zwang.errors import DeclarationError
+
+SAME = 1e-9
+LARGEST = 1000
+"""Of numerators and denominators of ratios of frequencies that count as rational."""
+CIRCULAR = (sp.sin, sp.cos, sp.tan)
+
+
+def depends_on_time(question: MotionQuestion) -> bool:
+    """Say whether anything depends on time."""
+    exprs = question.model.system.expressions().values()
+    changing = question.driven is not None and question.driven.changing
+    return changing or any(time in expr.free_symbols for expr in exprs)
+
+
+def forcing_period(question: MotionQuestion) -> float | None:
+    """Return the least common period of all sines and cosines of time; None where time occurs otherwise."""
+    system = question.model.system
+    values = dict(zip(system.parameters, question.given.params[:, 0].tolist(), strict=True))
+    if question.driven is not None and question.driven.changing:
+        return None
+    speeds: list[float] = []
+    for expr in system.expressions().values():
+        if time not in expr.free_symbols:
+            continue
+        waves = [one for one in expr.atoms(*CIRCULAR) if time in one.free_symbols]
+        if time in expr.xreplace({one: sp.Dummy() for one in waves}).free_symbols:
+            return None
+        for one in waves:
+            slope = sp.diff(one.args[0], time).xreplace({key: sp.Float(value) for key, value in values.items()})
+            if not slope.is_number:
+                return None
+            speeds.append(abs(float(slope)))
+    return _common([2 * math.pi / speed for speed in speeds if speed > 0])
+
+
+def _common(periods: list[float]) -> float | None:
+    """Return the least common multiple of periods; None where there is none, or it is too long."""
+    if not periods:
+        return None
+    found = periods[0]
+    for period in periods[1:]:
+        ratio = Fraction(found / period).limit_denominator(LARGEST)
+        if ratio == 0 or abs(float(ratio) * period / found - 1) > SAME:
+            return None
+        found *= ratio.denominator
+    return found
+
+
+def checked_period(question: MotionQuestion, period: Any) -> float | None:
+    """Return the period that was given, as a number; None where none was.
+
+    With explicit time it must be a period of everything that depends on time.
+    """
+    name = question.name
+    given: float | None = None
+    if period is not None:
+        given = _number(question, period)
+        if not given > 0 or not math.isfinite(given):
+            raise DeclarationError(f"{name}: period= must be above zero and finite; it is {given:g}.")
+    if not depends_on_time(question):
+        return given
+    own = forcing_period(question)
+    if given is None:
+        if own is None:
+            raise DeclarationError(
+                f"{name}: something depends on time, and its period is not that of sines and cosines alone: give "
+                "period=, a common period of everything that depends on time."
+            )
+        return own
+    if own is not None:
+        count = given / own
+        if round(count) < 1 or abs(count - round(count)) > 1e-7 * max(count, 1.0):
+            nearest = max(round(count), 1)
+            raise DeclarationError(
+                f"{name}: period= {given:.10g} is no multiple of the period of what depends on time, {own:.10g}. The "
+                f"nearest one is {nearest} times it, {nearest * own:.10g}."
+            )
+        return round(count) * own
+    _require_periodic(question, given)
+    return given
+
+
+def _number(question: MotionQuestion, period: Any) -> float:
+    """Return a period that is a number, or an expression of the parameters."""
+    if isinstance(period, (int, float, np.floating, np.integer)) and not isinstance(period, bool):
+        return float(period)
+    from zwang._declare.given import as_expression
+    from zwang._declare.reading import Reader
+
+    system = question.declared
+    expr = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])(
+        as_expression(period, "period"), "period"
+    )
+    values = {item: sp.Float(question.params[item.name]) for item in system.parameters}
+    found = expr.xreplace(values)
+    if not found.is_number:
+        strange = sorted(map(str, found.free_symbols))
+        raise DeclarationError(
+            f"{system.name}: period= must be a number or an expression of the parameters; '{expr}' has {strange[0]!r}."
+        )
+    return float(found)
+
+
+def _require_periodic(question: MotionQuestion, period: float) -> None:
+    """Refuse a period after which the equations are others, at some instants and states."""
+    ground = Ground.of(question.model.switched(question.on), question.given, question.driven)
+    rng, start = np.random.default_rng(0), float(question.given.t[0])
+    q, v = question.given.q[:, 0], question.given.v[:, 0]
+    for share in rng.uniform(0, 1, 5):
+        moved = q + rng.uniform(-0.1, 0.1, len(q)), v + rng.uniform(-0.1, 0.1, len(v))
+        here, there = (ground.terms(start + share * period + k * period, *moved) for k in (0, 1))
+        for part in ("force", "gamma", "slip", "value", "mass"):
+            one, other = getattr(here, part), getattr(there, part)
+            if np.abs(one - other).max(initial=0.0) > SAME * (np.abs(one).max(initial=0.0) + 1e-300):
+                raise DeclarationError(
+                    f"{question.name}: the equations are others after period= {period:.10g}: it is no period of "
+                    "everything that depends on time."
+                )

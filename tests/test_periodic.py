@@ -1,0 +1,259 @@
+"""Periodic motions against closed forms and independent computations."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.optimize import fsolve
+from scipy.special import ellipk
+
+import zwang as zw
+from zwang.errors import DeclarationError, StateError
+
+
+def table():
+    """A ball on a table that shakes."""
+    (y,), (v,) = zw.coordinates("y")
+    w, A, e, g = zw.parameters("w A e g")
+    floor = zw.Unilateral(y - A * sp.sin(w * zw.t), restitution=e, name="table")
+    return zw.System(name="ball", kinetic=v**2 / 2, potential=g * y, constraints=[floor])
+
+
+def bouncing(strength, n, e, w=10.0, g=9.81):
+    """Return parameters with A w^2/g = strength, and a state of the cycle with one impact in n periods.
+
+    Flights last n T, so the ball leaves with g n T/2 and comes with minus that, and the cosine of the phase is
+    n pi (1 - e)/(1 + e)/strength. The state is that of the middle of the flight.
+    """
+    A = strength * g / w**2
+    phase = np.arccos(min(n * np.pi * (1 - e) / (1 + e) / strength, 1.0))
+    flight = n * 2 * np.pi / w
+    top = A * np.sin(phase) + g * (flight / 2) ** 2 / 2
+    return {"w": w, "A": A, "e": e, "g": g}, {"y": top, "v_y": 0.0, "t": phase / w + flight / 2}
+
+
+@pytest.mark.parametrize(("n", "e"), [(1, 0.5), (2, 0.8), (3, 0.8), (1, 0.3)])
+def test_ball_on_a_shaking_table_has_its_window_of_stable_cycles(n, e):
+    # Stable for n pi (1-e)/(1+e) < A w^2/g < sqrt((n pi (1-e)/(1+e))^2 + (2 (1+e^2)/(1+e)^2)^2); product e^2.
+    low = n * np.pi * (1 - e) / (1 + e)
+    high = np.hypot(low, 2 * (1 + e**2) / (1 + e) ** 2)
+    system = table()
+    for strength, stable in ((0.5 * (low + high), True), (high * (1 + 1e-3), False)):
+        params, state = bouncing(strength, n, e)
+        shaken = {**state, "y": state["y"] * 1.001}
+        found = zw.periodic(system, shaken, params, period=n * 2 * np.pi / params["w"])
+        assert found.status.name == "CLOSED" and found.residual <= 1e-10, found
+        assert found.state["y"] == pytest.approx(state["y"], abs=1e-9)
+        assert np.prod(found.multipliers) == pytest.approx(e**2, rel=1e-7)
+        assert found.stable is stable and found.ones == 0
+    params, state = bouncing(high, n, e)
+    flip = zw.periodic(system, state, params, period=f"2*pi*{n}/w")
+    assert min(flip.multipliers.real) == pytest.approx(-1.0, abs=1e-6)
+    params, state = bouncing(low * (1 + 1e-6), n, e)
+    fold = zw.periodic(system, state, params, period=n * 2 * np.pi / params["w"])
+    # The multiplier approaches 1 like the root of the distance to the fold.
+    assert max(fold.multipliers.real) == pytest.approx(1.0, abs=0.03)
+
+
+def belt():
+    """A block on a belt, with more friction at rest."""
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    m, g, k, mu, rest, speed = zw.parameters("m g k mu rest speed")
+    law = zw.Coulomb(mu, slip=vx - speed, static=rest)
+    floor = zw.Unilateral(y, friction=law, restitution=0, name="belt")
+    return zw.System(
+        name="stick-slip", kinetic=m * (vx**2 + vy**2) / 2, potential=m * g * y + k * x**2 / 2, constraints=[floor]
+    )
+
+
+def test_stick_slip_has_its_period_and_the_multiplier_of_sticking():
+    # Slip from x = mu_s N/k until the belt's speed is reached again: omega tau/2 = pi - arctan(D omega/v), with
+    # D = (mu_s - mu) N/k; then it sticks for 2 D/v.
+    m, g, k, mu, rest, speed = 1.5, 9.81, 40.0, 0.3, 0.5, 0.2
+    params = {"m": m, "g": g, "k": k, "mu": mu, "rest": rest, "speed": speed}
+    D, omega = (rest - mu) * m * g / k, np.sqrt(k / m)
+    period = 2 * (np.pi - np.arctan(D * omega / speed)) / omega + 2 * D / speed
+    start = {"x": 0.0, "y": 0, "v_x": 0.0, "v_y": 0}
+    found = zw.periodic(belt(), start, params)
+    assert found.status.name == "CLOSED" and found.period == pytest.approx(period, rel=1e-10)
+    assert np.sort(np.abs(found.multipliers)) == pytest.approx([0, 1], abs=1e-8)
+    assert found.stable and found.ones == 1
+    swing = np.hypot(D, speed / omega)
+    assert found.motion.at(np.linspace(*found.motion.t[[0, -1]], 4001))["x"].max() == pytest.approx(
+        mu * m * g / k + swing, rel=1e-6
+    )
+    settled = zw.simulate(belt(), {**start, "x": 0.02}, params, until=4 * period, impact="newton").cycle()
+    assert settled.period == pytest.approx(period, rel=1e-10)
+
+
+def woodpecker():
+    """Glocker's woodpecker toy."""
+    (y, a, b), (vy, va, vb) = zw.coordinates("y a b")
+    values = {"rO": 0.0025, "rM": 0.0031, "hM": 0.0058, "lM": 0.010, "lG": 0.015, "hS": 0.02, "lS": 0.0201}
+    values |= {"mM": 0.0003, "mS": 0.0045, "JM": 5e-9, "JS": 7e-7, "c": 0.0056, "mu": 0.3, "g": 9.81}
+    rO, rM, hM, lM, lG, hS, lS, mM, mS, JM, JS, c, mu, g = (zw.parameters(name) for name in values)
+    kinetic = mM * vy**2 / 2 + JM * va**2 / 2 + mS * (vy + lM * va + lG * vb) ** 2 / 2 + JS * vb**2 / 2
+    potential = mM * g * y + mS * g * (y + lM * a + lG * b) + c * (a - b) ** 2 / 2
+    sleeve = zw.Coulomb(mu, slip=vy + rM * va)
+    touching = [
+        zw.Unilateral(
+            lM + lG - lS - rO - hS * b,
+            friction=zw.Coulomb(mu, slip=vy + lM * va + (lG - lS) * vb),
+            restitution=sp.Rational(1, 2),
+            name="beak",
+        ),
+        zw.Unilateral(rM - rO + hM * a, friction=sleeve, restitution=0, name="lower"),
+        zw.Unilateral(rM - rO - hM * a, friction=sleeve, restitution=0, name="upper"),
+    ]
+    system = zw.System(name="woodpecker", kinetic=kinetic, potential=potential, constraints=touching)
+    start = {"y": 0, "a": -6 / 58, "b": -0.2788, "v_y": -0.3411, "v_a": 0, "v_b": -7.4583}
+    return system, start, values
+
+
+def test_woodpecker_has_the_period_in_print_and_one_negative_multiplier(tmp_path):
+    system, start, values = woodpecker()
+    found = zw.periodic(system, start, values, period=0.146, steady="y", impact="newton")
+    assert found.status.name == "CLOSED" and found.residual <= 1e-10
+    assert found.period == pytest.approx(0.14598, abs=5e-6)  # Glocker 1995
+    fell = found.motion.q[-1, 0] - found.motion.q[0, 0]
+    assert fell == pytest.approx(-0.0194, abs=1e-4)
+    ones = [value for value in found.multipliers if abs(value - 1) < 1e-6]
+    assert len(ones) == 2 == found.ones and found.stable  # time and sinking
+    rest = [value for value in found.multipliers if abs(value - 1) >= 1e-6]
+    assert rest[0].real == pytest.approx(-0.84, abs=0.01) and abs(rest[1]) < 1e-8
+    again = zw.load_result(found.save(tmp_path / "cycle.npz"))
+    assert again.period == found.period and again.multipliers == pytest.approx(found.multipliers)
+    assert "multipliers 1, 1, -0.839156, 0: stable" in repr(found)
+    assert found.plot("multipliers").get_xlabel() == "real part" and found.plot("b") is not None
+
+
+def test_rocking_block_has_the_symmetric_cycle_of_its_piecewise_linear_equations():
+    # theta'' = p^2 (theta - alpha sign(theta) + beta cos(w t)), and at theta = 0 the speed falls to r of it (Housner).
+    (th,), (om,) = zw.coordinates("theta")
+    p, alpha, beta, w, r = zw.parameters("p alpha beta w r")
+    hit = zw.Event(th, name="hit", then=[zw.Reset({om: r * om})])
+    force = p**2 * (th - alpha * sp.sign(th) + beta * sp.cos(w * zw.t))
+    block = zw.System(name="block", kinetic=om**2 / 2, forces={th: force}, events=[hit])
+    values = {"p": 2.0, "alpha": 0.2, "beta": 1.0, "w": 9.0, "r": 0.9}
+    P, a, b, W, R = values.values()
+
+    # Half a period from a hit at t0 with theta > 0, in closed form; then everything with the other sign.
+    def half(t, t0, speed):
+        B = -b * P**2 / (W**2 + P**2)
+        c = -a - B * np.cos(W * t0)
+        s = (speed + B * W * np.sin(W * t0)) / P
+        x = P * (t - t0)
+        theta = a + B * np.cos(W * t) + c * np.cosh(x) + s * np.sinh(x)
+        return theta, -B * W * np.sin(W * t) + P * (c * np.sinh(x) + s * np.cosh(x))
+
+    def closes(unknown):
+        t0, speed = unknown
+        theta, omega = half(t0 + np.pi / W, t0, speed)
+        return [theta, R * omega + speed]
+
+    t0, speed = fsolve(closes, [0.1, 0.8], xtol=1e-14)
+    assert closes([t0, speed]) == pytest.approx([0, 0], abs=1e-10) and speed > 0
+    middle = t0 + np.pi / W / 2
+    theta, omega = half(middle, t0, speed)
+    guess = {"theta": theta * 1.001, "v_theta": omega, "t": middle}
+    found = zw.periodic(block, guess, values)
+    assert found.status.name == "CLOSED" and found.period == pytest.approx(2 * np.pi / W)
+    assert [found.state["theta"], found.state["v_theta"]] == pytest.approx([theta, omega], abs=1e-9)
+    # The flow between hits keeps areas, and each hit takes r of the speed twice: once in its own, once through time.
+    assert np.prod(found.multipliers) == pytest.approx(R**4, rel=1e-7)
+
+
+def test_smooth_cycles_and_families():
+    (x,), (v,) = zw.coordinates("x")
+    van = zw.System(name="van der Pol", kinetic=v**2 / 2, forces={x: (1 - x**2) * v - x})
+    found = zw.periodic(van, {x: 1.5, v: 0.5}, {})
+    assert found.period == pytest.approx(6.6632868593, abs=1e-9)  # high-precision computations in print
+    assert found.multipliers[1] == pytest.approx(np.exp(-7.0588), rel=2e-3) and found.stable
+    on = zw.periodic(van, {x: 1.5, v: 0.5}, {}, section=v, period=6.7)
+    assert on.state["v_x"] == pytest.approx(0, abs=1e-12) and abs(on.state["x"]) == pytest.approx(2.00862, abs=1e-5)
+    (phi,), (w,) = zw.coordinates("phi", angles="phi")
+    pendulum = zw.System(name="pendulum", kinetic=w**2 / 2, potential=-sp.cos(phi))
+    swing = zw.periodic(pendulum, {phi: 1.2, w: 0}, {})
+    assert swing.families == 1 and swing.multipliers == pytest.approx([1, 1], abs=1e-5)
+    highest = np.abs(swing.motion.q).max()
+    assert swing.period == pytest.approx(4 * ellipk(np.sin(highest / 2) ** 2), rel=1e-6)
+    over = zw.periodic(pendulum, {phi: 0, w: 3.0}, {})  # it goes round: the angle returns modulo its turn
+    assert over.status.name == "CLOSED" and over.motion.q[-1] - over.motion.q[0] == pytest.approx([2 * np.pi])
+
+
+def test_accumulation_inside_a_period_closes_without_multipliers():
+    params = {"w": 10.0, "A": 1.3 * 9.81 / 100, "e": 0.2, "g": 9.81}
+    motion = zw.simulate(table(), {"y": 0.3, "v_y": 0.0}, params, until=6.0)
+    assert motion.events.of("accumulation") and motion.events.of("lift-off")
+    found = motion.cycle()
+    assert found.status.name == "NOT_DIFFERENTIABLE" and "accumulate" in found.reason
+    assert found.residual <= 1e-10 and found.multipliers is None and found.stable is None
+    with pytest.raises(DeclarationError, match="no multipliers"):
+        found.plot("multipliers")
+
+
+def test_a_motion_that_closes_is_linearized_to_its_cycle():
+    params, state = bouncing(1.3, 1, 0.5)
+    cycle = zw.periodic(table(), state, params)
+    motion = zw.simulate(table(), cycle.state, params, until=cycle.state["t"] + cycle.period, tol=1e-12)
+    found = zw.linearize(table(), motion, params)
+    assert found.status.name == "CLOSED" and found.multipliers == pytest.approx(cycle.multipliers, abs=1e-8)
+    assert zw.linearize(table(), cycle, params) is cycle
+
+
+def test_sections_of_a_motion():
+    params, state = bouncing(1.3, 1, 0.5)
+    motion = zw.simulate(table(), state, params, until=10.0, section="table", transient=8.0)
+    assert len(motion.section) == 2
+    # It leaves with g T/2 and comes with minus that.
+    speed = 9.81 * np.pi / 10
+    assert motion.section.v == pytest.approx(np.full((len(motion.section), 1), speed), abs=1e-6)
+    assert motion.section.before == pytest.approx(np.full((len(motion.section), 1), -speed), abs=1e-6)
+    (v,) = table().velocities
+    down = zw.simulate(table(), state, params, until=3.0, section=v - 1, direction=-1)
+    both = zw.simulate(table(), state, params, until=3.0, section=zw.Event(v - 1, direction=-1))
+    assert down.section.v == pytest.approx(np.ones((len(down.section), 1))) and len(down.section) == 4
+    assert np.array_equal(down.section.t, both.section.t)
+    with pytest.raises(DeclarationError, match="section= uses 'z', which is no coordinate, velocity or constraint"):
+        zw.simulate(table(), state, params, until=1.0, section="z - 1")
+    with pytest.raises(DeclarationError, match="section= goes with one motion"):
+        zw.simulate(table(), {**state, "y": np.array([1.0, 1.1])}, params, until=1.0, section="table")
+
+
+def test_sweep_keeps_sections():
+    params, state = bouncing(1.3, 1, 0.5)
+    study = zw.sweep(
+        "simulate", table(), state, params, over={"e": [0.5, 0.55]}, keep="section", until=6.0, section="table",
+        transient=4.0, workers=1,
+    )  # fmt: skip
+    assert study.status.name == "COMPLETE", study.failures
+    assert study.dataset["section.v"].shape[0] == 2 and "section.t" in study.dataset
+
+
+def test_mistakes_of_periodic():
+    params, state = bouncing(1.3, 1, 0.5)
+    with pytest.raises(DeclarationError, match=r"period= 0.7 is no multiple of .* 0.628318530.*1 times it"):
+        zw.periodic(table(), state, params, period=0.7)
+    with pytest.raises(DeclarationError, match="'q', which is no coordinate"):
+        zw.periodic(table(), state, params, steady="q")
+    with pytest.raises(DeclarationError, match="period= must be above zero"):
+        zw.periodic(table(), state, params, period=-1)
+    with pytest.raises(DeclarationError, match="expression of the parameters"):
+        zw.periodic(table(), state, params, period="y")
+    (x,), (v,) = zw.coordinates("x")
+    pushed = zw.System(name="pushed", kinetic=v**2 / 2, forces={x: sp.exp(-zw.t) - x})
+    with pytest.raises(DeclarationError, match="give period="):
+        zw.periodic(pushed, {x: 1, v: 0}, {})
+    with pytest.raises(DeclarationError, match="equations are others after period= 2"):
+        zw.periodic(pushed, {x: 1, v: 0}, {}, period=2.0)
+    spring = zw.System(name="spring", kinetic=v**2 / 2, potential=x**2 / 2)
+    with pytest.raises(StateError, match=r"at rest and stays so.*linearize"):
+        zw.periodic(spring, {x: 0, v: 0}, {})
+    with pytest.raises(DeclarationError, match="section= x - 5 is not crossed"):
+        zw.periodic(spring, {x: 1, v: 0}, {}, section="x - 5")
+    falls = zw.System(name="falls", kinetic=v**2 / 2, potential=x)
+    away = zw.periodic(falls, {x: 1, v: 0.5}, {})
+    assert away.status.name == "NOT_CLOSED" and "does not return to it: the nearest it came" in away.reason
+    with pytest.raises(StateError, match="has not settled to a cycle"):
+        zw.simulate(falls, {x: 1, v: 0.5}, {}, until=3.0).cycle()
+    few = zw.periodic(spring, {x: 1, v: 0}, {}, budget={"steps": 20})
+    assert few.status.name == "UNFINISHED" and "budget of 20 steps" in few.reason
