@@ -29,7 +29,11 @@ from zwang._simulate.watch import ANY
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
-DOUBLINGS = 9
+DOUBLINGS = 8
+MOST_ROWS = 20_000
+"""Of a motion that is looked through for a return."""
+SETTLED = 1e-3
+"""Distance of its end to its past, in parts of what it runs through, from which on a motion has settled."""
 FIRST = 20.0
 """Length of the first look for a return, in times on which the start changes."""
 CLEAR = 1e-3
@@ -152,7 +156,7 @@ class _Guess:
             near = self._first_return(t, q, v)
             if isinstance(near, Cycle):
                 return near
-            self.period, self.found = near, True
+            (self.period, t, q, v), self.found = near, True
         if self.section is None:
             t, q, v = self._clear(*self._moved(t, q, v))
         trip = self.returns.trip(t, q, v, self.period)
@@ -228,8 +232,11 @@ class _Guess:
         q, v = first.states(np.array([middle]))
         return middle, q[:, 0].copy(), v[:, 0].copy()
 
-    def _first_return(self, t: float, q: Array, v: Array) -> float | Cycle:
-        """Return after what time the motion comes back near to its start; or that it doesn't."""
+    def _first_return(self, t: float, q: Array, v: Array) -> tuple[float, float, Array, Array] | Cycle:
+        """Return after what time the motion comes back near to its start, and that start; or that it doesn't.
+
+        A motion that does not come back may have settled elsewhere: then its end is the start.
+        """
         span, near = FIRST * self._time(), None
         turns = np.array([bool(item.angle) for item in self.question.model.system.coordinates])
         motion: Motion | None = None
@@ -237,8 +244,11 @@ class _Guess:
             motion, _ = self._moved(t, q, v, span)
             near = recurrence(motion, turns, self.returns.steady, at_end=False)
             if near is not None and near.distance <= NEAR:
-                return near.period
-            if motion.status is not MotionStatus.REACHED:
+                return near.period, t, q, v
+            settled = recurrence(motion, turns, self.returns.steady, at_end=True)
+            if settled is not None and settled.distance <= SETTLED and motion.status is MotionStatus.REACHED:
+                return settled.period, float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()
+            if motion.status is not MotionStatus.REACHED or len(motion.t) > MOST_ROWS:
                 break
             span *= 2
         assert motion is not None
