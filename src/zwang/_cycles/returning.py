@@ -28,7 +28,7 @@ NUDGE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Trip:
+class RoundTrip:
     """A motion of one period from a start."""
 
     t: float
@@ -64,7 +64,7 @@ class ReturnMap:
         self.question, self.options, self.steady, self.free_period = question, options, steady, free_period
         self.trips = 0
 
-    def trip(self, t: float, q: Array, v: Array, period: float) -> Trip | None:
+    def trip(self, t: float, q: Array, v: Array, period: float) -> RoundTrip | None:
         """Return the motion of one period from a start, moved onto what holds there; None where it ends before."""
         spend()
         self.trips += 1
@@ -78,9 +78,9 @@ class ReturnMap:
             return None
         first = np.concatenate([motion.q[0], motion.v[0]])
         n = len(q)
-        return Trip(t, first[:n], first[n:], period, motion, trail, compared(trail, motion, self.steady))
+        return RoundTrip(t, first[:n], first[n:], period, motion, trail, compared(trail, motion, self.steady))
 
-    def settled(self, trip: Trip, q: Array, v: Array) -> tuple[Array, Array]:
+    def settled(self, trip: RoundTrip, q: Array, v: Array) -> tuple[Array, Array]:
         """Return a start near that of a trip, on what holds there."""
         stretch = next((item for item in trip.trail.way if isinstance(item, PassedStretch)), None)
         if stretch is None or not (stretch.mode.held or stretch.mode.sticking):
@@ -88,14 +88,14 @@ class ReturnMap:
         on = stretch.context.conditions(trip.t, stretch.mode.held, stretch.mode.sticking)
         return landed(on, q, v, rounds=3)
 
-    def derivative(self, trip: Trip) -> Array:
+    def derivative(self, trip: RoundTrip) -> Array:
         """Return what becomes of the basis (2 n, d); by differences where the motion has no derivative."""
         try:
             return carried(trip.trail, trip.found.basis)
         except NotDifferentiableError:
             return self._differences(trip)
 
-    def _differences(self, trip: Trip) -> Array:
+    def _differences(self, trip: RoundTrip) -> Array:
         n, columns = len(trip.q), []
         last = np.concatenate([trip.motion.q[-1], trip.motion.v[-1]])
         for column in trip.found.basis.T:
@@ -109,12 +109,12 @@ class ReturnMap:
             columns.append(np.mean([slope for slope, _ in ends], axis=0) if ends else np.zeros(2 * n))
         return np.stack(columns, axis=1)
 
-    def newton(self, trip: Trip, phase: Array | None = None) -> tuple[Trip, int]:
+    def newton(self, trip: RoundTrip, phase: Array | None = None) -> tuple[RoundTrip, int]:
         """Return the trip that closes best near another one, and the steps made.
 
         Parameters
         ----------
-        trip : Trip
+        trip : RoundTrip
         phase : (2 n,) array, optional
             Gradient of what stays as it is along the way, where the period is sought; by default along the motion.
         """
@@ -128,7 +128,7 @@ class ReturnMap:
             best = better
         return best, STEPS
 
-    def step(self, trip: Trip, phase: Array | None) -> Array:
+    def step(self, trip: RoundTrip, phase: Array | None) -> Array:
         """Return Newton's step: of the start along the basis, then of the period where that is sought."""
         matrix, right = return_equations(trip.found, self.derivative(trip), self.steady, self._speed(trip), phase)
         left, values, across = np.linalg.svd(matrix, full_matrices=False)
@@ -136,11 +136,11 @@ class ReturnMap:
         kept = values > FAMILY * values.max(initial=0.0)
         return np.asarray(across[kept].T @ ((left.T @ right)[kept] / values[kept]))
 
-    def _speed(self, trip: Trip) -> float | None:
+    def _speed(self, trip: RoundTrip) -> float | None:
         """Return the period of a trip where it is sought."""
         return trip.period if self.free_period else None
 
-    def _along(self, trip: Trip, step: Array) -> Trip | None:
+    def _along(self, trip: RoundTrip, step: Array) -> RoundTrip | None:
         """Return a trip with a smaller gap along a step; None where there is none."""
         n, count = len(trip.q), trip.found.basis.shape[1]
         share = 1.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._cycles.forcing import checked_period, depends_on_time
 from zwang._cycles.recurrence import NEAR, recurrence
-from zwang._cycles.returning import ReturnMap, Trip, replace_start
+from zwang._cycles.returning import ReturnMap, RoundTrip, replace_start
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked
 from zwang._linearize.flow import VariationalFlow
@@ -135,7 +135,7 @@ class _Guess:
     def __init__(self, returns: ReturnMap, period: float | None, section: Any) -> None:
         self.returns, self.period, self.section = returns, period, section
         self.question: MotionQuestion = returns.question
-        self.best: Trip | None = None
+        self.best: RoundTrip | None = None
         self.found = False
 
     @property
@@ -172,7 +172,7 @@ class _Guess:
             self.question, best.motion, best.trail, returns.steady, free_period=returns.free_period, iterations=count
         )
 
-    def _shortest(self, trip: Trip, phase: Array | None) -> Trip:
+    def _shortest(self, trip: RoundTrip, phase: Array | None) -> RoundTrip:
         """Return a cycle that was found by its return with its least period: it may have gone round several times."""
         for parts in (2, 3, 5):
             while trip.found.residual <= CLOSED:

@@ -22,7 +22,7 @@ LOOKS = 6
 """Within each step, for a change of sign."""
 
 
-class Section:
+class PoincareSection:
     """A section of motions, checked.
 
     Parameters

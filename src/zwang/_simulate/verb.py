@@ -46,7 +46,7 @@ from zwang._simulate.options import (
     events_of,
 )
 from zwang._simulate.passage import by_rule, stop_at, straight_on
-from zwang._simulate.section import Section
+from zwang._simulate.section import PoincareSection
 from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
 from zwang._simulate.step_motion import check_rules, motion_by_steps
 from zwang._simulate.tree import asks_for_all, tree
@@ -285,7 +285,9 @@ def simulate(
     direction = whole(direction, "direction", least=-1, most=1, where=name)
     transient = real(transient, "transient", least=0, where=name)
     if section is not None:
-        across = Section(declared, model.system, section, direction, transient, None if driven is None else driven.put)
+        across = PoincareSection(
+            declared, model.system, section, direction, transient, None if driven is None else driven.put
+        )
         if given.shape or (driven is not None and driven.changing):
             raise DeclarationError(
                 f"{name}: section= goes with one motion, and with inputs that are numbers or expressions. Use "
