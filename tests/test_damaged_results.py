@@ -22,7 +22,7 @@ from zwang._results import archives, field_types, shapes, storage
 STORED = Path(__file__).parent / "stored_0_1"
 FILES = {path.name: path.read_bytes() for path in sorted(STORED.iterdir())}
 ZIPS = [name for name in FILES if name.endswith(".npz")]
-LEAVE = {"save", "plot", "animate", "to_xarray", "complete", "plot_pose"}
+LEAVE = {"save", "plot", "animate", "to_xarray", "to_pandas", "to_csv", "complete", "plot_pose"}
 WRONG: list[Any] = [
     *(None, True, 0, -1, 10**30, 1.5, "x", "", [], {}, float("nan")),
     *({"float": "nan"}, {"float": "inf"}, {"float": "zz"}, {"float": 3}),

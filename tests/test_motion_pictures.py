@@ -103,10 +103,10 @@ def test_notebooks_get_html(sleigh):
 def test_dataset_has_time_coordinates_and_the_parameters(sleigh):
     pytest.importorskip("xarray")
     data = sleigh.to_xarray()
-    assert data["q"].dims == ("time", "coordinate")
-    assert list(data["coordinate"].values) == ["x", "y", "phi"]
-    assert data.attrs["parameter c"] == 0.2
-    assert data["energy total"].values == pytest.approx(sleigh.energy["total"])
+    assert data["phi"].dims == ("time",)
+    assert data["phi"].values == pytest.approx(sleigh.q[:, 2])
+    assert data.attrs["parameter_c"] == 0.2
+    assert data["energy_total"].values == pytest.approx(sleigh.energy["total"])
 
 
 def test_command_prints_events_and_writes_all_it_is_asked_for(tmp_path: Path):

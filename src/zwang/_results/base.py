@@ -16,6 +16,7 @@ from typing import Any
 
 from zwang._numerics.jit import tier
 from zwang._results import storage
+from zwang._results.columns import Tabular
 from zwang._results.finite import require_finite
 from zwang.errors import DeclarationError
 
@@ -81,7 +82,7 @@ def _versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(Tabular):
     """Base of all results; subclasses are frozen dataclasses marked `storable`.
 
     Attributes

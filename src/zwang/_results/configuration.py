@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._progress import Progress
 from zwang._results.base import Result, drawing_of
+from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.storage import storable
@@ -35,6 +36,8 @@ __all__ = [
 Array = NDArray[np.float64]
 MOST_LINES = 12
 """Of points, arcs and strata each, in a summary."""
+POINTS_OF_AN_ARC = 201
+"""In tables; `Branch.state` gives any other."""
 FRAMES = 240
 """Of a film along an arc."""
 
@@ -205,6 +208,30 @@ class ConfigurationSpace(Result):
     unseen: float = float("nan")
     surface: SurfaceMesh | None = None
     pieces: tuple[SpacePiece, ...] = ()
+
+    def _columns(self) -> Quantities:
+        """Return points along the arcs, each with the number of its arc and the length from its start."""
+        spots = [np.linspace(0.0, arc.length, POINTS_OF_AN_ARC) for arc in self.branches]
+        places = [np.atleast_2d(arc.position(at)) for arc, at in zip(self.branches, spots, strict=True)]
+        empty = np.zeros((0, len(self.coordinates)))
+        rows = np.concatenate([*places, empty])
+        counts = [len(at) for at in spots]
+        found = {
+            "arc": Quantity(("point",), np.repeat(np.arange(len(counts)), counts)),
+            "component": Quantity(
+                ("point",), np.repeat([arc.component for arc in self.branches] or [0], counts or [0])
+            ),
+            "length": Quantity(("point",), np.concatenate([*spots, np.zeros(0)])),
+        }
+        for k, name in enumerate(named(self.coordinates)):
+            found[name] = Quantity(("point",), rows[:, k])
+        singular = self.singular_points
+        for name, plain in zip(self.coordinates, named(self.coordinates, "singular_"), strict=True):
+            found[plain] = Quantity(("singular",), np.array([point.state[name] for point in singular], dtype=float))
+        found["singular_kind"] = Quantity(
+            ("singular",), np.array([str(point.kind) for point in singular], dtype=np.str_)
+        )
+        return Quantities(found, about(self))
 
     def _numbers(self) -> Mapping[str, Any]:
         arcs = [(arc.pieces, arc.lengths) for arc in self.branches]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.base import Result
+from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.storage import check_path, storable
 from zwang.errors import StateError
@@ -178,6 +179,17 @@ class Ensemble(Result):
         """Return rows of states (2n, motions) by their names, in the shape of the arrays."""
         names = (*self.motions[0].coordinates, *self.motions[0].velocities)
         return {name: row.reshape(self.shape) for name, row in zip(names, states, strict=True)}
+
+    def _columns(self) -> Quantities:
+        """Return how the motions ended, along the axes of the arrays that were given."""
+        axes = tuple(f"axis_{k}" for k in range(len(self.shape)))
+        ends = self.end
+        found = {"t": Quantity(axes, np.asarray(ends.pop("t")))}
+        found |= {
+            name: Quantity(axes, np.asarray(value))
+            for name, value in zip(named(list(ends)), ends.values(), strict=True)
+        }
+        return Quantities({**found, "status": Quantity(axes, self.statuses)}, about(self))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "motions": tuple(self.motions)}

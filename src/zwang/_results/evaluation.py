@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.base import Result
+from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.storage import storable
 
 
@@ -78,6 +79,21 @@ class Evaluation(Result):
             or np.shape(value)[axes:] != batch
         ]
         return f"'{wrong[0]}' has not the shape of the batch" if wrong else ""
+
+    def _columns(self) -> Quantities:
+        """Return every quantity over the axes of the batch, by names."""
+        axes = tuple(f"axis_{k}" for k in range(np.ndim(self.regular)))
+        pairs = zip(named(self.coordinates, "acceleration_"), self.accelerations, strict=True)
+        found = {name: Quantity(axes, np.asarray(row)) for name, row in pairs}
+        groups = {"multiplier_": self.multipliers, "gap_": self.gaps, "rate_": self.gap_rates, "energy_": self.energies}
+        for prefix, rows in groups.items():
+            for name, row in zip(named(list(rows), prefix), rows.values(), strict=True):
+                found[name] = Quantity(axes, np.asarray(row))
+        for name, values in zip(named(list(self.slips), "slip_"), self.slips.values(), strict=True):
+            parts = np.atleast_1d(np.asarray(values))
+            for k, row in enumerate(parts):
+                found[name if len(parts) == 1 else f"{name}_{k + 1}"] = Quantity(axes, np.asarray(row))
+        return Quantities({**found, "regular": Quantity(axes, np.asarray(self.regular))}, about(self))
 
     def plot(self, quantity: str | None = None, *, x: Any = None, xlabel: str = "", ax: Any = None) -> Any:
         """Draw one quantity, bars at one state and curves along a batch; return the Axes (extra ``plot``).

@@ -148,8 +148,8 @@ class LimitVerdict:
         "windows": "w 2",
         "costs": "s",
         "floor": "s",
-        "bound": "s",
-        "violation": "s",
+        "bound": "b",
+        "violation": "b",
     }
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -249,6 +249,8 @@ class LimitStudy(Result):
         empty = not len(self.strengths) and self.status is not LimitStatus.UNDECIDED
         if any(item != names[0] for item in names) or not self.realized or empty:
             return "its forces are not those of the same constraints, or it has none"
+        if len(self.bound) not in (0, len(self.strengths)):  # files of the first version have none
+            return "its bounds are not as many as its strengths"
         return "" if set(self.orders) <= set(self.errors) else "it has orders of quantities without errors"
 
     @property

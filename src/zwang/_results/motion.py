@@ -18,6 +18,8 @@ from zwang._numerics.jit import Run, running
 from zwang._progress import Progress
 from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
+from zwang._results.columns import Quantities
+from zwang._results.motion_columns import motion_columns
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import Continuation, Events, ModeSpan, MotionPiece, MotionRows
 from zwang._results.poincare import PoincarePoints
@@ -366,9 +368,8 @@ class Motion(Result):
         film = self.animate()._repr_html_() if self.drawing else ""
         return super()._repr_html_() + film
 
-    def to_xarray(self) -> Any:
-        """Return an xarray.Dataset with rows along 'time' (extra ``io``); a time comes twice where the state jumps."""
-        return motion_pictures.dataset(self)
+    def _columns(self) -> Quantities:
+        return motion_columns(self)
 
     def complete(self) -> Motion:
         """Return the motion as files hold it: with all that follows from its states."""

@@ -141,26 +141,3 @@ def _running_curves(motion: Any, times: Array, states: Mapping[str, Any]) -> Sce
         inside = (states[name] - states[name].min()) / reach if reach > 0 else np.full(len(times), 0.5)
         places[:, k, 0], places[:, k, 1] = 2.0 * part, 0.8 * inside - k
     return Scene(motion.coordinates, places)
-
-
-def dataset(motion: Any) -> Any:
-    """Return the motion as an xarray.Dataset: rows along 'time', which may come twice where the state jumps."""
-    try:
-        import xarray
-    except ImportError:
-        raise DeclarationError("A dataset needs xarray: pip install 'zwang[io]'.") from None
-    variables: dict[str, Any] = {
-        "q": (("time", "coordinate"), motion.q),
-        "v": (("time", "coordinate"), motion.v),
-        "a": (("time", "coordinate"), motion.a),
-    }
-    for group, prefix in (("reactions", "reaction"), ("friction", "friction"), ("work", "work"), ("energy", "energy")):
-        for name, rows in _flat(getattr(motion, group)).items():
-            variables[f"{prefix} {name}"] = (("time",), rows)
-    attributes = {
-        "system": motion.name,
-        "status": motion.status.name,
-        "events": [repr(event) for event in motion.events],
-        **{f"parameter {name}": value for name, value in motion.params.items()},
-    }
-    return xarray.Dataset(variables, {"time": motion.t, "coordinate": list(motion.coordinates)}, attributes)

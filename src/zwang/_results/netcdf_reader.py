@@ -21,7 +21,10 @@ def main(path: str, target: str, room: int, text_room: int, seconds: int) -> Non
     import h5py
     import numpy as np
 
-    with h5py.File(path, "r") as file:
+    with h5py.File(path, "r") as whole:
+        # Other programs read the root; files of the first version have everything there.
+        own = isinstance(whole.get("zwang", getlink=True), h5py.HardLink) and isinstance(whole["zwang"], h5py.Group)
+        file = whole["zwang"] if own else whole
         meta = file.attrs.get("meta")
         if not isinstance(meta, str) or 4 * len(meta) > text_room:
             sys.exit("it has no text that says what it is")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._results.base import Result
+from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.contact_graph import ContactGraph
 from zwang._results.later import WithLater
 from zwang._results.reaction_boxes import Modes, SolutionEnclosure, UndecidedBox
@@ -414,6 +415,23 @@ class Reactions(WithLater, Result):
     def reason(self) -> str:
         """What was not done and why, a budget that is spent among it; the same as `note`."""
         return self.note
+
+    def _columns(self) -> Quantities:
+        """Return one row for each solution: its acceleration, and the modes and forces of the contacts."""
+        rows, n = list(self.solutions), len(self.coordinates)
+        over = ("solution",)
+        motions = np.array([item.acceleration for item in rows], dtype=float).reshape(len(rows), n)
+        found = {name: Quantity(over, motions[:, k]) for k, name in enumerate(named(self.coordinates, "acceleration_"))}
+        for place, name in enumerate(named(self.contacts)):
+            found[f"mode_{name}"] = Quantity(over, np.array([str(item.modes[place]) for item in rows], dtype=np.str_))
+            found[f"normal_{name}"] = Quantity(over, np.array([item.normal[place] for item in rows], dtype=float))
+            forces = np.array([np.ravel(item.tangential[place]) for item in rows], dtype=float)
+            if forces.ndim == 2:
+                for k in range(forces.shape[1]):
+                    label = f"tangential_{name}" if forces.shape[1] == 1 else f"tangential_{name}_{k + 1}"
+                    found[label] = Quantity(over, forces[:, k])
+        found["dimension"] = Quantity(over, np.array([item.dimension for item in rows], dtype=np.int64))
+        return Quantities(found, about(self))
 
     def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the solutions and return the Axes (extra ``plot``).

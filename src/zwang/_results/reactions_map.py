@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.modes import PULLS, Mode
 from zwang._results import storage
 from zwang._results.base import Provenance
+from zwang._results.columns import Quantities, Quantity, Tabular, about, mode_words, named
 from zwang._results.reactions import ReactionsStatus
 from zwang.errors import DeclarationError, nearest
 
@@ -21,7 +22,7 @@ EVENLY = 1e-6
 
 @storage.storable(shapes={})
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ReactionsMap:
+class ReactionsMap(Tabular):
     """How many accelerations the laws allow at each state of a batch.
 
     Attributes
@@ -121,6 +122,35 @@ class ReactionsMap:
         for name, said in by_status.items():
             word[self.codes == list(ReactionsStatus).index(ReactionsStatus[name])] = said
         return word
+
+    def _columns(self) -> Quantities:
+        """Return status, count and what happens over the axes of the batch; forces where a state has one motion."""
+        shape = self.codes.shape
+        axes = [self._called(axis) for axis in range(len(shape))]
+        found = {
+            name: Quantity((axes[axis],), self.values[name])
+            for axis, names in enumerate(self.axes)
+            for name in (axes[axis], *(name for name in names if name != axes[axis]))
+            if name in self.values
+        }
+        statuses = {place: status.name for place, status in enumerate(ReactionsStatus)}
+        over = tuple(axes)
+        own = {"status": Quantity(over, self.codes, words={int(k): statuses[int(k)] for k in np.unique(self.codes)})}
+        own |= {"count": Quantity(over, self.counts), "kind": Quantity(over, self.kinds)}
+        for names, prefix, rows in (
+            (self.coordinates, "acceleration_", self.accelerations),
+            (self.contacts, "normal_", self.normal),
+            (self.contacts, "tangential_", self.tangential),
+            (self.contacts, "mode_", self.modes),
+        ):
+            for name, row in zip(named(names, prefix), rows, strict=True):
+                own[name] = Quantity(over, row, words=mode_words(row) if prefix == "mode_" else {})
+        return Quantities({**own, **found}, about(self))
+
+    def _called(self, axis: int) -> str:
+        """Return the name of an axis: of the first input that varies along it alone."""
+        names = self.axes[axis] if self.axes else ()
+        return names[0] if names else f"axis_{axis}"
 
     def shares(self) -> dict[str, int]:
         """Return the number of states of each status that occurs, by its name."""

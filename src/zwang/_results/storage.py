@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import io
+import importlib.util
 import json
 import pkgutil
 import zipfile
@@ -17,6 +17,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from zwang._outputs import check_output, replacing
+from zwang._results.columns import Quantities, Tabular, netcdf
 from zwang.errors import DeclarationError, printable
 
 FORMAT = 1
@@ -78,8 +79,8 @@ def check_path(path: str | Path) -> Path:
     """Return a path to which a result can be saved; a DeclarationError says why not."""
     words = "results are saved as .npz, or as .nc with the extra io"
     found = check_output(path, endings=(".npz", ".nc"), written=words)
-    if found.suffix == ".nc":
-        _xarray()
+    if found.suffix == ".nc" and importlib.util.find_spec("h5netcdf") is None:
+        raise DeclarationError("netCDF needs h5netcdf: pip install 'zwang[io]', or save as .npz.")
     return found
 
 
@@ -94,7 +95,8 @@ def save(value: Any, path: Path) -> Path:
                 for name, array in {**arrays, "meta": np.array(meta)}.items():
                     write_array(file, name, array)
         else:
-            draft.write_bytes(_netcdf(arrays, meta))
+            shown = value._columns() if isinstance(value, Tabular) else Quantities({})
+            draft.write_bytes(netcdf(shown, arrays, meta))
     return path
 
 
@@ -162,30 +164,3 @@ def known_class(name: Any) -> type:
     if name not in _KNOWN:
         raise DeclarationError(f"The file holds a '{name}', which this version of zwang doesn't know.")
     return _KNOWN[name]
-
-
-def _xarray() -> Any:
-    try:
-        import h5netcdf  # noqa: F401  (xarray finds the engine by name; this says early that it is there)
-        import xarray
-    except ImportError:
-        raise DeclarationError("netCDF needs xarray and h5netcdf: pip install 'zwang[io]', or save as .npz.") from None
-    return xarray
-
-
-def _netcdf(arrays: Mapping[str, Any], meta: str) -> memoryview:
-    """Return a netCDF file as bytes: HDF5 itself takes the process with it where a disk is full."""
-    xarray = _xarray()
-    import h5netcdf
-
-    variables = {}
-    for name, array in arrays.items():
-        stored = array.astype(np.int8) if array.dtype == bool else array
-        attributes = {"dtype": "bool"} if array.dtype == bool else {}
-        variables[name] = ([f"{name}_axis{axis}" for axis in range(array.ndim)], stored, attributes)
-    made = io.BytesIO()
-    with h5netcdf.File(made, "w") as file:
-        store = xarray.backends.H5NetCDFStore(file)
-        xarray.Dataset(variables, attrs={"meta": meta}).dump_to_store(store)
-        store.sync()
-    return made.getbuffer()

@@ -24,14 +24,15 @@ class Files:
 
     Parameters
     ----------
-    out, picture, film, page : path or None
-        For a result, a picture, a film, and a page or anything else.
+    out, table, picture, film, page : path or None
+        For a result, a table of it, a picture, a film, and a page or anything else.
     """
 
     def __init__(
         self,
         *,
         out: Path | None = None,
+        table: Path | None = None,
         picture: Path | None = None,
         film: Path | None = None,
         page: Path | None = None,
@@ -39,6 +40,8 @@ class Files:
         self.failed, self._warned = False, False
         if out is not None:
             check_path(out)
+        if table is not None:
+            check_output(table, endings=(".csv",), written="tables are written as .csv")
         if picture is not None:
             check_output(picture, endings=PICTURES, written="pictures are written as .png, .svg or .pdf")
             matplotlib()

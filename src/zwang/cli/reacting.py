@@ -69,6 +69,7 @@ Examples:
 )
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
+@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the result: .png, .svg or .pdf.")
 @click.option(
     "--what",
@@ -91,6 +92,7 @@ def reactions_(
     slips: tuple[str, ...],
     budget: tuple[str, ...],
     out: Path | None,
+    table: Path | None,
     picture: Path | None,
     what: str,
     json_: bool,
@@ -102,7 +104,7 @@ def reactions_(
     """
     if (follow or slips) and not held:
         raise DeclarationError("--follow and --slip go with --hold, which names the constraints to keep closed.")
-    files = Files(out=out, picture=picture)
+    files = Files(out=out, table=table, picture=picture)
     found = find_model(model)
     compiled = compile(found.system)
     asked = _Question(compiled, found.state, found.params, degrees, inputs_from(driving))
@@ -111,6 +113,7 @@ def reactions_(
         asked.hold(held, follow, values_from(slips, "--slip"))
     result = asked.answer(budget_from(budget))
     files.write(out, result.save)
+    files.write(table, result.to_csv)
     files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set(), what))
     answered = _tell_map(result, asked, json_) if isinstance(result, ReactionsMap) else _tell_one(result, asked, json_)
     files.end(0 if answered else NO_ANSWER)

@@ -59,6 +59,7 @@ PERMILLE = 1000
 @click.option("--most", default=64, show_default=True, help="Motions of a tree at most, where every way is followed.")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the motion: .npz, or .nc with the extra io.")
+@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the motion: .png, .svg or .pdf.")
 @click.option(
     "--show", "shown", multiple=True, help="What --plot draws: positions, velocities, energy, work, reactions, a name."
@@ -86,6 +87,7 @@ def simulate_(
     most: int,
     budget: tuple[str, ...],
     out: Path | None,
+    table: Path | None,
     picture: Path | None,
     shown: tuple[str, ...],
     film: Path | None,
@@ -95,7 +97,7 @@ def simulate_(
 
     Numbers may be expressions such as pi/3. Exit code 1: the motion stopped before its time.
     """
-    files = Files(out=out, picture=picture, film=film)
+    files = Files(out=out, table=table, picture=picture, film=film)
     found = find_model(model)
     system = found.system
     given, values = values_from(state, "--state"), values_from(params, "--param")
@@ -130,6 +132,7 @@ def simulate_(
             **options,
         )
     files.write(out, motion.save)
+    files.write(table, motion.to_csv)
     files.write(picture, lambda path: _draw(motion, path, shown))
     if isinstance(motion, MotionTree):
         if film is not None:

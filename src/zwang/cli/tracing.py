@@ -48,6 +48,7 @@ Examples:
 @click.option("--seed", default=0, show_default=True, help="Of the random starts.")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
+@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the space: .png, .svg or .pdf.")
 @click.option("--axes", "chosen", metavar="X,Y", help="With --plot: the two coordinates to draw.")
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
@@ -62,6 +63,7 @@ def trace_(
     seed: int,
     budget: tuple[str, ...],
     out: Path | None,
+    table: Path | None,
     picture: Path | None,
     chosen: str | None,
     json_: bool,
@@ -75,7 +77,7 @@ def trace_(
     pair = [name.strip() for name in chosen.split(",")] if chosen is not None else []
     if chosen is not None and len(pair) != 2:
         raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
-    files = Files(out=out, picture=picture)
+    files = Files(out=out, table=table, picture=picture)
     found = find_model(model)
     box = box_from(sides, "--box")
     t = None if instant is None else number(instant, "--time")
@@ -91,6 +93,7 @@ def trace_(
         inputs=inputs_from(driving),
     )
     files.write(out, space.save)
+    files.write(table, space.to_csv)
     files.write(picture, lambda path: _draw(space, path, pair))
     if json_:
         print_json(summary(space))
