@@ -262,3 +262,40 @@ def test_a_pair_that_cannot_touch_says_which_can() -> None:
         arm.contact("s", "r").system()
 
     refused("a Cylinder with a Box is not supported. Supported are", both)
+
+
+def test_wrench_of_a_joint_is_the_same_in_both_coordinates_and_carries_the_weight() -> None:
+    arm = zw.Bodies("arm", gravity=(0, 0, -10))
+    arm.body("a", mass=1, inertia=(0.1, 0.12, 0.15), at=(0.5, 0, 0))
+    arm.body("b", mass=2, inertia=(0.2, 0.12, 0.15), at=(1.5, 0, 0.1))
+    arm.revolute("h", "ground", "a", at=(0, 0, 0), axis=(0, 1, 0)).motor("h", "3*cos(t)")
+    arm.universal("u", "a", "b", at=(1, 0, 0), axes=((0, 0, 1), (1, 0, 0)), damping=(0.1, 0.2))
+    state = {"h": 0.3, "u_1": 0.2, "u_2": 0.5, "v_h": 0.1, "v_u_1": 0.7, "v_u_2": -0.3}
+    placed: dict[str, float] = {}
+    for body in ("a", "b"):
+        pose = arm.pose(body, state)
+        placed |= arm.place(body, at=pose.position, turned=pose.rotation, velocity=pose.velocity, spin=pose.spin)
+    joint = zw.simulate(arm.system(), state, until=0.05)
+    cartesian = zw.simulate(arm.system(coordinates="cartesian"), placed, until=0.05)
+    for name in ("h", "u"):
+        first, second = joint.wrench(name), cartesian.wrench(name)
+        np.testing.assert_allclose(first[0], second[0], atol=1e-9)
+        np.testing.assert_allclose(first[-1], second[-1], atol=1e-6)
+    # Newton and Euler: what the hinge exerts is the rate of momentum less the weight; about its axis, the motor.
+    assert abs(joint.wrench("h")[0] @ [0, 0, 0, 0, 1, 0] - 3.0) < 1e-9
+    h = 1e-4
+    momenta = [sum(m * arm.pose(body, joint.at(t)).velocity for body, m in (("a", 1), ("b", 2))) for t in (0, h, 2 * h)]
+    rate = (-3 * momenta[0] + 4 * momenta[1] - momenta[2]) / (2 * h)
+    np.testing.assert_allclose(joint.wrench("h")[0, :3], rate + np.array([0, 0, 30]), atol=1e-4)
+    with pytest.raises(zw.DeclarationError, match="no joint 'k'"):
+        joint.wrench("k")
+
+
+def test_a_law_given_as_a_function_is_kept_in_files(tmp_path: Any) -> None:
+    ball = zw.Bodies("ball").body("ball", mass=1, inertia=(1, 1, 1), at=(0, 0, 1))
+    ball.shape("skin", on="ball", form=zw.shapes.Sphere(1))
+    ball.shape("floor", on="ground", form=zw.shapes.HalfSpace((0, 0, 1)))
+    ball.contact("skin", "floor", friction=lambda slip: zw.Coulomb(0.2, slip=slip, static=0.3), name="touch")
+    system = ball.system()
+    system.save(tmp_path / "ball.toml")
+    assert zw.load(tmp_path / "ball.toml") == system

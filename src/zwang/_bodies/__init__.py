@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zwang._bodies.builder import Bodies, built
+from zwang._bodies.builder import Bodies, built, rebuilt
 from zwang._bodies.placing import BodyPose
 from zwang._bodies.robots import Robot, load_robot
 
-__all__ = ["Bodies", "BodyPose", "Robot", "built", "load_robot"]
+__all__ = ["Bodies", "BodyPose", "Robot", "built", "load_robot", "rebuilt"]

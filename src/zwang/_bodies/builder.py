@@ -455,6 +455,16 @@ class Bodies:
             )
 
 
+def rebuilt(system: System) -> Bodies:
+    """Return the builder of a system of bodies, told again."""
+    assert system.tree is not None
+    made = Bodies(system.tree.name)
+    made._values = Values({item.name: item for item in (*system.parameters, *system.inputs)})
+    made.gravity = system.tree.gravity
+    written.tell(made, system.tree.told)
+    return made
+
+
 def built(plain: Mapping[str, Any], symbols: Mapping[str, Any]) -> System:
     """Return the system that the tables of a model file tell of; `symbols` are parameters by their names."""
     made = Bodies(plain["name"])

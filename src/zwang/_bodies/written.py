@@ -82,10 +82,7 @@ def _option(key: str, item: Any) -> Any:
 
 def _contact(item: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"name": item.name, "first": item.first, "second": item.second}
-    if callable(item.friction):
-        # A law of one's own is known by what it makes of the slip; the constraints of the system have it.
-        found["friction"] = "law"
-    elif item.friction is not None:
+    if item.friction is not None and not callable(item.friction):
         found["friction"] = _nested(item.friction)
     if item.restitution is not None:
         found["restitution"] = to_text(item.restitution)

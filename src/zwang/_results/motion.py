@@ -246,6 +246,29 @@ class Motion(Result):
             made: Array = self.source.values(self, what, states)
         return made if at is None or np.ndim(at) else made[0]
 
+    def wrench(self, joint: str) -> Array:
+        """Return force and moment that a joint exerts on its second body, (rows, 6) [N, N m].
+
+        In the axes of the ground, at the place of the joint that its first body carries; everything that goes through
+        the joint counts, its motor, spring, damper and limits too. The same in both kinds of coordinates; nan where it
+        is not determined.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> lamp = zw.Bodies("lamp", gravity=(0, 0, -10)).body("lamp", mass=2, inertia=(1, 1, 1), at=(0, 0, -1))
+        >>> lamp = lamp.revolute("hook", "ground", "lamp", axis=(0, 1, 0))
+        >>> zw.simulate(lamp.system(), {"hook": 0, "v_hook": 0}, until=0.1).wrench("hook")[-1].round(9) + 0.0
+        array([ 0.,  0., 20.,  0.,  0.,  0.])
+        """
+        if self.source is None:
+            raise DeclarationError(
+                f"{self.name}: a motion from a file has no system to compute a wrench with. Simulate it again."
+            )
+        with running(Run(self.provenance.tier)):
+            made: Array = self.source.wrench(self, joint)
+        return made
+
     @property
     def end(self) -> dict[str, Any]:
         """The last state, from which `simulate` can go on."""

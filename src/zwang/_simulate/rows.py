@@ -23,6 +23,7 @@ from zwang._simulate.moment import Stop
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.timestepping import Steps
 from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
+from zwang._simulate.wrenches import wrench
 
 Array = NDArray[np.float64]
 NEGLIGIBLE = 1e-3
@@ -108,6 +109,10 @@ class RowSource:
     def values(self, motion: Motion, what: Any, states: tuple[Array, Array, Array]) -> Array:
         """Return a quantity at states; see `Motion.values`."""
         return quantities(self.ground, motion.drawing.get("points", {}), what, states)
+
+    def wrench(self, motion: Motion, joint: str) -> Array:
+        """Return what a joint exerts; see `Motion.wrench`."""
+        return wrench(self.ground.model.system, motion, joint)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
@@ -297,6 +302,10 @@ class StepRows:
     def values(self, motion: Motion, what: Any, states: tuple[Array, Array, Array]) -> Array:
         """Return a quantity at states; see `Motion.values`."""
         return quantities(self.ground, motion.drawing.get("points", {}), what, states)
+
+    def wrench(self, motion: Motion, joint: str) -> Array:
+        """Return what a joint exerts; see `Motion.wrench`."""
+        return wrench(self.ground.model.system, motion, joint)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the steps."""
