@@ -464,3 +464,12 @@ def test_a_switch_has_its_saltation_matrix() -> None:
     ]
     states = [np.concatenate([one.q[-1], one.v[-1]]) for one in ends]
     assert slope == pytest.approx((states[0] - states[1]) / 2e-4, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3, 1e9])
+def test_units_of_length_change_nothing(unit: float) -> None:
+    start = {"x": -unit, "y": 0.0, "v_x": 2 * unit, "v_y": 0.0}
+    motion = zw.simulate(hook(), start, until=2.0)
+    assert [event.kind for event in motion.events] == ["switch"] and motion.v[-1] == pytest.approx([1.5 * unit] * 2)
+    early = hook().replace(events=[zw.Event(zw.t - 0.25, then=zw.Switch(on="hook"), name="early")])
+    assert zw.simulate(early, start, until=2.0).status.name == "CHOICE"

@@ -15,12 +15,12 @@ from zwang._declare.switches import Event, Reaction, Reset, Switch
 from zwang._kernels import Terms
 from zwang._numerics.contact.admission import Standing
 from zwang._numerics.contact.modes import Mode, Side
-from zwang._numerics.contact.table import ContactTable
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.impacts import resolve_impact
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
-from zwang._simulate.admission import ADMITTED, EXACT, NEARLY, ZERO_AT_EVENT, look, standing_at
+from zwang._simulate.admission import ADMITTED, NEARLY, ZERO_AT_EVENT, look, standing_at
 from zwang._simulate.ground import measured_in
 from zwang._simulate.impact import UnsoundRestitutionError, impact_problem, outcomes_of, strike
 from zwang._simulate.moment import (
@@ -161,12 +161,12 @@ def _reset(
         return stopped_at(moment, MotionStatus.CHOICE, reason)
     after = moment.but(v=v)
     terms = terms_at(context, after)
-    found = standing_at(context, terms, moment.q, v, _tolerance(context))
-    for number, place in enumerate(context.table.places):
+    for place in context.table.places:
         if place.normal < 0 or place.name in later or (place.one_sided and place.on_position):
             continue
         rate = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
-        if abs(rate) > found.still[number, 0] and (rate < 0 or not place.one_sided):
+        still = _tolerance(context) * _sizes(context, after, terms, place)[1]
+        if abs(rate) > still and (rate < 0 or not place.one_sided):
             reason = (
                 f"At t = {moment.t:.12g} the Reset of event '{event.name}' violates constraint '{place.name}', whose "
                 f"rate would be {rate:.3g}. Reset all velocities that it ties together, or switch it off first: "
@@ -188,6 +188,17 @@ def _jump(terms: Terms, event: Event, before: Array, after: Array, impulses: dic
         "energy_change": float(0.5 * (after - before) @ mass @ (after + before)),
         "event": str(event.name),
     }
+
+
+def _sizes(context: Context, moment: Moment, terms: Terms, place: ContactPlace) -> tuple[float, float]:
+    """Return the sizes of a constraint's value and rate: of its terms, now and on the way so far; angles have 1."""
+    row = np.abs(terms.rows[place.normal, :, 0])
+    far, fast, _ = moment.memory.sizes
+    turns = np.array([float(item.angle) for item in context.model.system.coordinates])
+    speed = np.maximum(np.abs(moment.v), fast)
+    reach = np.maximum(np.maximum(np.abs(moment.q), far), turns) + speed * abs(moment.t - moment.memory.begun)
+    own = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
+    return float(row @ reach), float(row @ speed) + abs(own - float(terms.rows[place.normal, :, 0] @ moment.v))
 
 
 def _tolerance(context: Context) -> float:
@@ -224,17 +235,16 @@ def _out_of_place(
     context: Context, moment: Moment, terms: Terms, event: Event, fresh: Sequence[int]
 ) -> Transition | None:
     """Return a stop where a constraint on positions can't be switched on, with how far it is missed."""
-    found = standing_at(context, terms, moment.q, moment.v, _tolerance(context))
-    for number in fresh:
-        place = context.table.places[number]
+    for place in (context.table.places[number] for number in fresh):
         if place.normal < 0 or not place.on_position:
             continue
         off = float(terms.value[place.normal, 0])
-        if off < -found.near[number, 0] or (not place.one_sided and off > found.near[number, 0]):
+        near = _tolerance(context) * _sizes(context, moment, terms, place)[0]
+        if off < -near or (not place.one_sided and off > near):
             needed = "not negative" if place.one_sided else "zero"
             reason = (
                 f"At t = {moment.t:.12g} event '{event.name}' switches '{place.name}' on where its expression is "
-                f"{off:.6g}; it must be {needed} there (tol {found.near[number, 0]:.1e}). Let the event wait for it: "
+                f"{off:.6g}; it must be {needed} there (tol {near:.1e}). Let the event wait for it: "
                 "Event(the expression of that constraint, then=...)."
             )
             return stopped_at(moment, MotionStatus.CHOICE, reason, (), place.name)
@@ -247,7 +257,7 @@ def _settled(context: Context, moment: Moment, terms: Terms, fresh: Sequence[int
     off = [float(terms.value[places[n].normal, 0]) for n in fresh if places[n].side is Side.BILATERAL]
     worst = float(np.abs(off).max(initial=0.0))
     held = [place.normal for place in places if place.side is Side.BILATERAL and place.on_position]
-    if worst <= EXACT or not held:
+    if worst == 0.0 or not held:
         return moment
     q, _ = landed(context.conditions(moment.t, held), moment.q, moment.v, rounds=3, cut=NEARLY)
     return moment.but(q=q)
@@ -270,7 +280,7 @@ def _caught(setting: Setting, event: Event, fresh: Sequence[int]) -> tuple[Setti
         place = places[number]
         rate = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
         lacks = rate < 0 and not place.on_position if place.one_sided else place.side is Side.BILATERAL
-        if lacks and abs(rate) > found.still[number, 0]:
+        if lacks and abs(rate) > ZERO_AT_EVENT * _sizes(context, moment, terms, place)[1]:
             plastic.append(number)
     if not plastic:
         held = [place.normal for place in places if place.side is Side.BILATERAL]
