@@ -26,6 +26,7 @@ from zwang._results.equilibria import (
     EquilibriumSpecial,
 )
 from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, PathStatus, Sheets, SurfacePath, SurfaceSheet
 from zwang._results.limit import (
     LimitStatus,
     LimitStudy,
@@ -51,8 +52,10 @@ from zwang._results.reactions import (
 from zwang._results.reactions_map import ReactionsMap
 from zwang._results.sensitivity import Fit, FitStatus, Sensitivity, SensitivityStatus
 from zwang._results.study import Failure, Study, StudyStatus
+from zwang._results.surface import SpacePiece, SurfaceMesh
 
 __all__ = [
+    "Assembly",
     "Asymptotics",
     "AsymptoticsStatus",
     "Branch",
@@ -78,6 +81,9 @@ __all__ = [
     "Failure",
     "Fit",
     "FitStatus",
+    "FoldCurve",
+    "FoldPoint",
+    "Folds",
     "Growth",
     "HalfBranch",
     "LimitStatus",
@@ -92,6 +98,7 @@ __all__ = [
     "MotionTree",
     "MotionTreeStatus",
     "Order",
+    "PathStatus",
     "PoincarePoints",
     "Provenance",
     "Reactions",
@@ -104,12 +111,17 @@ __all__ = [
     "Result",
     "Sensitivity",
     "SensitivityStatus",
+    "Sheets",
     "SingularPoint",
     "Solution",
     "SolutionEnclosure",
+    "SpacePiece",
     "Stratum",
     "Study",
     "StudyStatus",
+    "SurfaceMesh",
+    "SurfacePath",
+    "SurfaceSheet",
     "Threshold",
     "TraceStatus",
     "UndecidedBox",

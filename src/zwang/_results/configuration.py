@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from zwang._results.base import Result, drawing_of
 from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
+from zwang._results.configuration_text import point_line, text_of
+from zwang._results.folds import Assembly, Folds, Sheets, SurfacePath
 from zwang._results.storage import storable
-from zwang._results.surface import SpacePiece, SurfaceMesh, piece_line
-from zwang._results.wording import counted, number
+from zwang._results.surface import SpacePiece, SurfaceMesh
 from zwang.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -34,8 +36,6 @@ __all__ = [
     "TraceStatus",
 ]
 Array = NDArray[np.float64]
-MOST_LINES = 12
-"""Of points, arcs and strata each, in a summary."""
 POINTS_OF_AN_ARC = 201
 """In tables; `Branch.state` gives any other."""
 FRAMES = 240
@@ -179,6 +179,8 @@ class ConfigurationSpace(Result):
         Where the dimension is two: the triangles.
     pieces : tuple of SpacePiece
         The maximal parts of one dimension and multiplicity that hang together.
+    declared : mapping
+        Of surfaces: the declaration of the system, as a model file holds it, so that folds can be solved for.
     unseen : float
         Of a sampled search: the estimated number of components that no start has met, from how often the others were
         met (Chao 1984); nan where curves were not sampled.
@@ -208,6 +210,7 @@ class ConfigurationSpace(Result):
     unseen: float = float("nan")
     surface: SurfaceMesh | None = None
     pieces: tuple[SpacePiece, ...] = ()
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
     def _columns(self) -> Quantities:
         """Return points along the arcs, each with the number of its arc and the length from its start."""
@@ -255,6 +258,65 @@ class ConfigurationSpace(Result):
     def curves(self) -> tuple[tuple[Branch, ...], ...]:
         """Maximal smooth paths through crossings and tangencies, each as the tuple of its arcs in order."""
         return tuple(tuple(self.branches[number] for number in path) for path in self.paths)
+
+    def _folded(self, onto: Any) -> Any:
+        """Return the surface over two quantities, made once for each pair of them."""
+        made = self.__dict__.setdefault("_folds", {})
+        key = str(onto)
+        if key not in made:
+            made[key] = importlib.import_module("zwang._trace.folds").FoldedSurface(self, onto)
+        return made[key]
+
+    def folds(self, onto: Any) -> Folds:
+        """Return the curves on which the projection onto two quantities is no local diffeomorphism.
+
+        Parameters
+        ----------
+        onto : pair of coordinates, names or expressions
+            The inputs of a mechanism, or the place of its tool.
+
+        Returns
+        -------
+        Folds
+            A sequence of curves, each with `states`, `closed`, `cusps`, `crossings`, `kinks` and `collapsed`.
+        """
+        found: Folds = self._folded(onto).folds
+        return found
+
+    def sheets(self, onto: Any) -> Sheets:
+        """Return the pieces of the surface between folds, the largest first; `sheets.of(state)` is that of a state.
+
+        Parameters
+        ----------
+        onto : pair of coordinates, names or expressions
+        """
+        found: Sheets = self._folded(onto).sheets
+        return found
+
+    def over(self, onto: Any, values: Any, *, search: str = "sampled") -> list[Assembly]:
+        """Return every configuration over given values of two quantities, each with its sheet.
+
+        Parameters
+        ----------
+        onto : pair of coordinates, names or expressions
+        values : pair of numbers
+        search : {'sampled', 'exhaustive'}
+            From the mesh; or checked by subdivision with proofs, in the box of the space.
+        """
+        found: list[Assembly] = importlib.import_module("zwang._trace.assembled").assemblies(self, onto, values, search)
+        return found
+
+    def path(self, start: Any, end: Any, avoid: Any = None) -> SurfacePath:
+        """Return a path on the surface between two states.
+
+        Parameters
+        ----------
+        start, end : states
+        avoid : Folds, optional
+            Folds that it must not cross, as `folds` returns them.
+        """
+        found: SurfacePath = importlib.import_module("zwang._trace.surface_path").path(self, start, end, avoid)
+        return found
 
     def plot(
         self, x: str | None = None, y: str | None = None, *, ax: Any = None, colour: str = "arc", legend: bool = True
@@ -330,107 +392,6 @@ class ConfigurationSpace(Result):
 
     def __repr__(self) -> str:
         return text_of(self)
-
-
-def text_of(space: ConfigurationSpace) -> str:
-    """Return the summary: one line for the whole, one for each singular point."""
-    head = f"ConfigurationSpace of '{space.name}': "
-    if space.status.name == "EMPTY":
-        return "\n".join([f"{head}EMPTY. {space.status.value}", *(f"  {note}" for note in space.notes)])
-    parts = [f"dimension {space.dimension}"]
-    if space.branches:
-        parts.append(f"{counted(len(space.branches), 'arc')} in {counted(len(space.paths), 'smooth curve')}")
-    if space.points:
-        parts.append(counted(len(space.points), "isolated configuration"))
-    parts.append(counted(space.components, "component"))
-    parts.append(counted(len(space.singular_points), "singular point"))
-    lines = [head + ", ".join(parts)]
-    lines += [f"  {piece_line(piece)}" for piece in space.pieces[:MOST_LINES] if piece.dimension == 2]
-    lines += [f"  {point_line(point, space.coordinates)}" for point in space.singular_points[:MOST_LINES]]
-    if len(space.singular_points) > MOST_LINES:
-        lines.append(f"  ... and {len(space.singular_points) - MOST_LINES} more singular points")
-    for item in space.local_types[:MOST_LINES]:
-        values = ", ".join(number(float(item.state[name])) for name in space.coordinates[:6])
-        lines.append(f"  at ({values}{', ...' if len(space.coordinates) > 6 else ''}) {item.kind}: {item.sentence}")
-    doubled = [arc for arc in space.branches if arc.multiplicity > 1]
-    lines += [f"  arc {arc.number} has multiplicity {arc.multiplicity}" for arc in doubled[:MOST_LINES]]
-    if space.status.name == "UNFINISHED":
-        lines.append(f"  {space.status.value}")
-    lines += [f"  {note}" for note in (*space.notes, space.reason) if note]
-    lines.append(f"  residual {float(space.residual):.1e}, {'complete' if space.complete else 'sampled, not complete'}")
-    return "\n".join(lines)
-
-
-def point_line(point: SingularPoint, coordinates: Sequence[str]) -> str:
-    """Return one singular point in words."""
-    names = ", ".join(coordinates[:6]) + (", ..." if len(coordinates) > 6 else "")
-    values = [number(float(point.state[name])) for name in coordinates[:6]]
-    at = f"{names} = ({', '.join(values)}{', ...' if len(coordinates) > 6 else ''})"
-    return f"{_kind(point)} at {at}{_slopes(point, coordinates)}"
-
-
-def _kind(point: SingularPoint) -> str:
-    if point.kind == "crossing":
-        return f"crossing of {point.curves} branches"
-    if point.kind == "tangency":
-        if np.ndim(point.order) == 0:
-            return f"tangency of order {point.order}"
-        top = np.asarray(point.order)
-        return f"tangency of {point.curves} branches, order up to {number(float(top[np.isfinite(top)].max()))}"
-    if point.kind == "isolated":
-        return "isolated point"
-    if point.kind == "cone":
-        return f"cone of signature {point.signature}"
-    if point.kind == "higher" and not point.branches:
-        return "higher singular point"
-    if point.kind == "higher":
-        return f"higher singular point with {len(point.branches)} half-branches"
-    return point.kind
-
-
-def _slopes(point: SingularPoint, coordinates: Sequence[str]) -> str:
-    """Return the slopes of the branches in two coordinates, as a person writes them."""
-    if len(coordinates) != 2 or not len(point.tangents) or len(point.tangents) > 4:
-        return ""
-    found = [number(float(y / x)) if abs(x) > 1e-12 else "infinite" for x, y in np.asarray(point.tangents)]
-    if point.kind == "tangency" or len(set(found)) == 1:
-        found = found[:1]
-    return f", slope{'s' if len(found) > 1 else ''} {', '.join(found)}"
-
-
-def summary(space: Any) -> dict[str, Any]:
-    """Return the main facts of a space as plain data, for JSON."""
-    return {
-        "name": space.name,
-        "status": space.status.name,
-        "dimension": space.dimension,
-        "arcs": len(space.branches),
-        "curves": len(space.paths),
-        "components": space.components,
-        "complete": space.complete,
-        "residual": float(space.residual),
-        "singular_points": [
-            {
-                "kind": point.kind,
-                "order": point.order,
-                "at": {name: float(point.state[name]) for name in space.coordinates},
-                "tangents": point.tangents,
-                "half_branches": len(point.branches),
-            }
-            for point in space.singular_points
-        ],
-        "branches": [
-            {
-                "length": arc.length,
-                "closed": arc.closed,
-                "multiplicity": arc.multiplicity,
-                "component": arc.component,
-                "ends": [end.kind for end in arc.ends],
-            }
-            for arc in space.branches
-        ],
-        "notes": list(space.notes),
-    }
 
 
 def _drawing(space: ConfigurationSpace, drawing: Any) -> Any:

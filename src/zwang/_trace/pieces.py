@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._declare.plain import to_dict
 from zwang._numerics.surfaces import growth
 from zwang._numerics.surfaces.cut import Mesh, areas, between, in_order
 from zwang._numerics.surfaces.glue import Glued
@@ -62,6 +63,7 @@ def assembled(
         pieces=tuple(pieces),
         components=len(pieces),
         singular_points=tuple(points),
+        declared=to_dict(e.system),
         residual=float(np.abs(f).max(initial=0.0)),
         reason=reason or space.reason,
     )

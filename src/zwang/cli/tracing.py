@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from zwang._plot import new_figure
-from zwang._results.configuration import ConfigurationSpace, TraceStatus, summary
+from zwang._results.configuration import ConfigurationSpace, TraceStatus
+from zwang._results.configuration_text import summary
 from zwang._trace import trace
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model

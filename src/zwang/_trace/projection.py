@@ -1,0 +1,266 @@
+"""A surface over two quantities: where the projection onto them loses rank, as bordered systems.
+
+At a point, V are orthonormal rows that span the gradients of the constraints and P the gradients of the quantities.
+The projection is no local diffeomorphism where A = (V; P) is singular. With u A = 0 = A w the smallest singular value
+g of A has the gradient u A' w, so that a fold is f = 0, g = 0; a cusp is where w, which the projection annihilates, is
+tangent to the fold: g' w = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from zwang import _expressions
+from zwang._declare.files import from_dict
+from zwang._declare.symbols import Coordinate
+from zwang._numerics.surfaces.cut import between
+from zwang._trace.formulas import Formulas, exact_equations, numeric
+from zwang.errors import DeclarationError, StateError, nearest
+
+Array = NDArray[np.float64]
+TURN = 2 * np.pi
+NEWTON = 30
+KINKS = 200
+"""Starts from which lengths that are zero are looked for."""
+
+
+class ProjectionRank(NamedTuple):
+    """Of many points: residuals of constraints, A, its singular values and null vectors, the gradient of the least."""
+
+    f: Array
+    A: Array
+    sizes: Array
+    u: Array
+    w: Array
+    slope: Array
+
+
+class Projection:
+    """A surface of a space, with the functions that its projection onto two quantities needs."""
+
+    def __init__(self, space: Any, onto: Any) -> None:
+        self.space = space
+        self.system = from_dict(space.declared)
+        self.names = space.coordinates
+        self.n = len(self.names)
+        self.periods = np.where(np.array(space.angles), TURN, 0.0)
+        exact = exact_equations(self.system, space.params, space.t)
+        q, self.m = exact.coordinates, len(exact.values)
+        self.quantities = quantities_of(self.system, space, onto)
+        self.onto = tuple(str(item) for item in self.quantities)
+        put = self._numbers()
+        phi = [self.system.expanded(item).xreplace(put) for item in self.quantities]
+        powers = {part for item in phi for part in item.atoms(sp.Pow) if part.exp == sp.Rational(1, 2)}
+        self.roots = [part.base for part in sorted(powers, key=str) if part.base.free_symbols]
+        slopes = [sp.diff(item, symbol) for item in phi for symbol in q]
+        first = [*exact.values, *exact.jacobian, *phi, *slopes]
+        bent = [sp.diff(exact.jacobian[i, j], symbol) for i in range(self.m) for j in range(self.n) for symbol in q]
+        second = [*bent, *(sp.diff(item, symbol) for item in slopes for symbol in q)]
+        self._first = numeric(Formulas(first, q, self.system.name))
+        self._second = numeric(Formulas(second, q, self.system.name))
+        # An angle as a quantity is met again after a full turn.
+        self.turns = np.array(
+            [TURN if isinstance(item, Coordinate) and item.angle else 0.0 for item in self.quantities]
+        )
+
+    def _numbers(self) -> dict[Any, Any]:
+        values = {symbol: sp.Float(self.space.params[symbol.name], 17) for symbol in self.system.parameters}
+        return {symbol: sp.Rational(float(value)) for symbol, value in values.items()}
+
+    def first(self, q: Array) -> tuple[Array, Array, Array, Array]:
+        """Return f (b, m), its rows (b, m, n), the quantities (b, 2) and their rows (b, 2, n) at q (b, n)."""
+        m, n, out = self.m, self.n, self._first(np.asarray(q).T).T
+        f, rows, phi, slopes = np.split(out, np.cumsum([m, m * n, 2]), axis=1)
+        return f, rows.reshape(len(q), m, n), phi, slopes.reshape(len(q), 2, n)
+
+    def second(self, q: Array) -> tuple[Array, Array]:
+        """Return second derivatives of the constraints (b, m, n, n) and of the quantities (b, 2, n, n)."""
+        m, n, out = self.m, self.n, self._second(np.asarray(q).T).T
+        return out[:, : m * n * n].reshape(len(q), m, n, n), out[:, m * n * n :].reshape(len(q), 2, n, n)
+
+    def values(self, q: Array) -> Array:
+        """Return the quantities at q (b, n)."""
+        return self.first(q)[2]
+
+    def tangents(self, q: Array) -> tuple[Array, Array]:
+        """Return bases of the tangent planes (b, 2, n) and the determinant of the projection in them (b,)."""
+        _, rows, _, slopes = self.first(q)
+        right = _svd(rows)[2]
+        T = right[:, self.n - 2 :]
+        D = np.einsum("bpj,baj->bpa", slopes, T)
+        return T, D[:, 0, 0] * D[:, 1, 1] - D[:, 0, 1] * D[:, 1, 0]
+
+    def rank(self, q: Array) -> ProjectionRank:
+        """Return what is known of A at q (b, n)."""
+        f, rows, _, slopes = self.first(q)
+        bent, curved = self.second(q)
+        left, sizes, right = _svd(rows)
+        r = self.n - 2
+        mix = np.swapaxes(left[:, :, :r], 1, 2) / np.maximum(sizes[:, :r, None], 1e-300)
+        A = np.concatenate([right[:, :r], slopes], axis=1)
+        U, S, W = _svd(A)
+        u, w = U[:, :, -1], W[:, -1]
+        slope = np.einsum("br,brm,bmjk,bj->bk", u[:, :r], mix, bent, w) + np.einsum(
+            "bp,bpjk,bj->bk", u[:, r:], curved, w
+        )
+        return ProjectionRank(np.einsum("brm,bm->br", mix, f), A, S, u, w, slope)
+
+    def onto_folds(self, q: Array) -> Array:
+        """Return points of folds next to q (b, n), by Newton's method on the bordered system."""
+
+        def step(q: Array) -> Array:
+            here = self.rank(q)
+            M = np.concatenate([here.A[:, : self.n - 2], here.slope[:, None]], axis=1)
+            return _least(M, np.concatenate([here.f, here.sizes[:, -1:]], axis=1))
+
+        return newton(q, step, 0.3)
+
+    def turning(self, q: Array) -> tuple[Array, Array]:
+        """Return g' w at points of folds, and the normals of their images (b, 2), whose signs belong together."""
+        here = self.rank(q)
+        return np.einsum("bk,bk->b", here.slope, here.w), here.u[:, self.n - 2 :]
+
+    def onto_surface(self, q: Array) -> Array:
+        """Return points of the surface next to q (b, n)."""
+
+        def step(q: Array) -> Array:
+            f, rows, _, _ = self.first(q)
+            return _least(rows, f, 1e-9)
+
+        return newton(q, step, 0.5) if self.m else q
+
+    def over(self, q: Array, values: Array) -> tuple[Array, Array]:
+        """Return configurations over values, from starts (b, n), and how far each misses them."""
+
+        def step(q: Array) -> Array:
+            f, rows, phi, slopes = self.first(q)
+            miss = between(values, phi, self.turns)
+            return _least(np.concatenate([rows, slopes], axis=1), np.concatenate([f, miss], axis=1), 1e-12)
+
+        q = newton(q, step, 0.5)
+        f, _, phi, _ = self.first(q)
+        missed = np.abs(between(values, phi, self.turns) / np.maximum(np.abs(values), 1.0)).max(axis=1)
+        return q, np.maximum(np.abs(f).max(axis=1, initial=0.0), missed)
+
+    def kinks(self, q: Array) -> Array:
+        """Return the configurations next to starts (b, n) at which a length in the quantities is zero."""
+        found = [q[:0]]
+        for base in self.roots:
+            evaluate = numeric(
+                Formulas([base, *self._slopes(base), *self._bends(base)], self.system.coordinates, "onto")
+            )
+
+            def step(q: Array, evaluate: Any = evaluate) -> Array:
+                out = evaluate(q.T).T
+                f, rows, _, _ = self.first(q)
+                T = _svd(rows)[2][:, self.n - 2 :]
+                bent = np.einsum("baj,bjk->bak", T, out[:, 1 + self.n :].reshape(len(q), self.n, self.n))
+                flat = np.einsum("baj,bj->ba", T, out[:, 1 : 1 + self.n])
+                return _least(np.concatenate([rows, bent], axis=1), np.concatenate([f, flat], axis=1))
+
+            values = evaluate(q.T)[0]
+            some = newton(q[np.argsort(values)[:KINKS]], step, 0.5)
+            size = float(np.abs(values).max(initial=1e-300))
+            found.append(some[np.isfinite(some).all(axis=1) & (np.abs(evaluate(some.T)[0]) < 1e-14 * size)])
+        return np.concatenate(found)
+
+    def _slopes(self, expr: Any) -> list[Any]:
+        return [sp.diff(expr, symbol) for symbol in self.system.coordinates]
+
+    def _bends(self, expr: Any) -> list[Any]:
+        return [sp.diff(item, symbol) for item in self._slopes(expr) for symbol in self.system.coordinates]
+
+    def flat(self, q: Array) -> Array:
+        """Return points at which both quantities are stationary next to q, by least squares; those that arrive."""
+        r = self.n - 2
+
+        def step(q: Array) -> Array:
+            f, rows, _, slopes = self.first(q)
+            bent, curved = self.second(q)
+            left, sizes, right = _svd(rows)
+            mix = np.swapaxes(left[:, :, :r], 1, 2) / np.maximum(sizes[:, :r, None], 1e-300)
+            V, T = right[:, :r], right[:, r:]
+            normal = np.einsum("brm,bmjk,baj,bck->brac", mix, bent, T, T)
+            M = np.einsum("bpjk,baj,bck->bpac", curved, T, T) - np.einsum("bpj,brj,brac->bpac", slopes, V, normal)
+            P = np.einsum("bpj,baj->bpa", slopes, T)
+            y = _least(M.reshape(len(q), 4, 2), P.reshape(len(q), 4))
+            return np.asarray(np.einsum("ba,baj->bj", y, T) - np.einsum("brj,brm,bm->bj", V, mix, f))
+
+        q = newton(q, step, 0.3)
+        P = np.einsum("bpj,baj->bpa", self.first(q)[3], self.tangents(q)[0])
+        good = np.isfinite(q).all(axis=1) & (np.abs(P).max(axis=(1, 2)) < 1e-9)
+        return np.asarray(q[good])
+
+    def place(self, state: Any, what: str) -> Array:
+        """Return the coordinates of a state that satisfies the constraints."""
+        given = {getattr(key, "name", str(key)): value for key, value in dict(state).items()}
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise DeclarationError(f"{self.space.name}: {what} has no value for '{missing[0]}'.")
+        q = np.array([float(given[name]) for name in self.names])
+        f = self.first(q[None])[0]
+        if np.abs(f).max(initial=0.0) > 1e-8:
+            raise StateError(
+                f"{self.space.name}: {what} is off the constraints by {np.abs(f).max():.1e} (tol 1e-08). Use "
+                "Model.project."
+            )
+        return q
+
+
+def newton(q: Array, step: Callable[[Array], Array], longest: float) -> Array:
+    """Return points (b, n) after steps that are at most so long; those that stand still are not asked again."""
+    q, left = np.array(q, dtype=float), np.arange(len(q))
+    for turn in range(NEWTON):
+        if not len(left):
+            break
+        d = step(q[left])
+        d = np.where(np.isfinite(d), d, 0.0)
+        length = np.linalg.norm(d, axis=1)
+        q[left] += d * np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
+        # After a dozen steps what is not close to a root is on no way to one.
+        left = left[(length > 1e-14 * np.maximum(1.0, np.abs(q[left]).max(axis=1))) & ((turn < 12) | (length < 1e-2))]
+    return q
+
+
+def _least(M: Array, residual: Array, cut: float = 1e-10) -> Array:
+    """Return the shortest steps that solve M step = -residual in the sense of least squares."""
+    inverse = np.linalg.pinv(np.where(np.isfinite(M), M, 0.0), rcond=cut)
+    return np.asarray(-np.einsum("bij,bj->bi", inverse, residual))
+
+
+def quantities_of(system: Any, space: Any, onto: Any) -> list[Any]:
+    """Return the two quantities as expressions."""
+    where = f"{space.name}: onto="
+    if isinstance(onto, (str, sp.Basic)) or not isinstance(onto, Sequence) or len(onto) != 2:
+        count = len(onto) if isinstance(onto, Sequence) and not isinstance(onto, str) else 1
+        raise DeclarationError(
+            f"{where} takes two quantities, coordinates or expressions of them, as in onto=('x', 'y'); it was given "
+            f"{count}: {onto!r:.60}."
+        )
+    known = {symbol.name: symbol for symbol in (*system.coordinates, *system.parameters)}
+    found = []
+    for item in onto:
+        if not isinstance(item, (str, sp.Expr)):
+            raise DeclarationError(f"{where} takes names and expressions; it was given {item!r:.60}.")
+        expr = _expressions.parse(item, known, where=where) if isinstance(item, str) else item
+        for symbol in sorted(expr.free_symbols, key=str):
+            if known.get(getattr(symbol, "name", "")) is None:
+                raise DeclarationError(
+                    f"{where} '{symbol}' is none of the system's. {nearest(str(symbol), list(known))}"
+                )
+        found.append(expr.xreplace({symbol: known[symbol.name] for symbol in expr.free_symbols}))
+    return found
+
+
+def _svd(rows: Array) -> tuple[Array, Array, Array]:
+    """Return the singular value decompositions, all right vectors included; what is no number counts as zero."""
+    if not rows.shape[1]:  # nothing is held
+        b, _, n = rows.shape
+        return np.zeros((b, 0, 0)), np.zeros((b, 0)), np.broadcast_to(np.eye(n), (b, n, n))
+    left, sizes, right = np.linalg.svd(np.where(np.isfinite(rows), rows, 0.0))
+    return np.asarray(left), np.asarray(sizes), np.asarray(right)
