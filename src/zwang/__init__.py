@@ -54,6 +54,7 @@ _PLACES = {
     "load": "zwang._declare",
     "load_result": "zwang._results",
     "load_robot": "zwang._bodies",
+    "lyapunov": "zwang._cycles",
     "on_curve": "zwang._declare",
     "on_surface": "zwang._declare",
     "parameters": "zwang._declare",
@@ -125,6 +126,7 @@ __all__ = [
     "load",
     "load_result",
     "load_robot",
+    "lyapunov",
     "on_curve",
     "on_surface",
     "papers",
@@ -152,7 +154,7 @@ if TYPE_CHECKING:
     from zwang._asymptotics import asymptotics
     from zwang._bodies import Bodies, load_robot
     from zwang._compile import Model, compile
-    from zwang._cycles import periodic
+    from zwang._cycles import lyapunov, periodic
     from zwang._declare import (
         Bilateral,
         Coulomb,

@@ -36,6 +36,7 @@ from zwang._results.limit import (
     RecommendationStatus,
 )
 from zwang._results.linearization import Eigenmode, Linearization, LinearizationStatus
+from zwang._results.lyapunov import Lyapunov, LyapunovStatus
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._results.motion_tree import MotionTree, MotionTreeStatus
@@ -92,6 +93,8 @@ __all__ = [
     "Linearization",
     "LinearizationStatus",
     "LocalType",
+    "Lyapunov",
+    "LyapunovStatus",
     "Motion",
     "MotionEvent",
     "MotionStatus",

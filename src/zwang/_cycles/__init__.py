@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zwang._cycles.exponents import lyapunov
 from zwang._cycles.verb import periodic
 
-__all__ = ["periodic"]
+__all__ = ["lyapunov", "periodic"]

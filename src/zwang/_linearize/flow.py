@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zwang._kernels.variations import Jets, ModeVariations, variations
 from zwang._linearize.saltation import GrazingError, NotDifferentiableError, jump_derivative, shift_of_time
-from zwang._linearize.stretches import NODES, propagate
+from zwang._linearize.stretches import NODES, Propagated, propagate
 from zwang._linearize.trail import Instant, PassedStretch, Trail
 from zwang._numerics.linear.projection import least_change
 from zwang._simulate.moment import Context
@@ -106,13 +106,8 @@ class VariationalFlow:
     def _stretch(self, stretch: PassedStretch, wanted: Array) -> None:
         inside = wanted[(wanted > stretch.t[0]) & (wanted < stretch.t[-1])]
         times = np.union1d(stretch.t, inside)
-        made = self.made_for(stretch)
-        found = propagate(stretch, made, times)
-        if not found.jets.regular.all():
-            time = float(found.nodes[int(np.argmin(found.jets.regular))])
-            raise NotDifferentiableError(time, "the equations have no unique solution")
-        self._require_clear(stretch, made, found.nodes, found.jets)
-        n, asked = made.n, set(wanted[(wanted >= stretch.t[0]) & (wanted <= stretch.t[-1])].tolist())
+        found = self._propagated(stretch, times)
+        n, asked = found.jets.n, set(wanted[(wanted >= stretch.t[0]) & (wanted <= stretch.t[-1])].tolist())
         q, v = stretch.states(times)
         for k, time in enumerate(times.tolist()):
             if time in asked:
@@ -122,6 +117,16 @@ class VariationalFlow:
             if k < len(found.phi):
                 self.x = found.phi[k] @ self.x + found.psi[k] @ self.dp
         assert self.x.shape[0] == 2 * n
+
+    def _propagated(self, stretch: PassedStretch, times: Array) -> Propagated:
+        """Return what the steps of a stretch do, which no event grazes."""
+        made = self.made_for(stretch)
+        found = propagate(stretch, made, times)
+        if not found.jets.regular.all():
+            time = float(found.nodes[int(np.argmin(found.jets.regular))])
+            raise NotDifferentiableError(time, "the equations have no unique solution")
+        self._require_clear(stretch, made, found.nodes, found.jets)
+        return found
 
     def _require_clear(self, stretch: PassedStretch, made: ModeVariations, nodes: Array, jets: Jets) -> None:
         """Raise where a watched quantity comes down to zero within the stretch and turns round."""

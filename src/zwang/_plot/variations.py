@@ -50,3 +50,16 @@ def draw_fit(found: Any, *, ax: Axes | None = None) -> Axes:
         ax.legend()
         title(ax, f"{found.name}: data and fit")
     return ax
+
+
+def draw_history(found: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw averages over time as they settle."""
+    with look():
+        ax = axes(ax)
+        for k, values in enumerate(np.asarray(found.history).T):
+            ax.plot(found.times, values, color=SERIES[k % len(SERIES)])
+        ax.axhline(0.0, color=QUIET, linewidth=0.8)
+        ax.set_xlabel("time [s]")
+        ax.set_ylabel("Lyapunov exponents [1/s]")
+        title(ax, f"{found.name}: Lyapunov exponents")
+    return ax

@@ -33,6 +33,7 @@ VERBS = {
     "equilibria": ("zwang._equilibria", "zwang._results.equilibria", "Equilibria"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),
     "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
+    "lyapunov": ("zwang._cycles", "zwang._results.lyapunov", "Lyapunov"),
     "periodic": ("zwang._cycles", "zwang._results.cycle", "Cycle"),
     "reactions": ("zwang._reactions", "zwang._results.reactions", "Reactions"),
     "recommend": ("zwang._limit", "zwang._results.limit", "Recommendation"),

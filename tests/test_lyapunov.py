@@ -1,0 +1,79 @@
+"""Lyapunov exponents against closed forms and an independent map."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang.errors import DeclarationError
+
+
+def oscillator():
+    """x'' + 2 d x' + x = f cos(w t) with a wall at c."""
+    (x,), (v,) = zw.coordinates("x")
+    d, f, w, c, e = zw.parameters("d f w c e")
+    wall = zw.Unilateral(c - x, restitution=e, name="wall")
+    force = -2 * d * v + f * sp.cos(w * zw.t)
+    return zw.System(name="oscillator", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: force}, constraints=[wall])
+
+
+def test_sum_of_exponents_is_what_damping_and_impacts_do_to_volumes(tmp_path):
+    params = {"d": 0.05, "f": 1.0, "w": 2.0, "c": 0.2, "e": 0.8}
+    found = zw.lyapunov(oscillator(), {"x": 0.0, "v_x": 0.0}, params, until=150.0, transient=0.0)
+    assert found.status.name == "COMPUTED", found.reason
+    impacts = len(found.motion.events.of("impact"))
+    wanted = -2 * 0.05 + 2 * np.log(0.8) * impacts / 150.0
+    assert found.exponents.sum() == pytest.approx(wanted, abs=2e-3) and found.residual < 1e-6
+    again = zw.load_result(found.save(tmp_path / "found.npz"))
+    assert np.array_equal(again.exponents, found.exponents)
+    assert found.plot().get_xlabel() == "time [s]" and "+-" in repr(found)
+    one = zw.lyapunov(oscillator(), {"x": 0.0, "v_x": 0.0}, params, until=150.0, exponents=1)
+    assert one.exponents == pytest.approx(found.exponents[:1], abs=1e-6) and np.isnan(one.residual)
+
+
+def test_chaotic_ball_agrees_with_the_map_from_impact_to_impact():
+    # F = s(t) + v D - g D^2/2 - s(t') = 0, v' = -e (v - g D) + (1 + e) s'(t'), D = t' - t: differentiated by hand.
+    (y,), (v,) = zw.coordinates("y")
+    w, A, e, g = 10.0, 0.25, 0.85, 9.81
+    floor = zw.Unilateral(y - A * sp.sin(w * zw.t), restitution=e, name="table")
+    ball = zw.System(name="ball", kinetic=v**2 / 2, potential=g * y, constraints=[floor])
+    until = 60.0
+    found = zw.lyapunov(ball, {"y": 1.0, "v_y": 0.0}, {}, until=until)
+    assert found.status.name == "COMPUTED", found.reason
+    points = zw.simulate(ball, {"y": 1.0, "v_y": 0.0}, {}, until=until, section="table").section
+    basis, total = np.eye(2), np.zeros(2)
+    s1, s2 = lambda t: A * w * np.cos(w * t), lambda t: -A * w**2 * np.sin(w * t)
+    for (t, u), later in zip(zip(points.t, points.v[:, 0], strict=True), points.t[1:], strict=False):
+        D = later - t
+        by = np.array([s1(t) - u + g * D, D]) / -(u - g * D - s1(later))
+        row = -e * (np.array([0, 1]) - g * (by - np.array([1, 0]))) + (1 + e) * s2(later) * by
+        basis, r = np.linalg.qr(np.array([by, row]) @ basis)
+        total += np.log(np.abs(np.diag(r)))
+    wanted = np.sort(total / (points.t[-1] - points.t[0]))[::-1]
+    assert found.exponents == pytest.approx(wanted, abs=0.15 + 0.02 * abs(wanted[0]))
+    assert wanted[0] > 0.5 and found.exponents[0] > 0.5
+
+
+def test_autonomous_systems_have_a_zero_and_sticking_gives_minus_infinity():
+    (x,), (v,) = zw.coordinates("x")
+    van = zw.System(name="van der Pol", kinetic=v**2 / 2, forces={x: (1 - x**2) * v - x})
+    found = zw.lyapunov(van, {"x": 2.0, "v_x": 0.0}, {}, until=200.0, transient=20.0)
+    assert found.exponents == pytest.approx([0.0, -7.0588 / 6.66329], abs=0.02)  # the mean of a finite time
+    belt = zw.gallery.get("belt_block")
+    stuck = zw.lyapunov(belt.system, belt.state, belt.params, until=1.5)
+    assert stuck.exponents[-1] == -np.inf
+
+
+def test_mistakes_of_lyapunov():
+    ball = zw.gallery.get("bouncing_ball")
+    ask = (ball.system, ball.state, ball.params)
+    with pytest.raises(DeclarationError, match="leaves nothing"):
+        zw.lyapunov(*ask, until=1.0, transient=2.0)
+    with pytest.raises(DeclarationError, match="2 free directions"):
+        zw.lyapunov(*ask, until=1.0, exponents=3)
+    with pytest.raises(DeclarationError, match="exponents"):
+        zw.lyapunov(*ask, until=1.0, exponents=0)
+    stops = zw.lyapunov(ball.system, ball.state, {**ball.params, "e": 0.3}, until=3.0)
+    assert stops.status.name == "NOT_DIFFERENTIABLE" and "accumulate" in stops.reason
+    few = zw.lyapunov(*ask, until=1e5, budget={"steps": 30})
+    assert few.status.name == "UNFINISHED" and "budget of 30 steps" in few.reason
