@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from zwang import _expressions
-from zwang._bodies.closures import ALGEBRA, JointSides, closing_rows
+from zwang._bodies.closures import ALGEBRA, JointSides, bearings, closing_rows
 from zwang._bodies.contacts import touching
 from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
 from zwang._bodies.parts import JointPart, Told
@@ -126,7 +126,9 @@ class _Assembly:
             self._push(part, place, -given["damping"] * self._rate(part, place), "damping")
         if given["stiffness"] != 0:
             self.energies.append(given["stiffness"] / 2 * (q - given["rest"]) ** 2)
-        if given["friction"] != 0:
+        if part.rough:
+            self._rubbing(part, given["friction"])
+        elif given["friction"] != 0:
             slip = self._rate(part, place)
             self.constraints.append(Friction(given["friction"], slip=slip, name=f"{label} friction"))
         if given.get("limits") is not None:
@@ -136,6 +138,15 @@ class _Assembly:
                 self.constraints.append(Unilateral(q - low, restitution=bounce, name=f"{label} low"))
             if high is not None:
                 self.constraints.append(Unilateral(high - q, restitution=bounce, name=f"{label} high"))
+
+    def _rubbing(self, part: JointPart, mu: Any) -> None:
+        """Add friction that goes with the forces of a joint: of two journals or guides, or of one journal."""
+        slip = self._rate(part, 0)
+        if part.kind == "revolute":
+            # The multipliers are the whole bearing force of a dry journal.
+            mu, slip = mu / sp.sqrt(1 + mu**2), part.radius * slip
+        for name, rows in bearings(part):
+            self.constraints.append(Friction(mu, slip=slip, of=rows, name=name))
 
     # --- points ------------------------------------------------------------------------------------------------------
 

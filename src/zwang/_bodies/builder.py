@@ -111,7 +111,13 @@ class Bodies:
         damping : expression
             Force against the rate, per unit of the rate.
         friction : expression
-            The bound of a dry friction, ``<name> friction``.
+            The bound of a dry friction, ``<name> friction`` [N m]. With `radius` a coefficient mu.
+        radius, length : expression, optional
+            Of a rough journal [m]: its friction goes with the bearing force, bounded by sin(arctan(mu)) times it, at
+            this radius; with a length there are two journals so far apart along the axis, ``<name> friction front`` and
+            ``<name> friction back``, which carry the moments. A prismatic joint takes a length alone: two guides, each
+            with mu and its own force. The joint is made by constraints then, in joint coordinates too, so that the
+            second body is free and has coordinates of its own.
         armature : expression
             An inertia of the coordinate itself (a rotor behind a gear).
         """

@@ -117,6 +117,10 @@ def closing_rows(tree: Tree, part: JointPart, loose: Mapping[str, Coordinate]) -
     joint, a = JointSides(tree, part), ALGEBRA
     gap = a.sub(joint.points[1], joint.points[0])
     name = part.name
+    if part.rough:
+        yield from _bearing_rows(joint, part, gap)
+        yield from _tied(joint, part, loose)
+        return
     if part.kind in ("revolute", "spherical", "universal", "fixed"):
         yield from (Bilateral(item, name=f"{name} {axis}") for axis, item in zip(AXES, gap, strict=True))
     if part.kind == "universal":
@@ -137,6 +141,38 @@ def closing_rows(tree: Tree, part: JointPart, loose: Mapping[str, Coordinate]) -
         whole = 1 + a.dot(first[0], second[0])
         yield from (Bilateral(2 * a.dot(first[i], second[0]) / whole, name=f"{name} turn {i}") for i in (1, 2))
     yield from _tied(joint, part, loose)
+
+
+def bearings(part: JointPart) -> list[tuple[str, tuple[str, str]]]:
+    """Return the frictions of a joint that rubs by its own force, each with the two rows that load it."""
+    if part.length is None:
+        return [(f"{part.name} friction", (f"{part.name} 1", f"{part.name} 2"))]
+    return [
+        (f"{part.name} friction {end}", (f"{part.name} {end} 1", f"{part.name} {end} 2")) for end in ("front", "back")
+    ]
+
+
+def _bearing_rows(joint: JointSides, part: JointPart, gap: Vector) -> Iterator[Bilateral]:
+    """Yield the constraints of a joint whose transverse forces load its friction: at one place, or at two on its axis.
+
+    They are lengths across the axis that the first body carries, so that their multipliers are forces.
+    """
+    a, name = ALGEBRA, part.name
+    first, second = joint.triads()
+    if part.length is None:
+        yield from (Bilateral(a.dot(first[i], gap), name=f"{name} {i}") for i in (1, 2))
+        whole = 1 + a.dot(first[0], second[0])
+        yield from (Bilateral(2 * a.dot(first[i], second[0]) / whole, name=f"{name} turn {i}") for i in (1, 2))
+    else:
+        for end, sign in (("front", 1), ("back", -1)):
+            place = a.add(gap, a.scale(sign * part.length / 2, second[0]))
+            yield from (Bilateral(a.dot(first[i], place), name=f"{name} {end} {i}") for i in (1, 2))
+    if part.kind == "revolute":
+        yield Bilateral(a.dot(first[0], gap), name=f"{name} along")
+    else:
+        turned = a.dot(first[2], second[1]) - a.dot(first[1], second[2])
+        whole = 2 + a.dot(first[1], second[1]) + a.dot(first[2], second[2])
+        yield Bilateral(2 * turned / whole, name=f"{name} turn")
 
 
 def _universal(joint: JointSides, part: JointPart, loose: Mapping[str, Coordinate]) -> Iterator[Bilateral]:

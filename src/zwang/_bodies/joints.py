@@ -42,11 +42,7 @@ def joint_part(
     for key in given:
         if key not in allowed:
             raise DeclarationError(f"{where}: it takes no '{key}'. {nearest(key, allowed)}")
-    if given.get("radius") is not None or given.get("length") is not None:
-        raise DeclarationError(
-            f"{where}: radius= and length= make friction of the joint's own force, which needs the force as a "
-            "multiplier. Give friction= as a bound, without them."
-        )
+    bearing = _bearing(kind, given, values, where)
     local = _in_pairs(given, kind)
     if local and not closes:
         raise DeclarationError(
@@ -63,7 +59,32 @@ def joint_part(
     if kind == "screw" and pitch is None:
         raise DeclarationError(f"{where} lacks pitch= [m/rad].")
     options = tuple(_options(given, place, count, values, where) for place in range(count))
-    return JointPart(kind, name, *bodies, at, axes, pitch, options, closes, local)
+    return JointPart(kind, name, *bodies, at, axes, pitch, options, closes, local, *bearing)
+
+
+def _bearing(kind: str, given: Mapping[str, Any], values: Values, where: str) -> tuple[Any, Any]:
+    """Return radius and length of a joint whose friction goes with its own force, None and None of others."""
+    radius, length = (
+        None if given.get(key) is None else values(given[key], f"{where}: {key}", above=0) for key in BEARING
+    )
+    if radius is None and length is None:
+        return None, None
+    if kind not in ("revolute", "prismatic"):
+        raise DeclarationError(
+            f"{where}: radius= and length= belong to revolute and prismatic joints. Give friction= as a bound, without "
+            "them."
+        )
+    if kind == "revolute" and radius is None:
+        raise DeclarationError(f"{where}: length= needs the radius at which its journals rub. Give radius= [m].")
+    if kind == "prismatic" and (length is None or radius is not None):
+        raise DeclarationError(
+            f"{where}: the friction of a guide goes with its length alone, which its moments are carried over. Give "
+            "length= [m] and no radius=."
+        )
+    friction = given.get("friction", 0)
+    if isinstance(friction, (int, float)) and friction == 0:
+        raise DeclarationError(f"{where}: radius= and length= need a coefficient of friction. Give friction= mu.")
+    return radius, length
 
 
 def _in_pairs(given: Mapping[str, Any], kind: str) -> bool:

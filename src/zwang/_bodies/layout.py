@@ -37,7 +37,7 @@ class OutwardJoint(NamedTuple):
 def joint_layout(told: Told, where: str) -> Layout:
     """Return the tree that the plain joints make; what is joined to nothing, or floats together, is free."""
     branches = _spanning(told, where)
-    closures = tuple(part for part in told.joints.values() if part.closes)
+    closures = tuple(part for part in told.joints.values() if part.closes or part.rough)
     return _layout(told, branches, closures, where)
 
 
@@ -59,7 +59,7 @@ def _spanning(told: Told, where: str) -> list[OutwardJoint]:
     plain = [part for part in told.joints.values() if not part.closes]
     _refuse_loops(told, plain, where)
     touching: dict[str, list[JointPart]] = {name: [] for name in (GROUND, *told.bodies)}
-    for part in plain:
+    for part in (part for part in plain if not part.rough):  # what rubs by its own force is made by constraints
         touching[part.first].append(part)
         touching[part.second].append(part)
     found: list[OutwardJoint] = []

@@ -34,6 +34,9 @@ class JointPart:
         Its axes, likewise.
     options : tuple of dicts
         For each coordinate what was given of limits, restitution, stiffness, rest, damping, friction, armature.
+    radius, length : expression or None
+        Of the journal of a revolute joint, and the distance of its two journals, or of the two guides of a prismatic
+        one: its friction is then a coefficient, and goes with the force there.
     """
 
     kind: str
@@ -46,6 +49,13 @@ class JointPart:
     options: tuple[dict[str, Any], ...]
     closes: bool = False
     local: bool = False
+    radius: Any = None
+    length: Any = None
+
+    @property
+    def rough(self) -> bool:
+        """Whether its friction goes with its own force, which then must be a multiplier."""
+        return self.radius is not None or self.length is not None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from zwang._bodies.joints import AXIS, OPTIONS
+from zwang._bodies.joints import AXIS, BEARING, OPTIONS
 from zwang._bodies.parts import JointPart, Told
 from zwang._declare.shapes import FORMS
 from zwang._declare.vectors import Vector
@@ -68,6 +68,9 @@ def _joint(part: JointPart) -> dict[str, Any]:
         if any(item is not None and item != 0 for item in items):
             written = [_option(key, item) for item in items]
             found[key] = written[0] if len(written) == 1 else written
+    for key in BEARING:
+        if getattr(part, key) is not None:
+            found[key] = to_text(getattr(part, key))
     if part.closes:
         found["closes"] = True
     return found
