@@ -10,14 +10,17 @@ import click
 import sympy as sp
 
 from zwang import gallery
-from zwang._compile import compile
+from zwang._compile import Model, compile
+from zwang._declare.constraints import Unilateral
 from zwang._declare.plain import to_dict
 from zwang._declare.printing import as_latex
 from zwang._derive import derive
 from zwang._outputs import check_output
 from zwang._plot import draw_mechanism, new_figure
+from zwang._reactions import reactions
 from zwang._report import pose_of
-from zwang._results.evaluation import EvaluationStatus
+from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
@@ -56,16 +59,36 @@ def check(model: str, params: tuple[str, ...], state: tuple[str, ...], backend: 
         return
     compiled = compile(system, backend)
     report["violation"] = compiled.check(at, values)
-    evaluation = compiled.evaluate(at, values)
-    report |= {
-        "status": evaluation.status.name,
-        "accelerations": dict(zip(evaluation.coordinates, evaluation.accelerations, strict=True)),
-        "multipliers": dict(evaluation.multipliers),
-        "residual": evaluation.residual,
-    }
-    _print_check(report, json_, repr(evaluation))
-    if evaluation.status is EvaluationStatus.INCONSISTENT:
+    found_here: Evaluation | Reactions
+    if any(isinstance(item, Unilateral) or item.slip for item in system.constraints):
+        found_here = _reactions_there(compiled, at, values, report)
+        answered = found_here.status not in (ReactionsStatus.NONE, ReactionsStatus.UNDECIDED)
+    else:
+        found_here = compiled.evaluate(at, values)
+        report |= {
+            "status": found_here.status.name,
+            "accelerations": dict(zip(found_here.coordinates, found_here.accelerations, strict=True)),
+            "multipliers": dict(found_here.multipliers),
+            "residual": found_here.residual,
+        }
+        answered = found_here.status is not EvaluationStatus.INCONSISTENT
+    _print_check(report, json_, repr(found_here))
+    if not answered:
         sys.exit(NO_ANSWER)
+
+
+def _reactions_there(compiled: Model, at: dict[str, Any], values: dict[str, Any], report: dict[str, Any]) -> Reactions:
+    """Ask what contacts and friction do at a state: without them, its equations would be another system's."""
+    found = reactions(compiled, at, values)
+    assert isinstance(found, Reactions)  # one state
+    solutions = list(found.solutions)
+    report |= {"status": found.status.name, "residual": found.residual}
+    if len(solutions) == 1:
+        first = solutions[0]
+        report["accelerations"] = dict(zip(found.coordinates, first.acceleration, strict=True))
+        report["multipliers"] = dict(zip(first.names, first.normal, strict=True))
+        report["modes"] = dict(zip(first.names, first.modes, strict=True))
+    return found
 
 
 def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
