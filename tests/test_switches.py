@@ -319,6 +319,7 @@ def test_ensembles_and_sweeps_switch() -> None:
     speeds = np.array([1.0, 2.0, 4.0])
     found = zw.simulate(hook(), {**MOVING, "v_x": speeds}, until=2.0)
     assert [motion.v[-1, 0] for motion in found] == pytest.approx(0.75 * speeds)
+    assert found.end["v_x"] == pytest.approx(0.75 * speeds) and "on" not in found.end
     study = zw.sweep("simulate", hook(), MOVING, over={"v_x": speeds}, until=2.0, keep={"end": "v[-1][0]"})
     assert study.values["end"].tolist() == pytest.approx((0.75 * speeds).tolist())
     held = zw.sweep("simulate", hook(), {**MOVING, "x": 0.0, "v_y": 2.0, "on": ("hook",)}, over={"y": [0.0]}, until=1.0,
@@ -473,3 +474,11 @@ def test_units_of_length_change_nothing(unit: float) -> None:
     assert [event.kind for event in motion.events] == ["switch"] and motion.v[-1] == pytest.approx([1.5 * unit] * 2)
     early = hook().replace(events=[zw.Event(zw.t - 0.25, then=zw.Switch(on="hook"), name="early")])
     assert zw.simulate(early, start, until=2.0).status.name == "CHOICE"
+
+
+def test_a_motion_that_switches_is_drawn_and_put_into_tables(tmp_path) -> None:
+    drawing = zw.Drawing(points={"A": (x, 0), "B": (y, 0)}, bars=[("A", "B")])
+    motion = zw.simulate(hook().replace(drawing=drawing), MOVING, until=1.0)
+    assert motion.animate(tmp_path / "hook.html").stat().st_size > 1000
+    assert "switch" in [text.get_text().split()[0] for text in motion.plot().texts]
+    assert "work_catch" in motion.to_pandas().columns

@@ -144,7 +144,7 @@ class Ensemble(Result):
         if isinstance(self.motions, LaterMotions):
             return {**self._named(self.motions.states), "t": self.motions.t.reshape(self.shape)}
         ends = [motion.end for motion in self.motions]
-        return {name: np.array([end[name] for end in ends]).reshape(self.shape) for name in ends[0]}
+        return {name: np.array([end[name] for end in ends]).reshape(self.shape) for name in ends[0] if name != "on"}
 
     def at(self, time: float | Sequence[float] | Array) -> dict[str, Array]:
         """Return the states at a time: name -> array, nan where a motion had ended before.

@@ -121,7 +121,7 @@ def film_of(motion: Any, drawing: Any = None, *, frames: int | None = None) -> F
     from zwang._plot.film import Film
 
     times = np.linspace(motion.t[0], motion.t[-1], max(int(frames or FRAMES), 2))
-    states = motion.at(times)
+    states = {name: values for name, values in motion.at(times).items() if name != "on"}
     marks = _marks(motion)[:MARKED]
     shown = drawing_of(motion, drawing)
     if shown is None:
