@@ -299,3 +299,46 @@ def test_a_law_given_as_a_function_is_kept_in_files(tmp_path: Any) -> None:
     system = ball.system()
     system.save(tmp_path / "ball.toml")
     assert zw.load(tmp_path / "ball.toml") == system
+
+
+JOINTS: dict[str, dict[str, Any]] = {
+    "revolute": {"axis": (1, 2, 0.5), "stiffness": 2, "damping": 0.1, "armature": 0.05},
+    "prismatic": {"axis": (1, 2, 0.5), "stiffness": 2, "damping": 0.1},
+    "cylindrical": {"axis": (1, 2, 0.5), "stiffness": (1, 2), "damping": (0.1, 0.2)},
+    "screw": {"axis": (1, 2, 0.5), "pitch": 0.1, "damping": 0.1},
+    "universal": {"axes": ((1, 0, 0.2), (0, 1, 0.3)), "stiffness": (1, 0), "damping": (0.1, 0.2)},
+    "planar": {"normal": (0.2, 0.1, 1), "damping": (0.1, 0.2, 0.3), "stiffness": (1, 0, 0)},
+    "spherical": {},
+    "fixed": {},
+}
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_every_joint_does_the_same_as_coordinates_and_as_constraints(kind: str) -> None:
+    source = np.random.default_rng(4)
+    arm = zw.Bodies("arm", gravity=(0, 0, -9.81))
+    arm.body("a", mass=1, inertia=(0.3, 0.4, 0.5), at=(0.3, 0.1, 0), turned=((1, 1, 0), 0.4))
+    arm.body("b", mass=2, inertia=(0.2, 0.3, 0.25), at=(1, 0.2, 0.1), turned=((0, 1, 1), -0.7))
+    arm.revolute("h", "ground", "a", at=(0, 0, 0), axis=(0, 1, 0))
+    getattr(arm, kind)("j", "a", "b", at=(0.6, 0.1, 0.05), **JOINTS[kind])
+    joint, cartesian = arm.system(), arm.system(coordinates="cartesian")
+    state = {item.name: 0.3 * source.normal() for item in joint.coordinates}
+    state |= {item.name: source.normal() for item in joint.velocities}
+    if kind == "spherical":
+        e, rates = (np.array([state[f"{head}{k}_j"] for k in range(4)]) for head in ("e", "v_e"))
+        e /= np.linalg.norm(e)
+        rates -= e * (e @ rates)
+        state |= {f"e{k}_j": e[k] for k in range(4)} | {f"v_e{k}_j": rates[k] for k in range(4)}
+    placed = dict(state)
+    for body in ("a", "b"):
+        pose = arm.pose(body, state)
+        placed |= arm.place(body, at=pose.position, turned=pose.rotation, velocity=pose.velocity, spin=pose.spin)
+    known = {item.name for item in (*cartesian.coordinates, *cartesian.velocities)}
+    placed = {name: value for name, value in placed.items() if name in known}
+    assert zw.compile(cartesian).check(placed, {}) < 1e-13
+    motions = [zw.simulate(joint, state, until=0.05), zw.simulate(cartesian, placed, until=0.05)]
+    for body in ("a", "b"):
+        first, second = (arm.pose(body, motion.at(0.05)) for motion in motions)
+        np.testing.assert_allclose(first.position, second.position, atol=1e-10)
+        np.testing.assert_allclose(first.spin, second.spin, atol=1e-9)
+    np.testing.assert_allclose(motions[0].wrench("j")[0], motions[1].wrench("j")[0], atol=1e-9)

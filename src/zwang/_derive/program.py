@@ -96,7 +96,7 @@ def derive_program(system: System, *, exact: bool = False) -> Program:
     symbols |= dict(zip(system.coordinates, q, strict=True))
     symbols |= dict(zip(system.velocities, v, strict=True))
     symbols |= dict(zip(system.parameters, params, strict=True))
-    convert = Converter(graph, with_dependents(system, graph, symbols))
+    convert = Converter(graph, with_dependents(system, graph, symbols, occurring=True))
     flow = {**dict(zip(q, v, strict=True)), t: graph.one}
     mass, force, energies = _equations(system, convert, q, v, flow)
     normals = [

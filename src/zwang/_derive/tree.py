@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zwang._declare.symbols import Dependent
+from zwang._declare.symbols import Dependent, DependentVelocity
 from zwang._declare.system import System
 from zwang._declare.tree import AXES, GROUND, JointFrame, Pose, Tree
 from zwang._declare.vectors import Algebra, Matrix, Vector
@@ -97,10 +97,15 @@ def tree_equations(tree: Tree, convert: Converter) -> TreeEquations:
     return _Recursion(tree, Nodes(convert)).equations()
 
 
-def with_dependents(system: System, graph: Graph, symbols: Mapping[Any, Node]) -> dict[Any, Node]:
-    """Return symbols -> nodes with those added that stand for places of bodies; rates where velocities are there."""
+def with_dependents(
+    system: System, graph: Graph, symbols: Mapping[Any, Node], *, occurring: bool = False
+) -> dict[Any, Node]:
+    """Return symbols -> nodes with those added that stand for places of bodies; rates where velocities are there.
+
+    With `occurring` none are added where the system's own expressions have none.
+    """
     tree = system.tree
-    if tree is None:
+    if tree is None or (occurring and not _occur(system)):
         return dict(symbols)
     found = dict(symbols)
     recursion = _Recursion(tree, Nodes(Converter(graph, symbols)))
@@ -120,9 +125,9 @@ def with_dependents(system: System, graph: Graph, symbols: Mapping[Any, Node]) -
     return found
 
 
-def used_dependents(exprs: Sequence[Any]) -> bool:
-    """Whether a symbol stands in some expression for what follows from the coordinates."""
-    return any(expr.has(Dependent) for expr in exprs)
+def _occur(system: System) -> bool:
+    """Whether a symbol stands in some expression of a system for what follows from the coordinates."""
+    return any(expr.has(Dependent, DependentVelocity) for expr in system.expressions().values())
 
 
 class _Recursion:
@@ -131,6 +136,7 @@ class _Recursion:
         self.zero: Vector = a.vector((0, 0, 0))
         self.poses, self.frames = tree.walk(a)
         self._rates: dict[str, Rates] = {}
+        self._inertias: dict[str, Matrix] = {}
 
     def axes(self, body: str) -> Matrix:
         return self.tree.axes(body, self.a, self.poses)
@@ -275,11 +281,14 @@ class _Recursion:
 
     def _inertia(self, name: str) -> Matrix:
         """Return the inertia of a body about its centre of mass in the axes of the ground, made once."""
+        if name in self._inertias:
+            return self._inertias[name]
         a, turn = self.a, self.poses[name].turn
         inside = a.product(turn, a.matrix(self.tree.bodies[name].placed_inertia))
         rows = [[a.dot(inside[i], turn[j]) for j in range(i + 1)] for i in range(3)]
         (xx,), (xy, yy), (xz, yz, zz) = rows
-        return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+        made = self._inertias[name] = (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+        return made
 
     def _one_body(self, name: str, origin: Vector) -> Composite:
         a, body, rates = self.a, self.tree.bodies[name], self.rates[name]

@@ -1,9 +1,9 @@
 """What a joint exerts on its second body, along a motion: found where every joint is made of constraints.
 
 The motion's states are carried over to Cartesian coordinates of all bodies. There the multipliers of contacts, limits
-and closed loops are known forces, and those of the joints in the tree follow from M a = Q + W^T lam with W a = gamma;
-in Cartesian coordinates all of them are known. The generalized force of a joint's rows and of what drives it, on the
-coordinates of its second body, is force and moment: power = f . r' + m . w with e' = (0, w) e / 2.
+and closed loops are known forces, and those of the joints in the tree, and of what ties a joint's own coordinate to its
+bodies, follow from M a = Q + W^T lam with W a = gamma. The generalized force of a joint's rows and of what drives it,
+on the coordinates of its second body, is force and moment: power = f . r' + m . w with e' = (0, w) e / 2.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ class _CartesianJoint:
         lam = np.array([forces.get(name, 0.0) for name in self.names])
         push = np.array([friction[name][k] if name in friction else 0.0 for name, k in self.slips])
         applied = terms.slip_rows[:, :, 0].T @ push if len(push) else np.zeros(len(mass))
-        unknown = [i for i in self.held if self.names[i] not in forces]
-        known = [i for i in range(len(lam)) if i not in unknown]
+        known = [i for i in range(len(lam)) if i not in self.held]
         force = terms.force[:, 0] + applied + rows[known].T @ lam[known]
-        if unknown:
-            solved = solve_kkt(mass, rows[unknown], force, terms.gamma[unknown, 0])
-            lam[unknown] = solved.multipliers
+        if self.held and np.isfinite(force).all():
+            lam[self.held] = solve_kkt(mass, rows[self.held], force, terms.gamma[self.held, 0]).multipliers
+        elif self.held:
+            lam[self.held] = np.nan
         acting = rows[self.own].T @ lam[self.own] + self._pushes(placed)
         own = [k for k, (name, _) in enumerate(self.slips) if name.startswith(tuple(f"{x} " for x in self.part.labels))]
         if own:
