@@ -342,3 +342,91 @@ def test_every_joint_does_the_same_as_coordinates_and_as_constraints(kind: str) 
         np.testing.assert_allclose(first.position, second.position, atol=1e-10)
         np.testing.assert_allclose(first.spin, second.spin, atol=1e-9)
     np.testing.assert_allclose(motions[0].wrench("j")[0], motions[1].wrench("j")[0], atol=1e-9)
+
+
+def denavit(links: Any, angles: Any) -> tuple[list[Any], list[Any], Any]:
+    """Return places and axes of the hinges of a ring of links (length, twist), and its last frame."""
+    places, axes, frame = [], [], np.eye(4)
+    for (length, twist), angle in zip(links, angles, strict=True):
+        places.append(frame[:3, 3].copy())
+        axes.append(frame[:3, 2].copy())
+        c, s, ct, st = np.cos(angle), np.sin(angle), np.cos(twist), np.sin(twist)
+        rows = [[c, -s * ct, s * st, length * c], [s, c * ct, -c * st, length * s], [0, st, ct, 0], [0, 0, 0, 1]]
+        frame = frame @ np.array(rows)
+    return places, axes, frame
+
+
+def ring(links: Any, angles: Any) -> zw.Bodies:
+    """Return a ring of hinges that closes at these angles."""
+    places, axes, frame = denavit(links, angles)
+    np.testing.assert_allclose(frame, np.eye(4), atol=1e-12)
+    loop, last = zw.Bodies("ring"), len(links) - 1
+    for i in range(last):
+        loop.body(f"b{i}", mass=1, inertia=(0.1, 0.1, 0.1), at=(places[i] + places[i + 1]) / 2)
+        loop.revolute(f"j{i}", "ground" if i == 0 else f"b{i - 1}", f"b{i}", at=places[i], axis=axes[i])
+    return loop.close("revolute", "pin", f"b{last - 1}", "ground", at=places[last], axis=axes[last])
+
+
+def stresses(loop: zw.Bodies) -> int:
+    system = loop.system()
+    found = zw.reactions(system, {item.name: 0.0 for item in (*system.coordinates, *system.velocities)})
+    return 0 if found.redundancy is None else len(found.redundancy.stress_normal)
+
+
+def closed(links: Any, guess: Any, held: float) -> Any:
+    """Return angles that close a ring, the first of them held."""
+    from scipy.optimize import least_squares
+
+    def miss(rest: Any) -> Any:
+        return (denavit(links, [held, *rest])[2] - np.eye(4))[:3].ravel()
+
+    found = least_squares(miss, guess, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    return [held, *found.x]
+
+
+def test_bricard_and_sarrus_have_one_self_stress_and_a_general_ring_has_none() -> None:
+    # Bricard's trihedral case: equal lengths, twists of 90 and 270 degrees in turn (Bricard 1897).
+    quarter = np.pi / 2
+    links = [(1.0, quarter if k % 2 == 0 else -quarter) for k in range(6)]
+    angles = closed(links, [quarter, -quarter, quarter, -quarter, quarter], -1.2)
+    assert stresses(ring(links, angles)) == 1
+    # Sarrus (1853): two pairs of plates, hinges along x in one chain and along y in the other.
+    lift = zw.Bodies("sarrus")
+    places = {"a1": (0, 1.2, 0.4), "a2": (0, 1.2, 1.2), "top": (0, 0, 1.6), "b2": (1.2, 0, 1.2), "b1": (1.2, 0, 0.4)}
+    for name, at in places.items():
+        lift.body(name, mass=1, inertia=(0.1, 0.1, 0.1), at=at)
+    lift.revolute("j1", "ground", "a1", at=(0, 1, 0), axis=(1, 0, 0))
+    lift.revolute("j2", "a1", "a2", at=(0, 1.4, 0.8), axis=(1, 0, 0))
+    lift.revolute("j3", "a2", "top", at=(0, 1, 1.6), axis=(1, 0, 0))
+    lift.revolute("j4", "top", "b2", at=(1, 0, 1.6), axis=(0, 1, 0))
+    lift.revolute("j5", "b2", "b1", at=(1.4, 0, 0.8), axis=(0, 1, 0))
+    assert stresses(lift.close("revolute", "j6", "b1", "ground", at=(1, 0, 0), axis=(0, 1, 0))) == 1
+    # A ring of seven hinges has a freedom by counting, and no self-stress.
+    source = np.random.default_rng(2)
+    links = [(1.0, twist) for twist in source.uniform(0.5, 1.5, size=7)]
+    angles = closed(links, source.uniform(-2, 2, size=6), 0.4)
+    assert stresses(ring(links, angles)) == 0
+
+
+def test_a_loop_whose_reference_configuration_is_open_is_closed_by_pairs() -> None:
+    # A parallelogram of cranks 1 and coupler 2; the coupler starts turned, so that its end misses the second crank.
+    bars = zw.Bodies("bars", gravity=(0, 0, -9.81))
+    for name, at in (("left", (0, 0, 0.5)), ("right", (2, 0, 0.5)), ("coupler", (0, 0, 2))):
+        bars.body(name, mass=1, inertia=(0.1, 0.1, 0.1), at=at)
+    bars.revolute("l", "ground", "left", at=(0, 0, 0), axis=(0, 1, 0))
+    bars.revolute("r", "ground", "right", at=(2, 0, 0), axis=(0, 1, 0))
+    bars.revolute("c", "left", "coupler", at=(0, 0, 1), axis=(0, 1, 0))
+    pairs = {"at": ((0, 0, 1), (0, 0, 0.5)), "axis": ((0, 1, 0), (0, 1, 0))}
+    system = bars.close("revolute", "pin", "coupler", "right", **pairs).system()
+    # Rows across the plane hold whatever the joints do, and are left out; where they never hold the loop is refused.
+    assert system.constraints.names == ("pin x", "pin z")
+    aside = {"at": ((0, 0.1, 1), (0, 0, 0.5)), "axis": ((0, 1, 0), (0, 1, 0))}
+    with pytest.raises(zw.DeclarationError, match="'off y' stays at -0.1, whatever joints do"):
+        bars.close("revolute", "off", "coupler", "right", **aside).system()
+    model = zw.compile(system)
+    rest = {item.name: 0.0 for item in system.velocities}
+    with pytest.raises(zw.StateError, match="pin"):
+        model.check({"l": 0.2, "r": 0.2, "c": 1.0, **rest}, {})
+    state = model.project({"l": 0.3, "r": 0.3, "c": 1.2, **rest}, {})
+    assert abs(state["l"] - state["r"]) < 1e-9
+    assert abs(state["l"] + state["c"] - np.pi / 2) < 1e-9

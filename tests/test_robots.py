@@ -152,6 +152,21 @@ def test_a_mesh_that_no_inertia_needs_is_left_out_by_name(tmp_path: Any) -> None
         zw.load_robot(tmp_path / "nothing.urdf")
 
 
+def test_the_command_line_reads_robots(tmp_path: Any) -> None:
+    from click.testing import CliRunner
+
+    from zwang.cli import main
+
+    path = tmp_path / "robot.urdf"
+    path.write_text(URDF.format(inertial=INERTIAL.format(m=1, a=1), more=""))
+    found = CliRunner().invoke(main, ["check", str(path)])
+    assert found.exit_code == 0, found.stderr
+    assert "j" in found.stdout
+    lost = CliRunner().invoke(main, ["check", str(tmp_path / "lost.urdf")])
+    assert lost.exit_code == 2
+    assert "no such file" in lost.stderr
+
+
 KINDS = ("revolute", "prismatic", "spherical", "universal", "cylindrical")
 
 

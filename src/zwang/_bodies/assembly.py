@@ -14,13 +14,15 @@ from zwang._bodies.contacts import touching
 from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
 from zwang._bodies.parts import JointPart, Told
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
-from zwang._declare.symbols import Coordinate, inputs, parameter, rate, symbol_table
+from zwang._declare.symbols import Coordinate, Velocity, inputs, parameter, rate, symbol_table
 from zwang._declare.tree import GROUND, Load, Tree
 from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError, nearest
 
 LAYOUTS = {"joint": joint_layout, "cartesian": cartesian_layout}
 UNIT = "unit_"
+CLOSED = 1e-9
+"""By how much a loop may miss where no joint changes it [m, rad]: places are typed in or computed in doubles."""
 
 
 class Assembled(NamedTuple):
@@ -66,7 +68,8 @@ class _Assembly:
     def everything(self, plain: Mapping[str, Any]) -> Assembled:
         self._units()
         for part in self.layout.closures:
-            self.constraints += closing_rows(self.tree, part, self.layout.loose)
+            rows = closing_rows(self.tree, part, self.layout.loose)
+            self.constraints += [row for row in rows if self._binds(row, part)]
         for name, text in self.told.relations:
             self.constraints.append(Bilateral(self._relation(name, text), name=name))
         for part in self.told.joints.values():
@@ -94,6 +97,19 @@ class _Assembly:
                 own = joint.second if joint.kind == "free" else joint.name
                 square = sp.Add(*(item**2 for item in joint.quaternion))
                 self.constraints.append(Bilateral((square - 1) / 2, name=f"{UNIT}{own}"))
+
+    def _binds(self, row: Bilateral, part: JointPart) -> bool:
+        """Whether a row says something: in a planar loop some hold whatever the joints do, or never."""
+        if any(isinstance(symbol, (Coordinate, Velocity)) for symbol in row.expr.free_symbols):
+            return True
+        left = sp.simplify(row.expr)
+        if left.is_number and abs(float(left)) < CLOSED:
+            return False
+        told = f"{float(left):.3g}" if left.is_number else str(left)
+        raise DeclarationError(
+            f"{self.where}: the loop at '{part.name}' does not close: '{row.name}' stays at {told}, whatever joints "
+            "do. Move at= or axis= of one of its joints."
+        )
 
     # --- joints ------------------------------------------------------------------------------------------------------
 

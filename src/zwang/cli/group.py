@@ -83,6 +83,6 @@ class LazyGroup(click.Group):
 def main() -> None:
     """Constrained mechanical systems where Lagrange's equations stop giving an answer.
 
-    MODEL is a model file (.toml) or the name of a system of the gallery.
+    MODEL is a model file (.toml), a robot (.urdf, .xml), or the name of a system of the gallery.
     Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 130 Ctrl-C.
     """

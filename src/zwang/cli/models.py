@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zwang import gallery
+from zwang._bodies import load_robot
 from zwang._declare.files import load, load_values
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
+
+ROBOTS = (".urdf", ".xml")
+"""How files of robots end."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,14 @@ class NamedModel:
 
 
 def find_model(name: str) -> NamedModel:
-    """Return the model of a file (anything that ends in .toml or exists) or of the gallery."""
+    """Return the model of a file (anything that ends in .toml or exists), of a robot, or of the gallery."""
     path = Path(name)
     if name in gallery.names() and not path.is_file():
         entry = gallery.get(name)
         return NamedModel(entry.system, dict(entry.params), dict(entry.state))
+    if path.suffix.lower() in ROBOTS:
+        robot = load_robot(path)
+        return NamedModel(robot.system, dict(robot.params), dict(robot.state))
     if path.suffix == ".toml" or path.is_file():
         params, state = load_values(path)
         return NamedModel(load(path), params, state)
