@@ -36,7 +36,7 @@ def text() -> str:
 class Balanced(HTMLParser):
     """Elements that are opened must be closed in order."""
 
-    EMPTY = {"meta", "img", "br", "mspace"}
+    EMPTY = {"meta", "img", "br", "mspace", "input"}
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -83,6 +83,26 @@ def test_a_chapter_begins_with_the_question_a_picture_and_the_answer(text: str) 
 
 def test_every_picture_says_in_words_what_it_shows(text: str) -> None:
     assert all('alt="' in tag or 'aria-label="' in tag for tag in re.findall(r"<img [^>]*|<svg [^>]*", text))
+
+
+def test_chapters_and_verdicts_stay_at_hand_and_every_item_has_claims_or_a_reason(text: str) -> None:
+    head = text[text.index('<nav class="stay"') : text.index("</nav>")]
+    assert head.count('type="radio"') == 1 + len(papers.Verdict) and 'href="#paper-001"' in head
+    # each button hides the articles of other verdicts by the style sheet alone
+    assert all(f"#show-{verdict.value.replace(' ', '-')}:checked" in text for verdict in papers.Verdict)
+    assert 'class="verdict-corrected"' in text and "prefers-color-scheme:dark" in text
+    assert 'id="items"' in text and 'id="misprints"' in text
+    for paper in ("000", "001", "002", "003", "004"):
+        for item in papers.items_of(paper, papers.claims()):
+            assert item.claims or item.reason, f"{paper}, {item.name}: neither a claim nor a reason"
+
+
+def test_reasons_are_for_items_without_claims_alone() -> None:
+    from zwang.papers.unclaimed import REASONS
+
+    for paper, reasons in REASONS.items():
+        known = {item.name: item.claims for item in papers.items_of(paper, papers.claims())}
+        assert all(name in known and not known[name] for name in reasons), paper
 
 
 def test_no_formula_of_a_claim_is_left_as_code() -> None:

@@ -11,7 +11,20 @@ import numpy as np
 import zwang
 from zwang._report.formula_text import rich
 from zwang._report.page import number, slug, table
-from zwang.papers import Chapter, Comparison, Picture, Record, Section, Verdict, section_claims
+from zwang.papers import (
+    MISPRINTS,
+    Chapter,
+    Comparison,
+    Item,
+    Picture,
+    Record,
+    Section,
+    Verdict,
+    claims,
+    items_of,
+    section_claims,
+)
+from zwang.papers.claim import PAPERS
 from zwang.papers.ledger import counted
 
 __all__ = ["TITLE", "reproduction_body"]
@@ -52,8 +65,69 @@ def reproduction_body(
     by_id = {record.claim.id: record for record in records}
     told = [_chapter(chapter, by_id, openings.get(chapter.paper, {})) for chapter in chapters]
     return (
-        f"<header><h1>{TITLE}</h1>{_lead(records, full)}{_contents(chapters, by_id)}</header>"
-        f"<main>{''.join(told)}{_ledger(records)}{_new(records)}</main><footer>{_made_with(records)}</footer>"
+        f"{_navigation(chapters, by_id)}<header><h1>{TITLE}</h1>{_lead(records, full)}{_contents(chapters, by_id)}"
+        f"</header><main>{''.join(told)}{_ledger(records)}{_items(chapters, by_id)}{_misprints()}{_new(records)}</main>"
+        f"<footer>{_made_with(records)}</footer>"
+    )
+
+
+def _navigation(chapters: Sequence[Chapter], records: Mapping[str, Record]) -> str:
+    """Return what stays at the top: the chapters, and buttons that show the claims of one verdict alone.
+
+    The buttons are radio inputs that the style sheet looks at: the page needs no script for them.
+    """
+    links = [
+        f'<a href="#{_anchor(chapter)}">{escape(chapter.paper)}</a>'
+        for chapter in chapters
+        if _records_of(chapter, records)
+    ]
+    links += [f'<a href="#{place}">{place}</a>' for place in ("ledger", "items", "misprints")]
+    chosen = [("all", "all"), *((slug(verdict.value), verdict.value) for verdict in MEANINGS)]
+    buttons = "".join(
+        f'<label><input type="radio" name="verdict" id="show-{key}"{" checked" if key == "all" else ""}>'
+        f"<span>{escape(word)}</span></label>"
+        for key, word in chosen
+    )
+    return (
+        f'<nav class="stay" aria-label="chapters and verdicts"><div>{" ".join(links)}</div>'
+        f'<fieldset class="filter"><legend>Show</legend>{buttons}</fieldset></nav>'
+    )
+
+
+def _items(chapters: Sequence[Chapter], records: Mapping[str, Record]) -> str:
+    """Return the tables of items: each paper's theorems, formulas, examples, tables and figures, with their claims."""
+    parts = []
+    for chapter in chapters:
+        if chapter.paper not in PAPERS:
+            continue
+        found = items_of(chapter.paper, claims())
+        rows = [(escape(item.name), _claims_of(item, records)) for item in found]
+        covered = sum(bool(item.claims) for item in found)
+        told = table(("item", "claims, or why there is none"), rows, classes="items")
+        parts.append(
+            f"<h3>{escape(chapter.title)}</h3><p>{len(found)} items: {covered} with claims, {len(found) - covered} "
+            f"without, each with the reason.</p>{told}"
+        )
+    return (
+        '<section><h2 id="items">Item by item</h2><p>What each paper has, in its order: theorems, numbered formulas, '
+        f"examples, tables, figures.</p>{''.join(parts)}</section>"
+    )
+
+
+def _claims_of(item: Item, records: Mapping[str, Record]) -> str:
+    if not item.claims:
+        return f'<span class="quiet">{rich(item.reason)}</span>'
+    return ", ".join(
+        f'<a href="#{slug(id)}"><code>{escape(id)}</code></a>' if id in records else f"<code>{escape(id)}</code>"
+        for id in item.claims
+    )
+
+
+def _misprints() -> str:
+    rows = [(escape(paper), rich(place), rich(printed), rich(meant)) for paper, place, printed, meant in MISPRINTS]
+    return (
+        '<section><h2 id="misprints">Misprints</h2><p>They change no statement; some may come from the scan.</p>'
+        f"{table(('paper', 'place', 'printed', 'meant'), rows)}</section>"
     )
 
 
@@ -132,7 +206,8 @@ def _article(record: Record) -> str:
     told = "".join(f"<dt>{escape(word)}</dt><dd>{text}</dd>" for word, text in rows if text)
     warning = "" if record.agrees else f'<p class="warning">Recorded before: {item.recorded.value}.</p>'
     return (
-        f'<article id="{slug(item.id)}"><p class="place">{_pill(record.verdict)} {rich(item.place)} '
+        f'<article id="{slug(item.id)}" class="verdict-{slug(record.verdict.value)}"><p class="place">'
+        f"{_pill(record.verdict)} {rich(item.place)} "
         f'<code class="quiet">{escape(item.id)}</code></p><p class="statement">{rich(item.statement)}</p>{warning}'
         f'<dl class="facts">{told}</dl>{_figures(record.pictures)}'
         f"{_details(record)}</article>"

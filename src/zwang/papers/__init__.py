@@ -28,14 +28,18 @@ from zwang.papers.findings import (
     flipped,
     sound,
 )
+from zwang.papers.items import Item, items_of
 from zwang.papers.ledger import counted, ledger, plain, tally
+from zwang.papers.misprints import MISPRINTS
 from zwang.papers.workshop import Workshop
 
 __all__ = [
+    "MISPRINTS",
     "Chapter",
     "Claim",
     "Comparison",
     "Finding",
+    "Item",
     "Picture",
     "Record",
     "Section",
@@ -50,6 +54,7 @@ __all__ = [
     "counted",
     "flipped",
     "get",
+    "items_of",
     "ledger",
     "plain",
     "section_claims",

@@ -93,6 +93,11 @@ CHAPTER = Chapter(
             "inequality for these. How friction answers to a change of the normal forces decides what can be proved.",
         ),
         Section(
+            "paper_001.monotone",
+            "The inequality itself",
+            "Coercive and monotone operators, along lines and in planes: `reactions(...).inequality` is the object.",
+        ),
+        Section(
             "paper_001.theorem_12",
             "A test for a unique answer: theorem 12",
             "A matrix Omega, made of the geometry of the contacts and the friction coefficients, shall be positive "

@@ -49,6 +49,13 @@ CHAPTER = Chapter(
     picture=poses_drawing,
     sections=(
         Section(
+            "paper_002.frame",
+            "Three circles, and where a branch can change",
+            "The introduction's first example of a space with singular points, and two remarks on the pendulum's "
+            "poses.",
+            system="four_bar",
+        ),
+        Section(
             "paper_002.geometry",
             "The pendulum, its ellipse, its two branches",
             "A is the origin and x points down; |AB| = 2, |BC| = 1. phi is the polar angle of C, `d(phi)` its distance "

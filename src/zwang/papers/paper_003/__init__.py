@@ -72,6 +72,11 @@ CHAPTER = Chapter(
             "in closed form, so that each printed formula can be held against the computed motion.",
         ),
         Section(
+            "paper_003.proof",
+            "The proof, and how far it reaches",
+            "The steps of section 3 on motions, and the theorem for energies W and kinetic energies of general form.",
+        ),
+        Section(
             "paper_003.beyond",
             "Outside the theorem",
             "What happens when the start is not along the constraint, and when constraints depend on each other at a "

@@ -77,6 +77,12 @@ CHAPTER = Chapter(
             "offset in the constraint the printed force does something else.",
         ),
         Section(
+            "paper_004.realization",
+            "Several constraints at once",
+            "The realization in the generality of section 2, with the bound on the violation, the weak limit, and what "
+            "the paper leaves open: whether the limit is one motion, and how fast it is reached.",
+        ),
+        Section(
             "paper_004.sleigh",
             "The one-sided sleigh",
             "A disc with a blade that may slip to its left but not to its right, on ice.",
