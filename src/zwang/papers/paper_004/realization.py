@@ -22,7 +22,7 @@ SIDES = ("first", "second")
 def _coupled() -> LimitStudy:
     """Return a study of two one-sided constraints, one of them moving, beside a nonholonomic one."""
     (x, y, z), (vx, vy, vz) = coordinates("x y z")
-    rows = [
+    rows: list[Bilateral | Unilateral] = [
         Unilateral(sp.sin(t) / 2 - vx - vy / 3, name="first"),
         Unilateral(sp.Rational(1, 2) - vy + sp.Rational(2, 5) * vx, name="second"),
         Bilateral(vz - x * vx, name="roll"),
