@@ -35,6 +35,7 @@ _MOST_SWEEPS = 3000
 _STICK_STEPS = 100  # of conjugate gradients: towers of a hundred blocks
 _LARGE = 200  # contacts from which Newton's method on all of them costs more than many sweeps
 _NEWTON_SIZE = 3000  # unknown forces up to which it is tried all the same
+_POLISHED = 90  # unknown forces beyond which interior points come before Newton's method
 _FINISHED_SIZE = 60  # and up to which it ends every solve
 _PIVOTING_CONTACTS = 300  # a dense tableau of four pairs a contact
 _CONE_SIZE = 2000
@@ -170,9 +171,12 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
     if ready.sweep is not None and arrays.has_sparse_delassus and arrays.count >= _LARGE:
         yield lambda start: _alternate(ready, start, tol, seed)
     small = arrays.size <= _NEWTON_SIZE and (arrays.has_sparse_delassus or arrays.has_dense_delassus)
+    many = arrays.size > _POLISHED and convex_cones and ready.plan is None
+    if many:  # each step of Newton's method is dear then
+        yield lambda start: ip.interior_point(arrays, tol=0.1 * tol)
     if small:
         yield lambda start: newton(arrays, start=start, tol=0.01 * tol)
-    if convex_cones and ready.plan is None:
+    if convex_cones and ready.plan is None and not many:
         yield lambda start: ip.interior_point(arrays, tol=0.1 * tol)
     if small:
         yield lambda start: newton(arrays, start=start, tol=0.01 * tol)

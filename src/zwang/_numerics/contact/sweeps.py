@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.local_contact import HELD
-from zwang._numerics.contact.problem import is_sparse
 from zwang._numerics.contact.scaled_system import ScaledSystem, scaled_system
 from zwang._numerics.contact.sweep_kernels import (
     TABLE_WIDTH,
@@ -63,36 +62,24 @@ def sweep_tables(arrays: FrictionArrays, *, dense: bool | None = None) -> SweepT
         system = scaled_system(arrays)
         fill_table(arrays.layout, system.law, _own_blocks(arrays, system.wt.T), table)
         return SweepTables(table, np.zeros(dense_work(arrays.size, arrays.count, MEMORY)), system)
-    fill_table(arrays.layout, arrays.law, _own_blocks(arrays, arrays.sparse_delassus), table)
+    ptr, coordinates, rows, columns = _by_contact(arrays)
+    blocks = np.zeros((arrays.count, 3, 3))  # what a contact's forces do to itself; the whole W is not needed
+    np.add.at(blocks, np.repeat(np.arange(arrays.count), np.diff(ptr)), rows[:, :, None] * columns[:, None, :])
+    fill_table(arrays.layout, arrays.law, blocks, table)
     length = 2 * arrays.size + len(arrays.force)
     work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
-    return SweepTables(table, work, None, BodyRows(*_by_contact(arrays), arrays.offset, arrays.free))
+    return SweepTables(table, work, None, BodyRows(ptr, coordinates, rows, columns, arrays.offset, arrays.free))
 
 
-def _own_blocks(arrays: FrictionArrays, w: Any) -> Floats:
+def _own_blocks(arrays: FrictionArrays, w: Floats) -> Floats:
     """(k, 3, 3) blocks of W that belong to one contact, padded with zeros."""
     first, size = arrays.layout[:, 0], arrays.layout[:, 1]
     blocks = np.zeros((arrays.count, 3, 3))
     for i in range(3):
         for k in range(3):
             has = size > max(i, k)
-            at, to = first[has] + i, first[has] + k
-            blocks[has, i, k] = _entries(w, at, to) if is_sparse(w) else w[at, to]
+            blocks[has, i, k] = w[first[has] + i, first[has] + k]
     return blocks
-
-
-def _entries(matrix: Any, at: Ints, to: Ints) -> Floats:
-    """Single entries of a csr matrix with sorted indices."""
-    from scipy.sparse import csr_array
-
-    matrix = csr_array(matrix)
-    m = matrix.shape[0]
-    row = np.repeat(np.arange(m), np.diff(matrix.indptr))
-    key = row * m + matrix.indices
-    order = np.argsort(key)
-    place = np.searchsorted(key, at * m + to, sorter=order)
-    place = order[np.minimum(place, len(order) - 1)]
-    return np.where(key[place] == at * m + to, matrix.data[place], 0.0)
 
 
 def _by_contact(arrays: FrictionArrays) -> tuple[Indices, Indices, Floats, Floats]:
