@@ -402,3 +402,12 @@ def test_periodic_on_the_command_line(tmp_path):
     told = json.loads(run(*asked, "--json").stdout)
     assert told["status"] == "CLOSED" and len(told["multipliers"]) == 2
     assert run("periodic", "bouncing_ball", "--impact", "newton", "--param", "e=0.5").exit_code == 1
+
+
+def test_lyapunov_on_the_command_line(tmp_path):
+    picture = tmp_path / "history.png"
+    asked = ["lyapunov", "belt_block", "--until", "1.5"]
+    found = run(*asked, "--plot", str(picture))
+    assert found.exit_code == 0 and "-inf" in found.output and picture.stat().st_size > 1000  # it sticks
+    assert json.loads(run(*asked, "--json").stdout)["status"] == "COMPUTED"
+    assert run("lyapunov", "belt_block", "--until", "2").exit_code == 1  # it grazes

@@ -1,4 +1,4 @@
-"""The commands about cycles: periodic."""
+"""The commands about cycles: periodic, lyapunov."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from zwang._compile import compile
-from zwang._cycles import periodic
+from zwang._cycles import lyapunov, periodic
 from zwang._results.cycle import CycleStatus
+from zwang._results.lyapunov import LyapunovStatus
 from zwang.cli.files import Files
 from zwang.cli.nearby import draw, given
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
@@ -73,3 +74,51 @@ def periodic_(
     else:
         tell(repr(answer))
     files.end(0 if answer.status in (CycleStatus.CLOSED, CycleStatus.NOT_DIFFERENTIABLE) else NO_ANSWER)
+
+
+@click.command("lyapunov", cls=Assignments)
+@click.argument("model", metavar="MODEL")
+@click.option("--until", required=True, metavar="TIME", help="End of the motion [s].")
+@click.option("--transient", default="0", show_default=True, metavar="TIME", help="From when on growth counts [s].")
+@click.option("--exponents", type=int, help="How many of the largest; by default all.")
+@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
+@budget_option
+@click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw how they settle: .png, .svg or .pdf.")
+@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
+@tell_mistakes
+def lyapunov_(
+    model: str,
+    until: str,
+    transient: str,
+    exponents: int | None,
+    impact: str | None,
+    state: tuple[str, ...],
+    params: tuple[str, ...],
+    degrees: bool,
+    budget: tuple[str, ...],
+    out: Path | None,
+    picture: Path | None,
+    json_: bool,
+) -> None:
+    """Lyapunov exponents of a motion, through its events.
+
+    Exit code 1: the motion has no derivative all the way, or does not come to its end.
+    """
+    files = Files(out=out, picture=picture)
+    found, start, values = given(model, state, params, degrees)
+    answer = lyapunov(
+        compile(found.system), start, values, until=number(until, "--until"), impact=impact, exponents=exponents,
+        transient=number(transient, "--transient"), budget=budget_from(budget),
+    )  # fmt: skip
+    files.write(out, answer.save)
+    files.write(picture, lambda path: draw(answer, path))
+    if json_:
+        names = ("name", "exponents", "uncertainty", "instant", "reason")
+        print_json({"status": answer.status.name, **{name: getattr(answer, name) for name in names}})
+    else:
+        tell(repr(answer))
+    files.end(0 if answer.status is LyapunovStatus.COMPUTED else NO_ANSWER)

@@ -24,6 +24,7 @@ COMMANDS = {
     "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
     "linearize": ("nearby", "linearize_", "Small motions about an equilibrium: frequencies, modes."),
+    "lyapunov": ("cycling", "lyapunov_", "How fast nearby motions part, on average."),
     "periodic": ("cycling", "periodic_", "A periodic motion and its multipliers."),
     "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
     "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),

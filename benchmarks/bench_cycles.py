@@ -1,0 +1,84 @@
+"""What a cycle costs: a ball on a shaking table, its cycle with one impact a period, found from the same guess.
+
+The peer shoots with SciPy's `solve_ivp` and its events, with derivatives of the return map by differences, as one
+writes it by hand. Both gaps stand beside the times, and the product of the multipliers beside e^2.
+Run: OMP_NUM_THREADS=1 python benchmarks/bench_cycles.py
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from scipy.integrate import solve_ivp
+from scipy.optimize import root
+
+import zwang as zw
+
+W, A, E, G = 10.0, 0.12, 0.5, 9.81
+PERIOD = 2 * np.pi / W
+GUESS = (0.2, -2.5)
+REPEATS = 3
+
+
+def flight(start: Any) -> Any:
+    """Return the state one period later, through impacts, by solve_ivp."""
+
+    def meets(t: float, z: Any) -> float:
+        return float(z[0] - A * np.sin(W * t))
+
+    meets.terminal, meets.direction = True, -1  # type: ignore[attr-defined]
+    t, z = 0.0, np.array(start)
+    while t < PERIOD:
+        found = solve_ivp(
+            lambda t, z: [z[1], -G], (t, PERIOD), z, method="DOP853", rtol=1e-12, atol=1e-12, events=meets
+        )
+        t, z = float(found.t[-1]), found.y[:, -1]
+        if found.status == 1:
+            z = np.array([z[0], -E * z[1] + (1 + E) * A * W * np.cos(W * t)])
+            t += 1e-12
+    return z
+
+
+def shooting() -> tuple[float, float]:
+    """Return gap and product of the multipliers by shooting with SciPy."""
+    found = root(lambda z: flight(z) - z, GUESS, tol=1e-13)
+    step = 1e-6
+    columns = [(flight(found.x + step * one) - flight(found.x - step * one)) / (2 * step) for one in np.eye(2)]
+    gap = float(np.abs(flight(found.x) - found.x).max())
+    return gap, float(np.linalg.det(np.array(columns).T))
+
+
+def ball() -> zw.System:
+    """Return the ball and its table."""
+    (y,), (v,) = zw.coordinates("y")
+    table = zw.Unilateral(y - A * sp.sin(W * zw.t), restitution=E, name="table")
+    return zw.System(name="ball", kinetic=v**2 / 2, potential=G * y, constraints=[table])
+
+
+def timed(ask: Any) -> tuple[float, Any]:
+    """Return the least time of some calls, and the last answer."""
+    best, found = np.inf, None
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        found = ask()
+        best = min(best, time.perf_counter() - start)
+    return best, found
+
+
+def main() -> None:
+    """Print both."""
+    model = zw.compile(ball())
+    state = {"y": GUESS[0], "v_y": GUESS[1]}
+    zw.periodic(model, state, {})
+    spent, cycle = timed(lambda: zw.periodic(model, state, {}))
+    product = float(np.prod(cycle.multipliers).real)
+    print(f"periodic           {1e3 * spent:8.1f} ms  gap {cycle.residual:.1e}  product {product:.9f} (e^2 {E**2})")
+    spent, (gap, product) = timed(shooting)
+    print(f"solve_ivp, by hand {1e3 * spent:8.1f} ms  gap {gap:.1e}  product {product:.9f}")
+
+
+if __name__ == "__main__":
+    main()
