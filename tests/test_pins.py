@@ -221,3 +221,11 @@ def test_undetermined_forces_of_a_resting_pin_are_decided_as_by_sampling():
         assert found.decided and (found.point is not None) is exists
         if exists:
             assert np.linalg.norm(found.point) >= 2 - 1e-9
+
+
+def test_springs_in_place_of_a_pin_rub_though_they_are_relaxed_at_the_start():
+    # At the start the springs don't press, so that there is no friction then; a moment later there is.
+    soft = zw.realize(on_a_pin(), ["pin x", "pin y"], by=zw.Stiffness("N", ratio=1))
+    end = zw.simulate(soft, turned(0.9, 0.0), {**BODY, "N": 1e7}, until=0.5).at(0.5)["theta"]
+    ideal = zw.simulate(on_a_pin(), turned(0.9, 0.0), BODY, until=0.5).at(0.5)["theta"]
+    assert end == pytest.approx(ideal, abs=1e-4)

@@ -70,6 +70,11 @@ def laws_vary(system: System) -> bool:
     return bool(_laws(system).slack.any())
 
 
+def varying_laws(system: System) -> NDArray[np.bool_]:
+    """Return which numbers of the laws depend on the state."""
+    return np.asarray(_laws(system).slack > 0)
+
+
 def sound_laws(system: System, bounds: Array) -> NDArray[np.bool_]:
     """Say for each state of a batch whether its coefficients (numbers of the laws, states) are sound."""
     found = _laws(system)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zwang._compile.laws import varying_laws
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._reactions import Subject, reactions_of_problem
@@ -37,6 +38,8 @@ from zwang.errors import DeclarationError
 ENUMERATED = 12
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
+STILL = 1e-9
+"""Accelerations of a slip below this part of their terms start none."""
 WEDGED = 1e-4
 """Part of its value without friction to which the denominator of a normal force has fallen where it counts as zero."""
 
@@ -86,7 +89,7 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
     solution = found.solutions[chosen]
-    labels = labels_of(ground, numbers, solution)
+    labels = _rubbing_soon(ground, moment, terms, numbers, solution)
     pulls = {
         ground.table.places[number].law: solution.tangential[i]
         for i, number in enumerate(numbers)
@@ -164,6 +167,29 @@ def labels_of(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> t
     labels = [Mode.OPEN] * len(ground.table.places)
     for number, mode in zip(numbers, solution.modes.codes, strict=True):
         labels[number] = mode
+    return tuple(labels)
+
+
+def _rubbing_soon(
+    ground: Ground, moment: Moment, terms: Terms, numbers: tuple[int, ...], solution: Solution
+) -> tuple[Mode, ...]:
+    """Return the labels of a solution, with friction whose bound is zero here but varies as slip, or as stick.
+
+    A spring that is relaxed at the start presses a moment later, and its friction must be there then.
+    """
+    labels, varies = list(labels_of(ground, numbers, solution)), varying_laws(ground.model.system)
+    for i, number in enumerate(numbers):
+        place, label = ground.table.places[number], labels[number]
+        if label.plain is not Mode.CLOSED or len(place.slips) != 1 or not varies[list(place.rows.sides)].any():
+            continue
+        along = float(terms.slip[place.slips[0], 0])
+        if number in moment.resting:
+            along = float(np.reshape(solution.slip_acceleration[i], -1)[0])
+            row, bias = terms.slip_rows[place.slips[0], :, 0], float(terms.slip_bias[place.slips[0], 0])
+            size = float(np.abs(row) @ np.abs(solution.acceleration)) + abs(bias)
+            along = 0.0 if abs(along) <= STILL * size else along
+        mode = Mode.STICK if along == 0 else slip_mode(1, along)
+        labels[number] = mode.pulling(label.pulls)
     return tuple(labels)
 
 

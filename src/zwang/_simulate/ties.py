@@ -154,7 +154,9 @@ def _options(
             found += [Mode.STICK, Mode.SLIP]
         else:
             force = solved.tangential[place.slips[0], 0]
-            found += [Mode.STICK, Mode.SLIP_MINUS if force > 0 else Mode.SLIP_PLUS]
+            # Without any force it may come to slip either way.
+            either = [Mode.SLIP_PLUS, Mode.SLIP_MINUS] if force == 0 and place.side is Side.BOUND else []
+            found += [Mode.STICK, *(either or [Mode.SLIP_MINUS if force > 0 else Mode.SLIP_PLUS])]
     if place.side is Side.BILATERAL and place.law < 0 and place.normal in ground.table.signed:
         if tied or no_force(terms, solved, place):
             found += [Mode.CLOSED, Mode.CLOSED_PULLS]
