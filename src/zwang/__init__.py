@@ -46,6 +46,7 @@ _PLACES = {
     "equilibria": "zwang._equilibria",
     "fit": "zwang._sensitivity",
     "from_sympy": "zwang._from_sympy",
+    "guarantee": "zwang._guarantee",
     "hold": "zwang._reactions",
     "inputs": "zwang._declare",
     "law": "zwang._declare",
@@ -118,6 +119,7 @@ __all__ = [
     "fit",
     "from_sympy",
     "gallery",
+    "guarantee",
     "hold",
     "inputs",
     "law",
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
     from zwang._derive import derive
     from zwang._equilibria import equilibria
     from zwang._from_sympy import from_sympy
+    from zwang._guarantee import guarantee
     from zwang._limit import limit, recommend
     from zwang._linearize import linearize
     from zwang._linkage import Linkage

@@ -27,6 +27,7 @@ from zwang._results.equilibria import (
 )
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, PathStatus, Sheets, SurfacePath, SurfaceSheet
+from zwang._results.guarantee import Guarantee, GuaranteeStatus, Witness
 from zwang._results.limit import (
     LimitStatus,
     LimitStudy,
@@ -86,6 +87,8 @@ __all__ = [
     "FoldPoint",
     "Folds",
     "Growth",
+    "Guarantee",
+    "GuaranteeStatus",
     "HalfBranch",
     "LimitStatus",
     "LimitStudy",
@@ -128,4 +131,5 @@ __all__ = [
     "Threshold",
     "TraceStatus",
     "UndecidedBox",
+    "Witness",
 ]

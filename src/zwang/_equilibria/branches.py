@@ -113,7 +113,7 @@ class BranchSearch:
         self._hopfs(arc, inside, verdicts, number)
 
     def _verdict(self, arc: Branch, at: float) -> StabilityVerdict:
-        spend()
+        spend(1)
         place = arc.state(at=at)
         params = {**self.params, self.statics.vary: float(place[self.statics.vary])}
         return stability_at(self.model, self.statics.state(place), params, self.steady, self.statics.closed)

@@ -58,14 +58,14 @@ class RestingArc:
 
     def reserve(self, at: float) -> float:
         """Return by how much the forces are inside their bounds there."""
-        spend()
+        spend(1)
         if self.flat:
             return reserve(self.model, self.state(at), self.params)
         return 1.0 if asked(self.model, self.state(at), self.params)[0] else -1.0
 
     def holds(self, at: float) -> str:
         """Return whether rest must, may or can't be there."""
-        spend()
+        spend(1)
         return asked(self.model, self.state(at), self.params, tol=FINE)[0] or "undecided"
 
     def intervals(self) -> list[EquilibriumInterval]:

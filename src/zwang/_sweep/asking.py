@@ -31,6 +31,7 @@ VERBS = {
     "asymptotics": ("zwang._asymptotics", "zwang._results.asymptotics", "Asymptotics"),
     "critical": ("zwang._trace", "zwang._results.critical", "CriticalValues"),
     "equilibria": ("zwang._equilibria", "zwang._results.equilibria", "Equilibria"),
+    "guarantee": ("zwang._guarantee", "zwang._results.guarantee", "Guarantee"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),
     "linearize": ("zwang._linearize", "zwang._results.linearization", "Linearization"),
     "lyapunov": ("zwang._cycles", "zwang._results.lyapunov", "Lyapunov"),

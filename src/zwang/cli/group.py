@@ -21,6 +21,7 @@ COMMANDS = {
     "export": ("exporting", "export", "Write a model as C: one header, one source file."),
     "fit": ("nearby", "fit_", "Parameters and initial values from data."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
+    "guarantee": ("guaranteeing", "guarantee_", "A claim about every state and parameter of a box."),
     "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
     "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
     "linearize": ("nearby", "linearize_", "Small motions about an equilibrium: frequencies, modes."),

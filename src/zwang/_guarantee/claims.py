@@ -1,0 +1,325 @@
+"""Claims: for each the numbers that must be positive, and how a place where one is not becomes a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from zwang._compile import Model
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._equilibria.reserve import asked, reserve
+from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
+from zwang._guarantee.contacts import ContactMatrices
+from zwang._guarantee.holding import HoldingForces
+from zwang._guarantee.modes import OtherModes
+from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, solved, transposed
+from zwang._reactions.holding import hold
+from zwang._reactions.verb import reactions
+from zwang._results.guarantee import Witness
+from zwang._results.reactions import ReactionsStatus
+from zwang.errors import DeclarationError, StateError, ZwangError
+
+SURE = 1e-9
+"""Part of the terms by which a witness must violate a claim."""
+INSIDE = 1e-9
+UNIQUE = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
+
+
+@dataclass(frozen=True, eq=False)
+class BoxQuestion:
+    """What a claim is about.
+
+    Attributes
+    ----------
+    model : Model
+    boxed : BoxedSystem
+    closed : tuple of str
+    box : mapping
+        Variable -> (low, high).
+    known : mapping
+        Parameters and coordinates with one value.
+    """
+
+    model: Model
+    boxed: BoxedSystem
+    closed: tuple[str, ...]
+    box: Mapping[str, tuple[float, float]]
+    known: Mapping[str, float]
+
+    def split(self, at: Bounds) -> tuple[dict[str, float], dict[str, float]]:
+        """Return state and parameters at a place of the box."""
+        values = {**self.known, **dict(zip(self.boxed.variables, map(float, at), strict=True))}
+        system = self.model.system
+        state = {item.name: float(values.get(item.name, 0.0)) for item in (*system.coordinates, *system.velocities)}
+        return state | {"t": 0.0}, {item.name: float(values[item.name]) for item in system.parameters}
+
+    def placed(
+        self, at: Bounds, slips: Mapping[str, float] | None = None
+    ) -> tuple[dict[str, float], dict[str, float]] | None:
+        """Return the state near a place that satisfies the constraints, and parameters; None where it is outside."""
+        state, params = self.split(at)
+        held = [
+            str(item.name)
+            for item in self.model.system.constraints
+            if not isinstance(item, Friction) and (isinstance(item, Bilateral) or item.name in self.closed)
+        ]
+        if held:
+            free = [item.name for item in self.model.system.coordinates if not self._pinned(item.name)]
+            tries = [free, [item.name for item in self.model.system.coordinates]]
+            for follow in tries:
+                try:
+                    found = hold(self.model, state, params, held, follow=follow, slips=dict(slips or {}) or None)
+                    self.model.check({k: float(v) for k, v in found.items()}, params, tol=1e-8)
+                except ZwangError:
+                    continue
+                made = {name: float(value) for name, value in found.items()}
+                if self._inside(made):
+                    return made, params
+            return None
+        return state, params
+
+    def _pinned(self, name: str) -> bool:
+        """Whether a coordinate of the box had better stay: an angle, which claims depend on."""
+        return any(item.name == name and item.angle for item in self.model.system.coordinates) and name in self.box
+
+    def _inside(self, state: Mapping[str, float]) -> bool:
+        for name, (low, high) in self.box.items():
+            if name in state and not low - INSIDE * (1 + abs(low)) <= state[name] <= high + INSIDE * (1 + abs(high)):
+                return False
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class BoxClaim:
+    """A claim that can be looked at: the numbers, the witness, and what else has to be true."""
+
+    words: str
+    positive: Quantity
+    confirm: Callable[[Bounds, int], Witness | None]
+    also: Callable[[], bool] = lambda: True
+
+
+def contact_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim of a unique, or of some, acceleration."""
+    matrices = ContactMatrices(asked_of.boxed, asked_of.closed)
+    _require_bound(asked_of, matrices.nodes[: -len(asked_of.model.system.coordinates)])
+    modes = matrices.modes()
+
+    def confirm(at: Bounds, which: int) -> Witness | None:
+        slips = {
+            contact.place.name: 1.0 if mode == "slip+" else -1.0
+            for contact, mode in zip(matrices.contacts, modes[which], strict=True)
+            if mode.startswith("slip")
+        }
+        for given in (slips, {}):
+            placed = asked_of.placed(at, given)
+            witness = None if placed is None else _several(words, asked_of, *placed)
+            if witness is not None:
+                return witness
+        return None
+
+    def also() -> bool:
+        """One force at one state with one solution: then every force at every state has one."""
+        if len(matrices.contacts) < 2 or not any(c.place.slips for c in matrices.contacts):
+            return True
+        middle = tuple(0.5 * (low + high) for low, high in asked_of.box.values())
+        placed = asked_of.placed(middle)
+        if placed is None:
+            return False
+        rest = {name: 0.0 if name.startswith("v_") else value for name, value in placed[0].items()}
+        found: Any = reactions(asked_of.model, rest, placed[1])
+        return found.status in UNIQUE
+
+    return BoxClaim(words, matrices.determinants, confirm, also)
+
+
+def _several(words: str, asked_of: BoxQuestion, state: dict[str, float], params: dict[str, float]) -> Witness | None:
+    try:
+        found: Any = reactions(asked_of.model, state, params)
+    except StateError:
+        return None
+    bad = (ReactionsStatus.NONE,) if words == "some acceleration" else (ReactionsStatus.NONE, ReactionsStatus.MULTIPLE)
+    if found.status in bad and found.complete:
+        return Witness(state=state, params=params, reason=f"{found.status.name}: {found.status.value}")
+    return None
+
+
+def holding_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim that rest can hold, or must."""
+    matrices = ContactMatrices(asked_of.boxed, asked_of.closed)
+    forces, others = HoldingForces(matrices), OtherModes(matrices)
+    _require_bound(asked_of, matrices.nodes, resting=True)
+
+    class Both:
+        def prepare(self, middle: Bounds) -> None:
+            forces.prepare(middle)
+            if words == "must hold" and forces.depth >= 0:
+                others.prepare(middle)
+
+        def __call__(self, low: Bounds, high: Bounds) -> list[Sloped]:
+            room = forces(low, high)
+            return [*room, *others(low, high)] if words == "must hold" and forces.depth >= 0 else room
+
+    def confirm(at: Bounds, which: int) -> Witness | None:
+        placed = asked_of.placed(at)
+        if placed is None:
+            return None
+        state = {name: 0.0 if name.startswith("v_") else value for name, value in placed[0].items()}
+        if not all(abs(float(v)) <= 1e-9 for v in asked_of.model.gap_rates(state, placed[1]).values()):
+            return None
+        depth = reserve(asked_of.model, state, placed[1])
+        if depth < -SURE:
+            short = f"forces lack {-depth:.3g} of what a rest needs" if np.isfinite(depth) else "nothing balances it"
+            return Witness(state=state, params=placed[1], reason=short)
+        if words == "must hold":
+            found, told = asked(asked_of.model, state, placed[1])
+            if found == "may" and told is not None and told.complete:
+                return Witness(state=state, params=placed[1], reason="another acceleration satisfies the laws too")
+        return None
+
+    return BoxClaim(words, Both(), confirm)
+
+
+def regular_claim(asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim that the bilateral constraints on positions are independent everywhere."""
+    system, program = asked_of.model.system, asked_of.boxed.program
+    relations = [item for item in system.constraints if not isinstance(item, Friction)]
+    rows = [
+        row
+        for item, row in zip(relations, program.normals, strict=True)
+        if isinstance(item, Bilateral) and item.level == "position"
+    ]
+    if not rows:
+        raise DeclarationError(f"{system.name}: 'regular' speaks of bilateral constraints on positions; it has none.")
+    n, zero = len(system.coordinates), program.graph.zero
+    nodes = [row.entries.get(i, zero) for row in rows for i in range(n)]
+
+    def positive(low: Bounds, high: Bounds) -> list[Sloped]:
+        values = asked_of.boxed.at(nodes, low, high)
+        W: Matrix = [values[k * n : (k + 1) * n] for k in range(len(rows))]
+        return [_gram(W)]
+
+    return BoxClaim("regular", positive, lambda at, which: None)
+
+
+def _gram(W: Matrix) -> Sloped:
+    """Return det(W W^T), by elimination where there are many rows."""
+    gram = product(W, transposed(W))
+    if len(gram) <= 4:
+        return determinant(gram)
+    total: Sloped | None = None
+    rows = [list(row) for row in gram]
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if not float(pivot.value.lower()) > 0:
+            raise Singular
+        total = pivot if total is None else total * pivot
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / pivot
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+    assert total is not None
+    return total
+
+
+def relation_claim(relation: Any, asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim of inequalities between coordinates, velocities and parameters."""
+    parts = list(relation.args) if isinstance(relation, sp.And) else [relation]
+    differences = []
+    for part in parts:
+        if isinstance(part, (sp.StrictGreaterThan, sp.GreaterThan)):
+            differences.append(part.lhs - part.rhs)
+        elif isinstance(part, (sp.StrictLessThan, sp.LessThan)):
+            differences.append(part.rhs - part.lhs)
+        else:
+            raise DeclarationError(f"guarantee: a relation is an inequality such as x < a; it was given {part}.")
+    nodes = [asked_of.boxed.convert(expr) for expr in differences]
+    _require_bound(asked_of, nodes)
+
+    def confirm(at: Bounds, which: int) -> Witness | None:
+        placed = asked_of.placed(at)
+        if placed is None:
+            return None
+        numbers = {**placed[0], **placed[1]}
+        expr = differences[which]
+        values = {symbol: sp.Float(numbers[symbol.name]) for symbol in expr.free_symbols}
+        miss = float(expr.xreplace(values))
+        size = sum(abs(float(term.xreplace(values))) for term in sp.Add.make_args(expr))
+        if miss < -SURE * size:
+            return Witness(state=placed[0], params=placed[1], reason=f"{parts[which]} fails by {-miss:.3g}")
+        return None
+
+    return BoxClaim(str(relation), lambda low, high: asked_of.boxed.at(nodes, low, high), confirm)
+
+
+def multiplier_claim(bounds: Mapping[str, Any], asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim that multipliers of bilateral constraints stay within bounds."""
+    system, program = asked_of.model.system, asked_of.boxed.program
+    relations = [item for item in system.constraints if not isinstance(item, Friction)]
+    names = [str(item.name) for item in relations]
+    for name in bounds:
+        system.constraints.place(name)
+    rubbing = [str(item.name) for item in system.constraints if item.slip]
+    if rubbing or asked_of.closed:
+        raise DeclarationError(
+            f"{system.name}: bounds of multipliers are decided where no friction and no one-sided contact acts; "
+            f"'{(rubbing or list(asked_of.closed))[0]}' does."
+        )
+    held = [k for k, item in enumerate(relations) if isinstance(item, Bilateral)]
+    n, zero = len(system.coordinates), program.graph.zero
+    mass = [program.mass.get((max(i, j), min(i, j)), zero) for i in range(n) for j in range(n)]
+    rows = [program.normals[k].entries.get(i, zero) for k in held for i in range(n)]
+    nodes = [*mass, *rows, *program.force, *(program.normals[k].bias for k in held)]
+    _require_bound(asked_of, nodes)
+    wanted = [(held.index(names.index(name)), float(low), float(high)) for name, (low, high) in bounds.items()]
+
+    def positive(low: Bounds, high: Bounds) -> list[Sloped]:
+        values = asked_of.boxed.at(nodes, low, high)
+        m = len(held)
+        M = [values[i * n : (i + 1) * n] for i in range(n)]
+        W = [values[n * n + k * n : n * n + (k + 1) * n] for k in range(m)]
+        force, bias = values[n * n + m * n : n * n + m * n + n], values[n * n + m * n + n :]
+        spread = solved(M, transposed([*W, force]))
+        every = product(W, spread)
+        left = [[g - row[m]] for g, row in zip(bias, every, strict=True)]
+        lam = solved([row[:m] for row in every], left)
+        made = []
+        for k, least, most in wanted:
+            from zwang._guarantee.contacts import constant
+
+            made += [lam[k][0] - constant(least, len(low)), constant(most, len(low)) - lam[k][0]]
+        return made
+
+    def confirm(at: Bounds, which: int) -> Witness | None:
+        placed = asked_of.placed(at)
+        if placed is None:
+            return None
+        k, least, most = wanted[which // 2]
+        name = names[held[k]]
+        value = float(asked_of.model.multipliers(placed[0], placed[1])[name])
+        if value < least - SURE * (1 + abs(value)) or value > most + SURE * (1 + abs(value)):
+            return Witness(state=placed[0], params=placed[1], reason=f"the multiplier of '{name}' is {value:.8g}")
+        return None
+
+    return BoxClaim(f"multipliers within {dict(bounds)}", positive, confirm)
+
+
+def _require_bound(asked_of: BoxQuestion, nodes: Sequence[Any], *, resting: bool = False) -> None:
+    if resting:
+        return
+    loose = asked_of.boxed.unbound(list(nodes), [*asked_of.box, *asked_of.known])
+    if loose:
+        raise DeclarationError(
+            f"{asked_of.model.system.name}: the claim depends on '{loose[0]}', which is not in the box and may be any "
+            f"number. Give box={{'{loose[0]}': (low, high)}}."
+        )
+
+
+def one_sided(model: Model) -> tuple[str, ...]:
+    """Return the one-sided constraints on positions."""
+    return tuple(
+        str(item.name) for item in model.system.constraints if isinstance(item, Unilateral) and item.level == "position"
+    )

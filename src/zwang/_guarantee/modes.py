@@ -1,0 +1,127 @@
+"""Numbers that are positive where no set of modes but rest gives an acceleration, over a box.
+
+Each set of modes other than sticking everywhere is one linear system for its forces; it is excluded where one of its
+inequalities is violated all over the box. Which one is chosen in the middle.
+"""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+
+from zwang._guarantee.boxes import Bounds
+from zwang._guarantee.contacts import ContactMatrices
+from zwang._guarantee.slopes import Matrix, Singular, Sloped, product, solved, transposed
+
+
+class OtherModes:
+    """How far the other sets of modes are from being solutions at rest; `prepare` chooses by which condition."""
+
+    def __init__(self, matrices: ContactMatrices) -> None:
+        self.matrices = matrices
+        choices: list[tuple[str, ...]] = []
+        for c in matrices.contacts:
+            if c.place.normal < 0:
+                choices.append(("stick", "slip+", "slip-"))
+            elif not c.place.slips:
+                choices.append(("open", "closed") if c.sided else ("closed",))
+            else:
+                choices.append(("open", "stick", "slip+", "slip-") if c.sided else ("stick", "slip+", "slip-"))
+        n, held, _, _ = matrices.shape
+        # As many rows at rest as there are freedoms leave no acceleration, whatever the others do.
+        self.sets = [modes for modes in combinations(*choices) if self._rows(modes) < n - held]
+        self.chosen: list[int] = []
+
+    def _rows(self, modes: tuple[str, ...]) -> int:
+        places = self.matrices.places
+        closed = sum(mode != "open" and (k, "normal") in places for k, mode in enumerate(modes))
+        return closed + sum(mode == "stick" and (k, "tangent") in places for k, mode in enumerate(modes))
+
+    def prepare(self, middle: Bounds) -> None:
+        """Choose, for every set of modes, the condition that it violates most."""
+        G, b, sizes = self._matrices(middle, middle)
+        self.chosen = []
+        for modes in self.sets:
+            try:
+                values = [float(item.value.mid()) for item in self._conditions(modes, G, b, sizes)]
+                self.chosen.append(min(range(len(values)), key=values.__getitem__))
+            except Singular:
+                self.chosen.append(0)
+
+    def __call__(self, low: Bounds, high: Bounds) -> list[Sloped]:
+        """Return for every set of modes by how much it violates its condition."""
+        G, b, sizes = self._matrices(low, high)
+        return [-self._conditions(modes, G, b, sizes)[k] for modes, k in zip(self.sets, self.chosen, strict=True)]
+
+    def _matrices(self, low: Bounds, high: Bounds) -> tuple[Matrix, list[Sloped], list[Sloped]]:
+        """Return J K J^T, the accelerations of the rows without contact forces, and the coefficients."""
+        mass, held, rows, sizes, force = self.matrices.parts(low, high)
+        every, r = [*rows, *held], len(rows)
+        spread = product(every, solved(mass, transposed([*every, force])))
+        if held:
+            inner = [row[r : len(every)] for row in spread[r:]]
+            across = [[*row[:r], row[-1]] for row in spread[r:]]
+            less = product([row[r : len(every)] for row in spread[:r]], solved(inner, across))
+            spread = [
+                [*(a - c for a, c in zip(row[:r], cut[:r], strict=True)), row[-1] - cut[-1]]
+                for row, cut in zip(spread[:r], less, strict=True)
+            ]
+        return [row[:r] for row in spread], [row[-1] for row in spread], sizes
+
+    def _conditions(self, modes: tuple[str, ...], G: Matrix, b: list[Sloped], sizes: list[Sloped]) -> list[Sloped]:
+        """Return the numbers that must not be negative where a set of modes is a solution."""
+        places, mu = self.matrices.places, self.matrices.sizes
+        rows: list[int] = []
+        forces: list[list[tuple[int, Sloped | None]]] = []
+        given = list(b)
+        for k, mode in enumerate(modes):
+            normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
+            if mode == "open":
+                continue
+            sliding = mode.startswith("slip") and tangent is not None
+            if normal is not None:
+                size = sizes[mu[k]] if sliding else None
+                other = None if size is None else (-size if mode == "slip+" else size)
+                rows.append(normal)
+                forces.append([(normal, None), *([(tangent, other)] if sliding and tangent is not None else [])])
+            elif sliding and tangent is not None:
+                pull = -sizes[mu[k]] if mode == "slip+" else sizes[mu[k]]
+                given = [x + row[tangent] * pull for x, row in zip(given, G, strict=True)]
+            if mode == "stick" and tangent is not None:
+                rows.append(tangent)
+                forces.append([(tangent, None)])
+        columns = [[_entry(row, force) for force in forces] for row in G]
+        found: Matrix = []
+        if rows:
+            found = solved([columns[row] for row in rows], [[-given[row]] for row in rows])
+        moved = [x if not rows else x + product([line], found)[0][0] for x, line in zip(given, columns, strict=True)]
+        return self._signs(modes, rows, found, moved, sizes)
+
+    def _signs(
+        self, modes: tuple[str, ...], rows: list[int], found: Matrix, moved: list[Sloped], sizes: list[Sloped]
+    ) -> list[Sloped]:
+        places, mu, made = self.matrices.places, self.matrices.sizes, []
+        for k, (contact, mode) in enumerate(zip(self.matrices.contacts, modes, strict=True)):
+            normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
+            if mode == "open" and normal is not None:
+                made.append(moved[normal])
+                continue
+            push = found[rows.index(normal)][0] if normal is not None else None
+            if contact.sided and push is not None:
+                made.append(push)
+            if mode == "stick" and tangent is not None:
+                pull = found[rows.index(tangent)][0]
+                bound = sizes[mu[k]] if push is None else sizes[mu[k]] * push
+                made += [bound - pull, bound + pull]
+            elif mode.startswith("slip") and tangent is not None:
+                made.append(moved[tangent] if mode == "slip+" else -moved[tangent])
+        return made
+
+
+def _entry(row: list[Sloped], force: list[tuple[int, Sloped | None]]) -> Sloped:
+    """Return the entry of a row for a force that may bring friction along."""
+    total: Sloped | None = None
+    for place, factor in force:
+        part = row[place] if factor is None else row[place] * factor
+        total = part if total is None else total + part
+    assert total is not None
+    return total

@@ -1,0 +1,155 @@
+"""Guarantees over boxes: proved up to closed forms, refuted beyond them, never proved where a point refutes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from click.testing import CliRunner
+
+import zwang as zw
+from zwang.cli import main
+
+ROD = zw.gallery.get("painleve_rod")
+KNOWN = {name: value for name, value in ROD.params.items() if name != "mu"}
+BOX = {"x": (-1, 1), "y": (0, 2), "theta": (0.1, 1.5)}
+
+
+def ladder() -> zw.System:
+    (x, y, th), (vx, vy, w) = zw.coordinates("x y theta", angles="theta")
+    m, l, g, mu, pull = zw.parameters("m l g mu F")
+    foot = (x + l / 2 * sp.cos(th), y - l / 2 * sp.sin(th))
+    top = (x - l / 2 * sp.cos(th), y + l / 2 * sp.sin(th))
+    return zw.System(
+        name="ladder",
+        kinetic=m * (vx**2 + vy**2) / 2 + m * l**2 / 24 * w**2,
+        potential=m * g * y - pull * x,
+        constraints=[
+            zw.Unilateral(foot[1], friction=zw.Coulomb(mu, slip=zw.rate(foot[0])), restitution=0, name="floor"),
+            zw.Unilateral(top[0], friction=zw.Coulomb(mu, slip=zw.rate(top[1])), restitution=0, name="wall"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(("top", "status"), [(4 / 3 - 1e-6, "PROVED"), (4 / 3 + 1e-6, "REFUTED")])
+def test_the_rod_has_one_acceleration_up_to_four_thirds(top: float, status: str) -> None:
+    # The bound is the minimum of (4 + t^2)/(3 t), at t = tan(theta) = 2.
+    found = zw.guarantee("unique acceleration", ROD.system, {**BOX, "mu": (0, top)}, KNOWN)
+    assert found.status.name == status
+    if found.witness is not None:
+        answer = zw.reactions(ROD.system, found.witness.state, found.witness.params)
+        assert answer.status.name in ("NONE", "MULTIPLE")
+        assert np.tan(found.witness.state["theta"]) == pytest.approx(2, abs=1e-2)
+
+
+def test_some_acceleration_is_refuted_where_none_exists() -> None:
+    found = zw.guarantee("some acceleration", ROD.system, {**BOX, "mu": (1.35, 1.4)}, KNOWN)
+    assert found.status.name == "REFUTED"
+    assert zw.reactions(ROD.system, found.witness.state, found.witness.params).status.name == "NONE"
+
+
+def test_a_ladder_can_hold_where_it_need_not() -> None:
+    box = {"x": (0, 1), "y": (0, 1), "theta": (0.78, 0.8)}
+    pulled = {"m": 1, "l": 1, "g": 9.81, "mu": 1.5, "F": 2 * 9.81}
+    assert zw.guarantee("can hold", ladder(), box, pulled).status.name == "PROVED"
+    must = zw.guarantee("must hold", ladder(), box, pulled)
+    assert must.status.name == "REFUTED" and "another acceleration" in must.witness.reason
+    # Under gravity alone it holds from tan(theta) = (1 - mu^2)/(2 mu) on, theta = 0.98788 for mu = 0.3.
+    alone = {**pulled, "mu": 0.3, "F": 0}
+    assert zw.guarantee("can hold", ladder(), {**box, "theta": (0.9879, 1.3)}, alone).status.name == "PROVED"
+    assert zw.guarantee("must hold", ladder(), {**box, "theta": (1.1, 1.2)}, alone).status.name == "PROVED"
+    low = zw.guarantee("can hold", ladder(), {**box, "theta": (0.98, 1.2)}, alone)
+    assert low.status.name == "REFUTED" and low.witness.state["theta"] < 0.98789
+
+
+def test_a_loop_is_regular_where_its_bars_don_t_align() -> None:
+    bar = zw.gallery.get("four_bar")
+    values = {**bar.params, "l0": 1.3, "l1": 0.5, "l2": 1.1, "l3": 0.9}
+    found = zw.guarantee("regular", bar.system, {}, values)  # both angles all the way round
+    assert found.status.name == "PROVED"
+    flat = zw.guarantee("regular", bar.system, {}, bar.params, budget={"steps": 300})
+    assert flat.status.name == "UNDECIDED" and len(flat.boxes) and 0 < flat.share < 1
+
+
+def test_relations_follow_from_constraints_or_are_refuted() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    circle = zw.System(
+        name="circle", kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(x**2 + y**2 - 1, name="ring")]
+    )
+    box = {"x": (-2, 2), "y": (-2, 2)}
+    assert zw.guarantee(x + y < 1.415, circle, box).status.name == "PROVED"
+    found = zw.guarantee(x + y < 1.41, circle, box)
+    assert found.status.name == "REFUTED"
+    assert found.witness.state["x"] + found.witness.state["y"] > 1.41
+    assert abs(found.witness.state["x"] ** 2 + found.witness.state["y"] ** 2 - 1) < 1e-8
+
+
+def test_a_multiplier_stays_within_its_bounds_or_leaves_them() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    rod = zw.Bilateral((x**2 + y**2 - 1) / 2, name="rod")
+    pendulum = zw.System(name="pendulum", kinetic=(vx**2 + vy**2) / 2, potential=10 * y, constraints=[rod])
+    box = {"x": (-1.1, 1.1), "y": (-1.1, 1.1), "v_x": (-0.1, 0.1), "v_y": (-0.1, 0.1)}
+    # lam = (g y - v^2)/r^2, between -10.02 and 10 on the circle.
+    assert zw.guarantee({"rod": (-16, 16)}, pendulum, box).status.name == "PROVED"
+    found = zw.guarantee({"rod": (-5, 5)}, pendulum, box)
+    assert found.status.name == "REFUTED" and "multiplier" in found.witness.reason
+
+
+def test_no_claim_is_proved_that_a_sampled_point_refutes() -> None:
+    source = np.random.default_rng(8)
+    proved = 0
+    for _ in range(12):
+        low, width = source.uniform(0.2, 1.2), source.uniform(0.05, 0.3)
+        top = source.uniform(1.0, 1.8)
+        box = {**BOX, "theta": (low, low + width), "mu": (top - 0.3, top)}
+        found = zw.guarantee("unique acceleration", ROD.system, box, KNOWN, budget={"steps": 2000})
+        theta = source.uniform(low, low + width, 20_000)
+        mu = source.uniform(top - 0.3, top, 20_000)
+        # A uniform rod is unique where 4 + t^2 > 3 mu t for both signs of the slip.
+        refuted = bool(np.any(4 + np.tan(theta) ** 2 <= 3 * mu * np.abs(np.tan(theta))))
+        assert not (found.status.name == "PROVED" and refuted)
+        proved += found.status.name == "PROVED"
+    assert proved > 0
+
+
+def test_guarantees_are_saved_drawn_and_asked_on_the_command_line(tmp_path) -> None:
+    found = zw.guarantee("unique acceleration", ROD.system, {**BOX, "mu": (0, 1.4)}, KNOWN)
+    found.save(tmp_path / "g.npz")
+    assert zw.load_result(tmp_path / "g.npz").witness.params == found.witness.params
+    found.plot("theta", "mu")
+    sides = ["--box", "x=-1:1", "y=0:2", "theta=0.1:1.5", "mu=0:1.2"]
+    done = CliRunner().invoke(main, ["guarantee", "painleve_rod", "unique acceleration", *sides, "--json"])
+    assert done.exit_code == 0 and '"PROVED"' in done.output, done.output
+    done = CliRunner().invoke(main, ["guarantee", "painleve_rod", "mu > 1", *sides])
+    assert done.exit_code == 1 and "REFUTED" in done.output, done.output
+
+
+@pytest.mark.parametrize(
+    ("claim", "box", "words"),
+    [
+        ("unique", BOX | {"mu": (0, 1)}, "is none of"),
+        ("regular", BOX | {"mu": (0, 1)}, "bilateral constraints on positions"),
+        ("can hold", BOX, "'mu' is neither in box= nor in params"),
+        ("can hold", BOX | {"z": (0, 1)}, "which the system doesn't know"),
+        ("can hold", BOX | {"mu": (1, 0)}, "needs low <= high"),
+        ("can hold", BOX | {"mu": 1}, "needs \\(low, high\\)"),
+        ("can hold", [1], "box= must be a mapping"),
+        ({"tip": (0, 1)}, BOX | {"mu": (0, 1)}, "no one-sided contact acts"),
+        (sp.Eq(sp.Symbol("a"), 1), BOX | {"mu": (0, 1)}, "a relation is an inequality"),
+    ],
+)
+def test_mistakes_are_named(claim, box, words: str) -> None:
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.guarantee(claim, ROD.system, box, KNOWN)
+
+
+def test_what_is_not_decided_is_refused_by_name() -> None:
+    with pytest.raises(zw.DeclarationError, match="needs a System"):
+        zw.guarantee("regular", "rod", {})
+    with pytest.raises(zw.DeclarationError, match="closed= has 'tap'"):
+        zw.guarantee("can hold", ROD.system, {**BOX, "mu": (0, 1)}, KNOWN, closed=["tap"])
+    (_x, _y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    floor = zw.Unilateral(z, friction=zw.Coulomb(0.3, slip=(vx, vy)), restitution=0, name="floor")
+    block = zw.System(name="block", kinetic=(vx**2 + vy**2 + vz**2) / 2, constraints=[floor])
+    with pytest.raises(zw.DeclarationError, match="friction in a plane"):
+        zw.guarantee("can hold", block, {"x": (0, 1), "y": (0, 1), "z": (0, 1)})
