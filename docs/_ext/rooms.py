@@ -36,6 +36,7 @@ SAYS = {
     "_cycles": "periodic motions; the verb periodic",
     "_sensitivity": "the verbs sensitivity and fit",
     "_equilibria": "the verb equilibria",
+    "_drive": "the verb drive: inverse dynamics",
     "_guarantee": "the verb guarantee",
     "_limit": "the verbs limit and recommend",
     "_sweep": "any verb over grids and samples",

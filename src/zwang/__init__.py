@@ -42,6 +42,7 @@ _PLACES = {
     "coordinates": "zwang._declare",
     "critical": "zwang._trace",
     "derive": "zwang._derive",
+    "drive": "zwang._drive",
     "eps": "zwang._declare",
     "equilibria": "zwang._equilibria",
     "fit": "zwang._sensitivity",
@@ -113,6 +114,7 @@ __all__ = [
     "coordinates",
     "critical",
     "derive",
+    "drive",
     "eps",
     "equilibria",
     "errors",
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
     )
     from zwang._declare import shapes as shapes
     from zwang._derive import derive
+    from zwang._drive import drive
     from zwang._equilibria import equilibria
     from zwang._from_sympy import from_sympy
     from zwang._guarantee import guarantee

@@ -16,6 +16,7 @@ from zwang._results.configuration_arc import Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
 from zwang._results.cycle import Cycle, CycleStatus
+from zwang._results.drive import Drive
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.equilibria import (
     Equilibria,
@@ -69,6 +70,7 @@ __all__ = [
     "CriticalValues",
     "Cycle",
     "CycleStatus",
+    "Drive",
     "Eigenmode",
     "Ensemble",
     "EnsembleStatus",

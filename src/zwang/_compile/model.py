@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.driving import with_inputs
+from zwang._compile.handing import as_jax, as_latex
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project
@@ -362,6 +363,25 @@ class Model:
         given = resolve(self.system, state, params)
         tol = real(tol, "tol", above=0, where=self.system.name)
         return self._ask(given, lambda: project(model.system, model.kernels, given, tol))
+
+    def to_latex(self) -> str:
+        r"""Return the equations of motion and the constraints as an aligned block of LaTeX, without dollar signs.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> print(zw.compile(zw.gallery.get("bouncing_ball").system).to_latex().splitlines()[0])
+        \\begin{aligned}
+        """
+        return as_latex(self.system)
+
+    def jax(self, *, active: Iterable[str] | None = None) -> Callable[[Any, Any, Any, Any], tuple[Any, Any]]:
+        """Return (t, q, v, params) -> (accelerations, multipliers) as a pure function for JAX (extra ``jax``).
+
+        It can be jitted, mapped and differentiated; parameters are in the order of `system.parameters`, constraints
+        hold as equalities as in `evaluate`. Double precision is JAX's own setting, ``jax_enable_x64``.
+        """
+        return as_jax(self.system, self._places(active))
 
     def to_c(
         self,

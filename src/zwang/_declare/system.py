@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare import changing, event_list, plain, printing, reading, validity
+from zwang._declare import changing, event_list, lagrange_method, plain, printing, reading, validity
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
@@ -295,6 +295,22 @@ class System:
         left = ("name", "drawing", "parameters", "units")
         kept = {key: value for key, value in plain.to_dict(self).items() if key not in left} | {"schema": 1}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+    def to_sympy(self) -> Any:
+        """Return the `LagrangesMethod` of `sympy.physics.mechanics`, of which `from_sympy` gives the system back.
+
+        Energies, forces and bilateral constraints go over; one-sided constraints, friction, inputs and systems declared
+        by mass= and force= are refused by name.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> pendulum = zw.gallery.get("ellipse_pendulum_cartesian").system
+        >>> back = zw.from_sympy(pendulum.to_sympy(), name=pendulum.name)
+        >>> back.kinetic == pendulum.kinetic, len(back.constraints) == len(pendulum.constraints)
+        (True, True)
+        """
+        return lagrange_method.to_sympy(self)
 
     def save(
         self, path: Any, *, params: Mapping[Any, float] | None = None, state: Mapping[Any, float] | None = None

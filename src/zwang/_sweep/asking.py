@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 VERBS = {
     "asymptotics": ("zwang._asymptotics", "zwang._results.asymptotics", "Asymptotics"),
     "critical": ("zwang._trace", "zwang._results.critical", "CriticalValues"),
+    "drive": ("zwang._drive", "zwang._results.drive", "Drive"),
     "equilibria": ("zwang._equilibria", "zwang._results.equilibria", "Equilibria"),
     "guarantee": ("zwang._guarantee", "zwang._results.guarantee", "Guarantee"),
     "limit": ("zwang._limit", "zwang._results.limit", "LimitStudy"),

@@ -1,0 +1,82 @@
+"""`Drive`: the inputs that make a prescribed motion, at every instant all of them that the laws allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._results.base import Result
+from zwang._results.reactions import ReactionsStatus, Solution
+from zwang._results.storage import storable
+
+Array = NDArray[np.float64]
+
+
+@storable(shapes={"t": "k", "q": "k n", "v": "k n", "a": "k n"})
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Drive(Result):
+    """Inputs and reactions along a prescribed motion.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    t : (k,) array
+    coordinates : tuple of str
+    q, v, a : (k, n) arrays
+        The motion, its dependent coordinates found from the constraints.
+    inputs : mapping
+        Name -> (k,) array; nan where several values do, or none.
+    ranges : mapping
+        Name -> (k, 2) array of the least and greatest value; infinite where there is no bound, nan where none does.
+    reactions : mapping
+        Name of a constraint -> (k,) array of its multiplier; nan where it is undetermined or open.
+    solutions : tuple of tuples of Solution
+        At each instant, inputs among the contacts as 'input <name>'.
+    statuses : tuple of ReactionsStatus
+        At each instant; `status` is the least favourable of them.
+    reason : str
+    """
+
+    status: ReactionsStatus
+    name: str
+    t: Array
+    coordinates: tuple[str, ...]
+    q: Array
+    v: Array
+    a: Array
+    inputs: Mapping[str, Array]
+    ranges: Mapping[str, Array] = field(default_factory=dict)
+    reactions: Mapping[str, Array] = field(default_factory=dict)
+    solutions: tuple[tuple[Solution, ...], ...] = field(default=(), metadata={"stored": None})
+    statuses: tuple[ReactionsStatus, ...] = ()
+    reason: str = ""
+
+    def plot(self, *what: str, ax: Any = None) -> Any:
+        """Draw inputs over time; return the Axes (extra ``plot``)."""
+        from zwang._plot.style import axes, look, symbol, title
+
+        with look():
+            ax = axes(ax)
+            for name in what or tuple(self.inputs):
+                ax.plot(self.t, self.inputs[name], label=symbol(name))
+            ax.set_xlabel("t [s]")
+            ax.legend()
+            title(ax, f"Inputs of {self.name}")
+            return ax
+
+    def __repr__(self) -> str:
+        lines = [f"Drive of '{self.name}': {self.status.name}. {self.status.value}"]
+        if self.reason:
+            lines.append(f"  {self.reason}")
+        for name, values in self.inputs.items():
+            known = values[np.isfinite(values)]
+            span = f"from {known.min():.6g} to {known.max():.6g}" if len(known) else "not determined"
+            lines.append(f"  {name} {span}")
+        span = f"from t = {self.t[0]:.6g} to {self.t[-1]:.6g}"
+        lines.append(f"  {len(self.t)} instants {span}, residual {self.residual:.1e}")
+        return "\n".join(lines)

@@ -1,0 +1,151 @@
+"""Inverse dynamics: the inputs of prescribed motions, with loops and friction, all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+
+(PHI,), (W,) = zw.coordinates("phi", angles="phi")
+U = zw.inputs("u")
+ARM = zw.System(name="arm", kinetic=W**2 / 2, potential=-9.81 * sp.cos(PHI), forces={PHI: U - W})
+(X,), (V,) = zw.coordinates("x")
+BLOCK = zw.System(name="block", kinetic=V**2 / 2, forces={X: U}, constraints=[zw.Friction(2, slip=V, name="ground")])
+(A, S), (WA, VS) = zw.coordinates("a s", angles="a")
+CRANK = zw.System(
+    name="crank",
+    kinetic=WA**2 / 2 + VS**2 / 2,
+    forces={A: U},
+    constraints=[zw.Bilateral((S - sp.cos(A)) ** 2 + sp.sin(A) ** 2 - 4, name="rod")],
+)
+
+
+def test_a_torque_follows_from_the_motion_in_closed_form() -> None:
+    found = zw.drive(ARM, {PHI: zw.t**2}, times=[0.0, 0.5, 1.0])
+    t = found.t
+    assert found.inputs["u"] == pytest.approx(2 + 2 * t + 9.81 * np.sin(t**2), abs=1e-9)
+    assert found.status.name == "UNIQUE" and found.residual < 1e-12
+
+
+def test_drive_undoes_simulate() -> None:
+    motion = zw.simulate(ARM, {"phi": 0, "v_phi": 0}, inputs={U: sp.sin(3 * zw.t)}, until=1)
+    found = zw.drive(ARM, motion)
+    # The acceleration of a motion is that of a polynomial through its velocities.
+    assert np.abs(found.inputs["u"] - np.sin(3 * found.t)).max() < 1e-6
+
+
+def test_friction_leaves_a_range_at_rest_and_one_value_in_slip() -> None:
+    rest = zw.drive(BLOCK, {X: 1 + 0 * zw.t}, times=[0.0, 1.0])
+    assert rest.status.name == "UNIQUE_MOTION" and np.isnan(rest.inputs["u"]).all()
+    assert rest.ranges["u"] == pytest.approx(np.array([[-2, 2], [-2, 2]]))
+    slip = zw.drive(BLOCK, {X: zw.t**2}, times=[0.5, 1.0])
+    assert slip.inputs["u"] == pytest.approx([4, 4])  # mass times 2, and the friction 2
+
+
+def test_a_loop_is_closed_and_the_power_is_that_of_the_masses() -> None:
+    found = zw.drive(CRANK, {"a": zw.Table(np.linspace(0, 1, 9), np.linspace(0, 2, 9), kind="cubic")})
+    # The crank turns uniformly, so that all power goes into the slider.
+    assert found.inputs["u"] * found.v[:, 0] == pytest.approx(found.a[:, 1] * found.v[:, 1], abs=1e-8)
+    miss = (found.q[:, 1] - np.cos(found.q[:, 0])) ** 2 + np.sin(found.q[:, 0]) ** 2 - 4
+    assert np.abs(miss).max() < 1e-9 and np.isfinite(found.reactions["rod"]).all()
+
+
+def test_a_motion_that_no_input_makes_has_none() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    free = zw.System(name="free", kinetic=(vx**2 + vy**2) / 2, potential=9.81 * y, forces={x: U})
+    assert zw.drive(free, {x: zw.t, y: 0 * zw.t}, times=[0.0]).status.name == "NONE"
+
+
+def test_results_are_saved_and_drawn(tmp_path) -> None:
+    found = zw.drive(ARM, {PHI: zw.t**2}, times=[0.0, 1.0])
+    found.save(tmp_path / "d.npz")
+    assert np.array_equal(zw.load_result(tmp_path / "d.npz").inputs["u"], found.inputs["u"])
+    found.plot()
+
+
+@pytest.mark.parametrize(
+    ("system", "motion", "options", "words"),
+    [
+        (CRANK, {}, {"times": [0.0]}, "leaves 'a' free|leaves 's' free"),
+        (ARM, {PHI: zw.t}, {}, "Give times="),
+        (ARM, {PHI: zw.Table([0, 1], [0, 1])}, {}, "needs two derivatives"),
+        (ARM, {"z": zw.t}, {"times": [0.0]}, "is no coordinate"),
+        (ARM, {PHI: W}, {"times": [0.0]}, "must be an expression of t"),
+        (ARM, {PHI: zw.parameters("q") * zw.t}, {"times": [0.0]}, "has a parameter without a value"),
+        (ARM, {PHI: zw.t}, {"times": [0.0], "inputs": {U: 1}}, "no input is unknown"),
+        (ARM, 3, {"times": [0.0]}, "needs a mapping of coordinates, or a Motion"),
+        (ARM, {PHI: zw.t}, {"times": [np.nan]}, "finite instants"),
+        ("arm", {}, {}, "needs a System"),
+    ],
+)
+def test_mistakes_are_named(system, motion, options, words: str) -> None:
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.drive(system, motion, **options)
+
+
+def test_an_input_that_is_not_linear_is_refused() -> None:
+    square = zw.System(name="square", kinetic=V**2 / 2, forces={X: U**2})
+    with pytest.raises(zw.DeclarationError, match="does not enter the forces linearly"):
+        zw.drive(square, {X: zw.t}, times=[0.0])
+
+
+# Handing on.
+def test_sympy_gives_the_system_back() -> None:
+    for system in (
+        zw.System(name="p", kinetic=V**2 / 2, potential=X**2, forces={X: -V}),
+        zw.gallery.get("ellipse_pendulum_cartesian").system,
+        zw.gallery.get("sleigh").system.replace(
+            constraints=[zw.Bilateral(zw.gallery.get("sleigh").system.constraints[0].expr, name="nonholonomic1")]
+        ),
+    ):
+        angles = [item.name for item in system.coordinates if item.angle]
+        back = zw.from_sympy(system.to_sympy(), name=system.name, angles=angles)
+        state = {item.name: 0.3 + 0.1 * k for k, item in enumerate((*system.coordinates, *system.velocities))}
+        params = {item.name: 1.0 + 0.2 * k for k, item in enumerate(system.parameters)}
+        first, second = (zw.compile(one).accelerations(state, params, active=()) for one in (system, back))
+        assert first == pytest.approx(second, rel=1e-12)
+        assert len(back.constraints) == len(system.constraints)
+
+
+def test_what_sympy_does_not_know_is_refused_by_name() -> None:
+    for system, words in (
+        (zw.gallery.get("painleve_rod").system, "'tip' is a Unilateral"),
+        (ARM, "it has the input 'u'"),
+        (zw.System(mass=[[1]], force=[-X], coordinates=[X], name="m"), "declared by mass="),
+    ):
+        with pytest.raises(zw.DeclarationError, match=words):
+            system.to_sympy()
+
+
+def test_latex_has_masses_forces_and_constraints() -> None:
+    text = zw.compile(zw.gallery.get("ellipse_pendulum_cartesian").system).to_latex()
+    assert text.startswith(r"\begin{aligned}") and r"\lambda_{1}" in text and r"\ddot{" in text
+
+
+def test_jax_jits_maps_and_differentiates() -> None:
+    jax = pytest.importorskip("jax")
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    model = zw.compile(entry.system)
+    n = len(entry.system.coordinates)
+    params = np.array([entry.params[item.name] for item in entry.system.parameters])
+    q = np.array([entry.state[item.name] for item in entry.system.coordinates])
+    v = np.array([entry.state[item.name] for item in entry.system.velocities])
+    with jax.enable_x64(True):
+        f = model.jax()
+        a, lam = jax.jit(f)(0.0, q, v, params)
+        assert np.asarray(a) == pytest.approx(model.accelerations(entry.state, entry.params), abs=1e-12)
+        assert len(lam) == len(entry.system.constraints)
+        many = jax.vmap(f, in_axes=(None, 0, 0, None))(0.0, np.stack([q, q]), np.stack([v, v]), params)[0]
+        assert many.shape == (2, n)
+        slope = jax.grad(lambda g: f(0.0, q, v, g)[0][0])(params)
+        h = 1e-6
+        for k in range(len(params)):
+            up, down = params.copy(), params.copy()
+            up[k] += h
+            down[k] -= h
+            central = (f(0.0, q, v, up)[0][0] - f(0.0, q, v, down)[0][0]) / (2 * h)
+            assert float(slope[k]) == pytest.approx(float(central), abs=1e-6)
+    with pytest.raises(zw.DeclarationError, match="it has the input 'u'"):
+        zw.compile(ARM).jax()
