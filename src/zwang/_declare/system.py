@@ -19,6 +19,7 @@ from zwang._declare.switches import Event, Reaction
 from zwang._declare.symbols import Coordinate, Input, Time, Velocity
 from zwang._declare.symbols import t as time
 from zwang._declare.tree import Tree
+from zwang._declare.units import check_units
 from zwang.errors import DeclarationError, nearest, printable
 
 
@@ -116,6 +117,7 @@ class System:
         validity.check(self, {**known, **own}, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
         self._set("units", reading.read_units(self, units))
+        check_units(self)
 
     def _joined(self, drawing: Any) -> Drawing:
         if not isinstance(drawing, Drawing):
