@@ -208,3 +208,21 @@ def test_curves_have_no_folds() -> None:
     entry = zw.gallery.get("four_bar")
     with pytest.raises(zw.DeclarationError, match="folds belong to configuration spaces of dimension two"):
         zw.trace(entry.system, entry.params).folds(("a", "b"))
+
+
+def test_a_surface_and_its_inputs_can_be_drawn() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    space = robot(1.0, 1.5, 1.3, 0.9, 0.8)
+    shown = space.plot("theta_D", "theta_B", "theta_C")
+    assert shown.name == "3d"
+    assert len(shown.collections[0].get_facecolor()) > 3000
+    plane = space.plot(onto=CRANKS)
+    assert len(plane.lines) == len(space.folds(CRANKS))
+    # Two configurations over every place that can be reached, but for cells that a fold cuts.
+    counts = np.asarray(plane.collections[0].get_array().compressed())
+    assert (counts == 2).mean() > 0.95
+    with pytest.raises(zw.DeclarationError, match="one number for each of the"):
+        space.plot(colour=[1.0, 2.0])
+    with pytest.raises(zw.DeclarationError, match="no coordinate 'theta_X' to draw"):
+        space.plot("theta_X")
+    pyplot.close("all")

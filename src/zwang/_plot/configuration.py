@@ -20,6 +20,7 @@ MARKS = {
     "tangency": ("D", "tangency"),
     "cusp": ("v", "cusp"),
     "isolated": ("o", "isolated point"),
+    "cone": ("P", "cone"),
     "higher": ("*", "higher singular point"),
 }
 COLOURS = ("arc", "curve", "component")
@@ -48,6 +49,9 @@ def draw_configuration(
             rows = _broken(arc.sampled(1200)[:, places], turning)
             width = 1.8 if arc.multiplicity == 1 else 3.6
             ax.plot(rows[:, 0], rows[:, 1], color=SERIES[shades[arc.number] % len(SERIES)], linewidth=width, zorder=2)
+        if space.surface is not None:
+            rows = _wrapped(space.surface.points[:, places], turning)
+            ax.plot(rows[:, 0], rows[:, 1], ".", color=SERIES[0], markersize=1.5, alpha=0.6, zorder=1)
         for state in space.points:
             at = _wrapped(np.array([state[name] for name in names]), turning)
             ax.plot(*at, "s", color=SERIES[0], markersize=6, zorder=3)

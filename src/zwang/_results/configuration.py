@@ -319,24 +319,46 @@ class ConfigurationSpace(Result):
         return found
 
     def plot(
-        self, x: str | None = None, y: str | None = None, *, ax: Any = None, colour: str = "arc", legend: bool = True
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        z: str | None = None,
+        *,
+        onto: Any = None,
+        ax: Any = None,
+        colour: Any = None,
+        legend: bool = True,
     ) -> Any:
-        """Draw the space in two coordinates; return the Axes (extra ``plot``).
+        """Draw the space: arcs over two coordinates, a surface over three; return the Axes (extra ``plot``).
 
         Parameters
         ----------
-        x, y : str, optional
-            The coordinates to draw over each other; by default the first two that vary. Angles are drawn from minus to
-            plus half a turn, so that arcs go on at the opposite side.
+        x, y, z : str, optional
+            The coordinates to draw over each other; by default the first ones. Angles are drawn from minus to plus half
+            a turn, so that arcs and surfaces go on at the opposite side.
+        onto : pair of coordinates, names or expressions, optional
+            Of a surface: draw the plane of these two quantities instead, with the number of configurations over each
+            place and the images of the folds.
         ax : Axes, optional
-        colour : {'arc', 'curve', 'component'}
-            What has a colour of its own.
+            With three dimensions for a surface.
+        colour : {'arc', 'curve', 'component'} or array, optional
+            What has a colour of its own; of a surface, a number for each point of its mesh, by default its piece.
         legend : bool
-            Whether to say what the marks of singular points are.
+            Whether to say what the marks are.
         """
+        if onto is not None:
+            from zwang._plot.surface import draw_over
+
+            return draw_over(self, onto, ax=ax, legend=legend)
+        if self.surface is not None and len(self.coordinates) > 2 and not isinstance(colour, str):
+            from zwang._plot.surface import draw_surface
+
+            rest = [name for name in self.coordinates if name not in (x, y, z)]
+            names = [name if name is not None else rest.pop(0) for name in (x, y, z)]
+            return draw_surface(self, names, ax=ax, colour=colour)
         from zwang._plot.configuration import draw_configuration
 
-        return draw_configuration(self, x, y, ax=ax, colour=colour, legend=legend)
+        return draw_configuration(self, x, y, ax=ax, colour="arc" if colour is None else colour, legend=legend)
 
     def plot_pose(self, drawing: Any = None, *, arc: int = 0, at: float = 0.0, ax: Any = None) -> Any:
         """Draw the mechanism at a place of an arc; return the Axes (extra ``plot``).

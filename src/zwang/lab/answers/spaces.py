@@ -71,6 +71,9 @@ def _sampled(stratum: Any, opened: Opened) -> Any:
 def _sentence(found: Any) -> str:
     if found.status.name in ("EMPTY", "SURFACE", "POINTS", "UNFINISHED"):
         head = found.status.value
+    elif found.surface is not None:
+        shapes = "; ".join(repr(piece).strip("<>") for piece in found.pieces[:4])
+        head = f"A surface, {_counted(found.components, 'component')}: {shapes}."
     else:
         head = (
             f"{_counted(len(found.branches), 'arc')} in {_counted(len(found.paths), 'smooth curve')}, "
