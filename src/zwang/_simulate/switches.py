@@ -276,7 +276,7 @@ def _caught(setting: Setting, event: Event, fresh: Sequence[int]) -> tuple[Setti
     )
     # A contact that closes at this instant has its impact afterwards, if it still does.
     plastic = []
-    for number in fresh:
+    for number in (n for n in fresh if places[n].normal >= 0):
         place = places[number]
         rate = float((terms.rate if place.on_position else terms.value)[place.normal, 0])
         lacks = rate < 0 and not place.on_position if place.one_sided else place.side is Side.BILATERAL
