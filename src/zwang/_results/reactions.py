@@ -418,10 +418,11 @@ class Reactions(WithLater, Result):
 
     def _columns(self) -> Quantities:
         """Return one row for each solution: its acceleration, and the modes and forces of the contacts."""
-        rows, n = list(self.solutions), len(self.coordinates)
-        over = ("solution",)
-        motions = np.array([item.acceleration for item in rows], dtype=float).reshape(len(rows), n)
-        found = {name: Quantity(over, motions[:, k]) for k, name in enumerate(named(self.coordinates, "acceleration_"))}
+        rows, over = list(self.solutions), ("solution",)
+        size = len(rows[0].acceleration) if rows else len(self.coordinates)
+        called = self.coordinates or [str(k + 1) for k in range(size)]  # a problem of arrays has no names
+        motions = np.array([item.acceleration for item in rows], dtype=float).reshape(len(rows), size)
+        found = {name: Quantity(over, motions[:, k]) for k, name in enumerate(named(called, "acceleration_"))}
         for place, name in enumerate(named(self.contacts)):
             found[f"mode_{name}"] = Quantity(over, np.array([str(item.modes[place]) for item in rows], dtype=np.str_))
             found[f"normal_{name}"] = Quantity(over, np.array([item.normal[place] for item in rows], dtype=float))
