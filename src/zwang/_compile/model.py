@@ -371,7 +371,7 @@ class Model:
         --------
         >>> import zwang as zw
         >>> print(zw.compile(zw.gallery.get("bouncing_ball").system).to_latex().splitlines()[0])
-        \\begin{aligned}
+        \begin{aligned}
         """
         return as_latex(self.system)
 

@@ -11,6 +11,7 @@ class Sloped:
 
     Examples
     --------
+    >>> from flint import arb
     >>> x = Sloped(arb(3), [arb(1)])
     >>> square = x * x
     >>> float(square.value), float(square.slopes[0])
