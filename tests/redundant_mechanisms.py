@@ -85,3 +85,23 @@ def with_superfluous(mechanism: Mechanism, source: np.random.Generator, count: i
         }[way]
         added.append(zw.Bilateral(expr, name=f"{way} {k}"))
     return Mechanism(system.replace(constraints=[*own, *added]), mechanism.state)
+
+
+def overconstrained() -> zw.Bodies:
+    """Bennett's loop: opposite links equal, sin(alpha)/a = sin(beta)/b, tan(t1/2) tan(t2/2) as Bennett found."""
+    a, alpha, beta, t1 = 1.0, 0.6, 1.1, 1.0
+    b = a * np.sin(beta) / np.sin(alpha)
+    t2 = 2 * np.arctan(np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2) / np.tan(t1 / 2))
+    loop = zw.Bodies("bennett")
+    places, axes, frame = [], [], np.eye(4)
+    for length, twist, angle in ((a, alpha, t1), (b, beta, t2), (a, alpha, -t1), (b, beta, -t2)):
+        places.append(frame[:3, 3].copy())
+        axes.append(frame[:3, 2].copy())
+        c, s, ct, st = np.cos(angle), np.sin(angle), np.cos(twist), np.sin(twist)
+        rows = [[c, -s * ct, s * st, length * c], [s, c * ct, -c * st, length * s], [0, st, ct, 0], [0, 0, 0, 1]]
+        frame = frame @ np.array(rows)
+    np.testing.assert_allclose(frame, np.eye(4), atol=1e-12)  # Denavit and Hartenberg: the loop closes
+    for i in range(3):
+        loop.body(f"b{i}", mass=1, inertia=(0.1, 0.1, 0.1), at=(places[i] + places[i + 1]) / 2)
+        loop.revolute(f"j{i}", "ground" if i == 0 else f"b{i - 1}", f"b{i}", at=places[i], axis=axes[i])
+    return loop.close("revolute", "pin", "b2", "ground", at=places[3], axis=axes[3])

@@ -473,6 +473,7 @@ class Model:
         consistent: bool,
     ) -> Evaluation:
         names = [str(item.name) for item in self._normals]
+        shown = [(i, j) for i, j in enumerate(chosen) if names[j] not in self.system.bookkeeping]
         status = EvaluationStatus.DETERMINED if solved.regular.all() else EvaluationStatus.REDUNDANT
         if not consistent:
             status = EvaluationStatus.INCONSISTENT
@@ -489,7 +490,7 @@ class Model:
             name=self.system.name,
             coordinates=tuple(item.name for item in self.system.coordinates),
             accelerations=inputs.restore(solved.accelerations),
-            multipliers={names[j]: inputs.restore(solved.multipliers[i]) for i, j in enumerate(chosen)},
+            multipliers={names[j]: inputs.restore(solved.multipliers[i]) for i, j in shown},
             gaps={name: inputs.restore(terms.value[i]) for i, name in enumerate(names)},
             gap_rates={name: inputs.restore(terms.rate[i]) for i, name in enumerate(names)},
             slips=slips,

@@ -26,6 +26,7 @@ from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rows import Contact
 from zwang._reactions.admissible import contact_problem
+from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
 from zwang._results import Provenance
@@ -127,7 +128,7 @@ def drive(
         reactions={
             str(item.name): np.array([row.values.get(str(item.name), np.nan) for row in rows])
             for item in model.system.constraints
-            if not isinstance(item, Friction)
+            if not isinstance(item, Friction) and item.name not in model.system.bookkeeping
         },
         solutions=tuple(row.solutions for row in rows),
         statuses=tuple(row.status for row in rows),
@@ -169,7 +170,8 @@ class _DrivenInstant:
             if np.any(row)
         ]
         problem = ContactProblem(base.mass, base.force, contacts=[*base.contacts, *extra])
-        found: Any = reactions(problem, exact=False, certify=False)
+        answer: Any = reactions(problem, exact=False, certify=False)
+        found = without_bookkeeping(answer, system.bookkeeping)
         size = 1.0 + float(np.abs(self.a).max(initial=0.0))
         good = [
             s for s in found.solutions if np.abs(np.asarray(s.acceleration) - self.a).max(initial=0.0) <= CLOSE * size

@@ -255,7 +255,11 @@ class _RestSearch:
         self.residual = max(self.residual, residual)
         return Equilibrium(
             state=dict(state),
-            reactions={str(item.name): float(forces.get(str(item.name), np.nan)) for item in self.system.constraints},
+            reactions={
+                name: float(forces.get(name, np.nan))
+                for name in self.system.constraints.names
+                if name not in self.system.bookkeeping
+            },
             holds=words or holds or "undecided",
             stability=verdict.stability,
             reason=verdict.reason,

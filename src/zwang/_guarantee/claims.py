@@ -262,6 +262,11 @@ def multiplier_claim(bounds: Mapping[str, Any], asked_of: BoxQuestion) -> BoxCla
     names = [str(item.name) for item in relations]
     for name in bounds:
         system.constraints.place(name)
+        if name in system.bookkeeping:
+            raise DeclarationError(
+                f"{system.name}: '{name}' keeps a quaternion at unit length, and its multiplier is no force. Bound "
+                "those of joints."
+            )
     rubbing = [str(item.name) for item in system.constraints if item.slip]
     if rubbing or asked_of.closed:
         raise DeclarationError(

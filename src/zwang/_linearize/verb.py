@@ -339,6 +339,6 @@ def _result(
         D=D,
         inputs=driving,
         outputs=tuple(outputs),
-        multipliers={names[j]: float(value) for j, value in lam.items()},
+        multipliers={names[j]: float(value) for j, value in lam.items() if names[j] not in system.bookkeeping},
         drawing=question.drawing,
     )

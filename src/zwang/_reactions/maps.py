@@ -89,7 +89,8 @@ def reactions_of_batch(
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
     codes, numbers, asked, spent = _decide(model, out, inputs, exact, report if table is None else None)
-    names = tuple(str(item.name) for item in model.system.constraints)
+    names = model.system.constraints.names
+    kept = [k for k, name in enumerate(names) if name not in model.system.bookkeeping]
     return ReactionsMap(
         residual=max(float(out.worst[0]), asked),
         provenance=Provenance.now(
@@ -101,12 +102,12 @@ def reactions_of_batch(
         codes=inputs.restore(codes.astype(np.int8)),
         counts=inputs.restore(numbers),
         reason=spent,
-        contacts=names,
+        contacts=tuple(names[k] for k in kept),
         coordinates=tuple(item.name for item in model.system.coordinates),
         accelerations=inputs.restore(out.accelerations),
-        normal=inputs.restore(out.forces[:, 0]),
-        tangential=inputs.restore(out.forces[:, 1]),
-        modes=inputs.restore(out.modes.astype(np.int8)),
+        normal=inputs.restore(out.forces[kept, 0]),
+        tangential=inputs.restore(out.forces[kept, 1]),
+        modes=inputs.restore(out.modes[kept].astype(np.int8)),
         still=inputs.restore(out.still == 1),
     )
 

@@ -21,6 +21,7 @@ from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._reactions.admissible import acting
+from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.enumerate import WIDEST_SIGNS, Subject, reactions_of_problem
 from zwang._reactions.inequality import Inequality
 from zwang._reactions.maps import map_axes, reactions_of_batch
@@ -237,7 +238,7 @@ def _of_state(
         notes.append(_singular_words(report))
         result = result.but(status=ReactionsStatus.SINGULAR)
     result = result.but(note=" ".join(notes), rank=report.rank, in_tangent_cone=report.in_cone)
-    return _with_inequality(result, found.problem)
+    return without_bookkeeping(_with_inequality(result, found.problem), system.bookkeeping)
 
 
 def _with_inequality(result: Reactions, problem: ContactProblem) -> Reactions:
@@ -249,7 +250,7 @@ def _with_inequality(result: Reactions, problem: ContactProblem) -> Reactions:
 def _without_inertia(model: Model, inertia: Inertia[Model], options: Mapping[str, Any]) -> Reactions:
     """Return the answer where a motion has no inertia: no acceleration follows."""
     system = model.system
-    names = tuple(str(item.name) for item in system.constraints)
+    names = tuple(name for name in system.constraints.names if name not in system.bookkeeping)
     return Reactions(
         status=ReactionsStatus.SINGULAR,
         residual=float("nan"),

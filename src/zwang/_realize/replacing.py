@@ -164,6 +164,11 @@ def _names(system: System, constraint: Any) -> tuple[str, ...]:
                 f"{system.name}: '{name}' is Friction with a bound of its own: it is a force already, and has no "
                 "normal that a spring could make. Realize a Bilateral or a Unilateral."
             )
+        if name in system.bookkeeping:
+            raise DeclarationError(
+                f"{system.name}: '{name}' keeps a quaternion at unit length and is made by no force. Realize a "
+                "constraint of a joint or a contact."
+            )
         if name in switchable(system):
             raise DeclarationError(
                 f"{system.name}: '{name}' is switched on and off, and a force in its place could not be. Realize "

@@ -84,6 +84,8 @@ class Motion(Result):
     parent, taken, could_leave
         In a `MotionTree`: the number of the motion from whose end it starts, the way that it took there in words, and
         the intervals (start, end) in which other ways were open still.
+    bookkeeping : tuple of str
+        Those constraints whose multipliers are no forces (unit quaternions): neither they nor their modes are shown.
     section : PoincarePoints or None
         Where it crosses the section that was asked for.
     """
@@ -108,6 +110,7 @@ class Motion(Result):
     taken: str = ""
     could_leave: tuple[tuple[float, float], ...] = ()
     section: PoincarePoints | None = None
+    bookkeeping: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
@@ -165,13 +168,16 @@ class Motion(Result):
     def modes(self) -> tuple[ModeSpan, ...]:
         """From when to when which constraints did what; neighbouring spans differ."""
         spans: list[ModeSpan] = []
+        kept = [k for k, name in enumerate(self.constraints) if name not in self.bookkeeping]
+        names = tuple(self.constraints[k] for k in kept)
         for piece in self.pieces:
+            labels = tuple(piece.labels[k] for k in kept)
             start, end = float(piece.t[0]), float(piece.t[-1])
             last = spans[-1] if spans else None
-            if last is not None and (last.labels, last.found) == (piece.labels, piece.found):
+            if last is not None and (last.labels, last.found) == (labels, piece.found):
                 spans[-1] = replace(last, end=end)
             elif end > start or len(self.pieces) == 1:
-                spans.append(ModeSpan(start, end, self.constraints, piece.labels, piece.found))
+                spans.append(ModeSpan(start, end, names, labels, piece.found))
         return tuple(spans)
 
     def at(self, time: Any) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def _modes(motion: Any) -> dict[str, Quantity]:
     return {
         name: Quantity(("time",), codes[:, k], words=mode_words(codes[:, k]))
         for k, name in enumerate(named(motion.constraints, "mode_"))
+        if motion.constraints[k] not in motion.bookkeeping
     }
 
 

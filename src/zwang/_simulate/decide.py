@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -309,21 +309,24 @@ def stop_there(context: Context, moment: Moment, decision: Decision) -> Transiti
     """Stop where no acceleration, or more than one, satisfies the laws: the policy without another one."""
     found = decision.reactions
     assert found is not None and decision.stop is not None  # that is what made the motion stop
-    constraint = found.contacts[0] if len(found.contacts) == 1 else None
+    hidden = context.model.system.bookkeeping
+    contacts = [name for name in found.contacts if name not in hidden]
+    constraint = contacts[0] if len(contacts) == 1 else None
     if decision.stop is MotionStatus.PARADOX:
         word = "is known" if found.status.name == "UNDECIDED" else "exists"
         reason = f"At t = {moment.t:.12g} no reaction {word}: {found.status.value}"
         return stopped_at(moment, decision.stop, reason, (), constraint)
     count = "a continuum of" if found.accelerations_continuum else str(len(found.accelerations))
     reason = f"At t = {moment.t:.12g} {count} accelerations satisfy the laws."
-    return stopped_at(moment, decision.stop, reason, continuations_of(found), constraint)
+    return stopped_at(moment, decision.stop, reason, continuations_of(found, hidden), constraint)
 
 
-def continuations_of(found: Reactions) -> tuple[Continuation, ...]:
-    """Return the solutions of a state as ways in which a motion could go on."""
+def continuations_of(found: Reactions, hidden: Collection[str]) -> tuple[Continuation, ...]:
+    """Return the solutions of a state as ways in which a motion could go on; `hidden` constraints are not told."""
     made = []
     for solution in found.solutions:
-        labels = {name: str(mode) for name, mode in zip(found.contacts, solution.modes, strict=True)}
+        modes = zip(found.contacts, solution.modes, strict=True)
+        labels = {name: str(mode) for name, mode in modes if name not in hidden}
         what = ", ".join(f"{name} {label}" for name, label in labels.items())
         sentence = f"{what}: acceleration {vector(solution.acceleration)}"
         made.append(Continuation(sentence, labels, solution.acceleration))

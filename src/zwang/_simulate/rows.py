@@ -61,6 +61,7 @@ def motion_of(
         coordinates=tuple(item.name for item in system.coordinates),
         velocities=tuple(item.name for item in system.velocities),
         constraints=ground.table.names,
+        bookkeeping=tuple(name for name in ground.table.names if name in system.bookkeeping),
         params={name: value for name, value in params.items() if name not in own},
         inputs={} if course is None else course.told(end),
         pieces=pieces,
@@ -314,11 +315,11 @@ class StepRows:
         work, residual = self._works()
         residual = max(residual, self.steps.residual)
         made = _assembled(self.ground, (reactions, friction), energy, work, drift, residual)
-        return replace(made, reaction_range=_as_ranges(reactions))
+        return replace(made, reaction_range=_as_ranges(made.reactions))
 
     def ranges(self, motion: Motion) -> dict[str, Array]:
         """Return name -> (rows, 2): impulses are one number each."""
-        return _as_ranges(self._forces()[0])
+        return _as_ranges(motion.reactions)
 
     def _chunks(self, count: int) -> list[slice]:
         n, m = self.layout.n, max(len(self.layout.source), 1)

@@ -215,7 +215,7 @@ def resolve_choice(context: Context, moment: Moment, decision: Decision) -> Tran
     found = decision.reactions
     assert found is not None
     said = f"At t = {moment.t:.12g} {len(found.accelerations)} accelerations satisfy the laws"
-    ways = continuations_of(found)
+    ways = continuations_of(found, context.model.system.bookkeeping)
     spring = spring_of(context, decision, moment)
     if isinstance(spring, str):
         return stopped_at(moment, MotionStatus.CHOICE, f"{said}, and {spring}.", ways)

@@ -8,7 +8,7 @@ bit by bit, so that what lies before it is what the other motion was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,9 +59,12 @@ class Script:
         The ways, in words, where the script had ended.
     continuum : bool
         Whether it was asked about a continuum, of which only some members are listed.
+    hidden : collection of str
+        Constraints that ways in words leave out.
     """
 
     ways: tuple[int, ...]
+    hidden: Collection[str] = ()
     asked: int = 0
     left_open: tuple[str, ...] = ()
     continuum: bool = False
@@ -88,7 +91,7 @@ class Script:
         kept = before is not None and tuple(before[number].plain for number in numbers) == self._taken
         if kept and modes == self._listed:
             return modes.index(self._taken)
-        index = self.answer([one.sentence for one in continuations_of(found)])
+        index = self.answer([one.sentence for one in continuations_of(found, self.hidden)])
         if index is not None:
             self._known[key], self._listed, self._taken = index, modes, modes[index]
             self.continuum |= bool(found.accelerations_continuum)
@@ -138,7 +141,7 @@ def tree(
     with spending(options.budget) as meter:
         while waiting and len(motions) < most and not _over(meter, motions):
             ways, parent, taken = waiting.popleft()
-            script = Script(ways)
+            script = Script(ways, model.system.bookkeeping)
             whole = motion(model, inputs, options, _scripted(script, policies(options), options))
             own = _own(whole, None if parent is None else wholes[parent], parent, taken)
             wholes.append(whole)
