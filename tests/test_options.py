@@ -86,6 +86,7 @@ TABLE: dict[Callable[..., Any], dict[str, list[Any]]] = {
         "seed": NO_WHOLE,
         "starts": [*NO_WHOLE, 0],
         "box": [{"alpha": bad} for bad in NO_PAIR],
+        "resolution": [*NO_NUMBER, 0, -1],
     },
     critical: {
         "within": NO_PAIR,
@@ -100,7 +101,8 @@ TABLE: dict[Callable[..., Any], dict[str, list[Any]]] = {
         "until": [*NO_NUMBER, -1],
         "tol": [*TOLERANCE, 0, 1e-300],
         "progress": [3, "a"],
-        "direction": [*NO_WHOLE, 2],
+        "direction": [*NO_NUMBER, 1.5, 2, -2],
+        "most": [*NO_WHOLE, 0],
         "transient": [*NO_NUMBER, -1],
     },
     stepped: {"step": [*NO_NUMBER, 0, -1e-3]},

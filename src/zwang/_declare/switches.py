@@ -210,8 +210,8 @@ class Event:
         self._check_kind()
         if self.name is None:
             object.__setattr__(self, "name", self._default_name())
-        elif not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
-            raise DeclarationError(f"Event: name= must be a printable text; it was given {self.name!r:.60}.")
+        elif not isinstance(self.name, str) or not self.name.strip():
+            raise DeclarationError(f"Event: name= must be a text; it was given {self.name!r:.60}.")
 
     @property
     def kind(self) -> str:

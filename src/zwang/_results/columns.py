@@ -112,7 +112,7 @@ class Quantities:
                 found |= {f"{name}_{k + 1}": rest[:, k] for k in range(rest.shape[1])}
         return found
 
-    def to_csv(self, path: str | Path) -> Path:
+    def written(self, path: str | Path) -> Path:
         """Write the table: a line of names, then the numbers, exactly."""
         check_output(path)
         table = self.table()
@@ -156,7 +156,7 @@ class Tabular:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a table as text: a line of names, then a line for each row."""
-        return self._columns().to_csv(path)
+        return self._columns().written(path)
 
 
 def about(result: Any) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from zwang._simulate.moment import (
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.stretch import moving_for
 from zwang._simulate.switches import Setting, done
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 NOTHING = 1e-9
@@ -63,6 +64,13 @@ def values_of(context: Context, moment: Moment, decision: Decision) -> Array:
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
     found = moving.watched(moment.t, moment.q, moment.v, context.params, branches)
     own = [value for value, (kind, _) in zip(found, moving.watch_names, strict=True) if kind == "extra"]
+    asked = [event for event in context.options.events if not event.kind]
+    for event, value in zip(asked, own, strict=True):
+        if not np.isfinite(value) and not event.expr.atoms(Reaction):
+            raise StateError(
+                f"{context.name}: the expression of event '{event.name}' is not a finite number at t = "
+                f"{moment.t:.6g}. Give one that is finite along the motion."
+            )
     # Where rows depend on each other the reactions of the mode are no numbers: that is seen by the steps.
     return np.where(np.isfinite(own), own, 0.0)
 

@@ -80,8 +80,8 @@ def crossing() -> Entry:
         ),
         "threshold": Fact(
             (abs(g3) / (2 * g1)) ** 2,
-            "eps*: below it there are two solutions one way and none the other, above it one both ways. (c keeps its "
-            "sign up to (v^2/g2)^2, which is larger here at unit speed.)",
+            "eps*: below it there are two solutions one way and none the other, above it one both ways; c keeps its "
+            "sign up to (v^2/g2)^2, which is larger here at unit speed.",
             f"{BURIAN}, remark 1, with the restriction eps < min(eps*, (v^2/g2)^2) that theorem 1.3 lacks",
         ),
     }
