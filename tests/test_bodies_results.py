@@ -62,3 +62,63 @@ def test_self_stresses_are_told_without_unit_rows() -> None:
     assert stress.shape == (3, len(found.contacts))
     assert not any("unit_" in sentence for sentence in (*found.redundancy.sentences, *found.redundancy.determined))
     assert np.linalg.matrix_rank(stress) == 3
+
+
+def driven_arm() -> zw.Bodies:
+    """A motor, a damper, a spherical joint, a foot that slides on a wall."""
+    arm = zw.Bodies("arm", gravity=(0, 0, -10))
+    arm.body("a", mass=1, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0)).body(
+        "b", mass=2, inertia=(0.1, 0.2, 0.1), at=(1.5, 0, 0)
+    )
+    arm.revolute("h", "ground", "a", at=(0, 0, 0), axis=(0, 1, 0), damping=0.3).motor("h", "u")
+    arm.spherical("s", "a", "b", at=(1, 0, 0))
+    arm.shape("foot", on="b", form=zw.shapes.Sphere(0.1), at=(0.5, 0, 0))
+    arm.shape("wall", on="ground", form=zw.shapes.HalfSpace((0, 0, 1), offset=-0.1))
+    return arm.contact("foot", "wall", friction=0.3, restitution=0, name="rub")
+
+
+@pytest.mark.parametrize("given", [2.0, "3*cos(t)"])
+def test_wrench_of_a_solution_is_that_of_the_motion_in_both_kinds_of_coordinates(given: Any) -> None:
+    arm = driven_arm()
+    joint, cartesian = arm.system(), arm.system(coordinates="cartesian")
+    state = {item.name: 0.0 for item in (*joint.coordinates, *joint.velocities)} | {
+        "e0_s": 1.0,
+        "v_e3_s": 0.4,
+        "t": 0.2,
+    }
+    placed: dict[str, float] = {"t": 0.2}
+    for body in ("a", "b"):
+        pose = arm.pose(body, state)
+        placed |= arm.place(body, at=pose.position, turned=pose.rotation, velocity=pose.velocity, spin=pose.spin)
+    inputs = {"u": given}
+    found = zw.reactions(joint, state, inputs=inputs)
+    other = zw.reactions(cartesian, placed, inputs=inputs)
+    assert found.solutions[0].modes["rub"] == other.solutions[0].modes["rub"] == "slip"
+    motion = zw.simulate(joint, state, until=0.21, inputs=inputs)
+    for name in ("h", "s"):
+        wrench = found.solutions[0].wrench(name)
+        assert wrench.shape == (6,)
+        np.testing.assert_allclose(wrench, motion.wrench(name)[0], atol=1e-9)
+        np.testing.assert_allclose(wrench, other.solutions[0].wrench(name), atol=1e-9)
+    # A ball joint carries no moment; the motor's torque less nothing (the hinge is at rest) is that of the hinge.
+    assert np.abs(found.solutions[0].wrench("s")[3:]).max() < 1e-9
+    assert abs(found.solutions[0].wrench("h")[4] - (given if given == 2.0 else 3 * np.cos(0.2))) < 1e-9
+    with pytest.raises(zw.DeclarationError, match="no joint 'k'"):
+        found.solutions[0].wrench("k")
+
+
+def test_wrench_is_nan_where_it_is_not_determined() -> None:
+    # A beam on two hinges along y: the forces along x between them are free, the weight is not.
+    beam = zw.Bodies("beam", gravity=(0, 0, -10)).body("b", mass=2, inertia=(1, 1, 1), at=(1, 0, 0))
+    beam.revolute("left", "ground", "b", at=(0, 0, 0), axis=(0, 1, 0))
+    beam.close("revolute", "right", "b", "ground", at=(2, 0, 0), axis=(0, 1, 0))
+    (solution,) = zw.reactions(beam.system(), {"left": 0, "v_left": 0}).solutions
+    assert solution.dimension
+    wrench = solution.wrench("left")
+    assert np.isnan(wrench[0])
+    np.testing.assert_allclose(wrench[2], 10.0, atol=1e-9)
+    held = zw.reactions(beam.system(coordinates="cartesian"), beam.place("b")).solutions[0].wrench("left")
+    np.testing.assert_allclose(held[2], 10.0, atol=1e-9)
+    problem = zw.ContactProblem(np.eye(1), [0.0], [zw.Contact([1.0], name="c")])
+    with pytest.raises(zw.DeclarationError, match="zw.Bodies made the system"):
+        zw.reactions(problem).solutions[0].wrench("c")

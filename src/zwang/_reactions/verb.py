@@ -27,6 +27,7 @@ from zwang._reactions.inequality import Inequality
 from zwang._reactions.maps import map_axes, reactions_of_batch
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
+from zwang._reactions.wrenches import with_wrenches
 from zwang._results import Provenance
 from zwang._results.finite import within_doubles
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -174,7 +175,7 @@ def _answer(
     if state is None:
         raise DeclarationError("reactions: a system needs a state: reactions(system, state, params).")
     whole = compile(system, system.backend if isinstance(system, Model) else backend)
-    whole, values, _ = with_inputs(whole, state, params, driving)
+    whole, values, driven = with_inputs(whole, state, params, driving)
     model, state = whole.acting(state)
     inputs = resolve(model.system, state, values)
     if inputs.shape:
@@ -193,7 +194,8 @@ def _answer(
             )  # fmt: skip
         axes, values = map_axes(inputs.shape, state, params)
         return replace(found, axes=axes, values=values)
-    return _of_state(model, inputs, normal_forces, tolerances, options)
+    answer = _of_state(model, inputs, normal_forces, tolerances, options)
+    return with_wrenches(answer, model, inputs, driven)
 
 
 @within_doubles()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, overload
 
@@ -150,6 +150,8 @@ class Solution:
         where there is none.
     enclosure : SolutionEnclosure or None
         Where it is proved to lie, if friction acts in planes and every mode was searched.
+    source : object or None
+        What computes wrenches, of mechanisms that `Bodies` made. Files don't hold it.
     """
 
     names: tuple[str, ...]
@@ -169,9 +171,31 @@ class Solution:
     residual: float
     directions: Array | None = None
     enclosure: SolutionEnclosure | None = None
+    source: Any = field(default=None, metadata={"stored": None})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "modes", Modes(self.modes, self.names))
+
+    def wrench(self, joint: str) -> Array:
+        """Return force and moment that a joint exerts on its second body, (6,) [N, N m]; see `Motion.wrench`.
+
+        Components that are not the same on all of the piece are nan.
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> lamp = zw.Bodies("lamp", gravity=(0, 0, -10)).body("lamp", mass=2, inertia=(1, 1, 1), at=(0, 0, -1))
+        >>> lamp = lamp.revolute("hook", "ground", "lamp", axis=(0, 1, 0))
+        >>> zw.reactions(lamp.system(), {"hook": 0, "v_hook": 0}).solutions[0].wrench("hook").round(9) + 0.0
+        array([ 0.,  0., 20.,  0.,  0.,  0.])
+        """
+        if self.source is None:
+            raise DeclarationError(
+                "wrench is asked of solutions of reactions(system, state) where zw.Bodies made the system; this one "
+                "comes from a file or belongs to another problem."
+            )
+        made: Array = self.source.wrench(self, joint)
+        return made
 
     def __repr__(self) -> str:
         return "\n".join(solution_lines(self, "Solution"))

@@ -20,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.measured import measured_in
 from zwang._declare.switches import Reaction
 from zwang._numerics.budget import spend
 from zwang._numerics.contact.modes import Mode
@@ -30,7 +31,7 @@ from zwang._results.motion import MotionStatus
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.decide import next_mode
-from zwang._simulate.ground import Ground, measured_in
+from zwang._simulate.ground import Ground
 from zwang._simulate.impact import impact_problem
 from zwang._simulate.instant import begin
 from zwang._simulate.modes import full_mode, hold, solve_mode

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._compile.laws import require_restitution
+from zwang._compile.measured import measured_in
 from zwang._kernels import Terms
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.impacts import (
@@ -24,7 +25,7 @@ from zwang._numerics.impacts import (
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._simulate.flights import Flights
-from zwang._simulate.ground import Ground, measured_in
+from zwang._simulate.ground import Ground
 from zwang._simulate.moment import Context, Decision, Moment, Transition, event_at, stopped_at, terms_at
 from zwang._simulate.watch import lowest_flight
 from zwang.errors import StateError

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.measured import measured_in
 from zwang._declare.switches import Reaction
 from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
@@ -14,7 +15,6 @@ from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
 from zwang._simulate.admission import closing_at, known_at, low_at, standing_at_event
 from zwang._simulate.decide import next_mode
-from zwang._simulate.ground import measured_in
 from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
 from zwang._simulate.modes import change_of
 from zwang._simulate.moment import (

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.measured import measured_in
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import Continuation
-from zwang._simulate.ground import measured_in
 from zwang._simulate.instant import user_events
 from zwang._simulate.moment import Context, Decision, Moment, Stop, Transition, Turn, Watch, event_at, keeping
 from zwang._simulate.reduced import Passage, ReducedCurve, move_along

@@ -113,7 +113,7 @@ class RowSource:
 
     def wrench(self, motion: Motion, joint: str) -> Array:
         """Return what a joint exerts; see `Motion.wrench`."""
-        return wrench(self.ground.model.system, motion, joint)
+        return wrench(self.ground.declared or self.ground.model.system, motion, joint)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the states of a motion."""
@@ -306,7 +306,7 @@ class StepRows:
 
     def wrench(self, motion: Motion, joint: str) -> Array:
         """Return what a joint exerts; see `Motion.wrench`."""
-        return wrench(self.ground.model.system, motion, joint)
+        return wrench(self.ground.declared or self.ground.model.system, motion, joint)
 
     def rows(self, motion: Motion) -> MotionRows:
         """Return everything that follows from the steps."""

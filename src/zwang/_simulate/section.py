@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.measured import Measured
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.switches import Event
@@ -14,7 +15,6 @@ from zwang._declare.system import System
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_at
 from zwang._results.poincare import PoincarePoints
-from zwang._simulate.ground import Measured
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.inertia import inertia_of
+from zwang._compile.measured import measured_in
 from zwang._declare.contact_table import table_of
 from zwang._declare.switches import Event, Reaction, Reset, Switch
 from zwang._kernels import Terms
@@ -21,7 +22,6 @@ from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.admission import ADMITTED, NEARLY, ZERO_AT_EVENT, look, standing_at
-from zwang._simulate.ground import measured_in
 from zwang._simulate.impact import UnsoundRestitutionError, impact_problem, outcomes_of, strike
 from zwang._simulate.moment import (
     Context,

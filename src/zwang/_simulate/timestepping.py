@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.inertia import inertia_of
 from zwang._compile.laws import laws_vary, require_restitution
+from zwang._compile.measured import Measured
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
@@ -42,7 +43,7 @@ from zwang._numerics.motion.moreau import (
 from zwang._numerics.motion.moreau.walking import Track
 from zwang._numerics.pacing import Pace
 from zwang._results.motion import MotionStatus
-from zwang._simulate.ground import Ground, Measured, autonomous, first_unsound
+from zwang._simulate.ground import Ground, autonomous, first_unsound
 from zwang._simulate.moment import Moment, Stop
 from zwang.errors import DeclarationError, StateError
 
