@@ -228,10 +228,11 @@ class Recorder:
 def recorder() -> Iterator[Recorder]:
     """Stand between every caller and the loader."""
     found = Recorder()
+    modules = {name: importlib.import_module(name) for name in call_sites()}  # before anything is recorded
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jit, "load_generated", found)
         for name, sites in call_sites().items():
-            patch.setattr(importlib.import_module(name), "load_generated", found)
+            patch.setattr(modules[name], "load_generated", found)
             if any(around == "<module>" for around, *_ in sites):  # called at import: the module is run once more
                 spec = importlib.util.find_spec(name)
                 assert spec is not None and spec.loader is not None
