@@ -1,4 +1,8 @@
-"""A shallow truss of two bars snaps through at the load 2 k (L0^(2/3) - a^(2/3))^(3/2).
+"""
+A truss that snaps through
+==========================
+
+Claim: a shallow truss of two bars snaps through at the load 2 k (L0^(2/3) - a^(2/3))^(3/2).
 
 Half span a, rest length L0, stiffness k of each bar, load P downwards: the branch of symmetric equilibria over P folds
 at that load of either sign, beyond which the truss jumps to the other side.

@@ -1,4 +1,8 @@
-"""The woodpecker toy hops down its pole in a stable cycle of 0.14598 s, to which it comes alternating.
+"""
+A woodpecker in its cycle
+=========================
+
+Claim: the woodpecker toy hops down its pole in a stable cycle of 0.14598 s, to which it comes alternating.
 
 Glocker's data (1995). The sleeve and the beak hit the pole, stick and slip; Newton's method on the return map goes
 through all of it. One multiplier is -0.84: every other hop is a little longer. Two are 1, time and the height.
