@@ -146,7 +146,7 @@ class Threshold:
     branch : int
     point : mapping
     binds : str
-        Which condition ends there: '|b| = a', beyond which there is one solution both ways, or 'c = 0', beyond which
+        Which condition ends there: ``|b| = a``, beyond which there is one solution both ways, or 'c = 0', beyond which
         the load of the guide has the other sign for a direction of motion, whose two solutions come or go. The letters
         are those of a lam + b abs(lam) = c.
     """
@@ -214,7 +214,7 @@ class Asymptotics(Result):
     def threshold(self) -> ThresholdValue:
         """The smallest abs(eps) at which the number of solutions changes, on any way; nan where there is none.
 
-        A float with ``threshold.binds``, the condition that ends there: '|b| = a' or 'c = 0'; empty where it is nan.
+        A float with ``threshold.binds``, the condition that ends there: ``|b| = a`` or 'c = 0'; empty where it is nan.
         """
         first = min(self.thresholds, key=lambda item: abs(item.eps), default=None)
         return ThresholdValue(float("nan")) if first is None else ThresholdValue(abs(first.eps), first.binds)
