@@ -19,7 +19,7 @@ from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
 from zwang._declare.constraints import Unilateral
 from zwang._declare.laws import Coulomb, is_law
-from zwang._declare.shapes import Box, Capsule, Cylinder, Form, HalfSpace, Hull, Sphere
+from zwang._declare.shapes import Box, Capsule, Cylinder, HalfSpace, Hull, Sphere
 from zwang._declare.symbols import rate
 from zwang._declare.tree import GROUND, Tree
 from zwang._declare.vectors import Vector
@@ -180,6 +180,13 @@ def _velocity(tree: Tree, body: str, place: Vector) -> Vector:
     return a.add((x, y, z), a.cross(spin_of(tree, body), a.sub(place, r)))
 
 
-def supported(form: Form) -> bool:
-    """Whether a form can touch a half-space."""
-    return isinstance(form, (Sphere, Capsule, Box, Hull, Cylinder))
+def flat_cylinder(told: Told, name: str) -> str:
+    """Return what to do where a contact has no normal: a cylinder whose face is parallel to the plane has none."""
+    for item in told.contacts.values():
+        shapes = [shape for shape in (item.first, item.second) if isinstance(told.shapes[shape].form, Cylinder)]
+        if shapes and (name == item.name or name.startswith(f"{item.name} ")):
+            return (
+                f" The face of the Cylinder '{shapes[0]}' is parallel to the half-space, so that its rim has no lowest "
+                "point: tilt it a little, or give a Hull of points of its rims."
+            )
+    return ""

@@ -14,7 +14,7 @@ from zwang._compile.driving import with_inputs
 from zwang._compile.handing import as_jax, as_latex
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
-from zwang._compile.states import TOL, ProjectedState, largest_violation, project
+from zwang._compile.states import TOL, ProjectedState, largest_violation, project, without_normal
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import law_rows
@@ -441,10 +441,7 @@ class Model:
             return
         for place, item in enumerate(self._normals):
             if not terms.finite_rows(place):
-                raise StateError(
-                    f"{self.system.name}: the gradient of constraint '{item.name}' is not finite at this state: it "
-                    "vanishes or has no limit there, so the constraint has no normal."
-                )
+                raise StateError(without_normal(self.system, str(item.name)))
         raise StateError(f"{self.system.name}: the equations are not finite at this state (a division by zero?).")
 
     def _solve(self, inputs: Inputs, terms: Terms | SparseTerms, chosen: list[int]) -> tuple[Solved, bool]:

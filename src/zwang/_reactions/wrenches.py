@@ -46,8 +46,17 @@ def with_wrenches(result: Reactions, model: Model, inputs: Inputs, driving: Driv
     state["t"] = float(inputs.t[0])
     params = {item.name: float(value) for item, value in zip(system.parameters, inputs.params[:, 0], strict=True)}
     declared = system if driving is None else driving.declared
-    source = WrenchSource(declared, state, params, _input_values(driving, state | params), result.provenance.tier)
+    free = _free_stresses(result)
+    source = WrenchSource(declared, state, params, _input_values(driving, state | params), free, result.provenance.tier)
     return result.but(solutions=tuple(replace(solution, source=source) for solution in result.solutions))
+
+
+def _free_stresses(result: Reactions) -> tuple[tuple[Array, Array], ...] | None:
+    """Return forces that can be added, where a solution has no list of vertices; None where they are not known."""
+    if not any(solution.dimension and not len(solution.vertices) for solution in result.solutions):
+        return ()
+    free = result.redundancy
+    return None if free is None else tuple(zip(free.stress_normal, free.stress_tangential, strict=True))
 
 
 def _input_values(driving: Driven | None, values: Mapping[str, float]) -> dict[str, float]:
@@ -69,6 +78,7 @@ class WrenchSource:
     state: Mapping[str, float]
     params: Mapping[str, float]
     inputs: Mapping[str, float]
+    free: tuple[tuple[Array, Array], ...] | None
     tier: str
 
     def wrench(self, solution: Solution, joint: str) -> Array:
@@ -85,11 +95,13 @@ class WrenchSource:
             middle = at(solution.normal, solution.tangential)
             if not solution.dimension:
                 return middle
+            ways = [(way.normal, way.tangential) for way in (*solution.rays, *solution.lines)]
+            if not len(solution.vertices):
+                if self.free is None:
+                    return np.full(6, np.nan)
+                ways += self.free
             others = [at(point.normal, point.tangential) for point in solution.vertices]
-            others += [
-                at(solution.normal + way.normal, solution.tangential + way.tangential)
-                for way in (*solution.rays, *solution.lines)
-            ]
+            others += [at(solution.normal + normal, solution.tangential + tangential) for normal, tangential in ways]
         every = np.array([middle, *others])
         return np.where(np.abs(every - middle).max(axis=0) <= SAME * np.abs(every).max(), middle, np.nan)
 
