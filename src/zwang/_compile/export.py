@@ -35,7 +35,7 @@ wchar wctype
 """Words of the language, and its headers."""
 
 
-def identifier(system: System, name: str | None) -> str:
+def identifier(system: System, name: str | None, verb: str = "to_c") -> str:
     """Return the name under which a system is exported: as given, or made from its own."""
     if name is None:
         made = re.sub(r"[^A-Za-z0-9]+", "_", system.name).strip("_")
@@ -43,7 +43,7 @@ def identifier(system: System, name: str | None) -> str:
         return f"{made}_" if made in TAKEN.split() else made
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in TAKEN.split():
         raise DeclarationError(
-            f"{system.name}: to_c: name= must be a name in C that is not taken: letters, digits and underscores, no "
+            f"{system.name}: {verb}: name= must be a name in C that is not taken: letters, digits and underscores, no "
             f"keyword and no standard header; it was given {name!r:.60}."
         )
     return name

@@ -11,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.driving import with_inputs
+from zwang._compile.evaluating import evaluation_of
 from zwang._compile.handing import as_jax, as_latex
 from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project, without_normal
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
-from zwang._declare.friction_forms import law_rows
 from zwang._declare.switched import switched, taken_apart
 from zwang._declare.system import System
 from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
-from zwang._numerics.linear.kkt import RANK_TOLERANCE, solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt
 from zwang._numerics.tolerances import real
-from zwang._results import Provenance
-from zwang._results.evaluation import Evaluation, EvaluationStatus
+from zwang._results.evaluation import Evaluation
 from zwang._results.finite import within_doubles
 from zwang.errors import CompileError, DeclarationError, StateError, nearest, printable
 
@@ -71,7 +70,8 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
     if not isinstance(system, System):
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
     declared, name = system, backend or "native"
-    return _MODELS.get((declared.digest, declared.name, name, tier), lambda: Model(declared, name, tier))
+    key = (declared.digest, declared.name, tuple(declared.units.items()), name, tier)
+    return _MODELS.get(key, lambda: Model(declared, name, tier))
 
 
 def _require_tier(tier: str | None) -> None:
@@ -205,7 +205,7 @@ class Model:
         self.require_finite(terms)
         solved, consistent = self._solve(inputs, terms, chosen)
         residual = terms.residual(solved, chosen)
-        return self._evaluation(inputs, terms, solved, chosen, residual, consistent)
+        return evaluation_of(self, inputs, terms, solved, chosen, residual, consistent)
 
     def accelerations(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Array:
         """Return the accelerations (n, ...) with the bilateral constraints active; see `evaluate`."""
@@ -421,6 +421,42 @@ class Model:
 
         return write_c(self.system, self.kernels.program.copy(), self._places(active), folder, name, tuple(events))
 
+    def to_fmu(
+        self,
+        path: str | Path,
+        *,
+        state: Mapping[Any, Any] | None = None,
+        params: Mapping[Any, Any] | None = None,
+        name: str | None = None,
+    ) -> Path:
+        """Write a smooth model as an FMU of FMI 3.0, for model exchange and co-simulation, and return its path.
+
+        Coordinates and velocities are states and outputs, the inputs are inputs, events and switching surfaces of
+        forces are event indicators. States are carried back onto the constraints. A binary goes in where a C compiler
+        ``cc`` is found, else a RuntimeWarning says so. Friction and one-sided constraints are refused.
+
+        Parameters
+        ----------
+        path : path
+        state : mapping, optional
+            Start values; by default zeros.
+        params : mapping, optional
+            Without them each parameter must be set before a simulation, which ends with an error else.
+        name : str, optional
+            The model identifier.
+
+        Examples
+        --------
+        >>> import tempfile, zwang as zw
+        >>> one = zw.gallery.get("ellipse_pendulum_cartesian")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     zw.compile(one.system).to_fmu(f"{folder}/x.fmu", state=one.state, params=one.params).name
+        'x.fmu'
+        """
+        from zwang._compile.fmu import write_fmu
+
+        return write_fmu(self, path, state, params, name)
+
     def _places(self, active: Iterable[str] | None) -> list[int]:
         names = [str(item.name) for item in self._normals]
         if active is None:
@@ -459,38 +495,3 @@ class Model:
             a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
             worst = max(worst, found.inconsistency)
         return Solved(a, lam, regular), worst <= CONTRADICTION
-
-    def _evaluation(
-        self,
-        inputs: Inputs,
-        terms: Terms | SparseTerms,
-        solved: Solved,
-        chosen: list[int],
-        residual: Array,
-        consistent: bool,
-    ) -> Evaluation:
-        names = [str(item.name) for item in self._normals]
-        shown = [(i, j) for i, j in enumerate(chosen) if names[j] not in self.system.bookkeeping]
-        status = EvaluationStatus.DETERMINED if solved.regular.all() else EvaluationStatus.REDUNDANT
-        if not consistent:
-            status = EvaluationStatus.INCONSISTENT
-        slips, place = {}, 0
-        for item, rows in zip([one for one in self.system.constraints if one.slip], law_rows(self.system), strict=True):
-            own = terms.slip[place : place + len(item.slip)]
-            slips[str(item.name)] = inputs.restore(rows.scaled(terms.bounds, own))
-            place += len(item.slip)
-        kinetic, potential = inputs.restore(terms.energies)
-        return Evaluation(
-            status=status,
-            residual=inputs.restore(residual),
-            provenance=Provenance.now(self.system.digest, tolerances={"rank": RANK_TOLERANCE}, backend=self.backend),
-            name=self.system.name,
-            coordinates=tuple(item.name for item in self.system.coordinates),
-            accelerations=inputs.restore(solved.accelerations),
-            multipliers={names[j]: inputs.restore(solved.multipliers[i]) for i, j in shown},
-            gaps={name: inputs.restore(terms.value[i]) for i, name in enumerate(names)},
-            gap_rates={name: inputs.restore(terms.rate[i]) for i, name in enumerate(names)},
-            slips=slips,
-            energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential},
-            regular=inputs.restore(solved.regular),
-        )
