@@ -404,6 +404,18 @@ def test_periodic_on_the_command_line(tmp_path):
     assert run("periodic", "bouncing_ball", "--impact", "newton", "--param", "e=0.5").exit_code == 1
 
 
+def test_cycles_on_the_command_line(tmp_path):
+    kept, picture = tmp_path / "cycles.npz", tmp_path / "cycles.png"
+    asked = ["cycles", "slider_crank", "--param", "g=0", "--vary", "r"]
+    found = run(*asked, "--within", "0.48:0.52", "--out", str(kept), "--plot", str(picture), "--show", "period")
+    assert found.exit_code == 0 and "branch 0" in found.output, found.output
+    assert len(zw.load_result(kept).branches) == 1 and picture.stat().st_size > 1000
+    told = json.loads(run(*asked, "--within", "0.48:0.52", "--no-switch", "--json").stdout)
+    assert told["status"] == "FOUND" and told["branches"][0]["values"][0] == 0.48 and told["flips"] == []
+    assert "within= needs (low, high)" in run(*asked, "--within", "0.48").output
+    assert run("cycles", "bouncing_ball", "--vary", "e", "--within", "0:1", "--impact", "newton").exit_code == 1
+
+
 def test_lyapunov_on_the_command_line(tmp_path):
     picture = tmp_path / "history.png"
     asked = ["lyapunov", "belt_block", "--until", "1.5"]

@@ -41,6 +41,7 @@ _PLACES = {
     "contact_problem": "zwang._reactions",
     "coordinates": "zwang._declare",
     "critical": "zwang._trace",
+    "cycles": "zwang._cycles",
     "derive": "zwang._derive",
     "drive": "zwang._drive",
     "eps": "zwang._declare",
@@ -113,6 +114,7 @@ __all__ = [
     "contact_problem",
     "coordinates",
     "critical",
+    "cycles",
     "derive",
     "drive",
     "eps",
@@ -158,7 +160,7 @@ if TYPE_CHECKING:
     from zwang._asymptotics import asymptotics
     from zwang._bodies import Bodies, load_robot
     from zwang._compile import Model, compile
-    from zwang._cycles import lyapunov, periodic
+    from zwang._cycles import cycles, lyapunov, periodic
     from zwang._declare import (
         Bilateral,
         Coulomb,

@@ -16,6 +16,7 @@ from zwang._results.configuration_arc import Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
 from zwang._results.cycle import Cycle, CycleStatus
+from zwang._results.cycles import CycleBranch, Cycles, CycleSpecial, CyclesStatus
 from zwang._results.drive import Drive
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.equilibria import (
@@ -69,7 +70,11 @@ __all__ = [
     "CriticalValue",
     "CriticalValues",
     "Cycle",
+    "CycleBranch",
+    "CycleSpecial",
     "CycleStatus",
+    "Cycles",
+    "CyclesStatus",
     "Drive",
     "Eigenmode",
     "Ensemble",

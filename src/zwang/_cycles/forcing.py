@@ -69,7 +69,7 @@ def checked_period(question: MotionQuestion, period: Any) -> float | None:
     name = question.name
     given: float | None = None
     if period is not None:
-        given = _number(question, period)
+        given = period_number(question, period)
         if not given > 0 or not math.isfinite(given):
             raise DeclarationError(f"{name}: period= must be above zero and finite; it is {given:g}.")
     if not depends_on_time(question):
@@ -95,7 +95,7 @@ def checked_period(question: MotionQuestion, period: Any) -> float | None:
     return given
 
 
-def _number(question: MotionQuestion, period: Any) -> float:
+def period_number(question: MotionQuestion, period: Any) -> float:
     """Return a period that is a number, or an expression of the parameters."""
     if isinstance(period, (int, float, np.floating, np.integer)) and not isinstance(period, bool):
         return float(period)

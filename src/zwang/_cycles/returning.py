@@ -15,6 +15,7 @@ from zwang._linearize.trail import PassedStretch, Trail, followed
 from zwang._numerics.budget import spend
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import Motion, MotionStatus
+from zwang._simulate.ground import Ground
 from zwang._simulate.options import MotionOptions
 from zwang.errors import StateError
 
@@ -85,7 +86,9 @@ class ReturnMap:
         stretch = next((item for item in trip.trail.way if isinstance(item, PassedStretch)), None)
         if stretch is None or not (stretch.mode.held or stretch.mode.sticking):
             return q, v
-        on = stretch.context.conditions(trip.t, stretch.mode.held, stretch.mode.sticking)
+        start = replace_start(self.question.given, trip.t, q, v)  # the trip may have had other parameters
+        ground = Ground.of(stretch.context.model, start, self.question.driven)
+        on = ground.conditions(trip.t, stretch.mode.held, stretch.mode.sticking)
         return landed(on, q, v, rounds=3)
 
     def derivative(self, trip: RoundTrip) -> Array:
@@ -93,9 +96,10 @@ class ReturnMap:
         try:
             return carried(trip.trail, trip.found.basis)
         except NotDifferentiableError:
-            return self._differences(trip)
+            return self.differences(trip)
 
-    def _differences(self, trip: RoundTrip) -> Array:
+    def differences(self, trip: RoundTrip) -> Array:
+        """Return what becomes of the basis by differences."""
         n, columns = len(trip.q), []
         last = np.concatenate([trip.motion.q[-1], trip.motion.v[-1]])
         for column in trip.found.basis.T:

@@ -35,7 +35,12 @@ def settled_cycle(motion: Motion, *, steady: Any = (), **options: Any) -> Cycle:
         own = forcing_period(question)
         if own is not None:
             period = max(round(period / own), 1) * own
-    laws = {str(event.details["law"]) for event in motion.events if "law" in event.details} - {"any"}
-    if "impact" not in options and len(laws) == 1:
-        options["impact"] = laws.pop()
+    if "impact" not in options:
+        options["impact"] = law_of(motion)
     return periodic(system, motion.end, params, period=period, steady=steady, inputs=inputs, **options)
+
+
+def law_of(motion: Motion) -> str | None:
+    """Return the law of a motion's impacts, where they had to follow one."""
+    laws = {str(event.details["law"]) for event in motion.events if "law" in event.details} - {"any"}
+    return laws.pop() if len(laws) == 1 else None

@@ -12,6 +12,7 @@ from zwang._compile import Model, compile
 from zwang._compile.driving import with_inputs
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.ranges import varied_range
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._equilibria.branches import BranchSearch
@@ -442,13 +443,4 @@ def _within(system: System, vary: str, within: Any) -> tuple[float, float]:
         if within is not None:
             raise DeclarationError(f"{system.name}: within= goes with vary=, which names a parameter.")
         return (0.0, 0.0)
-    names = [item.name for item in system.parameters]
-    if vary not in names:
-        raise DeclarationError(f"{system.name}: vary= has '{vary}', which is no parameter. {nearest(vary, names)}")
-    try:
-        low, high = (real(value, "within", where=system.name) for value in within)
-    except (TypeError, ValueError):
-        raise DeclarationError(f"{system.name}: within= needs (low, high); it was given {within!r:.60}.") from None
-    if not low < high:
-        raise DeclarationError(f"{system.name}: within= needs low < high; it was given ({low:g}, {high:g}).")
-    return low, high
+    return varied_range(system, vary, within)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.variations import Jets, ModeVariations, variations
-from zwang._linearize.saltation import GrazingError, NotDifferentiableError, jump_derivative, shift_of_time
+from zwang._linearize.saltation import GrazedError, GrazingError, NotDifferentiableError, jump_derivative, shift_of_time
 from zwang._linearize.stretches import NODES, Propagated, propagate
 from zwang._linearize.trail import Instant, PassedStretch, Trail
 from zwang._numerics.linear.projection import least_change
@@ -142,7 +142,7 @@ class VariationalFlow:
                 least = min(float(height[k]), float(fit(turn[0])) if len(turn) else np.inf)
                 if least <= TOUCHED * float(np.abs(height).max()):
                     words = f"the motion grazes an event: {said(stretch.context.table, watch)} and opens again"
-                    raise NotDifferentiableError(float(nodes[k]), words)
+                    raise GrazedError(float(nodes[k]), words)
 
     def _instant(self, instant: Instant, last: PassedStretch | None, after: PassedStretch | None, near: bool) -> None:
         """Carry nearby motions through an instant."""
@@ -196,7 +196,7 @@ class VariationalFlow:
             return shift_of_time(jets, made, watch, f, self.x, self.dp)
         except GrazingError:
             words = f"the motion grazes an event: {said(instant.context.table, watch)} at a rate of zero"
-            raise NotDifferentiableError(instant.before.t, words) from None
+            raise GrazedError(instant.before.t, words) from None
 
     def _log(self, instant: Instant, shifts: dict[tuple[str, int], Array]) -> None:
         """Keep the shifts of the motion's events at an instant, of a user's event its own."""

@@ -163,8 +163,9 @@ def cycle_of(
     *,
     free_period: bool,
     iterations: int = 0,
+    after: Array | None = None,
 ) -> Cycle:
-    """Return a motion of one period as a cycle, with its multipliers."""
+    """Return a motion of one period as a cycle, with its multipliers; `after`: what becomes of its basis, if known."""
     found, monodromy, reason = compared(trail, motion, steady), None, ""
     period = float(motion.t[-1] - motion.t[0])
     moves = float(np.abs(motion.v).max(initial=0.0)) * period
@@ -177,7 +178,7 @@ def cycle_of(
             reason = "What was found is an equilibrium. Give a guess further away, or ask linearize(...)."
     else:
         try:
-            after = carried(trail, found.basis)
+            after = carried(trail, found.basis) if after is None else after
             monodromy = monodromy_of(found, after)
             idle, families = _open_directions(found, after, steady, period if free_period else None)
         except NotDifferentiableError as error:

@@ -51,6 +51,10 @@ class NotDifferentiableError(Exception):
         self.time = time
 
 
+class GrazedError(NotDifferentiableError):
+    """A motion has no derivative because it grazes an event."""
+
+
 def shift_of_time(jets: Jets, made: ModeVariations, watch: tuple[str, int], f: Array, x: Array, dp: Array) -> Array:
     """Return dtau (k,) of the event at which a watch vanishes, for nearby motions x (2 n, k).
 

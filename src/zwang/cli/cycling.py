@@ -1,14 +1,16 @@
-"""The commands about cycles: periodic, lyapunov."""
+"""The commands about cycles: periodic, cycles, lyapunov."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from zwang._compile import compile
-from zwang._cycles import lyapunov, periodic
+from zwang._cycles import cycles, lyapunov, periodic
 from zwang._results.cycle import CycleStatus
+from zwang._results.cycles import KINDS, Cycles, CyclesStatus
 from zwang._results.lyapunov import LyapunovStatus
 from zwang.cli.files import Files
 from zwang.cli.nearby import draw, given
@@ -74,6 +76,85 @@ def periodic_(
     else:
         tell(repr(answer))
     files.end(0 if answer.status in (CycleStatus.CLOSED, CycleStatus.NOT_DIFFERENTIABLE) else NO_ANSWER)
+
+
+CYCLES = """\b
+Examples:
+  zwang cycles model.toml --vary A --within 0.09:0.16 --plot diagram.png
+  zwang cycles woodpecker.toml --steady y --impact newton --vary mu --within 0.25:0.4 --json
+"""
+
+
+@click.command("cycles", cls=Assignments, epilog=CYCLES)
+@click.argument("model", metavar="MODEL")
+@click.option("--vary", required=True, metavar="NAME", help="The parameter over which cycles are followed.")
+@click.option("--within", required=True, metavar="LOW:HIGH", help="Its range, which has the model's value in it.")
+@click.option("--no-switch", is_flag=True, help="Don't follow branches that leave at flips and crossings.")
+@click.option("--doublings", type=int, default=2, show_default=True, help="How often the period may be doubled.")
+@click.option("--period", help="A number, or an expression of the parameters; by default found.")
+@click.option("--steady", multiple=True, metavar="NAME", help="A coordinate that need not return.")
+@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="The guess; overrides the model's state.")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
+@budget_option
+@click.option("--out", type=click.Path(path_type=Path), help="Save the branches: .npz, or .nc with the extra io.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the diagram: .png, .svg or .pdf.")
+@click.option("--show", "shown", help="What --plot draws upwards: a coordinate, a velocity, or period.")
+@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
+@tell_mistakes
+def cycles_(
+    model: str,
+    vary: str,
+    within: str,
+    no_switch: bool,
+    doublings: int,
+    period: str | None,
+    steady: tuple[str, ...],
+    impact: str | None,
+    state: tuple[str, ...],
+    params: tuple[str, ...],
+    degrees: bool,
+    budget: tuple[str, ...],
+    out: Path | None,
+    picture: Path | None,
+    shown: str | None,
+    json_: bool,
+) -> None:
+    """Periodic motions over a parameter, from the one near the model's state, and where they change.
+
+    Exit code 1: no motion nearby returns to its start, or a budget was spent.
+    """
+    files = Files(out=out, picture=picture)
+    found, start, values = given(model, state, params, degrees)
+    system = compile(found.system)
+    first = periodic(system, start, values, period=period, steady=steady, impact=impact, budget=budget_from(budget))
+    if first.status is not CycleStatus.CLOSED:
+        tell(repr(first))
+        files.end(NO_ANSWER)
+        return
+    ends = tuple(number(text, "--within") for text in within.split(":"))
+    answer = cycles(
+        system, first, values, vary=vary, within=ends, switch=not no_switch, doublings=doublings,
+        impact=impact, budget=budget_from(budget),
+    )  # fmt: skip
+    files.write(out, answer.save)
+    files.write(picture, lambda path: draw(answer, path, *([] if shown is None else [shown])))
+    if json_:
+        print_json({"status": answer.status.name, **_plain(answer)})
+    else:
+        tell(repr(answer))
+    files.end(0 if answer.status is CyclesStatus.FOUND else NO_ANSWER)
+
+
+def _plain(answer: Cycles) -> dict[str, Any]:
+    """Return branches and special points as plain numbers."""
+    names = ("number", "origin", "values", "periods", "stable", "reason")
+    told: dict[str, Any] = {"name": answer.name, "vary": answer.vary, "reason": answer.reason}
+    told["branches"] = [{name: getattr(branch, name) for name in names} for branch in answer.branches]
+    for kinds in KINDS:
+        told[kinds] = [{"value": one.value, "branches": one.branches} for one in getattr(answer, kinds)]
+    return told
 
 
 @click.command("lyapunov", cls=Assignments)

@@ -17,6 +17,7 @@ COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
+    "cycles": ("cycling", "cycles_", "Periodic motions over a parameter, and where they change."),
     "equilibria": ("resting", "equilibria_", "Where the system can rest, and whether that is stable."),
     "export": ("exporting", "export", "Write a model as C: one header, one source file."),
     "fit": ("nearby", "fit_", "Parameters and initial values from data."),

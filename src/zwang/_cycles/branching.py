@@ -1,0 +1,218 @@
+"""Branches of cycles over a parameter, and those that leave them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.signs import OnBranch
+from zwang._cycles.walking import BranchWalk, SpecialDraft
+from zwang._results.cycles import CycleBranch, CycleSpecial
+
+Array = NDArray[np.float64]
+MOST_BRANCHES = 40
+LEAVING = (1e-2, 3e-2, 3e-3, 1e-3)
+"""Steps with which a branch is entered."""
+SAME = 1e-6
+"""Distance of special points, in parts of the range, that are one."""
+MET = 2e-2
+"""Distance of a flip, in parts of the range, at which a branch of twice the period was seen to join."""
+
+
+@dataclass(eq=False)
+class BranchDraft:
+    """A branch in the making: the walks from one of its cycles to both sides."""
+
+    number: int
+    origin: int
+    first: Near
+    walks: list[BranchWalk] = field(default_factory=list)
+    doublings: int = 0
+
+    def nears(self) -> list[Near]:
+        """Return its cycles in order."""
+        back = self.walks[1].points[::-1] if len(self.walks) > 1 else []
+        ahead = self.walks[0].points if self.walks else []
+        return [*back, self.first, *ahead]
+
+    def made(self) -> CycleBranch:
+        """Return the branch."""
+        nears = self.nears()
+        reasons = [walk.reason or "It was not followed to its end." for walk in self.walks]
+        begins = reasons[1] if len(reasons) > 1 else ""
+        if self.origin >= 0:
+            begins = f"It leaves branch {self.origin} at {self.first.over.parameter(self.first.value):.10g}."
+        return CycleBranch(
+            number=self.number,
+            values=np.array([near.over.parameter(near.value) for near in nears]),
+            cycles=tuple(near.cycle() for near in nears),
+            reasons=(begins, reasons[0] if reasons else ""),
+            origin=self.origin,
+        )
+
+
+class Branching:
+    """All branches that are reached from given cycles.
+
+    Parameters
+    ----------
+    switch : bool
+        Whether branches that leave at flips and crossings are followed.
+    doublings : int
+        How often the period of a given cycle may be doubled.
+    """
+
+    def __init__(self, *, switch: bool, doublings: int) -> None:
+        self.switch, self.doublings = switch, doublings
+        self.drafts: list[BranchDraft] = []
+        self.specials: list[tuple[SpecialDraft, list[int]]] = []
+        self.notes: list[str] = []
+
+    def follow(self, near: Near) -> None:
+        """Follow the branch of a cycle to both sides, and those that leave it."""
+        onward = Place(np.zeros_like(near.trip.z), 0.0, 1.0)
+        tangent = near.tangent(onward) or near.difference(near.open_directions[-1])
+        draft = BranchDraft(len(self.drafts), -1, near)
+        self.drafts.append(draft)
+        for sign in (1.0, -1.0):
+            way = Place(sign * tangent.z, sign * tangent.period, sign * tangent.value)
+            walk = BranchWalk(near.over, OnBranch(near, way))
+            draft.walks.append(walk)
+            walk.go()
+            if walk.reason == "It closes upon itself.":
+                break
+        self._leave(draft)
+
+    def _leave(self, draft: BranchDraft) -> None:
+        """Keep the special points of a branch, and follow what leaves it there."""
+        found = [special for walk in draft.walks for special in walk.specials]
+        kept: list[tuple[SpecialDraft, list[int]]] = []
+        for special in found:
+            known = self._known(special)
+            if known is not None:
+                known.append(draft.number)
+                continue
+            kept.append((special, [draft.number]))
+            self.specials.append(kept[-1])
+        joined: list[float] = []
+        for special, numbers in kept:
+            if not self.switch or special.kind not in ("flip", "crossing"):
+                continue
+            if special.kind == "flip" and any(abs(value - special.near.value) < MET for value in joined):
+                continue
+            if special.kind == "crossing" and len(numbers) > 1:
+                continue  # what crosses came from another crossing
+            if special.kind == "flip" and draft.doublings >= self.doublings:
+                continue
+            for left in self._switched(draft, special):
+                numbers.append(left.number)
+                self._met(left)
+                joined += [walk.joined for walk in left.walks if walk.joined is not None]
+                self._leave(left)
+
+    def _met(self, draft: BranchDraft) -> None:
+        """Keep that a branch met others at crossings that are known."""
+        for walk in draft.walks:
+            for special, numbers in self.specials:
+                if special.near is walk.met:
+                    numbers.append(draft.number)
+
+    def _known(self, special: SpecialDraft) -> list[int] | None:
+        """Return the branches of a special point that was found before, from another branch."""
+        near = special.near
+        for other, numbers in self.specials:
+            if other.kind != special.kind or abs(other.near.value - near.value) > SAME:
+                continue
+            if other.near.over.rounds != near.over.rounds or other.near.trip.t != near.trip.t:
+                continue
+            if np.abs((other.near.trip.z - near.trip.z) / near.sizes).max() < 1e-4:
+                return numbers
+        return None
+
+    def _switched(self, draft: BranchDraft, special: SpecialDraft) -> list[BranchDraft]:
+        """Return the branches that leave at a flip or a crossing, followed."""
+        doubled = special.kind == "flip"
+        start = _twice(special.near) if doubled else special.near
+        if start is None:
+            return []
+        ways = [_flipped(special.near)] if doubled else _across(special)
+        made: list[BranchDraft] = []
+        for way in ways:
+            if len(self.drafts) >= MOST_BRANCHES:
+                self.notes = [f"{MOST_BRANCHES} branches were followed, the most that are."]
+                return made
+            here = _entered(start, way)
+            if here is None:
+                continue
+            left = BranchDraft(len(self.drafts), draft.number, start, doublings=draft.doublings + int(doubled))
+            crossings = tuple(one.near for one, _ in self.specials if one.kind == "crossing")
+            walk = BranchWalk(start.over, here, switched=True, doubled=doubled, crossings=crossings)
+            walk.points.append(here.near)
+            left.walks.append(walk)
+            self.drafts.append(left)
+            walk.go()
+            made.append(left)
+        return made
+
+    def branches(self) -> tuple[CycleBranch, ...]:
+        """Return the branches."""
+        return tuple(draft.made() for draft in self.drafts)
+
+    def special(self, kind: str) -> tuple[CycleSpecial, ...]:
+        """Return the special points of a kind, in the order of the parameter."""
+        found = [
+            CycleSpecial(
+                kind=kind,
+                value=one.near.over.parameter(one.near.value),
+                cycle=one.near.cycle(),
+                branches=tuple(numbers),
+                reason=one.reason,
+            )
+            for one, numbers in self.specials
+            if one.kind == kind
+        ]
+        return tuple(sorted(found, key=lambda one: one.value))
+
+
+def _twice(near: Near) -> Near | None:
+    """Return a cycle gone round twice."""
+    over: CyclesOver = replace(near.over, rounds=2 * near.over.rounds)
+    period = near.place.period + (float(np.log(2.0)) if over.free_period else 0.0)
+    return over.near(Place(near.trip.z, period, near.value), near.trip.t)
+
+
+def _flipped(near: Near) -> Place:
+    """Return the change of the start that becomes its opposite after one period."""
+    _, values, right = np.linalg.svd(near.monodromy + np.eye(len(near.monodromy)))
+    z = near.trip.found.basis @ right[int(np.argmin(values))]
+    return Place(z / float(np.linalg.norm(z / near.sizes)), 0.0, 0.0)
+
+
+def _across(special: SpecialDraft) -> list[Place]:
+    """Return the directions, to both sides, of what crosses a branch."""
+    near = special.near
+    _, _, right = np.linalg.svd(near.matrix, full_matrices=True)
+    free = right[len(right) - near.over.nullity - 1 :]
+    along = free @ near.column(special.tangent)
+    _, _, turned = np.linalg.svd(along[None])
+    column = turned[1] @ free  # what is left beside the branch's own direction
+    way = near.difference(column)
+    length = way.length(near.sizes)
+    return [Place(sign * way.z / length, sign * way.period / length, sign * way.value / length) for sign in (1.0, -1.0)]
+
+
+def _entered(start: Near, way: Place) -> OnBranch | None:
+    """Return the first cycle of a branch that leaves along a direction; None where none is found."""
+    for step in LEAVING:
+        guess = start.place.moved(way, step)
+        near = start.over.corrected(guess, start.trip.t, way, start.sizes, start)
+        if near is None:
+            continue
+        secant = near.place.moved(start.place, -1.0)
+        onward = near.tangent(secant)
+        if onward is not None and secant.dot(way, start.sizes) > 0.9 * secant.length(start.sizes):
+            return OnBranch(near, onward)
+    return None

@@ -1,0 +1,243 @@
+"""Along a branch of cycles, with steps as long as it allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.signs import OnBranch, Segment, doubling, on_circle, pairing, singular, turning
+from zwang._results.motion_dense import states_at
+
+Array = NDArray[np.float64]
+FIRST, LONGEST, LEAST = 1e-2, 6e-2, 1e-9
+"""Steps along a branch, in parts of the range of the parameter and of the sizes of the state."""
+LONGER, QUICK = 1.6, 0.95
+"""By how much a step grows, and the cosine between directions from which on it does."""
+BENT = 0.8
+"""Least cosine between the directions at both ends of a step."""
+NEAR = 1e-3
+"""Longest step to another sequence of events: a longer one may lead to another branch."""
+MEETING = 3e-2
+"""Distance up to which a crossing is one that is known."""
+MOST = 400
+"""Cycles on each half of a branch."""
+BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
+"""Steps beyond an end at which motions are looked at."""
+
+
+@dataclass(eq=False)
+class SpecialDraft:
+    """A special point of a branch."""
+
+    kind: str
+    reason: str
+    near: Near
+    tangent: Place
+
+
+@dataclass(eq=False)
+class BranchWalk:
+    """The way along a branch from a cycle on it.
+
+    Attributes
+    ----------
+    over : CyclesOver
+    here : OnBranch
+        The last cycle and the direction onward.
+    switched : bool
+        Whether another branch leaves at the first cycle: signs are not looked at there.
+    doubled : bool
+        Whether it left a branch of half its period, which it may join again.
+    crossings : tuple of Near
+        Where others cross, which are known: it ends where it meets one.
+    met : Near or None
+        The one that it met.
+    points : list of Near
+        The cycles on the way.
+    specials : list of SpecialDraft
+    reason : str
+        Why it ended.
+    joined : float or None
+        Where it joined the branch of half its period.
+    gone : float
+        How far from the first cycle it went.
+    changed : Near or None
+        The last cycle before the last change of the sequence of events.
+    strange : bool
+        Whether cycles with another sequence of events were met that are another branch's.
+    """
+
+    over: CyclesOver
+    here: OnBranch
+    switched: bool = False
+    doubled: bool = False
+    crossings: tuple[Near, ...] = ()
+    met: Near | None = None
+    points: list[Near] = field(default_factory=list)
+    specials: list[SpecialDraft] = field(default_factory=list)
+    reason: str = ""
+    joined: float | None = None
+    gone: float = 0.0
+    changed: Near | None = None
+    strange: bool = False
+
+    def go(self) -> None:
+        """Go on until the branch ends, leaves the range, or closes."""
+        first, step = self.here.near, FIRST
+        while not self.reason:
+            if len(self.points) >= MOST:
+                self.reason = f"It was followed over {MOST} cycles, the most that are."
+                return
+            found = self._next(step)
+            if found is None:
+                step *= 0.5
+                if step < LEAST:
+                    self._end()
+                continue
+            bend = self.here.tangent.dot(found.tangent, self.here.near.sizes)
+            self._accept(found)
+            if not self.reason:
+                self._closes(first, step)
+            step = min(step * LONGER, LONGEST) if bend > QUICK else step
+
+    def _next(self, step: float) -> OnBranch | None:
+        """Return the cycle after a step; None where there is none, or the branch bends too much on the way."""
+        near, tangent = self.here
+        guess = near.place.moved(tangent, step)
+        other = self.over.corrected(guess, near.trip.t, tangent, near.sizes, near)
+        if other is None or other.place.moved(near.place, -1.0).length(near.sizes) > 4 * step:
+            return None
+        alike = other.sequence == near.sequence
+        if other.slopes.grazes or (not alike and (self.strange or step > NEAR)):
+            return None
+        onward = other.tangent(other.place.moved(near.place, -1.0))
+        if onward is None:
+            return None
+        if alike and tangent.dot(onward, near.sizes) < BENT and step > 1e-6:
+            return None
+        found = OnBranch(other, onward)
+        if not alike:
+            self.changed = Segment(self.here, found).last_alike()
+            self.strange = self.changed is None
+        return None if self.strange and not alike else found
+
+    def _accept(self, found: OnBranch) -> None:
+        """Take a cycle onto the branch, with what changed on the way."""
+        value = found.near.value
+        if not 0.0 <= value <= 1.0:
+            bound = self._landed(found, 0.0 if value < 0 else 1.0)
+            self.reason = f"It reaches the end of the range at {self.over.parameter(round(value > 0.5)):.10g}."
+            if bound is None:
+                return
+            found = bound
+        if self.doubled and self.points and self._half(found.near) @ self._half(self.here.near) < 0:
+            self.joined = 0.5 * (value + self.here.near.value)
+            shown = self.over.parameter(self.joined)
+            self.reason = f"It joins a branch of half its period near {shown:.6g}."
+            return
+        self._look(Segment(self.here, found))
+        self.points.append(found.near)
+        self.switched = False
+        if not self.reason:
+            self.here = OnBranch(*self.over.clear(*found))
+
+    def _half(self, near: Near) -> Array:
+        """Return how far a motion is from its start after half its period, in the sizes."""
+        trip = near.trip
+        return np.asarray(
+            (states_at(trip.motion.pieces, np.array([trip.t + trip.period / 2]))[0] - trip.z) / near.sizes
+        )
+
+    def _landed(self, found: OnBranch, bound: float) -> OnBranch | None:
+        """Return the cycle of the segment to a cycle outside the range that lies on its end."""
+        segment = Segment(self.here, found)
+        if segment.secant.value == 0:
+            return None
+        share = (bound - self.here.near.value) / segment.secant.value
+        guess = self.here.near.place.moved(segment.secant, share)
+        base = self.here.near
+        along = Place(np.zeros_like(guess.z), 0.0, 1.0)
+        near = self.over.corrected(guess, base.trip.t, along, base.sizes, base)
+        tangent = None if near is None else near.tangent(segment.secant)
+        return None if near is None or tangent is None else OnBranch(near, tangent)
+
+    def _look(self, segment: Segment) -> None:
+        """Locate what changed between two cycles."""
+        first, last = segment.first, segment.last
+        if first.near.sequence != last.near.sequence:
+            kept = self.changed or segment.last_alike() or first.near
+            self.specials.append(SpecialDraft(*_sort(first.near, last.near), kept, first.tangent))
+            return
+        if self.switched or not (first.near.slopes.smooth and last.near.slopes.smooth):
+            return
+        turns, singly = segment.changes(turning), segment.changes(singular)
+        if turns or singly:
+            self._add("fold" if turns and singly else "crossing", segment.zero(turning if turns else singular))
+        if segment.changes(doubling):
+            self._add("flip", segment.zero(doubling))
+        if segment.changes(pairing):
+            at = segment.zero(pairing)
+            if at is not None and on_circle(at.near):
+                self._add("torus", at)
+
+    def _add(self, kind: str, at: OnBranch | None) -> None:
+        if at is None:
+            return
+        if kind == "crossing":
+            self.met = next((one for one in self.crossings if _meet(one, at.near)), None)
+        if self.met is not None:
+            self.reason = f"It meets another branch at {self.over.parameter(self.met.value):.10g}."
+        else:
+            self.specials.append(SpecialDraft(kind, WORDS[kind], at.near, at.tangent))
+
+    def _closes(self, first: Near, step: float) -> None:
+        """Notice that the branch is back where it began."""
+        last = self.points[-1]
+        off = last.place.moved(first.place, -1.0)
+        far = off.length(first.sizes) if last.trip.t == first.trip.t else np.inf
+        self.gone = max(self.gone, far if np.isfinite(far) else 0.0)
+        if far < step and self.gone > 4 * step:
+            self.reason = "It closes upon itself."
+
+    def _end(self) -> None:
+        """Say how the branch ends."""
+        near, tangent = self.here
+        shown = self.over.parameter(near.value)
+        nearby = [self.over.near(near.place.moved(tangent, step), near.trip.t, near) for step in BEYOND]
+        other = next((one for one in nearby if one is not None and one.sequence != near.sequence), None)
+        if other is not None:
+            kind, words = _sort(near, other)
+            self.specials.append(SpecialDraft(kind, words, near, tangent))
+            self.reason = f"It ends at {shown:.10g}, a {kind}: no cycle was found beyond."
+        elif any(one is None for one in nearby):
+            self.reason = f"It ends at {shown:.10g}: the motion beyond does not last a period."
+        else:
+            self.reason = f"It ends at {shown:.10g}: no cycle was found beyond."
+
+
+WORDS = {
+    "fold": "A multiplier is 1 and the branch turns.",
+    "crossing": "A multiplier is 1 and another branch crosses.",
+    "flip": "A multiplier is -1: cycles of twice the period leave.",
+    "torus": "A pair of multipliers is on the unit circle.",
+}
+
+
+def _meet(one: Near, other: Near) -> bool:
+    """Say whether two crossings are one: on the branch that crosses it is located less well."""
+    alike = one.trip.t == other.trip.t and one.over.rounds == other.over.rounds
+    return alike and one.place.moved(other.place, -1.0).length(one.sizes) < MEETING
+
+
+def _sort(first: Near, last: Near) -> tuple[str, str]:
+    """Return the kind of a change of the sequence of events, and what it is."""
+    counts = Counter(last.sequence), Counter(first.sequence)
+    come, gone = (sorted(f"{kind} {whose}".strip() for kind, whose in part.elements()) for part in
+                  (counts[0] - counts[1], counts[1] - counts[0]))  # fmt: skip
+    words = [f"{', '.join(names)} {verb}" for names, verb in ((come, "more"), (gone, "less")) if names]
+    graze = any(text.startswith("impact") for text in (*come, *gone))
+    return "grazing" if graze else "change", f"Beyond: {'; '.join(words) or 'the same events in another order'}."

@@ -1,0 +1,64 @@
+"""Pictures of cycles over a parameter: bifurcation diagrams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zwang._plot.style import SERIES, axes, look, symbol, title
+from zwang.errors import DeclarationError, nearest
+
+MARKS = {
+    "folds": ("o", "fold"),
+    "flips": ("D", "flip"),
+    "tori": ("^", "torus"),
+    "crossings": ("s", "crossing"),
+    "grazings": ("x", "grazing"),
+    "changes": ("+", "change of events"),
+}
+
+
+def draw_cycles(found: Any, what: str | None, ax: Any) -> Any:
+    """Draw branches of cycles; those that are not stable dashed."""
+    if not found.branches:
+        raise DeclarationError(f"{found.name}: there is no branch to draw: {found.reason}")
+    motion = found.branches[0].cycles[0].motion
+    steady = found.branches[0].cycles[0].steady
+    names = [*motion.coordinates, *motion.velocities, "period"]
+    chosen = next(name for name in names if name not in steady) if what is None else what
+    if chosen not in names:
+        raise DeclarationError(f"{found.name}: there is no '{chosen}' to draw. {nearest(chosen, names)}")
+    with look():
+        ax = axes(ax)
+        for branch in found.branches:
+            _branch(ax, branch, chosen)
+        for kind, (mark, label) in MARKS.items():
+            items = getattr(found, kind)
+            if items:
+                heights = [_height(item.cycle, chosen) for item in items]
+                ax.plot([item.value for item in items], heights, mark, color=SERIES[1], linestyle="none", label=label)
+        if any(getattr(found, kind) for kind in MARKS):
+            ax.legend()
+        ax.set_xlabel(symbol(found.vary))
+        ax.set_ylabel("period [s]" if chosen == "period" else f"largest {symbol(chosen)}")
+        title(ax, f"Cycles of {found.name}")
+    return ax
+
+
+def _height(cycle: Any, chosen: str) -> float:
+    if chosen == "period":
+        return float(cycle.period)
+    motion = cycle.motion
+    table, names = (motion.q, motion.coordinates) if chosen in motion.coordinates else (motion.v, motion.velocities)
+    return float(table[:, names.index(chosen)].max())
+
+
+def _branch(ax: Any, branch: Any, chosen: str) -> None:
+    """Draw a branch in pieces of one stability, each to the first cycle of the next."""
+    heights = np.array([_height(cycle, chosen) for cycle in branch.cycles])
+    stable = branch.stable
+    turns = np.flatnonzero(stable[1:] != stable[:-1]) + 1
+    for first, last in zip([0, *turns], [*turns, len(stable)], strict=True):
+        part = slice(first, last + 1)
+        ax.plot(branch.values[part], heights[part], "-" if stable[first] else "--", color=SERIES[0])

@@ -1,0 +1,226 @@
+"""Cycles over a parameter against closed forms and independent computations."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import solve_ivp
+from scipy.optimize import fsolve
+
+import zwang as zw
+from zwang.errors import DeclarationError, StateError
+
+
+def table():
+    """A ball on a table that shakes."""
+    (y,), (v,) = zw.coordinates("y")
+    w, A, e, g = zw.parameters("w A e g")
+    floor = zw.Unilateral(y - A * sp.sin(w * zw.t), restitution=e, name="table")
+    return zw.System(name="ball", kinetic=v**2 / 2, potential=g * y, constraints=[floor])
+
+
+def bouncing(n=1, e=0.5, w=10.0, g=9.81):
+    """Return a cycle with one impact in n periods, and the strengths A w^2/g of its fold and of its flip."""
+    low = n * np.pi * (1 - e) / (1 + e)
+    high = np.hypot(low, 2 * (1 + e**2) / (1 + e) ** 2)
+    strength = 0.5 * (low + high)
+    A, flight, phase = strength * g / w**2, n * 2 * np.pi / w, np.arccos(low / strength)
+    state = {"y": A * np.sin(phase) + g * (flight / 2) ** 2 / 2, "v_y": 0.0, "t": phase / w + flight / 2}
+    found = zw.periodic(table(), state, {"w": w, "A": A, "e": e, "g": g}, period=flight)
+    return found, low * g / w**2, high * g / w**2
+
+
+@pytest.fixture(scope="module")
+def ball():
+    """The cycles of the ball over the amplitude of the table."""
+    one, fold, flip = bouncing()
+    return zw.cycles(table(), one, vary="A", within=(0.09, 0.16)), fold, flip
+
+
+def two_impacts(A, guess, e=0.5, w=10.0, g=9.81):
+    """Return instants and speeds after two impacts in two periods, from the exact map."""
+
+    def closes(unknown):
+        t, u = unknown[:2], unknown[2:]
+        t = np.append(t, t[0] + 4 * np.pi / w)
+        out = []
+        for k in range(2):
+            flight = t[k + 1] - t[k]
+            out.append(A * np.sin(w * t[k]) + u[k] * flight - g * flight**2 / 2 - A * np.sin(w * t[k + 1]))
+            plate = A * w * np.cos(w * t[k + 1])
+            out.append(plate + e * (plate - (u[k] - g * flight)) - u[(k + 1) % 2])
+        return out
+
+    return fsolve(closes, guess, xtol=1e-14)
+
+
+def test_ball_has_its_fold_its_flip_and_the_period_two_that_leaves(ball):
+    found, fold, flip = ball
+    assert found.status.name == "FOUND" and not found.complete and found.residual <= 1e-10
+    assert [one.value for one in found.folds] == pytest.approx([fold], abs=1e-8 * 0.07)
+    assert [one.value for one in found.flips] == pytest.approx([flip], abs=1e-8 * 0.07)
+    assert found.flips[0].branches == (0, 1) and min(found.flips[0].cycle.multipliers.real) == pytest.approx(-1.0)
+    assert not (found.tori or found.crossings or found.grazings or found.changes)
+    first, second = found.branches
+    # Stable between fold and flip, on the side of the flip.
+    inside = (first.values > fold * (1 + 1e-6)) & (first.values < flip) & (first.multipliers[:, 0].real < 1)
+    assert (first.stable == inside).all() and inside.any() and not inside.all()
+    assert second.values[0] == pytest.approx(flip, rel=1e-9) and (second.values[1:] > flip).all()
+    assert second.periods == pytest.approx(4 * np.pi / 10) and "leaves branch 0" in second.reason
+    assert second.values[-1] == pytest.approx(0.16) and "end of the range" in second.reason
+    # The last cycle of period two against impacts that are solved for by themselves.
+    events = second.cycles[-1].motion.events.of("impact")
+    after = [float(np.ravel(event.details["after"])[0]) for event in events]
+    exact = two_impacts(0.16, [event.time for event in events] + after)
+    assert [event.time for event in events] == pytest.approx(exact[:2], abs=1e-9)
+    assert after == pytest.approx(exact[2:], abs=1e-9)
+    assert abs(after[0] - after[1]) > 1e-2
+
+
+def test_ball_over_the_frequency_that_is_the_period_too():
+    one, _, high = bouncing()
+    found = zw.cycles(table(), one, vary="w", within=(9.6, 11), switch=False)
+    branch = found.branches[0]
+    assert branch.periods == pytest.approx(2 * np.pi / branch.values, rel=1e-12)
+    A = one.params["A"]
+    assert [point.value for point in found.flips] == pytest.approx([np.sqrt(high * 100 / A)], abs=1e-8)
+
+
+def test_branches_are_kept_drawn_and_told(ball, tmp_path):
+    found = ball[0]
+    again = zw.load_result(found.save(tmp_path / "cycles.npz"))
+    assert again.flips[0].value == found.flips[0].value and repr(again) == repr(found)
+    assert (again.branches[1].values == found.branches[1].values).all()
+    ax = found.plot()
+    assert {line.get_linestyle() for line in ax.get_lines()} == {"-", "--", "None"}
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"fold", "flip"}
+    assert found.plot("period").get_ylabel() == "period [s]"
+    with pytest.raises(DeclarationError, match="no 'z' to draw"):
+        found.plot("z")
+    assert "flip at 0.149781405 (branch 0, 1)" in repr(found)
+
+
+def duffing():
+    """An oscillator whose spring stiffens."""
+    (x,), (v,) = zw.coordinates("x")
+    d, f, w = zw.parameters("d f w")
+    forces = {x: -2 * d * v + f * sp.cos(w * zw.t)}
+    return zw.System(name="duffing", kinetic=v**2 / 2, potential=x**2 / 2 + x**4 / 4, forces=forces)
+
+
+def special_duffing(guess, d, f=None, w=None):
+    """Return (x, v, w) of a cycle with the multiplier 1, by shooting with variational equations.
+
+    Where w is given, (x, v, f) of a symmetric cycle at which symmetry breaks: after half a period it is the negative of
+    its start, and what becomes of changes then, taken negative, has the eigenvalue -1.
+    """
+
+    def misses(unknown):
+        force, speed = (unknown[2], w) if f is None else (f, unknown[2])
+
+        def rates(t, y):
+            jac = np.array([[0, 1], [-1 - 3 * y[0] ** 2, -2 * d]])
+            right = [y[1], -y[0] - y[0] ** 3 - 2 * d * y[1] + force * np.cos(speed * t)]
+            return np.concatenate([right, (jac @ y[2:].reshape(2, 2)).ravel()])
+
+        start = np.concatenate([unknown[:2], np.eye(2).ravel()])
+        span, sign = (2 * np.pi / speed, -1) if w is None else (np.pi / speed, 1)
+        end = solve_ivp(rates, (0, span), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+        change = end[2:].reshape(2, 2) * -sign
+        return [*(end[:2] + sign * unknown[:2]), np.linalg.det(change + sign * np.eye(2))]
+
+    return fsolve(misses, guess, xtol=1e-12)
+
+
+def test_oscillator_jumps_at_the_folds_of_its_resonance():
+    system, params = duffing(), {"d": 0.05, "f": 0.3, "w": 0.8}
+    one = zw.periodic(system, {"x": 0.5, "v_x": 0}, params)
+    found = zw.cycles(system, one, params, vary="w", within=(0.6, 2.2))
+    assert len(found.folds) == 2 and len(found.branches) == 1 and not found.crossings
+    for fold in found.folds:
+        start = fold.cycle.state
+        exact = special_duffing([start["x"], start["v_x"], fold.value * (1 + 1e-6)], 0.05, f=0.3)
+        assert fold.value == pytest.approx(exact[2], abs=1.6e-8)
+    low, high = (fold.value for fold in found.folds)
+    branch = found.branches[0]
+    turned = np.diff(branch.values) < 0
+    assert turned.any() and not branch.stable[1:-1][turned[1:] & turned[:-1]].any()
+    assert branch.stable[(branch.values < low) | (branch.values > high)].all()
+
+
+def test_symmetry_of_the_oscillator_breaks_and_comes_back():
+    system, params = duffing(), {"d": 0.05, "f": 1.2, "w": 0.8}
+    one = zw.periodic(system, {"x": 1.0, "v_x": 0}, params)
+    found = zw.cycles(system, one, params, vary="f", within=(1.0, 2.2))
+    assert len(found.crossings) == 2 and len(found.branches) == 3
+    for crossing in found.crossings:
+        start = crossing.cycle.state
+        exact = special_duffing([start["x"], start["v_x"], crossing.value], 0.05, w=0.8)
+        assert crossing.value == pytest.approx(exact[2], abs=1.2e-8)
+        assert set(crossing.branches) == {0, 1, 2}
+    for branch in found.branches[1:]:
+        middle = branch.cycles[len(branch.cycles) // 2].motion
+        assert middle.q.max() != pytest.approx(-middle.q.min(), rel=1e-2)  # a symmetric cycle has both alike
+        assert branch.stable[2:-2].all()
+
+
+def test_impact_oscillator_ends_where_it_grazes_the_wall():
+    (x,), (v,) = zw.coordinates("x")
+    f = zw.parameters("f")
+    wall = zw.Unilateral(1 - x, restitution=sp.Rational(4, 5), name="wall")
+    forces = {x: -v / 5 + f * sp.cos(sp.Rational(3, 5) * zw.t)}
+    system = zw.System(name="oscillator", kinetic=v**2 / 2, potential=x**2 / 2, forces=forces, constraints=[wall])
+    grazing = np.hypot(1 - 0.36, 0.12)
+    one = zw.periodic(system, {x: 0.0, v: 0.0}, {f: 0.5})
+    found = zw.cycles(system, one, vary=f, within=(0.4, 0.9))
+    assert [point.value for point in found.grazings] == pytest.approx([grazing], abs=5e-9)
+    assert "a grazing" in found.branches[0].reason and found.grazings[0].cycle.status.name == "CLOSED"
+    assert "impact wall" in found.grazings[0].reason
+
+
+def test_autonomous_cycle_has_its_period_followed():
+    (x,), (v,) = zw.coordinates("x")
+    mu = zw.parameters("mu")
+    system = zw.System(name="valve", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: mu * (1 - x**2) * v})
+    one = zw.periodic(system, {x: 2, v: 0}, {mu: 0.5})
+    branch = zw.cycles(system, one, vary=mu, within=(0.01, 0.6)).branches[0]
+    small = branch.values < 0.1
+    assert small.any() and branch.stable.all()
+    # Van der Pol's period: 2 pi (1 + mu^2/16 - 5 mu^4/3072 + ...)
+    series = 2 * np.pi * (1 + branch.values**2 / 16 - 5 * branch.values**4 / 3072)
+    assert branch.periods[small] == pytest.approx(series[small], rel=1e-8)
+
+
+def test_a_budget_that_is_spent_leaves_what_was_found():
+    one, _, _ = bouncing()
+    found = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 20_000})
+    assert found.status.name == "UNFINISHED" and "budget" in found.reason and len(found.branches[0].cycles) > 3
+    none = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 10})
+    assert none.status.name == "UNFINISHED" and not none.branches
+    with pytest.raises(DeclarationError, match="no branch to draw"):
+        none.plot()
+
+
+def test_mistakes_are_told():
+    one, _, _ = bouncing()
+    system = table()
+    for wrong, words in (
+        ({"vary": "B"}, "'B', which is no parameter"),
+        ({"within": 0.1}, r"needs \(low, high\); it was given 0.1"),
+        ({"within": (0.2, 0.1)}, "needs low < high"),
+        ({"within": (0.15, 0.2)}, "must have the cycle's own value in it: A = "),
+        ({"doublings": -1}, "doublings"),
+        ({"switch": 3}, "switch"),
+    ):
+        with pytest.raises(DeclarationError, match=words):
+            zw.cycles(system, one, **{"vary": "A", "within": (0.09, 0.16), **wrong})
+    with pytest.raises(DeclarationError, match="needs a Cycle or a list of them"):
+        zw.cycles(system, {"y": 1}, vary="A", within=(0.09, 0.16))
+    with pytest.raises(StateError, match="none of this system with these parameters"):
+        zw.cycles(system, one, {**one.params, "g": 3.0}, vary="A", within=(0.09, 0.16))
+    (x,), (v,) = zw.coordinates("x")
+    k = zw.parameters("k")
+    slowing = zw.System(name="slowing", kinetic=v**2 / 2, potential=k * x**2 / 2, forces={x: -v / 10})
+    lost = zw.periodic(slowing, {x: 1, v: 0}, {k: 1}, period=6.3)
+    assert lost.status.name == "NOT_CLOSED"
+    with pytest.raises(StateError, match="that is CLOSED.*this one is NOT_CLOSED"):
+        zw.cycles(slowing, lost, vary=k, within=(0.5, 2))
