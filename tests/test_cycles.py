@@ -50,7 +50,7 @@ def two_impacts(A, guess, e=0.5, w=10.0, g=9.81):
             out.append(plate + e * (plate - (u[k] - g * flight)) - u[(k + 1) % 2])
         return out
 
-    return fsolve(closes, guess, xtol=1e-14)
+    return fsolve(closes, np.array(guess) + 1e-6, xtol=1e-11)
 
 
 def test_ball_has_its_fold_its_flip_and_the_period_two_that_leaves(ball):
@@ -128,7 +128,7 @@ def special_duffing(guess, d, f=None, w=None):
         change = end[2:].reshape(2, 2) * -sign
         return [*(end[:2] + sign * unknown[:2]), np.linalg.det(change + sign * np.eye(2))]
 
-    return fsolve(misses, guess, xtol=1e-12)
+    return fsolve(misses, np.array(guess) + 1e-6, xtol=1e-10)
 
 
 def test_oscillator_jumps_at_the_folds_of_its_resonance():

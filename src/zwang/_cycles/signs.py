@@ -19,7 +19,7 @@ BISECTIONS = 60
 CLOSE = 2e-9
 """Part of the range of the parameter to which a change of the sequence of events is located."""
 
-JOINED = 1e-5
+JOINED = 1e-7
 """Distance of cycles at a change of the sequence of events up to which they are of one branch."""
 
 
