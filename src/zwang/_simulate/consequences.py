@@ -64,9 +64,8 @@ def values_of(context: Context, moment: Moment, decision: Decision) -> Array:
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
     found = moving.watched(moment.t, moment.q, moment.v, context.params, branches)
     own = [value for value, (kind, _) in zip(found, moving.watch_names, strict=True) if kind == "extra"]
-    asked = [event for event in context.options.events if not event.kind]
-    for event, value in zip(asked, own, strict=True):
-        if not np.isfinite(value) and not event.expr.atoms(Reaction):
+    for event, value in zip(context.options.events, own, strict=True):
+        if not np.isfinite(value) and not event.kind and not event.expr.atoms(Reaction):
             raise StateError(
                 f"{context.name}: the expression of event '{event.name}' is not a finite number at t = "
                 f"{moment.t:.6g}. Give one that is finite along the motion."
