@@ -80,7 +80,7 @@ class CText:
     def uniform(self, values: np.ndarray) -> None:
         (ctypes.c_double * values.size).in_dll(self.library, "U")[:] = values.tolist()
 
-    def launch(self, name: str, lanes: int, *arguments) -> None:
+    def launch(self, name: str, lanes: int, *arguments, taking: bool = False) -> None:
         kinds = {float: ctypes.c_double, int: ctypes.c_longlong}
         given = [
             ctypes.c_void_p(item.ctypes.data) if isinstance(item, np.ndarray) else kinds[type(item)](item)

@@ -47,8 +47,11 @@ class Loaded(Protocol):
     def uniform(self, values: Array) -> None:
         """Set the workspace U of all lanes."""
 
-    def launch(self, name: str, lanes: int, *arguments: Any) -> None:
-        """Run a kernel over so many lanes; arrays are the launcher's, numbers are float or int."""
+    def launch(self, name: str, lanes: int, *arguments: Any, taking: bool = False) -> None:
+        """Run a kernel over so many lanes; arrays are the launcher's, numbers are float or int.
+
+        `taking`: lanes take their work one after the other, so that no more are begun than the device has room for.
+        """
 
 
 class Launcher(Protocol):
@@ -127,11 +130,11 @@ class _CudaText:
         place = self.module.get_global("U")
         self.cupy.ndarray(values.shape, dtype="f8", memptr=place)[...] = self.cupy.asarray(values)
 
-    def launch(self, name: str, lanes: int, *arguments: Any) -> None:
+    def launch(self, name: str, lanes: int, *arguments: Any, taking: bool = False) -> None:
         if name not in self._kernels:
             self._kernels[name] = self.module.get_function(name)
         blocks = -(-lanes // BLOCK)
-        if name == "move":
+        if taking:
             most = self.cupy.cuda.Device().attributes["MultiProcessorCount"] * MULTIPROCESSORS
             blocks = min(blocks, most)
         self._kernels[name]((max(blocks, 1),), (BLOCK,), arguments)
@@ -280,7 +283,7 @@ class DeviceLanes:
         rows = (times, places, speeds, launcher.put(params), launcher.put(np.array(ends)), launcher.put(instants))
         counter = launcher.put(np.zeros(1, dtype=np.uint64))
         limits = (int(instants.size), samples, float(tol), min(STEPS, most))
-        text.loaded.launch("move", count, *rows, *limits, reached, steps, attempts, drift, counter, count)
+        text.loaded.launch("move", count, *rows, *limits, reached, steps, attempts, drift, counter, count, taking=True)
         fetch = launcher.fetch
         found.t[part], found.q[:, part], found.v[:, part] = fetch(times), fetch(places), fetch(speeds)
         found.reached[part], found.drift[part] = fetch(reached) != 0, fetch(drift)
