@@ -220,7 +220,7 @@ def test_a_surface_and_its_inputs_can_be_drawn() -> None:
     assert len(plane.lines) == len(space.folds(CRANKS))
     # Two configurations over every place that can be reached, but for cells that a fold cuts.
     counts = np.asarray(plane.collections[0].get_array().compressed())
-    assert (counts == 2).mean() > 0.95
+    assert (counts == 2).mean() > 0.995
     with pytest.raises(zw.DeclarationError, match="one number for each of the"):
         space.plot(colour=[1.0, 2.0])
     with pytest.raises(zw.DeclarationError, match="no coordinate 'theta_X' to draw"):

@@ -80,8 +80,8 @@ def draw_over(space: Any, onto: Any, *, ax: Axes | None = None, legend: bool = T
             for points, mark, word in ((fold.cusps, "v", "cusp"), (fold.crossings, "X", "crossing")):
                 for point in points:
                     ax.plot(*point.values, mark, color=SERIES[1], markersize=6, label=word, zorder=4)
-        ax.set_xlabel(folds.onto[0] if len(folds.onto[0]) < 30 else "first quantity")
-        ax.set_ylabel(folds.onto[1] if len(folds.onto[1]) < 30 else "second quantity")
+        ax.set_xlabel(_label(folds.onto[0], "first quantity"))
+        ax.set_ylabel(_label(folds.onto[1], "second quantity"))
         if legend:
             ax.figure.colorbar(shown, ax=ax, label="configurations")
             words = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
@@ -90,16 +90,20 @@ def draw_over(space: Any, onto: Any, *, ax: Axes | None = None, legend: bool = T
     return ax
 
 
+def _label(text: str, other: str) -> str:
+    """Return what an axis is called: a name typeset, a short expression as it is, else another word."""
+    return symbol(text) if text.isidentifier() else text if len(text) < 30 else other
+
+
 def _copies(corner: Array, turns: Array) -> Array:
     """Return triangles (f, 3, 2) in one piece, those that cross the seam of an angle once on either side."""
     for k in np.flatnonzero(turns > 0):
         corner = corner.copy()
         corner[:, :, k] += turns[k] * np.round((corner[:, :1, k] - corner[:, :, k]) / turns[k])
-        for sign in (1, -1):
-            over = (sign * corner[:, :, k]).max(axis=1) > HALF
-            again = corner[over].copy()
+        beyond = [(sign, corner[(sign * corner[:, :, k]).max(axis=1) > HALF].copy()) for sign in (1, -1)]
+        for sign, again in beyond:
             again[:, :, k] -= sign * turns[k]
-            corner = np.concatenate([corner, again])
+        corner = np.concatenate([corner, *(again for _, again in beyond)])
     return corner
 
 
