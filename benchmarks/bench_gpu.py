@@ -1,4 +1,4 @@
-"""The backend `cuda` on the GPU of this machine: accelerations, ensembles, and the verbs around them.
+"""The backend `cuda` on the GPU of this machine: accelerations, ensembles, maps of reactions, and the verbs.
 
 The pendulum on an ellipse in Cartesian coordinates (4 coordinates, 3 constraints). Beside accelerations the backend
 `batch` (JAX) on the same states, beside ensembles the lanes of the processor, and a copy in the GPU's memory for scale.
@@ -20,6 +20,8 @@ import zwang as zw
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.terms import Solved
+from zwang._numerics.tolerances import Tolerances
+from zwang._reactions.maps import admission_of, count_table
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
@@ -117,6 +119,38 @@ def ensembles(cupy: Any, motions: int) -> None:
     print(f"  the processor's lanes, one core: {1e6 * seconds / few:.1f} us a motion at steps to 1e-10")
 
 
+def maps(cupy: Any) -> None:
+    """Measure maps of reactions, from states on the GPU to what is found there, and compare them with the processor."""
+    rng = np.random.default_rng(7)
+    rod, ladder = (zw.gallery.get(name) for name in ("painleve_rod", "ladder"))
+    theta, lean = rng.uniform(0.2, 2.9, 1 << 20), rng.uniform(1.7, 2.9, 1 << 20)
+    places = {"theta": theta, "x": np.cos(theta), "y": np.sin(theta), "v_x": rng.normal(size=1 << 20)}
+    leaning = {"theta": lean, "x": -2 * ladder.params["l"] * np.cos(lean)}
+    turning = {"v_theta": rng.normal(size=1 << 20)}
+    for name, entry, state in (
+        ("rod", rod, {**rod.state, **places, **turning, "v_y": turning["v_theta"] * np.cos(theta)}),
+        ("ladder at rest", ladder, {**ladder.state, **leaning}),
+    ):
+        params = {**entry.params, "mu": rng.uniform(0.1, 2.0, 1 << 20)}
+        model = zw.compile(entry.system, "cuda")
+        begin = time.perf_counter()
+        zw.reactions(model, state, params)
+        first = time.perf_counter() - begin
+        seconds = best(lambda m=model, s=state, p=params: zw.reactions(m, s, p), lambda: None, 2)
+        found, expected = zw.reactions(model, state, params), zw.reactions(entry.system, state, params)
+        apart = int((found.codes != expected.codes).sum())
+        print(f"{name}, 2^20 states through the verb: {seconds:.2f} s (the first time {first:.1f} s)")
+        print(f"  states whose status is not the processor's: {apart}; shares {expected.shares()}")
+        inputs = resolve(entry.system, state, params)
+        kernels: Any = model.kernels
+        table = count_table(entry.system)
+        counter, admitted = kernels.counter(table), admission_of(entry.system, Tolerances())
+        arrays = [cupy.asarray(array) for array in (inputs.t, inputs.q, inputs.v, inputs.params)]
+        synchronize = cupy.cuda.Device().synchronize
+        seconds = best(lambda c=counter, a=arrays, f=admitted: c.there(*a, f, 1e-9), synchronize, 5)
+        print(f"  on the GPU: {1e9 * seconds / (1 << 20):.2f} ns a state, {1e8 * seconds / (1 << 20):.2f} s for 1e8")
+
+
 def verbs(motions: int) -> None:
     """Measure the public calls, from NumPy's arrays to NumPy's arrays."""
     model, state = zw.compile(ENTRY.system, "cuda"), starts(motions)
@@ -139,6 +173,7 @@ def main() -> None:
     accelerations(cupy, states)
     ensembles(cupy, motions)
     verbs(motions)
+    maps(cupy)
 
 
 if __name__ == "__main__":

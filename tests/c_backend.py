@@ -103,8 +103,8 @@ class CLauncher:
     def empty(self, shape: tuple[int, ...], kind: str) -> np.ndarray:
         return np.full(shape, 77, dtype=kind)  # what is not written shows
 
-    def missing(self, shape: tuple[int, ...]) -> np.ndarray:
-        return np.full(shape, np.nan)
+    def filled(self, shape: tuple[int, ...], value: float, kind: str = "f8") -> np.ndarray:
+        return np.full(shape, value, dtype=kind)
 
     def fetch(self, array: np.ndarray) -> np.ndarray:
         return array

@@ -11,6 +11,7 @@ import pytest
 import zwang as zw
 from c_backend import on_a_device
 from zwang._kernels import cuda
+from zwang._kernels import device as device_module
 from zwang._results.ensemble import LaterMotions
 from zwang.gallery.pendulum_on_ellipse import place
 
@@ -26,7 +27,7 @@ def states(count: int) -> dict[str, np.ndarray]:
 
 @DEVICES
 def test_evaluations_in_portions_are_those_of_the_processor(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda, "AT_ONCE", 100)  # several portions, the last of them short
+    monkeypatch.setattr(device_module, "AT_ONCE", 100)  # several portions, the last of them short
     model = zw.compile(ENTRY.system, on_a_device(device))
     found, expected = model.evaluate(states(53), PARAMS), zw.compile(ENTRY.system).evaluate(states(53), PARAMS)
     assert found.accelerations == pytest.approx(expected.accelerations, rel=1e-12, abs=1e-13)

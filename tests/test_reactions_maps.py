@@ -9,6 +9,8 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from c_backend import on_a_device
+from zwang._kernels import many_reactions
 from zwang._reactions import maps
 
 A, H = 0.4, 0.6  # half the base of a block and the height of its centre
@@ -130,3 +132,54 @@ def test_pictures_say_what_happens() -> None:
     assert words == ["holds", "slides", "tips"]
     with pytest.raises(zw.DeclarationError, match="what= must be 'counts' or 'kinds'; it was given 'kind'"):
         found.plot(what="kind")
+
+
+def varied_maps() -> dict[str, tuple[zw.System, dict, dict]]:
+    """Return maps with every kind of contact: several feet at rest or sliding, none and several, two-sided, bounded."""
+    rng = np.random.default_rng(8)
+    count = 90
+    slopes = {"beta": rng.uniform(-1.2, 1.2, count), "mu": rng.uniform(-0.1, 1.5, count)}
+    moved = {"v_x": np.where(rng.uniform(size=count) < 0.5, 0.0, rng.normal(size=count))}
+    rod, belt = (zw.gallery.get(name) for name in ("painleve_rod", "belt_block"))
+    theta = rng.uniform(0.2, 2.9, count)
+    places = {"theta": theta, "x": np.cos(theta), "y": np.sin(theta), "v_theta": rng.normal(size=count)}
+    places |= {"v_y": places["v_theta"] * np.cos(theta), "v_x": rng.normal(size=count)}
+    (x, y), (v, v_y) = zw.coordinates("x y")
+    push, lift, mu = sp.symbols("push lift mu")
+    pushed = {"kinetic": v**2, "forces": {x: push}}
+    rub = zw.Friction(2, slip=v, name="rub")
+    held = zw.Bilateral(y, friction=zw.Coulomb(mu, slip=v + y * v_y), name="rail")
+    dry = zw.System(name="dry", coordinates=[x], constraints=[rub], **pushed)
+    loads = {"kinetic": v**2 + v_y**2 + v * v_y, "forces": {x: push, y: lift}}
+    rail = zw.System(name="rail", coordinates=[x, y], constraints=[held], **loads)
+    forces, sliding = {"push": rng.uniform(-4, 4, count)}, {"v_x": np.where(rng.uniform(size=count) < 0.5, 0.0, 1.0)}
+    return {
+        "two feet": (block((-A, A)), {**REST, **moved}, {**PARAMS, **slopes}),
+        "three feet": (block((-A, 0.1, A)), {**REST, **moved}, {**PARAMS, **slopes}),
+        "rod": (rod.system, {**rod.state, **places}, {**rod.params, "mu": rng.uniform(0.1, 2.5, count)}),
+        "belt": (belt.system, belt.state, {**belt.params, "m": rng.uniform(0.1, 2, count)}),
+        "rail": (
+            rail,
+            {"x": 0.0, "y": 0.0, "v_y": 0.0, **sliding},
+            {**forces, "lift": rng.normal(size=count), "mu": 0.4},
+        ),
+        "dry": (dry, {"x": 0.0, **sliding}, forces),
+    }
+
+
+@pytest.mark.parametrize("device", ["lanes in c", "cuda"])
+@pytest.mark.parametrize("name", ["two feet", "three feet", "rod", "belt", "rail", "dry"])
+def test_maps_on_a_device_are_those_of_the_processor(device: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, state, params = varied_maps()[name]
+    expected = zw.reactions(system, state, params)
+    monkeypatch.setattr(many_reactions, "NUMBERS", 3000)  # several portions
+    monkeypatch.setattr(many_reactions, "LANES", 7)
+    found = zw.reactions(zw.compile(system, on_a_device(device)), state, params)
+    assert found.codes.tolist() == expected.codes.tolist()
+    assert found.counts.tolist() == expected.counts.tolist()
+    assert found.kinds.tolist() == expected.kinds.tolist()
+    assert found.modes.tolist() == expected.modes.tolist()
+    for one, other in ((found.accelerations, expected.accelerations), (found.normal, expected.normal)):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    assert found.residual < 1e-12
+    assert found.provenance.backend == device

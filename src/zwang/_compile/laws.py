@@ -78,10 +78,11 @@ def varying_laws(system: System) -> NDArray[np.bool_]:
 def sound_laws(system: System, bounds: Array) -> NDArray[np.bool_]:
     """Say for each state of a batch whether its coefficients (numbers of the laws, states) are sound."""
     found = _laws(system)
-    sound = (bounds >= -found.slack[:, None]).all(axis=0)
+    sound: Any = (bounds >= np.asarray(-found.slack[:, None], like=bounds)).all(axis=0)
     for _, greater, less, _ in found.above:
         sound &= bounds[greater] >= bounds[less] * (1.0 - ROUNDING)
-    return np.asarray(sound)
+    held: NDArray[np.bool_] = sound
+    return held
 
 
 def require_laws(system: System, bounds: Array, params: Array) -> None:

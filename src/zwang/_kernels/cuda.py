@@ -1,27 +1,28 @@
 """The backend `cuda`: generated CUDA C for many states, compiled by NVRTC through CuPy, in double precision.
 
-Terms, accelerations and multipliers of many states and the ends of many smooth motions are computed on the GPU; what is
-asked at single states runs on the processor. Texts are those of `many_states` and `many_motions`; where they run is a
-`Launcher`'s business: tests compile the same texts for the processor.
+Terms, accelerations and multipliers of many states, the number of their solutions, and the ends of many smooth motions
+are computed on the GPU; what is asked at single states runs on the processor. Texts are those of `many_states`,
+`many_reactions` and `many_motions`; where they run is a `Launcher`'s business: tests compile them for the processor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
-from zwang._derive.program import Program
 from zwang._derive.solution import solve
-from zwang._graph.evaluate import evaluate
 from zwang._interrupts import taken
+from zwang._kernels import device
+from zwang._kernels.device import DeviceFunctions, DeviceText, Launcher, Loaded
 from zwang._kernels.lanes import LaneEnds, LaneOutputs, suited
 from zwang._kernels.many_motions import motions_source
-from zwang._kernels.many_states import BLOCK, LaneText
+from zwang._kernels.many_reactions import DeviceCount
+from zwang._kernels.many_states import BLOCK
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Array, Outputs
 from zwang._kernels.service import Service
@@ -31,46 +32,12 @@ from zwang.errors import CompileError
 
 LARGEST = 48
 """Unknowns up to which equations are written out."""
-AT_ONCE = 1 << 24
-"""Numbers of one array that are sent at a time."""
 MOTIONS = 1 << 18
 """Motions of one call: between calls Ctrl-C, progress and budgets are looked at."""
 STEPS = 100_000
 """Attempts after which a motion is left to the loop of a single one."""
 MULTIPROCESSORS = 16
 """Blocks for each multiprocessor of the GPU where lanes take motions one after the other."""
-
-
-class Loaded(Protocol):
-    """A compiled text."""
-
-    def uniform(self, values: Array) -> None:
-        """Set the workspace U of all lanes."""
-
-    def launch(self, name: str, lanes: int, *arguments: Any, taking: bool = False) -> None:
-        """Run a kernel over so many lanes; arrays are the launcher's, numbers are float or int.
-
-        `taking`: lanes take their work one after the other, so that no more are begun than the device has room for.
-        """
-
-
-class Launcher(Protocol):
-    """Where texts are compiled and run."""
-
-    def load(self, source: str) -> Loaded:
-        """Compile a text, or find it compiled."""
-
-    def put(self, array: Any) -> Any:
-        """Return an array there with these values."""
-
-    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
-        """Return an array there; what it holds is nobody's."""
-
-    def missing(self, shape: tuple[int, ...]) -> Any:
-        """Return an array there that holds nan."""
-
-    def fetch(self, array: Any) -> Any:
-        """Return an array of NumPy."""
 
 
 class CudaLauncher:
@@ -104,9 +71,9 @@ class CudaLauncher:
         """Return an array on the GPU."""
         return self.cupy.empty(shape, dtype=kind)
 
-    def missing(self, shape: tuple[int, ...]) -> Any:
-        """Return an array on the GPU that holds nan."""
-        return self.cupy.full(shape, np.nan)
+    def filled(self, shape: tuple[int, ...], value: float, kind: str = "f8") -> Any:
+        """Return an array on the GPU that holds one value."""
+        return self.cupy.full(shape, value, dtype=kind)
 
     def fetch(self, array: Any) -> Any:
         """Return an array in ordinary memory."""
@@ -140,75 +107,13 @@ class _CudaText:
         self._kernels[name]((max(blocks, 1),), (BLOCK,), arguments)
 
 
-@dataclass
-class _Text:
-    """A text for lanes, compiled, with what it takes from the parameters."""
-
-    program: Program
-    writer: LaneText
-    loaded: Loaded
-
-    def prepare(self, params: Array) -> None:
-        """Set the workspace of all lanes, where they share their parameters (p, 1)."""
-        if not self.writer.shared:
-            return
-        given = dict(zip(self.program.params, params[:, 0], strict=True))
-        with np.errstate(all="ignore"):
-            found = evaluate(self.program.graph, list(self.writer.prepared), given, np)
-        self.loaded.uniform(np.array([*map(float, found)] or [0.0]))
-
-
-class DeviceFunctions:
-    """One of the functions of a program over rows of states, on a device."""
-
-    def __init__(self, launcher: Launcher, program: Program, outputs: Outputs) -> None:
-        self.launcher, self.program, self.outputs = launcher, program, outputs
-        self._texts: dict[bool, _Text] = {}
-
-    def text(self, *, shared: bool) -> _Text:
-        """Return the text for states that share their parameters, or don't."""
-        if shared not in self._texts:
-            writer = LaneText.of(self.program, {"rows": self.outputs}, shared=shared)
-            loaded = self.launcher.load(writer.head + writer.rows("rows", self.outputs))
-            self._texts[shared] = _Text(self.program, writer, loaded)
-        return self._texts[shared]
-
-    def there(self, t: Any, q: Any, v: Any, params: Any) -> tuple[Any, Any]:
-        """Return rows of outputs (size, B) and where all is well (B,), as arrays of the device.
-
-        So are the states; parameters that all share (p, 1) are NumPy's.
-        """
-        lanes, shared = q.shape[1], params.shape[1] == 1
-        text = self.text(shared=shared)
-        text.prepare(params)
-        out = self.launcher.empty((len(self.outputs.nodes), lanes), "f8")
-        sound = self.launcher.empty((lanes,), "u1")
-        every = int(t.shape[0] > 1)
-        given = out if shared else params  # not read where all share them
-        text.loaded.launch("rows", lanes, t, q, v, given, out, sound, every, lanes)
-        return out, sound
-
-    def many(self, t: Array, q: Array, v: Array, params: Array) -> tuple[Array, Any]:
-        """Return rows of outputs (size, B) and where all is well (B,), sent and fetched in portions."""
-        states, size = q.shape[1], len(self.outputs.nodes)
-        portion = max(1, AT_ONCE // max(size, 1))
-        out, sound = np.empty((size, states)), np.empty(states, dtype=bool)
-        shared, put = params.shape[1] == 1, self.launcher.put
-        for start in range(0, states, portion):
-            part = slice(start, min(start + portion, states))
-            given = params if shared else put(params[:, part])
-            rows, well = self.there(put(t[part]), put(q[:, part]), put(v[:, part]), given)
-            out[:, part], sound[part] = self.launcher.fetch(rows), self.launcher.fetch(well) != 0
-        return out, sound
-
-
 @dataclass(frozen=True)
 class DeviceLanes:
     """A mode ready to move many states on a device; see `lanes.SideBySide`."""
 
     launcher: Launcher
     outputs: LaneOutputs
-    texts: dict[bool, _Text]
+    texts: dict[bool, DeviceText]
     width: int = 0
 
     def run(
@@ -247,7 +152,7 @@ class DeviceLanes:
         found = _room(n, count)
         samples = np.full((instants.size, 2 * n, count), np.nan)
         begun = count
-        portion = max(1, min(MOTIONS, AT_ONCE // max(1, instants.size * n)))
+        portion = max(1, min(MOTIONS, device.AT_ONCE // max(1, instants.size * n)))
         try:
             for start in range(0, count, portion):
                 if most <= 0:
@@ -277,7 +182,7 @@ class DeviceLanes:
         text = self._text(shared=params.shape[1] == 1)
         text.prepare(params)
         times, places, speeds = (launcher.put(np.array(array, order="C")) for array in (t, q, v))
-        samples = launcher.missing((instants.size, 2 * n, count))
+        samples = launcher.filled((instants.size, 2 * n, count), np.nan)
         reached, drift = launcher.empty((count,), "u1"), launcher.empty((count,), "f8")
         steps, attempts = launcher.empty((count,), "i8"), launcher.empty((count,), "i8")
         rows = (times, places, speeds, launcher.put(params), launcher.put(np.array(ends)), launcher.put(instants))
@@ -291,10 +196,10 @@ class DeviceLanes:
         values: Array = fetch(samples)
         return values
 
-    def _text(self, *, shared: bool) -> _Text:
+    def _text(self, *, shared: bool) -> DeviceText:
         if shared not in self.texts:
             source, writer = motions_source(self.outputs, shared=shared)
-            self.texts[shared] = _Text(self.outputs.program, writer, self.launcher.load(source))
+            self.texts[shared] = DeviceText(self.outputs.program, writer, self.launcher.load(source))
         return self.texts[shared]
 
 
@@ -346,6 +251,11 @@ class CudaKernels(Service):
         """Return accelerations and multipliers with these normals held as equalities."""
         out, regular = self.device_solver(active).many(t, q, v, params)
         return Solved(out[: q.shape[0]], out[q.shape[0] :], regular)
+
+    def counter(self, table: Any) -> DeviceCount:
+        """Return what counts the solutions of many states on the device."""
+        functions = self.device_terms()
+        return self.kept("counter", lambda: DeviceCount(self.launcher, functions, self.layout, table))
 
     def lanes(self, mode: ActiveSet) -> DeviceLanes | None:
         """Return what moves many states of a mode on the device; None where it doesn't suit."""

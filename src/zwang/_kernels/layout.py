@@ -37,10 +37,10 @@ class TermLayout:
         self.slices = {name: slice(end - len(pieces[name]), end) for name, end in zip(pieces, ends, strict=True)}
 
     def terms(self, out: Array) -> Terms:
-        """Return the terms from the rows of a kernel's output."""
+        """Return the terms from the rows of a kernel's output, where these are: in memory, or on a device."""
         n, states = len(self.program.q), out.shape[1]
         flat: dict[str, Any] = {name: out[part] for name, part in self.slices.items()}
-        mass = np.zeros((n, n, states))
+        mass = np.zeros((n, n, states), like=out)
         for (i, j), row in zip(self.program.mass, flat["mass"], strict=True):
             mass[i, j] = mass[j, i] = row
         flat["mass"] = mass
@@ -48,7 +48,7 @@ class TermLayout:
             ("rows", self.row_places, len(self.program.normals)),
             ("slip_rows", self.slip_places, len(self.program.slips)),
         ):
-            dense = np.zeros((count, n, states))
+            dense = np.zeros((count, n, states), like=out)
             for (j, i), row in zip(places, flat[name], strict=True):
                 dense[j, i] = row
             flat[name] = dense

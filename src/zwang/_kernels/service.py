@@ -26,6 +26,7 @@ from zwang._numerics.contact.table import ContactTable
 
 if TYPE_CHECKING:
     from zwang._kernels.lanes import SideBySide
+    from zwang._kernels.many_reactions import DeviceCount
     from zwang._kernels.mode_kernels import ModeKernels
     from zwang._numerics.motion.moreau import StepTerms
 
@@ -125,6 +126,13 @@ class Service:
 
     def lanes(self, mode: ActiveSet) -> SideBySide | None:
         """Return what moves many states of a mode side by side; None where there is nothing of the kind."""
+        return None
+
+    def counter(self, table: Any) -> DeviceCount | None:
+        """Return what counts the solutions of many states elsewhere; None where this processor does it.
+
+        `table` (k, 4): the constraints as `count_solutions` takes them.
+        """
         return None
 
     def step_terms(self, params: Array) -> tuple[StepTerms, Any, Any]:

@@ -16,7 +16,8 @@ from zwang._compile.model import Model
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
-from zwang._kernels import SparseTerms
+from zwang._kernels import SparseTerms, Terms
+from zwang._kernels.many_reactions import Admit, DeviceCount
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact import counting
 from zwang._numerics.contact.admission import admit
@@ -64,30 +65,13 @@ def reactions_of_batch(
         Called with the number of states done, from time to time.
     """
     states = inputs.q.shape[1]
-    table = _table(model.system)
+    table = count_table(model.system)
     out = _room(len(model.system.coordinates), len(model.system.constraints), states)
-    if table is not None:
-        chunk = max(8, min(CHUNK, AT_ONCE // _modes(table_of(model.system).arrays)))
-        starts = range(0, states, chunk)
-
-        def work(start: int) -> int:
-            part = slice(start, min(start + chunk, states))
-            _count(model, inputs, part, table, tolerances, tol, out)
-            return int(part.stop - part.start)
-
-        done = work(0)  # compiles in one thread
-        with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-            try:
-                for size in pool.map(carried(work), starts[1:]):
-                    spend()
-                    done += size
-                    if report:
-                        report(done)
-            except Spent:  # the rest is told to be undecided below
-                pool.shutdown(wait=True, cancel_futures=True)
-            except BaseException:  # what waits in line is not begun after a Ctrl-C
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+    counter = None if table is None else model.kernels.counter(table)
+    if counter is not None:
+        _count_elsewhere(counter, model, inputs, tolerances, tol, out, report)
+    elif table is not None:
+        _count_here(model, inputs, table, tolerances, tol, out, workers, report)
     codes, numbers, asked, spent = _decide(model, out, inputs, exact, report if table is None else None)
     names = model.system.constraints.names
     kept = [k for k, name in enumerate(names) if name not in model.system.bookkeeping]
@@ -121,7 +105,7 @@ def _room(n: int, lines: int, states: int) -> counting.CountedSolutions:
     return counting.CountedSolutions(doubtful, flags[0], *numbers, modes, flags[1], np.zeros(1))
 
 
-def _table(system: System) -> Ints | None:
+def count_table(system: System) -> Ints | None:
     """Return the table of constraints for the compiled count, None where that can't be used."""
     table = table_of(system)
     lines = table.arrays
@@ -137,6 +121,84 @@ def _modes(lines: ContactArrays) -> int:
     return math.prod(modes[lines.side, np.minimum(lines.components, 1)].tolist())
 
 
+def _count_here(
+    model: Model,
+    inputs: Inputs,
+    table: Ints,
+    tolerances: Tolerances,
+    tol: float,
+    out: counting.CountedSolutions,
+    workers: int | None,
+    report: Callable[[int], None] | None,
+) -> None:
+    """Count the solutions of all states in threads."""
+    states = inputs.q.shape[1]
+    chunk = max(8, min(CHUNK, AT_ONCE // _modes(table_of(model.system).arrays)))
+    starts = range(0, states, chunk)
+
+    def work(start: int) -> int:
+        part = slice(start, min(start + chunk, states))
+        _count(model, inputs, part, table, tolerances, tol, out)
+        return int(part.stop - part.start)
+
+    done = work(0)  # compiles in one thread
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        try:
+            for size in pool.map(carried(work), starts[1:]):
+                spend()
+                done += size
+                if report:
+                    report(done)
+        except Spent:  # the rest is told to be undecided later
+            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:  # what waits in line is not begun after a Ctrl-C
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _count_elsewhere(
+    counter: DeviceCount,
+    model: Model,
+    inputs: Inputs,
+    tolerances: Tolerances,
+    tol: float,
+    out: counting.CountedSolutions,
+    report: Callable[[int], None] | None,
+) -> None:
+    """Count the solutions of all states on a device, a portion after the other."""
+    states, admitted = inputs.q.shape[1], admission_of(model.system, tolerances)
+    for start in range(0, states, counter.portion):
+        part = slice(start, min(start + counter.portion, states))
+        found, sound = counter.run(_part(inputs, part), admitted, tol)
+        for array, here in zip(out[:-1], found[:-1], strict=True):
+            array[..., part] = here
+        out.counts[part][~sound] = counting.INADMISSIBLE
+        out.worst[0] = max(out.worst[0], float(found.worst.max()))
+        try:
+            spend()
+        except Spent:  # the rest is told to be undecided later
+            return
+        if report:
+            report(part.stop)
+
+
+def admission_of(system: System, tolerances: Tolerances) -> Admit:
+    """Return the rule who takes part at states, for a device."""
+
+    def admitted(terms: Terms, q: Any, v: Any) -> tuple[Any, Any, Any]:
+        found = admit(table_of(system).arrays, terms, q, v, tolerances)
+        return found.standing, found.rest, sound_laws(system, terms.bounds)
+
+    return admitted
+
+
+def _part(inputs: Inputs, part: slice) -> tuple[Array, Array, Array, Array]:
+    """Return times, states and parameters of a part of the states."""
+    params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, part]
+    q, v = np.ascontiguousarray(inputs.q[:, part]), np.ascontiguousarray(inputs.v[:, part])
+    return inputs.t[part], q, v, np.ascontiguousarray(params)
+
+
 def _count(
     model: Model,
     inputs: Inputs,
@@ -147,9 +209,8 @@ def _count(
     out: counting.CountedSolutions,
 ) -> None:
     """Count the solutions at a part of the states, and write what is found."""
-    params = inputs.params if inputs.params.shape[1] == 1 else inputs.params[:, part]
-    q, v = np.ascontiguousarray(inputs.q[:, part]), np.ascontiguousarray(inputs.v[:, part])
-    terms = model.kernels.terms(inputs.t[part], q, v, np.ascontiguousarray(params))
+    t, q, v, params = _part(inputs, part)
+    terms = model.kernels.terms(t, q, v, params)
     if isinstance(terms, SparseTerms):
         return
     found = admit(table_of(model.system).arrays, terms, q, v, tolerances)
@@ -157,7 +218,7 @@ def _count(
         *(np.ascontiguousarray(getattr(terms, name)) for name in counting.CountedTerms._fields)
     )
     here = out._replace(worst=np.zeros(1))
-    counting.count_solutions(table, found.standing, found.rest, counted, tol, part.start, here)
+    counting.count_solutions(table, found.standing, found.rest, counted, tol, part.start, 0, 1, here)
     out.counts[part][~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
     out.worst[0] = max(out.worst[0], here.worst[0])
 

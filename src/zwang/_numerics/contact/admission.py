@@ -102,6 +102,7 @@ def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tole
     terms : Terms or SparseTerms
         Of the equations at B states.
     q, v : (n, B) arrays
+        In memory or, as the terms, on a device.
     tolerances : Tolerances
 
     Examples
@@ -119,13 +120,13 @@ def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tole
     ['OPEN', 'ACTIVE', 'CLOSING', 'VIOLATED']
     """
     sizes = sizes_of(terms.rows, terms.slip_rows, q, v)
-    side, positions = table.side[:, None], (table.level == POSITION)[:, None]
+    side, positions = (np.asarray(lines[:, None], like=q) for lines in (table.side, table.level == POSITION))
     value, still = _of_lines(table, terms.value), tolerances.rate * _of_lines(table, sizes.rate)
     near = np.where(positions, tolerances.gap * _of_lines(table, sizes.gap), still)
     rate = np.where(positions, _of_lines(table, terms.rate), 0.0)
     gap = (value > near).astype(np.int64) - (value < -near)
     pace = (rate > still).astype(np.int64) - (rate < -still)
-    standing = _with_loads(table, STANDINGS[side, gap + 1, pace + 1])
+    standing = _with_loads(table, np.asarray(STANDINGS, like=q)[side, gap + 1, pace + 1])
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
 
 
@@ -144,7 +145,7 @@ def _of_lines(table: ContactArrays, rows: Array) -> Array:
     has = table.normal >= 0
     if has.all():
         return rows[table.normal]
-    found = np.zeros((len(has), rows.shape[1]))
+    found = np.zeros((len(has), rows.shape[1]), like=rows)
     found[has] = rows[table.normal[has]]
     return found
 
@@ -152,8 +153,9 @@ def _of_lines(table: ContactArrays, rows: Array) -> Array:
 def resting(table: ContactArrays, slip: Array, still: Array) -> Bools:
     """Return which lines have a slip (s, B) whose components all stay below the tolerances (s, B): (k, B)."""
     if not len(slip):
-        return np.zeros((len(table.first), slip.shape[1]), dtype=bool)
+        return np.zeros((len(table.first), slip.shape[1]), dtype=bool, like=slip)
     moving = (np.abs(slip) > still).astype(np.int64)
-    counts = np.concatenate([np.zeros((1, slip.shape[1]), np.int64), np.cumsum(moving, axis=0)])
+    counts = np.concatenate([np.zeros((1, slip.shape[1]), np.int64, like=slip), np.cumsum(moving, axis=0)])
     moved = counts[table.first + table.components] - counts[table.first]
-    return np.asarray((moved == 0) & (table.components > 0)[:, None])
+    found: Bools = (moved == 0) & np.asarray((table.components > 0)[:, None], like=slip)
+    return found

@@ -318,11 +318,23 @@ def _force_law(
     return 1
 
 
-@njit("void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], CountedTerms, float64, int64, CountedSolutions)")
+@njit(
+    "void(int64[:, ::1], int64[:, ::1], boolean[:, ::1], CountedTerms, float64, int64, int64, int64, CountedSolutions)"
+)
 def count_solutions(
-    table: Ints, standing: Ints, rest: Bools, terms: CountedTerms, tol: float, first: int, out: CountedSolutions
+    table: Ints,
+    standing: Ints,
+    rest: Bools,
+    terms: CountedTerms,
+    tol: float,
+    first: int,
+    lane: int,
+    lanes: int,
+    out: CountedSolutions,
 ) -> None:
     """Write for each of B states the number of accelerations, and the solution where there is one.
+
+    This is also the program of a GPU, where each thread is a lane.
 
     Parameters
     ----------
@@ -335,6 +347,8 @@ def count_solutions(
         Of signs.
     first : int
         The place of the first of these states in `out`.
+    lane, lanes : int
+        Which states: from the first of these numbers, each one so many after the last; 0 and 1 are all of them.
     out : CountedSolutions
         Of as many states or more.
     """
@@ -353,7 +367,7 @@ def count_solutions(
     flags = np.empty((3, many), np.int64)
     modes = np.empty((many, most), np.int64)
     found = Candidates(np.empty((many, n)), np.empty((many, size)), modes, flags[0], flags[1], flags[2])
-    for s in range(terms.force.shape[1]):
+    for s in range(lane, terms.force.shape[1], lanes):
         contacts, at = gather(table, standing, rest, terms, s, acting), first + s
         if contacts < 0:
             out.counts[at] = contacts

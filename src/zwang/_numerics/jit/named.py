@@ -48,10 +48,13 @@ def named_in(function: Callable[..., Any], signature: str | None) -> dict[str, A
 
 def fields_text(kind: Any) -> str:
     """Return the content of a NamedTuple: its place, by which machine code knows it, and the types of its fields."""
-    return f"{kind.__module__}.{kind.__name__}({', '.join(f'{name}: {_kind(kind, name)}' for name in kind._fields)})"
+    return (
+        f"{kind.__module__}.{kind.__name__}({', '.join(f'{name}: {field_kind(kind, name)}' for name in kind._fields)})"
+    )
 
 
-def _kind(kind: Any, field: str) -> str:
+def field_kind(kind: Any, field: str) -> str:
+    """Return the type of a field of a NamedTuple in Numba's words."""
     given = kind.__annotations__.get(field)
     word = getattr(given, "__forward_arg__", None) or getattr(given, "__name__", str(given))
     if word not in KINDS:
@@ -70,7 +73,7 @@ def typed(signature: str, classes: dict[str, Any]) -> Any:
     def one(text: str) -> Any:
         if text in classes:
             kind = classes[text]
-            return BaseTuple.from_types([one(_kind(kind, field)) for field in kind._fields], kind)
+            return BaseTuple.from_types([one(field_kind(kind, field)) for field in kind._fields], kind)
         return normalize_signature(f"void({text})")[0][0]
 
     at = depth = 0

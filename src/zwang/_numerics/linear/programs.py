@@ -30,6 +30,15 @@ SMALL = 400
 TOL = 1e-9
 
 
+@njit(_nrt=False)
+def _begin(rows: int, cols: int, basic: Ints, nonbasic: Ints, place: Ints, kind: Ints) -> None:
+    """Set the books of a dictionary whose columns are free variables and whose rows are nonnegative ones."""
+    for v in range(cols):
+        nonbasic[v], place[v], kind[v] = v, -(v + 1), FREE
+    for i in range(rows):
+        basic[i], place[cols + i], kind[cols + i] = cols + i, i, NONNEGATIVE
+
+
 @njit("int64(float64[:, ::1], int64, float64[::1], float64)")
 def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     """Maximize the last column's variable; return 0 and the point, 1 if there is none.
@@ -38,19 +47,15 @@ def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     """
     rows, cols = tab.shape[0], tab.shape[1] - 1
     total = rows + cols
-    basic, nonbasic = np.arange(rows) + cols, np.arange(cols)
-    place, kind = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
-    for v in range(cols):
-        place[v] = -(v + 1)
-        kind[v] = FREE
-    for i in range(rows):
-        place[cols + i] = i
-        kind[cols + i] = NONNEGATIVE
-    note, shape = np.zeros(NOTES), np.array([rows, cols])
+    basic, nonbasic = np.empty(rows, np.int64), np.empty(cols, np.int64)
+    place, kind = np.empty(total, np.int64), np.empty(total, np.int64)
+    _begin(rows, cols, basic, nonbasic, place, kind)
+    note, shape = np.zeros(NOTES), np.empty(2, np.int64)
+    shape[0], shape[1] = rows, cols
     for i in range(equations):
         if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
             return 1
-    rows, cols = shape
+    rows, cols = int(shape[0]), int(shape[1])
     r = make_feasible(tab, rows, cols, basic, nonbasic, place, kind, 1e-3 * tol, note)
     if r >= 0:
         return 1
@@ -68,14 +73,9 @@ def clearly_empty_steps(tab: Array, equations: int, tol: float, margin: float, g
     """Whether no point satisfies rows as in `deepest_steps`, by more than `margin` at every decision."""
     rows, cols = tab.shape[0], tab.shape[1] - 1
     total = rows + cols
-    basic, nonbasic = np.arange(rows) + cols, np.arange(cols)
-    place, kind = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
-    for v in range(cols):
-        place[v] = -(v + 1)
-        kind[v] = FREE
-    for i in range(rows):
-        place[cols + i] = i
-        kind[cols + i] = NONNEGATIVE
+    basic, nonbasic = np.empty(rows, np.int64), np.empty(cols, np.int64)
+    place, kind = np.empty(total, np.int64), np.empty(total, np.int64)
+    _begin(rows, cols, basic, nonbasic, place, kind)
     note, shape = np.ones(NOTES), np.array([rows, cols])
     for i in range(equations):
         if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
