@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
@@ -116,3 +118,19 @@ def test_cartesian_and_joint_coordinates_have_the_same_threshold_at_the_same_sec
     assert found.threshold == pytest.approx(joint.threshold, rel=1e-9)
     assert {row.predicted for row in found.rows if row.friction == "without"} == {-1.0}
     assert {row.predicted for row in found.rows if row.friction != "without"} == {-0.5}
+
+
+@pytest.mark.parametrize("p", [2, 3])
+def test_mistuned_guides_of_higher_contact_fold_through_with_their_own_exponents(p: int) -> None:
+    # Branches like y = +-x^p, f = eps < 0: the rods fold at a distance d = (-eps)^(1/2p), on a bend of radius
+    # p d^(2p-1), far less than d. With gradient 2 p d^(2p-1) and f'' = 2 across the exponent is -(2p-1)/p, with
+    # friction half of that.
+    system = ROUGH.system
+    (l1, l2), (phi, psi) = zw.parameters("l1 l2"), system.coordinates
+    x, y = l1 * sp.cos(phi) + l2 * sp.cos(psi), l1 * sp.sin(phi) + l2 * sp.sin(psi)
+    guide = replace(system.constraints["ellipse"], expr=(x**2 + y**2 - y ** (2 * p) - (l1 - l2) ** 2) / 2)
+    bent = system.replace(constraints=[guide])
+    params = {item.name: ROUGH.params[item.name] for item in bent.parameters}
+    found = zw.asymptotics(bent, params, at=ANGLES, perturb="ellipse", section=SECTIONS)
+    for row in found.select(sign=-1, quantity="ellipse"):
+        assert row.exponent == pytest.approx(-(2 * p - 1) / p / (1 if row.friction == "without" else 2), abs=1e-6)

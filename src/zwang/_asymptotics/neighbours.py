@@ -16,6 +16,8 @@ STRAIGHT = 0.01
 """A turn of the tangent over which the curvature can be taken for constant."""
 SETTLED = 1e-12
 """Corrections that no longer shrink are rounding errors if they are this part of the step."""
+CLOSE = 1e-8
+"""Part of the radius of curvature at which a law's slip has the sign it leaves zero with."""
 WALK = 400
 """Steps after which a perturbed curve is given up."""
 WIDE = 30
@@ -56,7 +58,7 @@ def turning_signs(approach: WayIn, equations: ConstraintSet, q: Sequence[Number]
     resting = [law for law in resting if len(law.slips) == 1]
     if not resting:
         return {}
-    step = largest([a - b for a, b in zip(q, approach.half.axes.point, strict=True)]) * 1e-20
+    step = reach_of(approach, equations, q) * CLOSE
     after = neighbour(equations, mechanics, q, step, approach.reference)
     moved = mechanics.terms(after, approach.velocity(after))
     return {law.name: sign_of(moved.slips[law.slips[0]]) for law in resting}

@@ -30,13 +30,15 @@ def _formulas(chapter: str, last: int) -> list[str]:
 
 ITEMS: dict[str, tuple[str, ...]] = {
     "000": (
-        *_formulas("", 3), "proposition 1", *_formulas("", 8)[3:], "remark 1", "remark 2", "remark 3",
+        "introduction", *_formulas("", 3), "proposition 1", *_formulas("", 8)[3:], "remark 1", "remark 2", "remark 3",
         *_formulas("", 9)[8:], "theorem 1", *_formulas("", 13)[9:], "corollary 1", *_formulas("", 14)[13:], "theorem 2",
-        *_formulas("", 20)[14:], "theorem 3", "(21)", "corollary 2", "figure 1",
+        *_formulas("", 20)[14:], "theorem 3", "(21)", "corollary 2", "figure 1", "section 6",
     ),
     "001": (
-        *_formulas("1", 10), "example 1", *_formulas("1", 12)[10:], "figure 1", *_formulas("2", 2), "theorem 10",
-        *_formulas("2", 6)[2:], "example 2", "figure 2", *_formulas("2", 13)[6:], "example 3", *_formulas("2", 22)[13:],
+        *_formulas("1", 10), "remark after (1.10)", "example 1", *_formulas("1", 12)[10:], "figure 1",
+        *_formulas("2", 2), "theorem 10", *_formulas("2", 6)[2:], "example 2", "figure 2",
+        *_formulas("2", 13)[6:], "remark after (2.13)",
+        "example 3", *_formulas("2", 22)[13:],
         *_formulas("3", 5), "theorem 11", *_formulas("3", 8)[5:], "example 4", *_formulas("3", 13)[8:],
         *_formulas("4", 2), "proposition 1", *_formulas("4", 8)[2:], "theorem 12", "example 5",
         *_formulas("4", 11)[8:], "theorem 13",
@@ -79,7 +81,8 @@ def mentioned(place: str) -> set[str]:
     found |= {f"{word.lower()} {number}" for word, number in WORDS.findall(place)}
     found |= {f"{word.lower()} {number}" for word, first, second in PAIRS.findall(place) for number in (first, second)}
     lower = place.lower()
-    words = ("theorem", "remark", "example", "introduction", "condition 1", "condition 2", "last display")
+    words = ["theorem", "remark", "example", "introduction", "condition 1", "condition 2", "last display"]
+    words += ["remark after (1.10)", "remark after (2.13)"]
     return found | {word for word in words if word in lower}
 
 

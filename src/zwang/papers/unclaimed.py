@@ -13,9 +13,8 @@ REASONS: dict[str, dict[str, str]] = {
         "figure 1": DRAWING,
     },
     "001": {
-        "(1.1)": DEFINITION, "(1.2)": EQUATIONS, "(1.3)": EQUATIONS, "(1.5)": DEFINITION, "(1.6)": STEP, "(1.10)": STEP,
-        "figure 1": DRAWING, "figure 2": DRAWING, "(2.14)": STEP, "(2.15)": STEP, "(2.19)": STEP, "(3.1)": EQUATIONS,
-        "(3.2)": DEFINITION, "(3.3)": STEP, "(3.4)": STEP, "(3.8)": STEP, "(4.7)": DEFINITION, "(4.8)": DEFINITION,
+        "figure 1": DRAWING, "figure 2": DRAWING, "(2.14)": STEP, "(2.15)": STEP, "(2.19)": STEP,
+        "(3.8)": STEP, "(4.7)": DEFINITION, "(4.8)": DEFINITION,
     },
     "002": {"figure 1": DRAWING, "figure 2": DRAWING, "figure 3": DRAWING},
     "003": {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from zwang import System, coordinates
+from zwang import Bilateral, Coulomb, System, coordinates
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, as_corrected, as_printed, sound
 from zwang.papers.paper_000.studies import (
@@ -30,13 +31,14 @@ NEW = coordinates("p1 p2")
 class Change:
     """A change of coordinates q = X(p): its values, its differential DX, and (DX p')'_p p'."""
 
-    def __init__(self, expressions: tuple[Any, Any]) -> None:
-        p, rates = list(NEW[0]), sp.Matrix(NEW[1])
+    def __init__(self, expressions: tuple[Any, ...], new: tuple[tuple[Any, ...], tuple[Any, ...]] = NEW) -> None:
+        p, rates = list(new[0]), sp.Matrix(new[1])
         X = sp.Matrix(expressions)
         DX = X.jacobian(p)
         drift = (DX * rates).jacobian(p) * rates
         self.expressions = expressions
-        self._compute = sp.lambdify([*p, *NEW[1]], [X, DX, drift], "numpy")
+        self.names = [item.name for item in (*new[0], *new[1])]
+        self._compute = sp.lambdify([*p, *new[1]], [X, DX, drift], "numpy")
 
     def __call__(self, p: Any, rates: Any) -> tuple[Any, Any, Any]:
         """Return X, DX and the drift at a point with a velocity."""
@@ -57,12 +59,28 @@ def _bend(shop: Workshop) -> Change:
 def _pair(shop: Workshop, name: str, change: Change, p: Any, rates: Any) -> tuple[FamilyTerms, FamilyTerms, Any, Any]:
     """Return the quantities in old and new coordinates at the same state, DX and the drift."""
     system, params = shop.system(name), shop.values(name)[1]
+    return _both(system, change.system(system), params, change, p, rates)
+
+
+def _both(
+    before: System, after: System, params: Any, change: Change, p: Any, rates: Any
+) -> tuple[FamilyTerms, FamilyTerms, Any, Any]:
     X, DX, drift = change(p, rates)
-    v = DX @ rates
-    names = [item.name for item in system.coordinates]
-    old = {**dict(zip(names, X, strict=True)), **{f"v_{n}": item for n, item in zip(names, v, strict=True)}}
-    new = {"p1": p[0], "p2": p[1], "v_p1": rates[0], "v_p2": rates[1]}
-    return terms(system, old, params), terms(change.system(system), new, params), DX, drift
+    names = [item.name for item in (*before.coordinates, *before.velocities)]
+    old = dict(zip(names, [*X, *(DX @ rates)], strict=True))
+    new = dict(zip(change.names, [*p, *rates], strict=True))
+    return terms(before, old, params), terms(after, new, params), DX, drift
+
+
+def _off(old: FamilyTerms, new: FamilyTerms, DX: Any, drift: Any) -> float:
+    """Return by how much the quantities in new coordinates differ from those of theorem 3."""
+    pairs = (
+        (new.A, DX.T @ old.A @ DX),
+        (new.B, DX.T @ (old.B + old.A @ drift)),
+        (new.W, DX.T @ old.W),
+        (new.gradient, DX.T @ old.gradient),
+    )
+    return max(float(np.abs(got - wanted).max()) for got, wanted in pairs)
 
 
 @claim(
@@ -78,18 +96,70 @@ def theorem_3(shop: Workshop) -> Finding:
     off, count = 0.0, shop.many(20, 400)
     for _ in range(count):
         p, rates = rng.uniform(-0.4, 0.4, 2), rng.uniform(-1, 1, 2)
-        old, new, DX, drift = _pair(shop, ROUGH, change, p, rates)
-        off = max(
-            off,
-            float(np.abs(new.A - DX.T @ old.A @ DX).max()),
-            float(np.abs(new.B - DX.T @ (old.B + old.A @ drift)).max()),
-            float(np.abs(new.W - DX.T @ old.W).max()),
-            float(np.abs(new.gradient - DX.T @ old.gradient).max()),
-        )
+        off = max(off, _off(*_pair(shop, ROUGH, change, p, rates)))
     return Finding(
         computed=f"The rough pendulum in curved coordinates, its equations derived anew from the kinetic energy: at "
         f"{count} random states they are those of the theorem to {num(off, 1)}.",
         comparisons=(as_printed("A, B, W and the gradient", off, 0.0, tol=1e-11),),
+    )
+
+
+def _of_dimension(m: int, seed: int) -> tuple[System, Change]:
+    """Return a random system with m coordinates, one rough constraint and forces of every kind, and a change."""
+    source = random.Random(seed)
+
+    def bend(at: Any, i: int) -> Any:
+        """Return a product of two coordinates with a random coefficient, one of them the next after the i-th."""
+        return sp.Rational(source.choice([-1, 1]) * source.randint(20, 60), 100) * at[(i + 1) % m] * source.choice(at)
+
+    q, v = coordinates([f"q{i + 1}" for i in range(m)])
+    new = coordinates([f"p{i + 1}" for i in range(m)])
+    system = System(
+        name=f"rough constraint in {m} coordinates",
+        kinetic=sp.Add(*((v[i] + bend(q, i) * v[(i + 1) % m]) ** 2 / 2 for i in range(m))),
+        potential=sp.Add(*(bend(q, i) for i in range(m))),
+        forces={q[i]: bend(q, i) - v[i] * source.randint(1, 9) / 10 for i in range(m)},
+        constraints=[
+            Bilateral(
+                sp.Add(*q) + bend(q, 0) * q[0] + bend(q, 1),
+                friction=Coulomb("mu", slip=sp.Add(*((1 + i + bend(q, i)) * v[i] for i in range(m)))),
+                name="curve",
+            )
+        ],
+    )
+    return system, Change(tuple(new[0][i] + bend(new[0], i) for i in range(m)), new)
+
+
+@claim(
+    "000-theorem-3-dimensions",
+    place="theorem 3, (21), last line of its proof",
+    statement="The same holds for a change of any number m of coordinates.",
+    printed="`X: R^m -> R^m`",
+    recorded="confirmed",
+)
+def theorem_3_dimensions(shop: Workshop) -> Finding:
+    rng, off, size, same, wanted = shop.rng(86), 0.0, 0.0, [], []
+    sizes = (3, 4, 5, 6) if shop.full else (3, 4)
+    for m in sizes:
+        system, change = _of_dimension(m, 500 + m)
+        after = change.system(system)
+        for _ in range(shop.many(8, 40)):
+            old, new, DX, drift = _both(
+                system, after, {"mu": 0.4}, change, rng.uniform(-0.3, 0.3, m), rng.uniform(-1, 1, m)
+            )
+            off = max(off, _off(old, new, DX, drift))
+            size = max(size, float(np.abs(drift).max()))
+            same += [new.a, new.b, new.c]
+            wanted += [old.a, old.b, old.c]
+    return Finding(
+        computed=f"Random kinetic energies, forces and rough constraints in {', '.join(map(str, sizes))} coordinates, "
+        f"the equations derived anew from the kinetic energy after a curved change: A, B, W and the gradient are those "
+        f"of the theorem to {num(off, 1)}; a, b and c, and with them the multipliers, are the same.",
+        comparisons=(
+            as_printed("A, B, W and the gradient", off, 0.0, tol=1e-11),
+            as_printed("a, b, c", same, wanted, tol=1e-10),
+            sound("the change bends", size > 0.1),
+        ),
     )
 
 

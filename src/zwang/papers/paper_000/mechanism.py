@@ -6,18 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from zwang import trace
+from zwang import System, trace
 from zwang.papers.claim import claim
-from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
+from zwang.papers.findings import Finding, Picture, as_added, as_corrected, as_printed, sound
 from zwang.papers.paper_000.pictures import GRID, count_map, growth_picture
 from zwang.papers.paper_000.studies import (
     EXPONENT,
+    FOLDED,
     ROUGH,
+    SECTIONS,
     SMOOTH,
     TOUCHING,
     counts,
     exponents,
+    growth,
     rough_pendulum,
     rows,
 )
@@ -51,6 +55,62 @@ def kinds(shop: Workshop) -> Finding:
         ),
         residual=max(space.residual for space in spaces),
         pictures=(_pendulum_curves(shop, {}, "crossing"), _pendulum_curves(shop, TOUCHING, "tangency")),
+    )
+
+
+def _guided(shop: Workshop, p: int) -> System:
+    """Return the rough pendulum on a guide that leaves the circle of the folded rods like the 2 p-th power of y."""
+    system = shop.system(ROUGH)
+    guide: Any = system.constraints[GUIDE]
+    (l1, l2), (phi, psi) = (
+        ({item.name: item for item in system.parameters}[name] for name in ("l1", "l2")),
+        system.coordinates,
+    )
+    x, y = l1 * sp.cos(phi) + l2 * sp.cos(psi), l1 * sp.sin(phi) + l2 * sp.sin(psi)
+    curve = (x**2 + y**2 - y ** (2 * p) - (l1 - l2) ** 2) / 2
+    return system.replace(constraints=[replace(guide, expr=curve)])
+
+
+@claim(
+    "000-any-order",
+    place="introduction, on the singular pendulum; theorem 2, beyond contact of first order",
+    statement="The configuration space of the pendulum can have a tangency of any order, according to the guide.",
+    printed="a tangency of arbitrary order",
+    recorded="confirmed",
+    systems=(ROUGH,),
+    new="The exponents of theorem 2 for every order: without friction -1/2 and -(2 p - 1)/p of |eps| on the two "
+    "sides, with friction 0 and half of the latter, where the branches are `y = ±x^p`.",
+)
+def any_order(shop: Workshop) -> Finding:
+    powers = range(1, 6 if shop.full else 5)
+    # Gravity is tilted: along the axis of the mirror symmetry `g_2` would vanish at the tangency.
+    params = shop.values(ROUGH, tilt=0.3)[1]
+    kinds, orders, got, wanted, residual = [], [], [], [], 0.0
+    for p in powers:
+        system = _guided(shop, p)
+        values = {item.name: params[item.name] for item in system.parameters}
+        (point,) = trace(system, values, box={"phi": (-0.6, 0.6), "psi": (2.2, 4.1)}).singular_points
+        kinds.append(str(point.kind))
+        orders.append(point.order if point.kind == "tangency" else 0)
+        if p in (1, 2, 3):
+            found = growth(system, values, FOLDED, GUIDE, SECTIONS)
+            residual = max(residual, found.residual)
+            for sign, smooth in ((1, -1.0 if p == 1 else -0.5), (-1, -(2 * p - 1) / p)):
+                rough = (-0.5 if p == 1 else 0.0) if sign > 0 else smooth / 2
+                for friction, power in ((False, smooth), (True, rough)):
+                    measured = exponents(found, sign, rough=friction, quantity=GUIDE)
+                    got += measured
+                    wanted += [power] * len(measured)
+    return Finding(
+        computed=f"Guides `x^2 + y^2 = 1 + y^{{2 p}}`, p = {powers[0]} to {powers[-1]}: a {kinds[0]}, then tangencies "
+        f"of the orders {', '.join(map(str, orders[1:]))}.",
+        comparisons=(
+            as_printed("kinds", " ".join(kinds), " ".join(["crossing", *["tangency"] * (len(powers) - 1)])),
+            as_printed("orders of contact", orders, [p - 1 for p in powers]),
+            as_added("exponents of the multiplier, p = 1 to 3", got, wanted, tol=EXPONENT),
+            sound("rows were found", len(got) >= 24),
+        ),
+        residual=residual,
     )
 
 

@@ -104,6 +104,38 @@ def with_friction(shop: Workshop) -> Finding:
 
 
 @claim(
+    "000-thm1-other-side",
+    place="theorem 1, item 2 for eps < 0, and item 3",
+    statement="For `eps < 0` the branches open to the other side, and the condition is on the x part of `A^-1 W`; two "
+    "and none go with the condition of each side.",
+    printed="`eps < 0`: the x coordinate of `A^-1 W` is not zero",
+    recorded="confirmed",
+    systems=(CROSSING,),
+)
+def other_side(shop: Workshop) -> Finding:
+    p = shop.values(CROSSING)[1]
+    # W along a column of A: `A^-1 W` has no x part, then no y part, without a rounding.
+    without = {-1: {"W1": p["A12"] / 2, "W2": p["A22"] / 2}, 1: {"W1": p["A11"] / 2, "W2": p["A12"] / 2}}
+    cases = {sign: family(shop, CROSSING, "y" if sign < 0 else "x", **W) for sign, W in without.items()}
+    other = {sign: family(shop, CROSSING, "x" if sign < 0 else "y", **W) for sign, W in without.items()}
+    fails = {sign: exponents(cases[sign], sign, rough=True) for sign in cases}
+    meets = {sign: exponents(other[sign], -sign, rough=True) for sign in cases}
+    numbers = [(counts(cases[sign], sign), counts(other[sign], -sign)) for sign in cases]
+    return Finding(
+        computed=f"`A^-1 W` without an x part: exponents {num(meets[-1][0])} for eps > 0 and {num(fails[-1][0])} for "
+        f"eps < 0; without a y part {num(fails[1][0])} and {num(meets[1][0])}. Two and none where the exponent is "
+        f"{num(meets[1][0])}, one both ways where it is {num(fails[1][0])}, as without friction.",
+        comparisons=(
+            as_printed("exponents where the side's condition holds", meets[-1] + meets[1], [-0.5] * 16, tol=EXPONENT),
+            as_printed("two and none there", all(pair[1] == {(0, 2)} for pair in numbers)),
+            sound("exponents where it fails", fails[-1] + fails[1], [-1.0] * 8, tol=EXPONENT),
+            sound("one and one there", all(pair[0] == {(1, 1)} for pair in numbers)),
+        ),
+        residual=max(item.residual for item in (*cases.values(), *other.values())),
+    )
+
+
+@claim(
     "000-thm1-two-or-none",
     place="theorem 1, item 3, first half",
     statement="Next to the singular point there are two multipliers for motion in one direction and none for motion in "

@@ -93,6 +93,12 @@ CHAPTER = Chapter(
             "inequality for these. How friction answers to a change of the normal forces decides what can be proved.",
         ),
         Section(
+            "paper_001.differential",
+            "Constraints on velocities",
+            "Blades and wheels constrain velocities, and cannot be integrated to positions. The equations of theorem "
+            "11 take them in.",
+        ),
+        Section(
             "paper_001.monotone",
             "The inequality itself",
             "Coercive and monotone operators, along lines and in planes: `reactions(...).inequality` is the object.",

@@ -5,8 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy as sp
+from scipy.optimize import lsq_linear
 
-from zwang import Contact, ContactProblem, reactions
+from zwang import (
+    Bilateral,
+    Contact,
+    ContactProblem,
+    System,
+    compile,
+    contact_problem,
+    coordinates,
+    hold,
+    parameters,
+    reactions,
+    t,
+)
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.wording import num, share, vec
@@ -58,6 +72,118 @@ def gauss_principle(shop: Workshop) -> Finding:
         comparisons=(
             as_printed("acceleration of least Z", primal, 0.0),
             as_printed("reaction of least Phi", dual, 0.0),
+        ),
+        residual=residual,
+    )
+
+
+@claim(
+    "001-moving-constraints",
+    place="(1.5), (1.6), (1.9) and (1.10)",
+    statement="Where the constraints move (gamma is not zero), the reaction minimizes Phi with F replaced by F - B, "
+    "`B = sum beta_j n_j` being the projection of the origin onto the accelerations that are allowed; for one-sided "
+    "constraints among reactions that push.",
+    printed="`sum beta_j (n_i, A^-1 n_j) = gamma_i`; `Phi(R) = (F - B + R, A^-1 (F - B + R)) -> min`",
+    recorded="confirmed",
+)
+def moving_constraints(shop: Workshop) -> Finding:
+    rng, count = shop.rng(5), shop.many(40, 400)
+    dual = plain = nearest = 0.0
+    open_, residual = 0, 0.0
+    for _ in range(count):
+        n, k = 5, int(rng.integers(1, 4))
+        root, one_sided = rng.normal(size=(n, n)), rng.random(k) < 0.5
+        mass, force, rows, gamma = (
+            root @ root.T + np.eye(n),
+            rng.normal(size=n),
+            rng.normal(size=(k, n)),
+            rng.normal(size=k),
+        )
+        contacts = [
+            Contact(row, bilateral=not free, bias=b) for row, free, b in zip(rows, one_sided, gamma, strict=True)
+        ]
+        found: Any = reactions(ContactProblem(mass, force, contacts))
+        N = found.solutions[0].normal
+        inverse = np.linalg.inv(mass)
+        B = rows.T @ np.linalg.solve(rows @ inverse @ rows.T, gamma)
+        factor = np.linalg.cholesky(inverse).T
+        low = np.where(one_sided, 0.0, -np.inf)
+        least = lsq_linear(factor @ rows.T, -factor @ (force - B), (low, np.inf), tol=1e-14).x
+        resting = lsq_linear(factor @ rows.T, -factor @ force, (low, np.inf), tol=1e-14).x
+        size = 1 + float(np.abs(N).max())
+        dual = max(dual, float(np.abs(N - least).max()) / size)
+        plain = max(plain, float(np.abs(N - resting).max()) / size)
+        # (1.6): B is allowed, and no allowed force is shorter in the metric (1.5).
+        kernel = np.linalg.svd(rows @ inverse)[2][k:]
+        nearest = max(
+            nearest, float(np.abs(rows @ inverse @ B - gamma).max()), float(np.abs(kernel @ inverse @ B).max())
+        )
+        open_ += int(one_sided.any() and (found.solutions[0].normal[one_sided] == 0).any())
+        residual = max(residual, found.residual)
+    return Finding(
+        computed=f"{count} random systems with moving constraints, half of them one-sided ({open_} with one that lets "
+        f"go): reactions meet the least Phi to {num(dual, 1)}; without B they are off by up to {num(plain, 2)}.",
+        comparisons=(
+            as_printed("reaction of least Phi", dual, 0.0, tol=1e-6),
+            as_printed("B is the projection of the origin", nearest, 0.0),
+            sound("B matters", plain > 0.1),
+            sound("some let go", open_ > 0),
+        ),
+        residual=residual,
+    )
+
+
+@claim(
+    "001-viscous-friction",
+    place="remark after (1.10)",
+    statement="Gauss's principle, for accelerations and for reactions, holds with friction that depends on positions "
+    "and velocities alone: it is put among the forces F.",
+    printed="viscous friction is included in F",
+    recorded="confirmed",
+)
+def viscous_friction(shop: Workshop) -> Finding:
+    (x, y, z), (vx, vy, vz) = coordinates("x y z")
+    m, c, k = parameters("m c k")
+    speed = sp.sqrt(vx**2 + vy**2 + vz**2)
+    # A bead on a moving wire in syrup: drag of its speed and of the place, more across than along z.
+    drag = [-(c + k * speed + z**2) * vx, -(c + k * speed + z**2) * vy, -(c / 2 + k * speed) * vz]
+    wire = [Bilateral(x - sp.cos(z) - t**2 / 4, name="front"), Bilateral(y - z**2 / 3 + sp.sin(t) * x, name="side")]
+    bead = System(
+        name="bead in syrup",
+        kinetic=m * (vx**2 + vy**2 + vz**2) / 2 + m * vx * vz * sp.cos(x) / 4,
+        forces=dict(zip((x, y, z), drag, strict=True)),
+        constraints=wire,
+    )
+    rng, primal, dual, felt, residual = shop.rng(6), 0.0, 0.0, 0.0, 0.0
+    model, bare = compile(bead), compile(bead.replace(forces={}))
+    forces = sp.lambdify([x, y, z, vx, vy, vz, c, k], drag)
+    for _ in range(shop.many(12, 120)):
+        values = {"m": float(rng.uniform(0.5, 2)), "c": float(rng.uniform(0.2, 2)), "k": float(rng.uniform(0, 2))}
+        guess = {"t": float(rng.uniform(0, 1)), "x": 1.0, "y": 0.0, "z": float(rng.uniform(-1, 1))}
+        guess |= {"v_x": 0.0, "v_y": 0.0, "v_z": float(rng.uniform(-2, 2))}
+        state = hold(model, guess, values, ["front", "side"], fixed=["z", "v_z"])
+        found: Any = reactions(model, state, values)
+        # F of the bead without drag, drag by hand, then the two minima in numbers.
+        problem = contact_problem(bare, state, {"m": values["m"]})
+        q = [state[name] for name in ("x", "y", "z", "v_x", "v_y", "v_z")]
+        F = problem.force + np.array(forces(*q, values["c"], values["k"]), dtype=float)
+        rows, A = problem.rows, problem.mass
+        base = np.linalg.lstsq(rows.normal, rows.bias, rcond=None)[0]
+        free = np.linalg.svd(rows.normal)[2][len(rows.normal) :].T
+        w = base + free @ np.linalg.solve(free.T @ A @ free, free.T @ (F - A @ base))
+        gram = rows.normal @ np.linalg.solve(A, rows.normal.T)
+        N = np.linalg.solve(gram, rows.bias - rows.normal @ np.linalg.solve(A, F))
+        primal = max(primal, float(np.abs(w - found.accelerations[0]).max()) / (1 + float(np.abs(w).max())))
+        dual = max(dual, float(np.abs(N - found.solutions[0].normal).max()) / (1 + float(np.abs(N).max())))
+        felt = max(felt, float(np.abs(F - problem.force).max()))
+        residual = max(residual, found.residual)
+    return Finding(
+        computed=f"A bead on a moving wire, its drag a function of place, direction and speed: accelerations of least "
+        f"Z to {num(primal, 1)}, reactions of least Phi to {num(dual, 1)}, the drag (up to {num(felt, 3)} N) in F.",
+        comparisons=(
+            as_printed("acceleration of least Z", primal, 0.0),
+            as_printed("reaction of least Phi", dual, 0.0),
+            sound("the drag is felt", felt > 0.5),
         ),
         residual=residual,
     )

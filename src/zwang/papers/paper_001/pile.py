@@ -6,8 +6,9 @@ import itertools
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from zwang import Contact, ContactProblem, gallery, reactions
+from zwang import Contact, ContactProblem, gallery, reactions, simulate, t
 from zwang.papers.claim import claim
 from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, sound
 from zwang.papers.paper_001.projecting import dykstra
@@ -236,4 +237,68 @@ def second_data(shop: Workshop) -> Finding:
         corrected="`T = (-1, 2, -2)`: only then is `A w = F + T` with `w = (3, -2, 0)`.",
         residual=found.residual,
         data={"w": w, "T": T, "unit": num(unit)},
+    )
+
+
+SWINGS = ((1.9, 1.0, 0.0), (3.1, 0.5, 1.0), (-2.2, 3.0, 0.0))
+"""Pushes that swing, in mu m g: amplitude, frequency and phase of each."""
+
+
+def _faces(R: Any, bound: Any) -> tuple[int, ...]:
+    """Return on which faces of the box (2.8) a reaction lies: 1, -1, or 0 inside the slab, one for each contact."""
+    return tuple(int(item) for item in np.where(np.abs(R) > bound * (1 - 1e-7), np.sign(R), 0))
+
+
+def _swinging(shop: Workshop) -> Any:
+    """Return the motion of the pile from rest, under pushes that swing."""
+    system, params, unit = shop.system(PILE), shop.values(PILE)[1], unit_of(shop)
+    swings = [a * unit * sp.sin(w * t + phase) for a, w, phase in SWINGS]
+    driven = system.replace(forces={q: sp.Add(*swings[: i + 1]) for i, q in enumerate(system.coordinates)})
+    start = dict.fromkeys([item.name for item in (*driven.coordinates, *driven.velocities)], 0.0)
+    known = {item.name: params[item.name] for item in driven.parameters}
+    return simulate(driven, start, known, until=float(shop.many(8, 40)))
+
+
+@claim(
+    "001-bifurcation",
+    place="remark after (2.13), on bifurcation",
+    statement="Where F changes in time, the motion changes its kind where the reaction comes to a face of the box "
+    "(2.8) or leaves one, and nowhere else.",
+    printed="a change of the place of R relative to a face of the box indicates a possible bifurcation",
+    recorded="confirmed",
+    systems=(PILE,),
+)
+def bifurcation(shop: Workshop) -> Finding:
+    motion, bound = _swinging(shop), unit_of(shop) * np.array([1.0, 2.0, 3.0])
+    R = -np.array([np.ravel(motion.reactions[f"contact{i}"]) for i in (1, 2, 3)]).T
+    cuts = np.unique([0.0, *(event.time for event in motion.events), motion.t[-1]])
+    stretches = [
+        {_faces(row, bound) for row in R[(motion.t > low + 1e-9) & (motion.t < high - 1e-9)]}
+        for low, high in itertools.pairwise(cuts)
+    ]
+    passed = [item for item in stretches if item]
+    apart = [first != second for first, second in itertools.pairwise(passed)]
+    # The pile held at rest, pushed in the same way: R is found by projecting, the kind of motion by the verb.
+    times = np.linspace(0.0, 8.0, shop.many(160, 1600))
+    F = np.cumsum([[a * np.sin(w * s + phase) for a, w, phase in SWINGS] for s in times], axis=1) * unit_of(shop)
+    A = np.broadcast_to(shop.problem(PILE).mass, (len(F), 3, 3))
+    projected = [_faces(row, bound) for row in dykstra(F, A, np.broadcast_to(bound, F.shape))]
+    asked = [symbols(shop.ask(PILE, **pushes(row / unit_of(shop), unit_of(shop)))) for row in F]
+    return Finding(
+        computed=f"Three blocks under pushes that swing: {len(motion.events)} changes of the motion. Between them the "
+        f"reaction keeps its faces, in {share(sum(len(item) == 1 for item in passed), len(passed))} stretches; at each "
+        f"it comes to one or leaves one. Held at rest and let go at {len(times)} instants, the pile begins "
+        f"{len(set(asked))} kinds of motion, and they are the faces of the projection in "
+        f"{share(sum(a == b for a, b in zip(asked, projected, strict=True)), len(times))}.",
+        comparisons=(
+            as_printed("stretches on which the faces change", sum(len(item) != 1 for item in passed), 0),
+            as_printed("changes of the motion at which they don't", len(apart) - sum(apart), 0),
+            as_printed(
+                "instants of rest at which faces and kind differ",
+                sum(a != b for a, b in zip(asked, projected, strict=True)),
+                0,
+            ),
+            sound("changes were met", len(passed) > 6 and len(set(asked)) > 6),
+        ),
+        residual=motion.residual,
     )
