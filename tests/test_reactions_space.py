@@ -140,6 +140,71 @@ def test_four_feet_that_slide_and_spin_leave_a_choice() -> None:
     assert [event.kind for event in motion.events] == ["choice"]
 
 
+def least_shares(params: dict[str, float], vx: float, vy: float, turn: float) -> np.ndarray:
+    """Return the normal forces of least norm of four sliding feet on a level floor, from the balance of moments."""
+    half, h, mu, load = params["l"], params["h"], params["mu"], params["m"] * params["g"]
+    at = half * np.array(list(FEET.values()), dtype=float)
+    slip = np.stack([vx - turn * at[:, 1], vy + turn * at[:, 0]], axis=1)
+    rub = -mu * slip / np.linalg.norm(slip, axis=1)[:, None]
+    # Forces (rub, 1) N at (x, y, -h): their moments about x and y vanish, the normals carry the weight.
+    balance = np.stack([np.ones(4), at[:, 1] + h * rub[:, 1], -at[:, 0] - h * rub[:, 0]])
+    return np.asarray(np.linalg.pinv(balance) @ [load, 0.0, 0.0])
+
+
+def test_least_normal_forces_carry_four_feet_that_slide_and_spin_to_rest() -> None:
+    motion = zw.simulate(TABLE, {**standing(0.5), "v_x": 1.0, "v_c": 1.0}, FLAT, until=1.0, redundant="minimum norm")
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["choice"] + ["stick"] * 4
+    assert "least sum of squares" in motion.events[0].details["reason"]
+    assert len({round(event.time, 9) for event in motion.events[1:]}) == 1  # all four at once
+    forces = np.array([motion.reactions[name][0] for name in FEET])
+    assert forces == pytest.approx(least_shares(FLAT, 1.0, 0.0, 1.0), rel=1e-12)
+    assert motion.residual < 1e-12 and not motion.v[-1].any()
+    lost = motion.energy["total"] - motion.energy["total"][0] - sum(motion.work.values())
+    assert np.abs(lost).max() < 1e-10 * motion.energy["kinetic"][0]
+
+
+def test_a_foot_that_would_have_to_pull_carries_nothing_until_it_shares_again() -> None:
+    """With its centre of mass high, the table's least forces would pull at the foot behind."""
+    params = {**FLAT, "mu": 0.9, "h": 0.65}
+    assert least_shares(params, 1.0, 0.0, 1.0).min() < 0
+    motion = zw.simulate(TABLE, {**standing(0.65), "v_x": 1.0, "v_c": 1.0}, params, until=1.0, redundant="minimum norm")
+    assert motion.status.name == "REACHED" and not motion.v[-1].any()
+    forces = np.array([motion.reactions[name] for name in FEET])
+    assert forces[:, 0].min() == 0.0 and forces.min() > -1e-9 * forces.max()
+    assert len({piece.spare for piece in motion.pieces}) > 2  # others take its place on the way
+    assert [event.kind for event in motion.events] == ["choice"] + ["stick"] * 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_least_forces_stay_inside_the_laws_whatever_the_motion(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    vx, vy, turn = [*random.uniform(-1, 1, 2).tolist(), float(random.uniform(-3, 3))]
+    params = {**FLAT, "mu": float(random.uniform(0.2, 0.8)), "h": float(random.uniform(0.2, 0.7))}
+    start = {**standing(params["h"]), "v_x": vx, "v_y": vy, "v_c": turn}
+    motion = zw.simulate(TABLE, start, params, until=2.0, redundant="minimum norm", impact="newton")
+    assert motion.status.name == "REACHED" and not motion.v[-1].any()
+    for name in FEET:
+        load, rub = motion.reactions[name], np.linalg.norm(motion.friction[name], axis=1)
+        assert load.min() > -1e-9 * load.max() and (rub <= params["mu"] * load + 1e-6 * load.max()).all()
+    # The same as time stepping finds to its order: which shares that takes is its own affair.
+    steps = zw.simulate(TABLE, start, params, until=2.0, method="timestepping", step=2e-3)
+    assert motion.q[-1, :2] == pytest.approx(steps.q[-1, :2], abs=0.02)
+
+
+def test_least_friction_at_rest_stays_in_its_cones() -> None:
+    """Just above the angle of slipping the friction goes to the feet that are pressed, not evenly to all."""
+    mu = 1.0002 * np.tan(0.3)
+    motion = zw.simulate(TABLE, standing(0.5), {**PARAMS, "mu": mu}, until=1.0, redundant="minimum norm")
+    load = 10 * 9.81 * np.cos(0.3)
+    tilt = load * 0.5 * np.tan(0.3) / (2 * 0.6)
+    forces = [motion.reactions[name][0] for name in FEET]
+    assert forces == pytest.approx([load / 4 + tilt / 2] * 2 + [load / 4 - tilt / 2] * 2, rel=1e-9)
+    for name, force in zip(FEET, forces, strict=True):
+        assert np.linalg.norm(motion.friction[name][0]) <= mu * force * (1 + 1e-6)
+    assert sum(motion.friction[name][0, 0] for name in FEET) == pytest.approx(-10 * 9.81 * np.sin(0.3))
+
+
 def rolling_disc() -> zw.System:
     """Return a thin disc that rolls on the floor: inclination theta, precession psi, own rotation phi."""
     (_, _, psi, theta, _), (vx, vy, vpsi, vtheta, vphi) = zw.coordinates("x y psi theta phi", angles="psi phi")

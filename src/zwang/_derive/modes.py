@@ -14,6 +14,7 @@ from functools import cached_property, reduce
 
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
+from zwang._derive.sharing import shared_forces
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.contact.resultants import CLOSE, STEPS
@@ -35,17 +36,28 @@ class ActiveSet:
         two components, whose direction is that of the slip itself.
     pulling : tuple of int
         Held normals whose size is minus the multiplier: bilateral contacts with friction that pull.
+    shared, spare : tuples of int
+        Where rows depend on each other and the acceleration on how normals share what they carry: those that carry,
+        with the least sum of squares, and those that would have to pull and carry nothing. `held` are independent rows.
 
     Examples
     --------
     >>> ActiveSet(held=(0, 2), sliding=((0, 1),))
-    ActiveSet(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=())
+    ActiveSet(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=(), shared=(), spare=())
     """
 
     held: tuple[int, ...]
     sticking: tuple[int, ...] = ()
     sliding: tuple[tuple[int, int], ...] = ()
     pulling: tuple[int, ...] = ()
+    shared: tuple[int, ...] = ()
+    spare: tuple[int, ...] = ()
+
+    @property
+    def carrying(self) -> tuple[int, ...]:
+        """The normals with a force: those held, or those that share and what is held beside them."""
+        taking = {*self.shared, *self.spare}
+        return tuple(sorted((*self.shared, *(j for j in self.held if j not in taking))))
 
 
 class ModeEquations:
@@ -56,6 +68,8 @@ class ModeEquations:
     accelerations : list
     multipliers : list
         Of the held normals, in the order of `mode.held`.
+    normal, shares : dicts
+        Number of a normal that carries -> its force; of one that is spare -> its share, negative while it is.
     tangential : list
         For every slip component: its friction force, zero where the friction doesn't act in this mode.
     regular : Node
@@ -125,7 +139,7 @@ class ModeEquations:
             elif not law.of:
                 for i, part in self._against(law, directions, bound).items():
                     force[i] = g.add(force[i], part)
-            elif law.of[0] in self.mode.held:
+            elif law.of[0] in (*self.mode.carrying, *self.mode.spare):
                 added = columns.setdefault(law.of[0], {})
                 for i, part in self._against(law, directions, g.scale(self._size(law.of[0]), bound)).items():
                     added[i] = g.add(added[i], part) if i in added else part
@@ -135,6 +149,9 @@ class ModeEquations:
         g, mode = self.g, self.mode
         force, columns, acting = self._sliding()
         free = self.mass.solve(force)
+        self.shares: dict[int, Node] = {}
+        if mode.shared:
+            return self._share(free, columns, acting)
         order = self.elimination([k for k in range(len(self.rows)) if not self._rough(k, columns)])
         first = len(order)
         order += [k for k in range(len(self.rows)) if self._rough(k, columns)]
@@ -164,7 +181,41 @@ class ModeEquations:
         ]
         sorted_back = [found[order.index(k)] for k in range(len(order))]
         self.multipliers = sorted_back[: len(mode.held)]
-        self.tangential = self._tangential(sorted_back, acting)
+        self.normal = dict(zip(mode.held, self.multipliers, strict=True))
+        self.tangential = self._tangential(sorted_back[len(mode.held) :], acting)
+        return None
+
+    def _share(
+        self,
+        free: Sequence[Node],
+        columns: Mapping[int, dict[int, Node]],
+        acting: Mapping[int, tuple[Node, list[Node]]],
+    ) -> None:
+        """Solve with normal forces of least norm: see `sharing`."""
+        g, mode = self.g, self.mode
+        taking = (*mode.shared, *mode.spare)
+        needed = [g.sub(row.bias, dot(g, row.entries, free)) for row in self.rows]
+        own = [k for k, j in enumerate(mode.held) if j in taking]
+        others = self.elimination([k for k in range(len(self.rows)) if k not in own])
+        plain = [self.carried(self.rows[k]) for k in others]
+        pushed = {}
+        for j in taking:
+            entries = dict(self.program.normals[j].entries)
+            for i, part in columns.get(j, {}).items():
+                entries[i] = g.add(entries[i], part) if i in entries else part
+            pushed[j] = self.mass.solve([entries.get(i, g.zero) for i in range(self.n)])
+        of_rows = [[(self.rows[k], needed[k]) for k in part] for part in (own, others)]
+        found = shared_forces(g, of_rows[0], of_rows[1], plain, pushed, mode.spare)
+        self._truths += found.truths
+        self.shares, rest = found.spare, dict(zip(others, found.others, strict=True))
+        self.normal = {**found.shared, **{mode.held[k]: force for k, force in rest.items() if k < len(mode.held)}}
+        pushes = [*((pushed[j], force) for j, force in found.shared.items()), *zip(plain, found.others, strict=True)]
+        self.accelerations = [
+            g.add(free[i], *(g.mul(column[i], force) for column, force in pushes)) for i in range(self.n)
+        ]
+        self.multipliers = [self.normal.get(j, g.zero) for j in mode.held]
+        self.resultants = {}
+        self.tangential = self._tangential([rest[len(mode.held) + k] for k in range(len(mode.sticking))], acting)
 
     def _balance(self, order: Sequence[int], found: Sequence[Node], shares: Sequence[Sequence[Node]]) -> None:
         """Find the lengths of the resultants of the pins that slip, R_p = |A_p + B_p R|: see `contact.resultants`."""
@@ -217,20 +268,18 @@ class ModeEquations:
         ]
         return [*rest, *rough]
 
-    def _tangential(self, found: Sequence[Node], acting: Mapping[int, tuple[Node, list[Node]]]) -> list[Node]:
+    def _tangential(self, stuck: Sequence[Node], acting: Mapping[int, tuple[Node, list[Node]]]) -> list[Node]:
         g, mode = self.g, self.mode
         forces = [g.zero] * len(self.program.slips)
-        for place, j in enumerate(mode.sticking):
-            forces[j] = found[len(mode.held) + place]
+        for force, j in zip(stuck, mode.sticking, strict=True):
+            forces[j] = force
         for number, (bound, directions) in acting.items():
             law = self.structure.laws[number]
             size = bound
             if law.resultant:
                 size = g.mul(bound, self.resultants[number])
             elif law.of:
-                held = law.of[0] in mode.held
-                lam = found[mode.held.index(law.of[0])] if held else g.zero
-                size = g.mul(bound, g.scale(self._size(law.of[0]), lam))
+                size = g.mul(bound, g.scale(self._size(law.of[0]), self.normal.get(law.of[0], g.zero)))
             for j, direction in zip(law.slips, directions, strict=True):
                 forces[j] = g.neg(g.mul(size, direction))
         return forces

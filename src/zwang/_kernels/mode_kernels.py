@@ -43,12 +43,14 @@ def watches_of(
 ) -> list[Watch]:
     """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
     g, program, mode = equations.g, frozen.program, equations.mode
-    lam = dict(zip(mode.held, equations.multipliers, strict=True))
+    lam = equations.normal
     rough = structure.signed
     found = []
     for j, line in enumerate(structure.normals):
         if j in lam and (line.one_sided or j in rough):
             found.append(Watch(("normal", j), lam[j]))
+        elif j in equations.shares:
+            found.append(Watch(("share", j), equations.shares[j]))
         elif j not in lam and line.one_sided:
             kind = "gap" if structure.normals[j].on_position else "value"
             found.append(Watch((kind, j), program.normals[j].value))
@@ -113,7 +115,7 @@ class ModeKernels:
         return not any(side != 0.0 and hard for side, hard in zip(sides, self.solved, strict=True))
 
 
-SOLVED = ("normal", "reserve")
+SOLVED = ("normal", "share", "reserve")
 
 
 def mode_kernels(
@@ -169,7 +171,7 @@ def expression_nodes(
     system: System, frozen: FrozenProgram, extra: Sequence[Any], equations: ModeEquations
 ) -> list[Node]:
     """Return the nodes of user expressions, with their choices as they are; a reaction that is not held is zero."""
-    held = dict(zip(equations.mode.held, equations.multipliers, strict=True))
+    held = equations.normal
     places = {place.name: place for place in equations.structure.places}
     reactions = {}
     for symbol in {symbol for item in extra for symbol in item.atoms(Reaction)}:

@@ -40,7 +40,7 @@ class Moving:
     ----------
     mode : ActiveSet
     watch_names : tuple
-        One for each watched quantity: ('gap', j), ('value', j), ('normal', j), ('slip', f), ('speed', f),
+        One for each watched quantity: ('gap', j), ('value', j), ('normal', j), ('share', j), ('slip', f), ('speed', f),
         ('reserve', f), ('singular', 0), ('extra', k), ('surface', k).
     tried : int
         Steps tried so far, in all calls.

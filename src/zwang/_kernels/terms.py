@@ -6,7 +6,7 @@ Arrays hold structure of arrays: the last axis runs over states, so that each qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,10 @@ class Terms:
     def tangents(self, k: int) -> tuple[Array, Array]:
         """Return the rows of the slips and their biases of state number k, dense."""
         return self.slip_rows[:, :, k], self.slip_bias[:, k]
+
+    def state(self, k: int) -> Terms:
+        """Return the terms of state number k alone."""
+        return Terms(*(getattr(self, item.name)[..., k : k + 1] for item in fields(self)))
 
     def finite_rows(self, place: int) -> bool:
         """Say whether the row of a constraint is finite at every state."""

@@ -28,9 +28,9 @@ class MotionPiece:
         Coefficients of the interpolant of each step, `s` of them for each position and velocity.
     labels : tuple of str
         The mode of each constraint, in their order.
-    held, sticking, sliding, pulling : tuples
-        The equations of the stretch: numbers of the normals and slips held, (law, sign) of those that slide, and
-        the held normals that pull.
+    held, sticking, sliding, pulling, shared, spare : tuples
+        The equations of the stretch: numbers of the normals and slips held, (law, sign) of those that slide, the held
+        normals that pull; where forces of least norm make the motion, the normals that share and those left out.
     found : bool
         Whether a second acceleration was not excluded at its start.
     undetermined : tuple of str
@@ -56,6 +56,8 @@ class MotionPiece:
     undetermined: tuple[str, ...] = ()
     jumps: tuple[Mapping[str, Any], ...] = ()
     on: tuple[str, ...] | None = None
+    shared: tuple[int, ...] = ()
+    spare: tuple[int, ...] = ()
 
     def _check(self) -> str:
         if not np.isfinite(self.t).all() or np.any(np.diff(self.t) < 0):
@@ -104,7 +106,7 @@ def last_rows(pieces: Sequence[MotionPiece], rows: int) -> list[MotionPiece]:
 
 def goes_on(first: MotionPiece, second: MotionPiece) -> bool:
     """Return whether a piece carries on one before it: the same mode, and no jump between them."""
-    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined", "on")
+    names = ("labels", "held", "sticking", "sliding", "pulling", "found", "undetermined", "on", "shared", "spare")
     return not second.jump and all(getattr(first, name) == getattr(second, name) for name in names)
 
 

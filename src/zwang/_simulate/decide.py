@@ -31,6 +31,7 @@ from zwang._simulate.moment import (
     stopped_at,
     terms_at,
 )
+from zwang._simulate.sharing import continuum, share
 from zwang._simulate.ties import settle_ties
 from zwang._simulate.watch import spatial_stress
 from zwang.errors import DeclarationError
@@ -46,10 +47,13 @@ WEDGED = 1e-4
 
 def next_mode(context: Context, moment: Moment, before: Labels | None, choose: Chooser | None = None) -> Decision:
     """Return the mode in which a motion goes on from a moment, by the rule that it was given unless one is named."""
-    return decide(context, moment, before, choose or context.policies.choose, context.span(moment))
+    least = context.options.redundant is not None
+    return decide(context, moment, before, choose or context.policies.choose, context.span(moment), least=least)
 
 
-def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Chooser, span: float) -> Decision:
+def decide(
+    ground: Ground, moment: Moment, before: Labels | None, choose: Chooser, span: float, *, least: bool = False
+) -> Decision:
     """Return the mode in which a motion goes on from a moment.
 
     Parameters
@@ -61,6 +65,8 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
         What to do where several accelerations satisfy the laws.
     span : float
         A time on which the motion changes little, for ties.
+    least : bool
+        Whether normal forces of least norm choose from a continuum of accelerations.
     """
     if ground.table.smooth:
         # One mode for ever. Whether its rows are independent is seen by the steps themselves.
@@ -85,22 +91,29 @@ def decide(ground: Ground, moment: Moment, before: Labels | None, choose: Choose
     # looks like two is one, told apart by rounding.
     places = [ground.table.places[number] for number in numbers]
     rubs = any(place.of for place in places)
-    chosen = choose(found, before, numbers) if found.status is ReactionsStatus.MULTIPLE and rubs else 0
+    several = found.status is ReactionsStatus.MULTIPLE and rubs
+    if least and several and (wide := continuum(found, before, numbers)) is not None:
+        labels = labels_of(ground, numbers, found.solutions[wide])
+        if (shared := share(ground.table, labels, terms)) is not None:
+            return Decision(labels, shared, reactions=found, pulls=_pulls(ground, numbers, found.solutions[wide]))
+    chosen = choose(found, before, numbers) if several else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
     solution = found.solutions[chosen]
     labels = _rubbing_soon(ground, moment, terms, numbers, solution)
-    pulls = {
-        ground.table.places[number].law: solution.tangential[i]
-        for i, number in enumerate(numbers)
-        if len(ground.table.places[number].slips) > 1
-    }
+    pulls = _pulls(ground, numbers, solution)
     stuck = frozenset(number for number, label in enumerate(labels) if label.plain is Mode.STICK)
     firm = _firm(ground, labels, terms, solution)
     labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls, firm)
     pulls = _let_go(ground, moment, terms, labels, stuck, pulls)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
     return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
+
+
+def _pulls(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> dict[int, Any]:
+    """Return the friction force of each law in a plane."""
+    places = [ground.table.places[number] for number in numbers]
+    return {place.law: solution.tangential[i] for i, place in enumerate(places) if len(place.slips) > 1}
 
 
 def _firm(ground: Ground, labels: Labels, terms: Terms, solution: Solution) -> frozenset[int]:
@@ -202,7 +215,7 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
     old = decision.held
     terms = terms_at(ground, moment)
     new = hold(ground.table, decision.labels, terms)
-    if old is None or new.mode == old.mode:
+    if old is None or new.mode == old.mode or old.mode.shared:
         return None
     inputs = ground.inputs(moment.t, moment.q, moment.v)
     dropped = [j for j in full_mode(ground.table, decision.labels).held if j not in new.mode.held]
@@ -252,7 +265,7 @@ def wedges(ground: Ground, moment: Moment, decision: Decision) -> str | None:
     the numerator vanishes too (Genot and Brogliato): what follows from there the equations don't say.
     """
     held = decision.held
-    if held is None or not held.mode.sliding or not held.mode.held:
+    if held is None or not held.mode.sliding or not held.mode.held or held.mode.shared:
         return None
     value = denominator(ground.table, terms_at(ground, moment), held.mode)
     if abs(value) > WEDGED:

@@ -13,6 +13,7 @@ from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
 from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
+from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.admission import closing_at, known_at, low_at, standing_at_event
 from zwang._simulate.decide import next_mode
 from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
@@ -135,8 +136,20 @@ def _struck(
         policies = context.policies
         policy = policies.at_paradox if following.stop is MotionStatus.PARADOX else policies.at_choice
         return met.then(policy(context, moment, following))
-    met = replace(met, decision=following)
+    chosen = (least_chosen(moment, following, labels),) if following.mode.mode.shared else ()
+    met = replace(met, decision=following, events=(*met.events, *(event for event in chosen if event is not None)))
     return met if labels is None else met.then(_changes(context, moment, labels, following))
+
+
+def least_chosen(moment: Moment, following: Decision, before: Labels | None) -> MotionEvent | None:
+    """Return the event that normal forces of least norm choose an acceleration; none where the labels stay."""
+    if before == following.labels:
+        return None
+    reason = (
+        f"At t = {moment.t:.12g} a continuum of accelerations satisfies the laws: that with the least sum of squares "
+        "of the normal forces goes on."
+    )
+    return event_at(moment.t, "choice", reason=reason)
 
 
 def decided_at(

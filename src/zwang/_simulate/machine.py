@@ -50,6 +50,7 @@ from zwang._simulate.moment import (
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.record import MotionRecord
 from zwang._simulate.rows import RowSource, motion_of
+from zwang._simulate.sharing import shared_otherwise
 from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
 from zwang._simulate.starting import leave_rest
 from zwang._simulate.stretch import MadeSteps, advance, pay
@@ -256,7 +257,7 @@ def _go_on(record: MotionRecord, following: Transition, made: MadeSteps) -> None
 def _happening(context: Context, decision: Decision, made: MadeSteps, past: Sequence[MotionPiece]) -> Happening:
     """Return what has happened at the end of a stretch."""
     status = made.stretch.status
-    if decision.mode.undetermined and status != INTERRUPTED:
+    if (decision.mode.undetermined or decision.mode.mode.shared) and status != INTERRUPTED:
         parted = parted_ways(context, made.moment, decision)
         slipping = None if parted or made.unsound else slips_apart(context, made.moment, decision)
         if slipping is not None:
@@ -301,6 +302,8 @@ def handle(context: Context, moment: Moment, happening: Happening) -> Transition
 def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
     """Return what follows from watches that fired."""
     decision, watches = happening.decision, happening.watches
+    if (other := shared_otherwise(decision, watches)) is not None:
+        return Transition(moment, other)
     if any(kind == "normal" for kind, _ in watches):
         if words := wedges(context, moment, decision):
             return stopped_at(moment, MotionStatus.SINGULAR, words)

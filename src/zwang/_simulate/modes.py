@@ -61,7 +61,8 @@ def change_of(place: ContactPlace, before: Mode, after: Mode) -> str | None:
 
 def mode_of_piece(piece: MotionPiece) -> ActiveSet:
     """Return the mode that a piece moves in."""
-    return ActiveSet(piece.held, piece.sticking, tuple((int(a), int(b)) for a, b in piece.sliding), piece.pulling)
+    sliding = tuple((int(a), int(b)) for a, b in piece.sliding)
+    return ActiveSet(piece.held, piece.sticking, sliding, piece.pulling, piece.shared, piece.spare)
 
 
 def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
@@ -97,7 +98,7 @@ def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> HeldMod
         [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
     )
     order = sorted(range(len(rows)), key=lambda i: (not bilateral[i], -weights[i], i))
-    kept = set(_independent(found, order))
+    kept = set(independent(found, order))
     held = tuple(j for i, j in enumerate(full.held) if i in kept)
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
     spent = _spent(table, full, held, kept, forces)
@@ -120,7 +121,7 @@ def _spent(
     return found
 
 
-def _independent(found: Rank, order: list[int]) -> list[int]:
+def independent(found: Rank, order: list[int]) -> list[int]:
     """Return the first rows, in that order, that do not depend on those before them."""
     unit = found.left[:, : found.rank] * found.values[: found.rank]
     basis = np.zeros((0, found.rank))
@@ -179,13 +180,11 @@ def solve_mode(
     keep their line, so that the slip across it is held.
     """
     states = terms.force.shape[1]
-    held, sticking = list(mode.held), list(mode.sticking)
+    held, sticking = list(mode.carrying), list(mode.sticking)
     across = _across(table, mode, directions or {})
-    rows = np.concatenate(
-        [terms.rows[held], terms.slip_rows[sticking]]
-        + [np.einsum("s,sib->ib", side, terms.slip_rows[list(slips)])[None] for slips, side in across]
-    )
-    columns = rows.copy()
+    lines = [np.einsum("s,sib->ib", side, terms.slip_rows[list(slips)])[None] for slips, side in across]
+    rows = np.concatenate([terms.rows[list(mode.held)], terms.slip_rows[sticking], *lines])
+    columns = np.concatenate([terms.rows[held], terms.slip_rows[sticking], *lines])
     force = terms.force.copy()
     # slip -> (force, or force per |N|; place of that N among the held, -1 where it is given, -2 - law of a resultant)
     given: dict[int, tuple[Array, int]] = {}
@@ -215,9 +214,12 @@ def solve_mode(
     free = free[:, :, 0]
     jacobian = np.moveaxis(rows, -1, 0)
     biases = [(side @ terms.slip_bias[list(slips)])[None] for slips, side in across]
-    target = np.concatenate([terms.gamma[held], terms.slip_bias[sticking], *biases]).T
+    target = np.concatenate([terms.gamma[list(mode.held)], terms.slip_bias[sticking], *biases]).T
     gap = target - np.einsum("bki,bi->bk", jacobian, free)
-    multipliers = _solve_each(jacobian @ spread, gap)
+    if mode.shared:
+        multipliers = least_normals(jacobian @ spread, gap, np.isin(held, mode.shared))
+    else:
+        multipliers = _solve_each(jacobian @ spread, gap)
     lengths: dict[int, Array] = {}
     if pins:
         shares = np.stack(
@@ -265,10 +267,26 @@ def _solve_each(matrices: Array, right: Array) -> Array:
         return np.stack([np.linalg.lstsq(m, r, rcond=None)[0] for m, r in zip(matrices, right, strict=True)])
 
 
+def least_normals(matrices: Array, right: Array, shared: NDArray[np.bool_]) -> Array:
+    """Return forces (B, c) with the least sum of squares of those that are `shared` (the first columns are normals)."""
+    lengths = np.linalg.norm(matrices, axis=2, keepdims=True)
+    matrices, right = matrices / lengths, right / lengths[..., 0]
+    chosen = np.zeros(matrices.shape[2], dtype=bool)
+    chosen[: len(shared)] = shared
+    own, others = matrices[:, :, chosen], matrices[:, :, ~chosen]
+    inverse = np.linalg.pinv(others)
+    across = np.eye(matrices.shape[1]) - others @ inverse
+    found = np.zeros(matrices.shape[::2])
+    found[:, chosen] = np.einsum("bck,bk->bc", np.linalg.pinv(across @ own, rcond=1e-9) @ across, right)
+    rest = right - np.einsum("bkc,bc->bk", own, found[:, chosen])
+    found[:, ~chosen] = np.einsum("bck,bk->bc", inverse, rest)
+    return found
+
+
 def denominator(table: ContactTable, terms: Terms, mode: ActiveSet) -> float:
     """Return det(J M^-1 C) over det(J M^-1 J^T) at one state: 1 without friction, 0 where it wedges."""
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
-    columns, _ = _columns(table, terms, mode)
+    columns, _ = pushed_columns(table, terms, mode)
     spread = np.linalg.solve(terms.mass[:, :, 0], np.stack([rows, columns]).transpose(0, 2, 1))
     without, with_friction = (float(np.linalg.det(rows @ part)) for part in spread)
     return with_friction / without if without else 0.0
@@ -284,7 +302,7 @@ def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Ar
         return None
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     gamma = np.concatenate([terms.gamma[list(mode.held), 0], terms.slip_bias[list(mode.sticking), 0]])
-    columns, given = _columns(table, terms, mode)
+    columns, given = pushed_columns(table, terms, mode)
     mass, force = terms.mass[:, :, 0], terms.force[:, 0] + given
     carried = np.linalg.solve(mass, np.column_stack([force, columns.T]))
     free, spread = carried[:, 0], carried[:, 1:]
@@ -377,7 +395,7 @@ def _with_least_excess(equal: Array, given: Array, above: Array, bounds: list[tu
     return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
 
 
-def _columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+def pushed_columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
     """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
     columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     given = np.zeros(columns.shape[1])
@@ -452,7 +470,7 @@ def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
     count = len(mode.held)
     if any(len(place.slips) > 1 and place.slips[0] in mode.sticking for place in table.places):
         return np.full((count, 2), np.nan)
-    rows, given = _columns(table, terms, mode)
+    rows, given = pushed_columns(table, terms, mode)
     needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0] - given
     low, high = _bounds(table, terms, mode)
     above, limit = _cones(table, terms, mode, len(rows))

@@ -151,6 +151,8 @@ def whole_piece(context: Context, piece: MotionPiece) -> MotionPiece:
         sticking=tuple(slips[j] for j in piece.sticking),
         sliding=tuple((laws[law], sign) for law, sign in piece.sliding),
         pulling=tuple(normals[j] for j in piece.pulling),
+        shared=tuple(normals[j] for j in piece.shared),
+        spare=tuple(normals[j] for j in piece.spare),
     )
 
 

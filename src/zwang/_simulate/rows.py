@@ -21,6 +21,7 @@ from zwang._simulate.measuring import quantities
 from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
 from zwang._simulate.options import MotionOptions
+from zwang._simulate.sharing import least_forces
 from zwang._simulate.timestepping import Steps
 from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
 from zwang._simulate.wrenches import wrench
@@ -209,14 +210,10 @@ class RowSource:
         if self.redundant is None or not piece.undetermined or not len(piece.dense):
             return solved
         full = full_mode(self.ground.table, piece.modes)
-        held, sticking = list(full.held), list(full.sticking)
-        push = np.einsum("jib,jb->ib", terms.rows, solved.normal)
-        push += np.einsum("jib,jb->ib", terms.slip_rows[sticking], solved.tangential[sticking])
         normal, tangential = solved.normal.copy(), solved.tangential.copy()
-        for k in range(push.shape[1]):
-            rows = np.concatenate([terms.rows[held, :, k], terms.slip_rows[sticking, :, k]])
-            forces = np.linalg.lstsq(rows.T, push[:, k], rcond=1e-10)[0]
-            normal[held, k], tangential[sticking, k] = forces[: len(held)], forces[len(held) :]
+        for k in range(terms.force.shape[1]):
+            forces = least_forces(self.ground.table, terms.state(k), full, solved.acceleration[:, k])
+            normal[list(full.held), k], tangential[list(full.sticking), k] = forces
         return ModeSolution(solved.acceleration, normal, tangential)
 
     def _energies(self, terms: Terms | SparseTerms, v: Array) -> Array:

@@ -39,6 +39,9 @@ STRICTER = 0.02
 SHARPEST = 1e-15
 SLOW = 1e-7
 """Part of the largest speed so far from which a slip is brought to rest in one step."""
+ALONG, SLOWEST = 0.999, 1e-10
+"""Part of its change that is along a slip where it stops while others go on, and the speed below which that is no
+matter."""
 LONG = 3000
 """Steps after which generated code pays: it takes a second or two to compile, and a tape ten times as long per step."""
 
@@ -148,6 +151,8 @@ def pieces_in(decision: Decision, found: Any) -> tuple[MotionPiece, ...]:
             held.mode.pulling,
             decision.found,
             held.undetermined,
+            shared=held.mode.shared,
+            spare=held.mode.spare,
         ),
     )
 
@@ -172,32 +177,48 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
 
     The speed of such a slip has no sign to change: it falls to zero with a finite slope and would stay there as noise.
     So the last bit is done by hand: from a speed that is small enough for the deceleration to be constant, straight to
-    rest.
+    rest. Feet of one body stop together, and on the way each may pass close by rest without stopping: one alone stops
+    where it slows down along its own direction.
     """
-    for place in turning(ground, decision.labels):
-        terms = ground.many(found.t, found.q, found.v)
-        slips = list(place.slips)
-        slip = terms.slip[slips]
-        speed = np.sqrt((slip**2).sum(axis=0))
-        change = np.einsum("sib,bi->sb", terms.slip_rows[slips], found.a) - terms.slip_bias[slips]
-        fall = -(slip * change).sum(axis=0) / np.where(speed > 0, speed, 1.0)
-        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ speeds)
-        slow = np.flatnonzero((speed <= SLOW * size) & (fall > 0) & (np.arange(len(speed)) > 0))
-        if len(slow):
-            row = int(slow[0])
-            watch = names.index(("speed", place.law))
-            return _to_rest(ground, decision, place, found, row, float(speed[row] / fall[row]), watch)
-    return found
+    places = turning(ground, decision.labels)
+    terms = ground.many(found.t, found.q, found.v)
+    slips = np.array([place.slips for place in places])
+    slip = terms.slip[slips]
+    speed = np.sqrt((slip**2).sum(axis=1))
+    change = np.einsum("psib,bi->psb", terms.slip_rows[slips], found.a) - terms.slip_bias[slips]
+    fall = -(slip * change).sum(axis=1) / np.where(speed > 0, speed, 1.0)
+    rate = np.sqrt((change**2).sum(axis=1))
+    size = np.abs(terms.slip_rows[slips, :, 0]).sum(axis=1) @ speeds
+    small = speed <= SLOW * size[:, None]
+    small[:, 0] = False
+    straight = (fall > 0) & ((fall >= ALONG * rate) | (speed <= SLOWEST * size[:, None]) | (len(places) == 1))
+    together = small.all(axis=0) & ((speed * fall).sum(axis=0) > 0)
+    ends = np.flatnonzero((small & straight).any(axis=0) | together)
+    if not len(ends):
+        return found
+    row = int(ends[0])
+    stops = np.ones(len(places), dtype=bool) if together[row] else (small & straight)[:, row]
+    if not together[row]:
+        stops[int(np.argmax(stops)) + 1 :] = False
+    left = float((speed[:, row] / np.maximum(fall, 0.1 * rate)[:, row])[stops].max())
+    chosen = [place for place, stop in zip(places, stops, strict=True) if stop]
+    return _to_rest(ground, decision, chosen, found, row, left, names)
 
 
 def _to_rest(
-    ground: Ground, decision: Decision, place: ContactPlace, found: Stretch, row: int, left: float, watch: int
+    ground: Ground,
+    decision: Decision,
+    places: list[ContactPlace],
+    found: Stretch,
+    row: int,
+    left: float,
+    names: tuple[Watch, ...],
 ) -> Stretch:
-    """Return a stretch cut at a row and led on to the rest of a slip, a time `left` later."""
+    """Return a stretch cut at a row and led on to the rest of slips, a time `left` later."""
     t, q, v, a = found.t[row], found.q[row], found.v[row], found.a[row]
     end_t, end_q, end_v = t + left, q + left * v + left**2 / 2 * a, v + left * a
     mode = decision.mode.mode
-    on = ground.conditions(end_t, mode.held, (*place.slips, *mode.sticking))
+    on = ground.conditions(end_t, mode.held, (*(slip for place in places for slip in place.slips), *mode.sticking))
     _, end_v = landed(on, end_q, end_v, rounds=0)
     start, end = np.concatenate([q, v]), np.concatenate([end_q, end_v])
     slope, last = left * np.concatenate([v, a]), left * np.concatenate([end_v, a])
@@ -213,7 +234,7 @@ def _to_rest(
         a=np.vstack([found.a[: row + 1], a]),
         dense=np.concatenate([found.dense[:row], step]),
         status=FIRED,
-        fired=(watch,),
+        fired=tuple(names.index(("speed", place.law)) for place in places),
         next_step=0.0,
     )
 

@@ -187,7 +187,9 @@ def simulate(
         continuation that the callable chooses (None: stop). 'every', here and at the other two: every continuation is
         followed, and a `MotionTree` comes back.
     redundant : {None, 'minimum norm'}
-        Reactions that dependent constraints leave open are nan, or those of least norm.
+        Reactions that dependent constraints leave open are nan, or those with the least sum of squares of the normal
+        forces, then of the friction, inside all laws. Where a continuum of accelerations goes with them (four feet that
+        slide and turn) the motion stops, or goes on with these, and a `choice` is logged.
     most : int
         Motions of a tree at most.
     progress : bool or callable, optional

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
 from zwang._numerics.contact.modes import Mode
-from zwang._numerics.contact.table import ContactTable
+from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._simulate.ground import Ground, autonomous
 from zwang._simulate.modes import friction_of
 from zwang._simulate.moment import Context, Decision, Moment, Watch
@@ -19,6 +19,8 @@ ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
 GRAZING = 0.5
 """Part of the tolerance by which a gap, a one-sided velocity or a slip may dip through zero without having met it."""
+BLUR = 1e-2
+"""Rounding of a slip's direction beside that of forces, times how slow it is: forces that share depend on it."""
 LOOKS = (1e-6, 1e-4, 1e-2)
 """How far to look for the side of a switching surface, in parts of the time on which the motion changes little."""
 STILL = 1e-7
@@ -41,6 +43,8 @@ def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment)
             held = decision.held
             pulls = held is not None and k in held.mode.pulling
             side = 0.0 if table.of_normal(k) in loose else -1.0 if pulls else 1.0
+        elif kind == "share":
+            side = -1.0
         elif kind == "slip":
             side = float(labels[table.of_law(k)].sign)
         elif kind == "reserve" and table.of_law(k) in loose:
@@ -89,14 +93,15 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
     bands = np.array(moving.bands(moment.t, moment.q, moment.v, context.params, branches))
     loads = {place.law: place for place in context.table.places if place.law >= 0}
+    blur = 1.0 + BLUR * _slowness(terms, [loads[law] for law, _ in moving.mode.sliding if moving.mode.shared], sizes[1])
     for watch, (kind, k) in enumerate(names):
         size = shallow = 0.0
         if kind in ("gap", "value"):
             row = np.abs(terms.rows[k, :, 0])
             size = float(row @ (q if kind == "gap" else v))
             shallow = float(row @ (1.0 + sizes[0 if kind == "gap" else 1]))
-        elif kind == "normal":
-            size = _force_size(terms.rows[k, :, 0], mass, pull)
+        elif kind in ("normal", "share"):
+            size = blur * _force_size(terms.rows[k, :, 0], mass, pull)
             if context.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
                 size *= IDLE / ROUNDING
         elif kind in ("slip", "speed"):
@@ -108,6 +113,16 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
             size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
         bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * context.options.tol * shallow)
     return bands
+
+
+def _slowness(terms: Terms, places: list[ContactPlace], speeds: NDArray[np.float64]) -> float:
+    """Return how many times slower than the motion has been the slowest of slips in planes is: so rounding turns it."""
+    worst = 0.0
+    for place in places:
+        slip = terms.slip[list(place.slips), 0]
+        size = float(np.abs(terms.slip_rows[list(place.slips), :, 0]).sum(axis=0) @ speeds)
+        worst = max(worst, size / max(float(np.hypot(*slip)), 1e-12 * size, 1e-300)) if len(slip) > 1 else worst
+    return worst
 
 
 def lowest_flight(context: Context, moment: Moment, terms: Terms, normal: int) -> float:
@@ -192,8 +207,9 @@ def beyond(context: Context, moving: Moving, moment: Moment, surfaces: list[int]
 def said(table: ContactTable, watch: Watch) -> str:
     """Return what a watch that fired says."""
     kind, k = watch
-    if kind in ("gap", "value", "normal"):
-        words = {"gap": "gap of '{}' closes", "value": "'{}' closes", "normal": "reaction of '{}' changes its sign"}
+    if kind in ("gap", "value", "normal", "share"):
+        words = {"gap": "gap of '{}' closes", "value": "'{}' closes", "share": "'{}' comes to share what is carried"}
+        words["normal"] = "reaction of '{}' changes its sign"
         return words[kind].format(table.places[table.of_normal(k)].name)
     if kind in ("slip", "speed", "reserve"):
         name = table.places[table.of_law(k)].name

@@ -105,6 +105,25 @@ def reaction_set(parts: Sequence[Part], metric: Array | None) -> ReactionSet:
     return _Program(parts, value, np.linalg.qr(stress)[0]).found()
 
 
+def least_reactions(parts: Sequence[Part], metric: Array | None) -> Array:
+    """Return the reactions with the least sum of squares of the normal forces, then of the others, inside all bounds.
+
+    Examples
+    --------
+    A weight of 3, a leg on each side of it: the nearer one bears twice as much. A third leg beside that one:
+
+    >>> legs = [Part(PUSH, np.array([[1.0, x]]), np.array([f])) for x, f in ((-1.0, 2.0), (2.0, 1.0), (-1.0, 0.0))]
+    >>> least_reactions(legs, None).round(6)
+    array([1., 1., 1.])
+    """
+    value = np.concatenate([part.value for part in parts])
+    stress = self_stress(np.concatenate([part.columns for part in parts]), metric)
+    if not stress.shape[1]:
+        return value
+    normals = [i == 0 and part.kind != DISC for part in parts for i in range(len(part.value))]
+    return _Program(parts, value, np.linalg.qr(stress)[0]).least(np.array(normals))
+
+
 def deepest_reactions(parts: Sequence[Part], metric: Array | None) -> tuple[float, float, Array]:
     """Return how deep inside their bounds reactions with the same effect as the given ones can be.
 
@@ -262,6 +281,21 @@ class _Program:
     def _has_interior(self) -> bool:
         """Whether some reactions are strictly inside all bounds."""
         return self.deepest()[0] > INSIDE
+
+    def least(self, first: NDArray[np.bool_]) -> Array:
+        """Return the point with the least norm of some of its forces, and of the rest where these leave a choice."""
+        import clarabel
+
+        own, value = self.basis[first], self.value / self.load
+        result = self._solve(own.T @ own, own.T @ value[first], self.rows, self.constant, self.cones)
+        if str(result.status) not in SOLVED:
+            return self.value
+        rest, y = self.basis[~first], np.array(result.x)
+        rows, constant = np.vstack([own, self.rows]), np.append(own @ y, self.constant)
+        cones = [clarabel.ZeroConeT(len(own)), *self.cones]
+        result = self._solve(rest.T @ rest, rest.T @ value[~first], rows, constant, cones)
+        y = np.array(result.x) if str(result.status) in SOLVED else y
+        return np.asarray(self.value + self.load * (self.basis @ y))
 
     def _least_norm(self) -> Array:
         d = self.basis.shape[1]
