@@ -60,7 +60,7 @@ def sizes_of(rows: Any, slip_rows: Any, q: Array, v: Array) -> Sizes:
     q, v : (n, B) arrays
     """
     q, v = np.abs(q), np.abs(v)
-    if isinstance(rows, np.ndarray):
+    if not isinstance(rows, (tuple, list)):
         rows = np.abs(rows)
         return Sizes(1.0 + (rows * q).sum(axis=1), 1.0 + (rows * v).sum(axis=1), 1.0 + (np.abs(slip_rows) * v).sum(1))
 
