@@ -136,6 +136,27 @@ def check_units(system: Any) -> None:
     """Refuse a declaration whose terms have different dimensions."""
     if not system.units:
         return
+    known = _known(system)
+    energies = {}
+    for where, expr in system.expressions().items():
+        try:
+            found = _dimension(expr, known)
+        except Clash as clash:
+            raise DeclarationError(
+                f"{system.name}: units don't agree in {where}: the term '{clash.term}': {clash.why}. Correct the unit "
+                "or the term."
+            ) from None
+        if where in ("kinetic", "potential") and found is not None and expr != 0 and not expr.is_number:
+            energies[where] = found
+    if len(set(energies.values())) > 1:
+        raise DeclarationError(
+            f"{system.name}: units don't agree: the kinetic energy has {words(energies['kinetic'])}, the potential "
+            f"{words(energies['potential'])}."
+        )
+
+
+def _known(system: Any) -> dict[Any, Dimension]:
+    """Return the dimension of every symbol that has one: those with a unit, their rates, the time."""
     known: dict[Any, Dimension] = {}
     by_name = {item.name: item for item in system._symbols()}
     for name, unit in system.units.items():
@@ -160,19 +181,49 @@ def check_units(system: Any) -> None:
             for _ in range(2):
                 symbol, own = symbol.rate, tuple(a - b for a, b in zip(own, second, strict=True))  # noqa: PLW2901
                 known[symbol] = own
-    energies = {}
-    for where, expr in system.expressions().items():
-        try:
-            found = _dimension(expr, known)
-        except Clash as clash:
-            raise DeclarationError(
-                f"{system.name}: units don't agree in {where}: the term '{clash.term}': {clash.why}. Correct the unit "
-                "or the term."
-            ) from None
-        if where in ("kinetic", "potential") and found is not None and expr != 0 and not expr.is_number:
-            energies[where] = found
-    if len(set(energies.values())) > 1:
-        raise DeclarationError(
-            f"{system.name}: units don't agree: the kinetic energy has {words(energies['kinetic'])}, the potential "
-            f"{words(energies['potential'])}."
-        )
+    return known
+
+
+COHERENT = ("m", "kg", "s", "rad", "N", "J", "W", "Pa", "1")
+"""Units of which a product is in the same units as one of forces and energies."""
+SHORT = ("N", "N*m", "N/m", "N/m**2", "N*s", "N*s/m")
+"""How units of multipliers are written, where it is not by powers."""
+
+
+def units_shown(system: Any) -> dict[str, str]:
+    """Return the units that pictures and files of a system show, by name.
+
+    Those given, radians for angles, rates per second, the time in seconds; under 'reaction of c' that of the multiplier
+    of a constraint 'c', where all units are those of SI.
+
+    Examples
+    --------
+    >>> import zwang as zw
+    >>> (x, th), (vx, w) = zw.coordinates("x theta", angles="theta")
+    >>> rod = zw.System(kinetic="m*v_x**2/2 + J*v_theta**2/2", coordinates=(x, th), units={"x": "m", "m": "kg"},
+    ...                 constraints=[zw.Unilateral(x, name="floor")])
+    >>> units_shown(rod)
+    {'x': 'm', 'm': 'kg', 'theta': 'rad', 't': 's', 'v_x': 'm/s', 'v_theta': 'rad/s', 'reaction of floor': 'N'}
+    """
+    angles = {item.name: "rad" for item in system.coordinates if item.angle}
+    found = {**system.units, **{name: unit for name, unit in angles.items() if name not in system.units}}
+    found.setdefault("t", "s")
+    for item in system.velocities:
+        own = found.get(item.coordinate.name)
+        if own:
+            found.setdefault(item.name, f"{own}/s")
+    if not system.units or any(set(_expressions.names(unit)) - set(COHERENT) for unit in system.units.values()):
+        return found
+    known, energy, second = _known(system), dimension_of("J"), dimension_of("s")
+    for constraint in system.constraints:
+        if getattr(constraint, "expr", None) is None:
+            continue
+        own_dimension = _dimension(constraint.expr, known)
+        if own_dimension is None:
+            continue
+        on_velocity = any(isinstance(item, Velocity) for item in constraint.expr.free_symbols)
+        times = second if on_velocity else NOTHING
+        whole = tuple(a - b - c for a, b, c in zip(energy, own_dimension, times, strict=True))
+        short = next((text for text in SHORT if dimension_of(text) == whole), words(whole))
+        found[f"reaction of {constraint.name}"] = short
+    return found

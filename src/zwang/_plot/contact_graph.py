@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._plot.style import ALARM, INK, PALE, QUIET, SERIES, axes, look, number, title, words
+from zwang._plot.style import ALARM, INK, PALE, QUIET, SERIES, axes, look, number, put_key, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,10 +119,9 @@ def draw_contact_graph(result: Any, *, ax: Axes | None = None, legend: bool = Tr
         _draw_solutions(ax, result)
         _draw_rejected(ax, graph, start, high)
         ax.set(xlabel=f"normal force of {words(result.contacts[0])} [N]", ylabel="gap acceleration [m/s²]")
-        title(ax, f"{result.name}: {result.status.value}")
-        handles, labels = ax.get_legend_handles_labels()
-        if handles and legend:
-            ax.legend(handles, labels, loc="best")
+        title(ax, f"{result.name}, contact law and equations: {result.status.value}")
+        if legend:
+            put_key(ax)
     return ax
 
 

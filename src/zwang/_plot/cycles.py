@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot.style import SERIES, axes, look, symbol, title
+from zwang._plot.style import SERIES, axes, look, put_key, symbol, title
 from zwang.errors import DeclarationError, nearest
 
 MARKS = {
@@ -39,10 +39,10 @@ def draw_cycles(found: Any, what: str | None, ax: Any) -> Any:
                 heights = [_height(item.cycle, chosen) for item in items]
                 ax.plot([item.value for item in items], heights, mark, color=SERIES[1], linestyle="none", label=label)
         if any(getattr(found, kind) for kind in MARKS):
-            ax.legend()
+            put_key(ax)
         ax.set_xlabel(symbol(found.vary))
         ax.set_ylabel("period [s]" if chosen == "period" else f"largest {symbol(chosen)}")
-        title(ax, f"Cycles of {found.name}")
+        title(ax, f"{found.name}: cycles over {found.vary}")
     return ax
 
 

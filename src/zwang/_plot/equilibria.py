@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._plot.style import axes, look, symbol, title
+from zwang._plot.style import SERIES, axes, look, put_key, symbol, title
 from zwang.errors import DeclarationError, nearest
 
 MARKS = {"folds": ("o", "fold"), "crossings": ("s", "crossing"), "hopfs": ("^", "Hopf point")}
@@ -31,7 +31,7 @@ def _drawn(found: Any, what: str | None, ax: Any) -> Any:
         _line(found, chosen, ax)
         ax.set_xlabel(symbol(chosen))
         ax.set_yticks([])
-    title(ax, f"Equilibria of {found.name}")
+    title(ax, f"{found.name}: equilibria" + (f" over {found.vary}" if found.branches else ""))
     return ax
 
 
@@ -41,29 +41,29 @@ def _branches(found: Any, chosen: str, ax: Any) -> None:
         stable = np.array([not word.startswith("unstable") for word in branch.stability])
         for mask, dash in ((stable, "-"), (~stable, "--")):
             shown = np.where(mask | np.roll(mask, 1), branch.positions[:, column], np.nan)
-            ax.plot(branch.values, shown, dash, color="C0")
+            ax.plot(branch.values, shown, dash, color=SERIES[0])
     for kind, (mark, label) in MARKS.items():
         items = getattr(found, kind)
         if items:
             ax.plot(
-                [item.value for item in items], [item.state[chosen] for item in items], mark, color="C1", label=label
+                [item.value for item in items],
+                [item.state[chosen] for item in items],
+                mark,
+                color=SERIES[1],
+                label=label,
             )
-    if any(getattr(found, kind) for kind in MARKS):
-        ax.legend()
+    put_key(ax)
 
 
 def _line(found: Any, chosen: str, ax: Any) -> None:
-    colours = {"must": "C0", "may": "C1", "undecided": "C2"}
+    colours = {"must": SERIES[0], "may": SERIES[1], "undecided": SERIES[2]}
     for interval in found.intervals or ():
         ends = [state[chosen] for state in interval]
         ax.plot(ends, [0, 0], linewidth=4, color=colours[interval.holds], label=f"{interval.holds} hold")
     for point in found.points:
         hollow = point.stability.startswith("unstable")
         ax.plot(
-            [point.state[chosen]], [0], "o", color="C0", markerfacecolor="none" if hollow else "C0",
+            [point.state[chosen]], [0], "o", color=SERIES[0], markerfacecolor="none" if hollow else SERIES[0],
             label="unstable" if hollow else point.stability,
         )  # fmt: skip
-    handles, labels = ax.get_legend_handles_labels()
-    unique = dict(zip(labels, handles, strict=True))
-    if unique:
-        ax.legend(unique.values(), unique.keys())
+    put_key(ax)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import INK, QUIET, SERIES, axes, look, number, symbol, title, words
+from zwang._plot.style import INK, QUIET, SERIES, axes, look, number, put_key, symbol, title, words
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def draw_evaluation(
             _draw_curves(ax, series, x, xlabel, chosen)
         else:
             _draw_bars(ax, series, chosen)
-        title(ax, f"{result.name}: {result.status.value}")
+        title(ax, f"{result.name}: {chosen.replace('_', ' ')}")
     return ax
 
 
@@ -128,4 +128,4 @@ def _draw_curves(ax: Axes, series: dict[str, Any], x: Any, xlabel: str, quantity
     ax.set(xlabel=xlabel or ("" if x is not None else "state"), ylabel=QUANTITIES[quantity] + more)
     ax.margins(x=0.01)
     if len(series) > 1:
-        ax.legend(loc="best")
+        put_key(ax)

@@ -39,7 +39,7 @@ def draw_forces(result: Any, *, ax: Axes | None = None) -> Axes:
     rows = _rows(solutions)
     with look():
         ax = axes(ax, size=(6.4, 1.4 + 0.36 * max(len(rows), 2)))
-        title(ax, f"{result.name}: {result.status.value}")
+        title(ax, f"{result.name}, reactions: {result.status.value}")
         if not rows:
             said = "no solution" if not solutions else "no contact acts"
             ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center", color=QUIET)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import QUIET, SERIES, axes, look, title, words
+from zwang._plot.style import QUIET, SERIES, axes, look, put_key, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +44,10 @@ def draw_growth(result: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_xlabel("|eps|" if result.perturbed is not None else words(str(result.section)))
         ax.set_ylabel("size of the reaction")
         if drawn:
-            ax.legend(labelcolor="linecolor")
+            put_key(ax, labelcolor="linecolor")
         else:
             ax.text(0.5, 0.5, result.status.value, transform=ax.transAxes, ha="center", color=QUIET)
-        title(ax, f"{result.name}: {result.kind}")
+        title(ax, f"{result.name}: reactions near its {result.kind}")
     return ax
 
 

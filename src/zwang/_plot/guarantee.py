@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zwang._plot.style import axes, look, symbol, title
+from zwang._plot.style import ALARM, SERIES, axes, look, put_key, symbol, title
 from zwang.errors import DeclarationError, nearest
 
 
@@ -20,15 +20,15 @@ def draw_guarantee(found: Any, x: str | None, y: str | None, ax: Any) -> Any:
         i, j = names.index(first), names.index(second)
         for box in found.boxes:
             corners = [(box[i, 0], box[j, 0]), (box[i, 1], box[j, 0]), (box[i, 1], box[j, 1]), (box[i, 0], box[j, 1])]
-            ax.fill(*zip(*corners, strict=True), color="C1", alpha=0.5, linewidth=0.5)
+            ax.fill(*zip(*corners, strict=True), color=SERIES[4], alpha=0.5, linewidth=0.5)
         if found.witness is not None:
             values = {**found.witness.state, **found.witness.params}
-            ax.plot([values[first]], [values[second]], "x", color="C3", label="witness")
-            ax.legend()
+            ax.plot([values[first]], [values[second]], "x", color=ALARM, label="witness")
         ax.set_xlim(*found.box[first])
         if first != second:
             ax.set_ylim(*found.box[second])
         ax.set_xlabel(symbol(first))
         ax.set_ylabel(symbol(second))
-        title(ax, f"{found.claim}: {found.status.name}")
+        put_key(ax)
+        title(ax, f"{found.name}: {found.claim}: {found.status.name}")
         return ax

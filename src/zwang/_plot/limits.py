@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, words
+from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, put_key, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,12 @@ MARKS = "osD^vP"
 
 
 def draw_errors(
-    strengths: ArrayLike, errors: Mapping[str, ArrayLike], orders: Mapping[str, Any], *, ax: Axes | None = None
+    strengths: ArrayLike,
+    errors: Mapping[str, ArrayLike],
+    orders: Mapping[str, Any],
+    *,
+    heading: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw errors over the strength, both logarithmic, with the fitted powers as lines.
 
@@ -26,6 +31,7 @@ def draw_errors(
     strengths : (s,)
     errors : mapping of quantity to (s,)
     orders : mapping of quantity to what has `value`, `coefficient` and `used`
+    heading : str
     ax : Axes, optional
 
     Examples
@@ -38,6 +44,7 @@ def draw_errors(
     ['position: order -1.00']
     """
     x = np.asarray(strengths, dtype=float)
+    hollow = False
     with look():
         ax = axes(ax)
         for k, (name, values) in enumerate(errors.items()):
@@ -51,7 +58,11 @@ def draw_errors(
             filled = np.isin(np.arange(len(x)), order.used)
             faces = [colour if item else "white" for item in filled[shown]]
             ax.plot([], [], MARKS[k % len(MARKS)], color=colour, ls="-", label=label)
-            ax.scatter(x[shown], y[shown], marker=MARKS[k % len(MARKS)], facecolors=faces, edgecolors=colour, zorder=3)
+            size = 90.0 * 0.7**k  # one that coincides with another is seen inside it
+            ax.scatter(
+                x[shown], y[shown], size, marker=MARKS[k % len(MARKS)], facecolors=faces, edgecolors=colour, zorder=3
+            )
+            hollow = hollow or not filled[shown].all()
             if fitted and len(order.used) > 1:
                 ends = x[[order.used[0], order.used[-1]]]
                 ax.plot(ends, order.coefficient * ends**order.value, "-", color=colour, lw=1.2)
@@ -59,7 +70,10 @@ def draw_errors(
         ax.set_yscale("log")
         ax.set_xlabel("strength")
         ax.set_ylabel("largest distance to the ideal motion")
-        ax.legend()
+        if hollow:
+            ax.plot([], [], "o", color=QUIET, markerfacecolor="white", label="hollow: not in the fit")
+        title(ax, heading)
+        put_key(ax)
     return ax
 
 
@@ -72,6 +86,7 @@ def draw_force(
     *,
     name: str,
     strength: float,
+    heading: str = "",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the range of an oscillating force in each cell of time, its averages, and the ideal reaction.
@@ -89,6 +104,7 @@ def draw_force(
     name : str
         Of the constraint.
     strength : float
+    heading : str
     ax : Axes, optional
     """
     t = np.asarray(times, dtype=float)
@@ -100,13 +116,16 @@ def draw_force(
         ax.plot((t[:-1] + t[1:]) / 2, averages, color=SERIES[5], lw=0.8, label="mean in each cell of time")
         ax.plot(t, mean, color=SERIES[0], lw=1.8, label="weak limit")
         ax.plot(t, ideal, "--", color=INK, lw=1.2, label="ideal reaction")
-        ax.set_xlabel("time [s]")
+        ax.set_xlabel("t [s]")
         ax.set_ylabel(f"force of {words(name)}")
-        ax.legend()
+        title(ax, heading)
+        put_key(ax)
     return ax
 
 
-def draw_fan(times: ArrayLike, distances: ArrayLike, strengths: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def draw_fan(
+    times: ArrayLike, distances: ArrayLike, strengths: ArrayLike, *, heading: str = "", ax: Axes | None = None
+) -> Axes:
     """Draw the distance of each realized motion to the ideal one over time, lighter for smaller strengths.
 
     Parameters
@@ -114,6 +133,7 @@ def draw_fan(times: ArrayLike, distances: ArrayLike, strengths: ArrayLike, *, ax
     times : (k + 1,)
     distances : (s, k + 1)
     strengths : (s,)
+    heading : str
     ax : Axes, optional
     """
     rows, values = np.asarray(distances, dtype=float), np.asarray(strengths, dtype=float)
@@ -127,6 +147,7 @@ def draw_fan(times: ArrayLike, distances: ArrayLike, strengths: ArrayLike, *, ax
                 ax.annotate(f"{strength:.0e}", (np.asarray(times)[-1], shown[-1]), xytext=(3, 0), color=QUIET,
                             textcoords="offset points", fontsize=8, va="center")  # fmt: skip
         ax.set_yscale("log")
-        ax.set_xlabel("time [s]")
+        ax.set_xlabel("t [s]")
         ax.set_ylabel("distance to the ideal motion")
+        title(ax, heading)
     return ax

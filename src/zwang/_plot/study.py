@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zwang._plot.counts import BY_STATUS, CATEGORIES
-from zwang._plot.style import QUIET, SERIES, axes, look, symbol, title, words
+from zwang._plot.style import QUIET, SERIES, axes, axis_label, figure_title, look, panels, symbol, title, words
 from zwang.errors import DeclarationError, nearest
 
 MOST_KINDS = len(SERIES)
@@ -80,8 +80,7 @@ def _longest(study: Any, without: list[str]) -> str:
 
 
 def _label(study: Any, name: str) -> str:
-    unit = study.units.get(name)
-    return f"{symbol(name)} [{words(unit)}]" if unit else symbol(name)
+    return axis_label(symbol(name), study.units.get(name, ""))
 
 
 def _lines(ax: Any, study: Any, name: str, values: Any, across: str) -> Any:
@@ -149,13 +148,8 @@ def _panels(study: Any, name: str, turned: Any, rest: list[int], across: str, up
             f"The study of '{study.name}' would make {len(places)} panels, more than {MOST_PANELS}. Draw a part of "
             "study.dataset."
         )
-    import matplotlib.pyplot as plt
-
-    wide = min(4, len(places))
-    tall = math.ceil(len(places) / wide)
-    figure, grid = plt.subplots(
-        tall, wide, figsize=(PANEL[0] * wide, PANEL[1] * tall), layout="constrained", squeeze=False
-    )
+    figure, grid = panels(len(places), PANEL)
+    figure_title(figure, f"{study.name}: {name} of {study.verb}")
     low, high = _limits(turned)
     for panel, place in zip(grid.flat, places, strict=False):
         _map(panel, study, name, turned[place], across, upward, legend=False)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from zwang.errors import DeclarationError, printable
 
@@ -13,12 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+P = ParamSpec("P")
+R = TypeVar("R")
 INK = "#24292f"
 QUIET = "#6b7680"
 PALE = "#e6ebef"
 # Okabe and Ito's colours, in the order in which series take them.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a00", "#5b4a9e")
 ALARM = "#d55e00"
+EVENT = "#8b949e"
+"""Lines and names of events: the colour of no series."""
 
 RC: dict[str, Any] = {
     "axes.edgecolor": QUIET,
@@ -36,7 +43,8 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "legend.handlelength": 1.4,
     "savefig.dpi": 150,
-    "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # letters stay letters: they can be searched, edited, read aloud
+    "svg.fonttype": "none",
     "svg.hashsalt": "zwang",  # equal pictures give equal files
     "text.color": INK,
     "text.usetex": False,  # names are no TeX
@@ -55,6 +63,8 @@ MOST_LETTERS = 60
 """Of a name in a picture."""
 MOST_LINES = 4
 """Of a title."""
+MOST_COLUMNS = 6
+"""Of a legend."""
 
 
 def matplotlib() -> Any:
@@ -79,8 +89,24 @@ def axes(ax: Axes | None, *, size: tuple[float, float] = (6.4, 4.2)) -> Axes:
         return ax
     import matplotlib.pyplot as plt
 
-    _, made = plt.subplots(figsize=size, layout="constrained")
-    return made
+    figure = plt.figure(FigureClass=_figure_class(), figsize=size, layout="constrained")
+    return figure.add_subplot()
+
+
+@cache
+def _figure_class() -> type[Figure]:
+    """Return the class of our figures: what they are saved with is the look too, whatever is set elsewhere by then."""
+    from matplotlib.figure import Figure
+
+    class LookedFigure(Figure):
+        """A figure that keeps the look of this module when it is written."""
+
+        def savefig(self, *args: Any, **options: Any) -> None:
+            """Write the figure; text stays text in SVG and PDF."""
+            with look():
+                super().savefig(*args, **options)
+
+    return LookedFigure
 
 
 def new_figure(size: tuple[float, float] = (6.4, 4.2)) -> tuple[Figure, Axes]:
@@ -94,9 +120,7 @@ def new_figure(size: tuple[float, float] = (6.4, 4.2)) -> tuple[Figure, Axes]:
     """
     with look():
         matplotlib()
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=size, layout="constrained")
+        figure = _figure_class()(figsize=size, layout="constrained")
         return figure, figure.add_subplot()
 
 
@@ -116,29 +140,159 @@ def words(text: str, *, most: int = MOST_LETTERS) -> str:
 
 
 def symbol(name: str) -> str:
-    r"""Return the name of a quantity as mathtext: Greek letters, dots for velocities, digits as indices.
+    r"""Return the name of a quantity as mathtext: Greek letters, dots for velocities, what follows as indices.
 
     Examples
     --------
-    >>> print(symbol("theta"), symbol("v_x"), symbol("m1"), symbol("tip length"))
-    $\theta$ $\dot{x}$ $m_{1}$ tip length
+    >>> print(symbol("theta"), symbol("v_x"), symbol("m1"), symbol("theta_A"), symbol("tip length"))
+    $\theta$ $\dot{x}$ $m_{1}$ $\theta_{A}$ tip length
+    >>> print(symbol("v_e0_top"), symbol("hinge"), symbol("v_hinge"))
+    $\dot{e}_{0,\mathrm{top}}$ hinge $\dot{\mathrm{hinge}}$
     """
-    if name.startswith("v_") and len(name) > 2:
-        inner = symbol(name[2:])
-        return rf"$\dot{{{inner.strip('$')}}}$" if inner.startswith("$") else words(name)
-    match = re.fullmatch(r"([A-Za-z]+?)_?(\d*)", name)
-    if not match or (len(match[1]) > 1 and match[1] not in GREEK) or len(name) > MOST_LETTERS:
+    form = re.compile(r"([A-Za-z]+?)_?(\d*)(?:_([A-Za-z0-9]+))?", re.ASCII)
+    moving = name.startswith("v_") and form.fullmatch(name[2:]) is not None
+    match = form.fullmatch(name[2:] if moving else name)
+    if not match or len(name) > MOST_LETTERS:
         return words(name)
-    letter = f"\\{match[1]}" if match[1] in GREEK else match[1]
-    return f"${letter}_{{{match[2]}}}$" if match[2] else f"${letter}$"
+    head, *indices = match[1], match[2], match[3]
+    lone = len(head) == 1 or head in GREEK
+    if not lone and not moving:
+        return words(name)
+    letter = f"\\{head}" if head in GREEK else head if lone else rf"\mathrm{{{head}}}"
+    below = ",".join(part if len(part) == 1 or part.isdigit() else _upright(part) for part in indices if part)
+    dotted = rf"\dot{{{letter}}}" if moving else letter
+    return f"${dotted}_{{{below}}}$" if below else f"${dotted}$"
 
 
-def title(ax: Axes, text: str) -> None:
-    """Write a title at the left, in lines that fit the width of the axes."""
+def _upright(part: str) -> str:
+    return f"\\{part}" if part in GREEK else rf"\mathrm{{{part}}}"
+
+
+def unit_text(unit: str) -> str:
+    """Return a unit as print has it.
+
+    Examples
+    --------
+    >>> unit_text("m/s**2"), unit_text("N*m")
+    ('m/s²', 'N·m')
+    """
+    powers = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    raised = re.sub(r"\*\*\(?(-?\d+)\)?", lambda found: found[1].translate(powers), unit)
+    return words(raised.replace("*", "·"))
+
+
+def axis_label(names: str, unit: str = "") -> str:
+    """Return what stands at an axis: symbols and, where it is known, their unit.
+
+    Examples
+    --------
+    >>> axis_label(symbol("x"), "m"), axis_label("energy")
+    ('$x$ [m]', 'energy')
+    """
+    return f"{names} [{unit_text(unit)}]" if unit else names
+
+
+_TITLE: ContextVar[bool | str] = ContextVar("_TITLE", default=True)
+
+
+@contextmanager
+def titled(given: bool | str) -> Iterator[None]:
+    """Have the pictures of the block titled as they say themselves (True), not at all (False), or by a text."""
+    if not isinstance(given, (bool, str)):
+        raise DeclarationError(f"plot: title= must be True, False or a text; it was given {given!r:.40}.")
+    token = _TITLE.set(given)
+    try:
+        yield
+    finally:
+        _TITLE.reset(token)
+
+
+def titling(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method that draws take ``title=``: True, False, or a text in place of its own title."""
+
+    @wraps(method)
+    def draw(*args: P.args, **options: P.kwargs) -> R:
+        given: Any = options.get("title", True)
+        with titled(given):
+            return method(*args, **options)
+
+    return draw
+
+
+def title(ax: Axes, text: str, *, above: float = 0.0) -> None:
+    """Write a title at the left, in lines that fit the width of the axes, so many points above them.
+
+    A picture is titled by what it shows; `titled` puts another text there, or none.
+    """
+    asked = _TITLE.get()
+    text = asked if isinstance(asked, str) else text
+    if asked is False or not text:
+        return
     inches = float(ax.get_window_extent().width / ax.figure.dpi)
     lines = textwrap.wrap(printable(text), max(24, int(14 * inches)))
     lines = lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"]
-    ax.set_title("\n".join(words(line, most=len(line)) for line in lines), fontsize=10)
+    ax.set_title("\n".join(words(line, most=len(line)) for line in lines), fontsize=10, pad=6.0 + above)
+
+
+def panels(count: int, size: tuple[float, float], *, wide: int = 4) -> tuple[Figure, Any]:
+    """Return a new figure of small multiples that pyplot knows, and its axes in rows of up to `wide`."""
+    matplotlib()
+    import matplotlib.pyplot as plt
+
+    across = min(wide, count)
+    down = -(-count // across)
+    figure = plt.figure(
+        FigureClass=_figure_class(), figsize=(size[0] * across, size[1] * down + 0.3), layout="constrained"
+    )
+    return figure, figure.subplots(down, across, squeeze=False)
+
+
+def figure_title(figure: Figure, text: str) -> None:
+    """Write a title over all panels of a figure, as `title` does over one."""
+    asked = _TITLE.get()
+    if asked is not False:
+        figure.suptitle(words(asked if isinstance(asked, str) else text, most=140), fontsize=11, x=0.01, ha="left")
+
+
+def put_key(ax: Axes, **options: Any) -> Any:
+    """Write a legend that covers no curve: in one row or a few, in room that is made for it above the curves.
+
+    Returns
+    -------
+    Legend or None
+        None where nothing has a label.
+    """
+    place = ax.get_position(True).bounds
+    twins = [other for other in ax.figure.axes if other is not ax and other.get_position(True).bounds == place]
+    found: dict[str, Any] = {}  # what is called the same is named once
+    for one in (ax, *twins):
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    handles, labels = list(found.values()), list(found)
+    if not handles:
+        return None
+    width = float(ax.get_window_extent().width)
+    made: Any = None
+    for columns in range(min(len(handles), MOST_COLUMNS), 0, -1):
+        made = ax.legend(
+            handles, labels, loc="upper left", ncols=columns, borderaxespad=0.2, frameon=True, framealpha=1.0,
+            edgecolor="none", facecolor="white", **options,
+        )  # fmt: skip
+        if made.get_window_extent().width <= width:
+            break
+    share = min(float(made.get_window_extent().height / ax.get_window_extent().height) * 1.2 + 0.02, 0.6)
+    for one in (ax, *twins):
+        _make_room(one, share)
+    return made
+
+
+def _make_room(ax: Axes, share: float) -> None:
+    """Move the upper bound of the axes so that this share of its height holds nothing."""
+    low, high = ax.get_ylim()
+    if ax.get_yscale() == "log":
+        ax.set_ylim(low, low * (high / low) ** (1.0 / (1.0 - share)))
+    else:
+        ax.set_ylim(low, low + (high - low) / (1.0 - share))
 
 
 def number(value: float) -> str:

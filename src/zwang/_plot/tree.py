@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import ALARM, QUIET, SERIES, axes, look, symbol, title
+from zwang._plot.style import ALARM, QUIET, SERIES, axes, look, put_key, symbol, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,8 +91,7 @@ def draw_motions(
                     label=f"{symbol(key)}, {shown}" if shown else symbol(key),
                 )
         ax.set_xlabel("t [s]")
-        ax.legend(loc="best", fontsize="small")
-        if heading:
-            title(ax, heading)
         ax.margins(x=0.01)
+        title(ax, heading)
+        put_key(ax, fontsize="small")
     return ax

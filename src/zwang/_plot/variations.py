@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import QUIET, SERIES, axes, look, symbol, title
+from zwang._plot.style import QUIET, SERIES, axes, look, put_key, symbol, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def draw_sensitivity(found: Any, *, ax: Axes | None = None) -> Axes:
         ax.axhline(0.0, color=QUIET, linewidth=0.8)
         ax.set_ylabel("change of the end by 1 % of")
         if known:
-            ax.legend()
+            put_key(ax)
         title(ax, f"{found.name}: sensitivity of the end")
     return ax
 
@@ -46,8 +46,8 @@ def draw_fit(found: Any, *, ax: Axes | None = None) -> Axes:
             colour = SERIES[k % len(SERIES)]
             ax.plot(times, values, "o", color=colour, markersize=3, linestyle="none", label=symbol(name))
             ax.plot(times, values - found.residuals[name], color=colour)
-        ax.set_xlabel("time [s]")
-        ax.legend()
+        ax.set_xlabel("t [s]")
+        put_key(ax)
         title(ax, f"{found.name}: data and fit")
     return ax
 
@@ -59,7 +59,7 @@ def draw_history(found: Any, *, ax: Axes | None = None) -> Axes:
         for k, values in enumerate(np.asarray(found.history).T):
             ax.plot(found.times, values, color=SERIES[k % len(SERIES)])
         ax.axhline(0.0, color=QUIET, linewidth=0.8)
-        ax.set_xlabel("time [s]")
+        ax.set_xlabel("t [s]")
         ax.set_ylabel("Lyapunov exponents [1/s]")
         title(ax, f"{found.name}: Lyapunov exponents")
     return ax

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.storage import storable
 from zwang.errors import DeclarationError
@@ -245,7 +246,8 @@ class Asymptotics(Result):
         """
         return tuple(row for row in self.rows if all(getattr(row, key) == value for key, value in wanted.items()))
 
-    def plot(self, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the growth of every quantity on logarithmic axes; return the Axes (extra ``plot``)."""
         from zwang._plot.growth import draw_growth
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._progress import Progress
 from zwang._results.base import Result, drawing_of
 from zwang._results.columns import Quantities, Quantity, about, named
@@ -175,6 +176,8 @@ class ConfigurationSpace(Result):
         The values of the parameters.
     drawing : mapping
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
+    units : mapping of str to str
+        Of coordinates, where they are known.
     surface : SurfaceMesh or None
         Where the dimension is two: the triangles.
     pieces : tuple of SpacePiece
@@ -206,6 +209,7 @@ class ConfigurationSpace(Result):
     local_types: tuple[LocalType, ...] = ()
     params: Mapping[str, float] = field(default_factory=dict)
     drawing: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     unseen: float = float("nan")
     surface: SurfaceMesh | None = None
@@ -318,6 +322,7 @@ class ConfigurationSpace(Result):
         found: SurfacePath = importlib.import_module("zwang._trace.surface_path").path(self, start, end, avoid)
         return found
 
+    @titling
     def plot(
         self,
         x: str | None = None,
@@ -326,8 +331,10 @@ class ConfigurationSpace(Result):
         *,
         onto: Any = None,
         ax: Any = None,
+        title: bool | str = True,
         colour: Any = None,
         legend: bool = True,
+        each: bool = False,
     ) -> Any:
         """Draw the space: arcs over two coordinates, a surface over three; return the Axes (extra ``plot``).
 
@@ -339,12 +346,18 @@ class ConfigurationSpace(Result):
         onto : pair of coordinates, names or expressions, optional
             Of a surface: draw the plane of these two quantities instead, with the number of configurations over each
             place and the images of the folds.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
             With three dimensions for a surface.
         colour : {'arc', 'curve', 'component'} or array, optional
             What has a colour of its own; of a surface, a number for each point of its mesh, by default its piece.
         legend : bool
             Whether to say what the marks are.
+        each : bool
+            Small multiples: a panel for each arc (curve, component, as `colour` says) with the others pale behind it;
+            returns an array of Axes. Arcs that run over each other in these coordinates are told apart so; in one
+            picture each of them is drawn narrower than the one below.
         """
         if onto is not None:
             from zwang._plot.surface import draw_over
@@ -358,9 +371,14 @@ class ConfigurationSpace(Result):
             return draw_surface(self, names, ax=ax, colour=colour)
         from zwang._plot.configuration import draw_configuration
 
-        return draw_configuration(self, x, y, ax=ax, colour="arc" if colour is None else colour, legend=legend)
+        return draw_configuration(
+            self, x, y, ax=ax, colour="arc" if colour is None else colour, legend=legend, each=each
+        )
 
-    def plot_pose(self, drawing: Any = None, *, arc: int = 0, at: float = 0.0, ax: Any = None) -> Any:
+    @titling
+    def plot_pose(
+        self, drawing: Any = None, *, arc: int = 0, at: float = 0.0, ax: Any = None, title: bool | str = True
+    ) -> Any:
         """Draw the mechanism at a place of an arc; return the Axes (extra ``plot``).
 
         Parameters
@@ -371,6 +389,8 @@ class ConfigurationSpace(Result):
             The number of the arc.
         at : float
             Length along it.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         return draw_pose(self, arc, at, drawing, ax)
@@ -389,8 +409,6 @@ class ConfigurationSpace(Result):
 
         Parameters
         ----------
-        drawing : Drawing, optional
-            By default that of the system.
         path : path, optional
             ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
         drawing : Drawing, optional
@@ -398,7 +416,7 @@ class ConfigurationSpace(Result):
         arc : int
             The number of the arc.
         frames : int, optional
-            Poses that are shown: 240 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
+            Poses that are shown: 240 in a page (1200 at most), as 4 to 12 seconds need in ``.gif`` and ``.mp4``.
         fps : int
             Pictures per second of a ``.gif`` or ``.mp4``.
         progress : bool or callable, optional
@@ -407,8 +425,8 @@ class ConfigurationSpace(Result):
         """
         from zwang._plot.film import shown
 
-        def film() -> Any:
-            return film_along(self, arc, drawing, frames)
+        def film(instants: int | None) -> Any:
+            return film_along(self, arc, drawing, instants)
 
         return shown(film, path, frames=frames, fps=fps, progress=progress)
 
@@ -444,6 +462,6 @@ def film_along(space: ConfigurationSpace, arc: int, drawing: Any, frames: int | 
     from zwang._plot.film import Film
 
     end = space.branches[arc].length if 0 <= arc < len(space.branches) else 1.0
-    at = np.linspace(0.0, end, max(int(frames or FRAMES), 2))
+    at = np.linspace(0.0, end, int(frames or FRAMES))
     scene = _drawing(space, drawing).scene(_values(space, arc, at)).repeated(len(at))
     return Film(at, scene, (), f"{space.name}, arc {arc}", quantity="arc length", unit="")

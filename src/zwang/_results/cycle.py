@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._progress import Progress
 from zwang._results.base import Result
 from zwang._results.motion import Motion
@@ -98,13 +99,16 @@ class Cycle(Result):
         """The start, from which `simulate` can go round."""
         return dict(self.motion.at(float(self.motion.t[0])))
 
-    def plot(self, what: str | None = None, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, what: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the cycle; return the Axes (extra ``plot``).
 
         Parameters
         ----------
         what : str, optional
             'multipliers' in the complex plane; or a coordinate, against which its velocity is drawn.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         if what == "multipliers":

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.cycle import Cycle
 from zwang._results.storage import storable
@@ -166,7 +167,8 @@ class Cycles(Result):
     reason: str = ""
     params: Mapping[str, float] = field(default_factory=dict)
 
-    def plot(self, what: str | None = None, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, what: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw branches over the parameter, stable cycles solid, others dashed; return the Axes (extra ``plot``).
 
         Parameters
@@ -174,6 +176,8 @@ class Cycles(Result):
         what : str, optional
             What is drawn upwards: the largest value of a coordinate or a velocity along each cycle, by default of the
             first coordinate; or 'period'.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
             An Axes with a brute-force diagram, for instance.
         """

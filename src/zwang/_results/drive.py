@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.reactions import ReactionsStatus, Solution
 from zwang._results.storage import storable
+from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
 
@@ -56,18 +58,17 @@ class Drive(Result):
     statuses: tuple[ReactionsStatus, ...] = ()
     reason: str = ""
 
-    def plot(self, *what: str, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *what: str, ax: Any = None, title: bool | str = True) -> Any:
         """Draw inputs over time; return the Axes (extra ``plot``)."""
-        from zwang._plot.style import axes, look, symbol, title
+        from zwang._plot.motion import draw_series
 
-        with look():
-            ax = axes(ax)
-            for name in what or tuple(self.inputs):
-                ax.plot(self.t, self.inputs[name], label=symbol(name))
-            ax.set_xlabel("t [s]")
-            ax.legend()
-            title(ax, f"Inputs of {self.name}")
-            return ax
+        names = what or tuple(self.inputs)
+        for name in names:
+            if name not in self.inputs:
+                raise DeclarationError(f"{self.name}: there is no input '{name}'. {nearest(name, list(self.inputs))}")
+        series = {name: self.inputs[name] for name in names}
+        return draw_series(self.t, series, label="inputs", heading=f"{self.name}: inputs of a motion", ax=ax)
 
     def __repr__(self) -> str:
         lines = [f"Drive of '{self.name}': {self.status.name}. {self.status.value}"]

@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.storage import check_path, storable
-from zwang.errors import StateError
+from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
+DRAWN = 500
+"""Instants of a picture."""
 
 
 @storable
@@ -84,11 +87,17 @@ class LaterMotions(Sequence[Motion]):
         found = self._at(times)[:, :, : self.size]
         for k in np.flatnonzero(np.isnan(found).any(axis=(0, 1))):
             motion = self[int(k)]
-            for row, time in zip(found, times, strict=True):
-                if np.isnan(row[:, k]).any() and motion.t[0] <= time <= motion.t[-1]:
-                    values = motion.at(time)
-                    row[:, k] = [values[name] for name in (*motion.coordinates, *motion.velocities)]
+            lacking = np.isnan(found[:, :, k]).any(axis=1)
+            _fill(found[:, :, k], motion, times, lacking)
         return found
+
+
+def _fill(rows: Array, motion: Motion, times: Array, wanted: Any) -> None:
+    """Set the states (times, 2n) of a motion where they are wanted and it has not ended."""
+    wanted = wanted & (times >= motion.t[0]) & (times <= motion.t[-1])
+    if wanted.any():
+        values = motion.at(times[wanted])
+        rows[wanted] = np.stack([values[name] for name in (*motion.coordinates, *motion.velocities)], axis=1)
 
 
 @storable
@@ -169,10 +178,7 @@ class Ensemble(Result):
         names = (*self.motions[0].coordinates, *self.motions[0].velocities)
         found = np.full((times.size, len(names), len(self.motions)), np.nan)
         for k, motion in enumerate(self.motions):
-            for row, time in zip(found, times, strict=True):
-                if motion.t[0] <= time <= motion.t[-1]:
-                    values = motion.at(time)
-                    row[:, k] = [values[name] for name in names]
+            _fill(found[:, :, k], motion, times, np.ones(times.size, dtype=bool))
         return found
 
     def _named(self, states: Array) -> dict[str, Array]:
@@ -190,6 +196,48 @@ class Ensemble(Result):
             for name, value in zip(named(list(ends)), ends.values(), strict=True)
         }
         return Quantities({**found, "status": Quantity(axes, self.statuses)}, about(self))
+
+    @titling
+    def plot(self, what: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
+        """Draw a quantity of all motions over time; return the Axes (extra ``plot``).
+
+        Up to forty motions are lines; of more the ranges are drawn that hold half and nine tenths of them, with the
+        median.
+
+        Parameters
+        ----------
+        what : str, optional
+            A coordinate (by default the first) or a velocity.
+        title : bool or str
+            False leaves it out; a text stands in its place.
+        ax : Axes, optional
+
+        Examples
+        --------
+        >>> import zwang as zw
+        >>> from zwang.pictures import new_figure
+        >>> ball = zw.gallery.get("bouncing_ball")
+        >>> falls = zw.simulate(ball.system, {**ball.state, "y": np.linspace(0.5, 1, 3)}, ball.params, until=1)
+        >>> len(falls.plot("v_y", ax=new_figure()[1]).lines)
+        3
+        """
+        from zwang._plot.ensemble import draw_ensemble
+
+        first = self.motions[0]
+        known = (*first.coordinates, *first.velocities)
+        name = first.coordinates[0] if what is None else what
+        if name not in known:
+            raise DeclarationError(f"{self.name}: an ensemble has no '{name}'. {nearest(str(name), known)}")
+        starts = (
+            [motion.t[0] for motion in self.motions] if not isinstance(self.motions, LaterMotions) else [first.t[0]]
+        )
+        times = np.linspace(float(min(starts)), float(np.max(self.end["t"])), DRAWN)
+        rows = self.at(times)[name].reshape(DRAWN, -1)
+        ends = self.end
+        return draw_ensemble(
+            times, rows, np.stack([ends["t"].ravel(), ends[name].ravel()]), name=name, statuses=self.statuses.ravel(),
+            heading=f"{self.name}: {name} of {len(self)} motions", units=first.units, ax=ax,
+        )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "motions": tuple(self.motions)}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.storage import storable
 from zwang._results.wording import counted
@@ -203,13 +204,16 @@ class Equilibria(Result):
     params: Mapping[str, float] = field(default_factory=dict)
     drawing: Mapping[str, Any] = field(default_factory=dict)
 
-    def plot(self, what: str | None = None, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, what: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw branches over their parameter, or points and intervals; return the Axes (extra ``plot``).
 
         Parameters
         ----------
         what : str, optional
             The coordinate upwards; by default the first one.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.equilibria import draw_equilibria

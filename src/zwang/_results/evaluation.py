@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.storage import storable
@@ -95,7 +96,10 @@ class Evaluation(Result):
                 found[name if len(parts) == 1 else f"{name}_{k + 1}"] = Quantity(axes, np.asarray(row))
         return Quantities({**found, "regular": Quantity(axes, np.asarray(self.regular))}, about(self))
 
-    def plot(self, quantity: str | None = None, *, x: Any = None, xlabel: str = "", ax: Any = None) -> Any:
+    @titling
+    def plot(
+        self, quantity: str | None = None, *, x: Any = None, xlabel: str = "", ax: Any = None, title: bool | str = True
+    ) -> Any:
         """Draw one quantity, bars at one state and curves along a batch; return the Axes (extra ``plot``).
 
         Parameters
@@ -107,6 +111,8 @@ class Evaluation(Result):
             What a batch with one axis is drawn over; by default the number of the state.
         xlabel : str
             What that is called.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.evaluation import draw_evaluation

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.storage import storable
 
@@ -83,13 +84,16 @@ class Guarantee(Result):
     closed: tuple[str, ...] = ()
     reason: str = ""
 
-    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the boxes that are left, and the witness, over two variables; return the Axes (extra ``plot``).
 
         Parameters
         ----------
         x, y : str, optional
             By default the first two variables.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.guarantee import draw_guarantee

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.motion import Motion
 from zwang._results.storage import storable
@@ -287,7 +288,16 @@ class LimitStudy(Result):
         state = self.ideal.at(np.clip(self.t, self.ideal.t[0], self.ideal.t[-1]))
         return np.stack([np.asarray(state[name]) for name in self.coordinates], axis=-1)
 
-    def plot(self, what: str = "errors", *, constraint: str | None = None, strength: int = -1, ax: Any = None) -> Any:
+    @titling
+    def plot(
+        self,
+        what: str = "errors",
+        *,
+        constraint: str | None = None,
+        strength: int = -1,
+        ax: Any = None,
+        title: bool | str = True,
+    ) -> Any:
         """Draw the study and return the Axes (extra ``plot``).
 
         Parameters
@@ -299,6 +309,8 @@ class LimitStudy(Result):
             Whose force; by default the first.
         strength : int
             Number of the strength whose force is drawn.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot import limits
@@ -308,7 +320,9 @@ class LimitStudy(Result):
                 f"{self.name}: no realized motion reached the end, so there is nothing to draw. {self.reason}"
             )
         if what == "errors":
-            return limits.draw_errors(self.strengths, self.errors, self.orders, ax=ax)
+            return limits.draw_errors(
+                self.strengths, self.errors, self.orders, heading=f"{self.name}: errors over strength", ax=ax
+            )
         if what == "force":
             name = self.realized[0] if constraint is None else constraint
             if name not in self.averages:
@@ -316,9 +330,13 @@ class LimitStudy(Result):
             ranges = (self.lowest[name][strength], self.highest[name][strength])
             strong = float(self.strengths[strength])
             lines = (self.averages[name][strength], self.mean_force[name], self.ideal_force[name])
-            return limits.draw_force(self.t, ranges, *lines, name=name, strength=strong, ax=ax)
+            return limits.draw_force(
+                self.t, ranges, *lines, name=name, strength=strong, heading=f"{self.name}: force of {name}", ax=ax
+            )
         if what == "motions":
-            return limits.draw_fan(self.t, self.deflection, self.strengths, ax=ax)
+            return limits.draw_fan(
+                self.t, self.deflection, self.strengths, heading=f"{self.name}: realized motions", ax=ax
+            )
         raise DeclarationError(f"{self.name}: a study has no picture '{what}'. Ask for 'errors', 'force' or 'motions'.")
 
     def __repr__(self) -> str:

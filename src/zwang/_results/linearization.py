@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.storage import storable
 from zwang._results.wording import counted
@@ -176,7 +177,8 @@ class Linearization(Result):
         i, j = _place(self.name, "input", input, self.inputs), _place(self.name, "output", output, self.outputs)
         return StateSpace(self.A, self.B[:, [i]], self.C[[j]], self.D[[j]][:, [i]])
 
-    def plot(self, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the eigenvalues in the complex plane; return the Axes (extra ``plot``)."""
         from zwang._plot.spectrum import draw_eigenvalues
 

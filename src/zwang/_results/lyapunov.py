@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.motion import Motion
 from zwang._results.storage import storable
@@ -60,7 +61,8 @@ class Lyapunov(Result):
     instant: float = float("nan")
     reason: str = ""
 
-    def plot(self, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw how the averages settle; return the Axes (extra ``plot``)."""
         from zwang._plot.variations import draw_history
 

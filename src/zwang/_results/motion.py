@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import Run, running
+from zwang._plot.style import titling
 from zwang._progress import Progress
 from zwang._results import motion_pictures, storage
 from zwang._results.base import Result
@@ -88,6 +89,8 @@ class Motion(Result):
         Those constraints whose multipliers are no forces (unit quaternions): neither they nor their modes are shown.
     section : PoincarePoints or None
         Where it crosses the section that was asked for.
+    units : mapping of str to str
+        Of coordinates, velocities and time, where they are known.
     """
 
     status: MotionStatus
@@ -111,6 +114,7 @@ class Motion(Result):
     could_leave: tuple[tuple[float, float], ...] = ()
     section: PoincarePoints | None = None
     bookkeeping: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", Events(self.events))
@@ -333,7 +337,8 @@ class Motion(Result):
         """The largest violation of a constraint in any row, recomputed from the states."""
         return np.float64(self.rows.drift)
 
-    def plot(self, *what: str, against: str | None = None, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *what: str, against: str | None = None, ax: Any = None, title: bool | str = True) -> Any:
         """Draw quantities over time with the events, or against another one; return the Axes (extra ``plot``).
 
         Parameters
@@ -343,6 +348,8 @@ class Motion(Result):
             of coordinates, velocities and constraints.
         against : str, optional
             The coordinate or velocity to the right, for paths in the plane and phase portraits.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         return motion_pictures.draw_motion(self, what, against, ax)
@@ -365,7 +372,7 @@ class Motion(Result):
         drawing : Drawing, optional
             What moves; by default that of the system. Without one the coordinates run as curves.
         frames : int, optional
-            Instants that are shown: 720 in a page, as many as 4 to 12 seconds need in a ``.gif`` or ``.mp4``.
+            Instants that are shown: 720 in a page (1200 at most), as 4 to 12 seconds need in ``.gif`` and ``.mp4``.
         fps : int
             Pictures per second of a ``.gif`` or ``.mp4``.
         progress : bool or callable, optional
@@ -374,8 +381,8 @@ class Motion(Result):
         """
         from zwang._plot.film import shown
 
-        def film() -> Any:
-            return motion_pictures.film_of(self, drawing, frames=frames)
+        def film(instants: int | None) -> Any:
+            return motion_pictures.film_of(self, drawing, frames=instants)
 
         return shown(film, path, frames=frames, fps=fps, progress=progress)
 

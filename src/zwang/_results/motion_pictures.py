@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.motion.dense import basis
 from zwang._results.base import drawing_of
+from zwang._results.motion_dense import states_in_piece
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:
@@ -16,37 +19,65 @@ if TYPE_CHECKING:
     from zwang._plot.scene import Scene
 
 Array = NDArray[np.float64]
-GROUPS = {
-    "positions": "positions",
-    "velocities": "velocities",
-    "accelerations": "accelerations",
-    "energy": "energy [J]",
-    "work": "work [J]",
-    "reactions": "reactions",
-    "friction": "friction",
-}
+GROUPS = ("positions", "velocities", "accelerations", "energy", "work", "reactions", "friction")
 FRAMES = 720
-INSIDE = 8
-MOST_ROWS = 20_000
+CURVE_ROWS = 1600
+"""Rows that a picture is drawn from, where a motion has less: places inside its steps are taken from dense output."""
+MOST_INSIDE = 64
+MOST_ENTRIES = 2_000_000
+"""Rows times coordinates of a picture."""
+MOST_BANDS = 600
+"""Rows at which undetermined reactions are asked for their ranges for a picture: each takes some linear programs."""
 MARKED = 60
+MOST_ARROWS = 200
+"""Impulses that a picture shows."""
 
 
-def fine(motion: Any) -> tuple[Array, Array]:
-    """Return times and states (rows, 2 n) with places inside each step from dense output: steps may be long."""
-    from zwang._results.motion_dense import states_in_piece
+def refined(motion: Any) -> Any:
+    """Return the motion with rows inside each step, from dense output; itself where its rows are what there is.
 
-    times, states = [], []
-    for piece in motion.pieces:
-        parts = np.arange(INSIDE) / INSIDE
-        inner = (piece.t[:-1, None] + np.diff(piece.t)[:, None] * parts).ravel()
-        t = np.append(inner, piece.t[-1])
-        times.append(t)
-        states.append(states_in_piece(piece, t))
-    return np.concatenate(times), np.concatenate(states)
+    Steps are as long as the tolerance allows, and a polygon through their ends shows corners that are not there. Time
+    stepping has impulses over its steps and nothing inside; a motion from a file has no system to ask.
+    """
+    steps = sum(len(piece.t) - 1 for piece in motion.pieces)
+    inside = min(
+        -(-CURVE_ROWS // max(steps, 1)), MOST_INSIDE, MOST_ENTRIES // (max(steps, 1) * len(motion.coordinates))
+    )
+    if inside < 2 or not getattr(motion.source, "between_steps", False):
+        return motion
+    return replace(motion, pieces=tuple(_refined(piece, inside) for piece in motion.pieces), computed=None)
+
+
+def _refined(piece: Any, inside: int) -> Any:
+    """Return a piece whose steps are divided, each part with the dense output that the step has there."""
+    if len(piece.t) < 2 or not len(piece.dense):
+        return piece
+    n = piece.q.shape[1]
+    ends = np.append(
+        (piece.t[:-1, None] + np.diff(piece.t)[:, None] * (np.arange(inside) / inside)).ravel(), piece.t[-1]
+    )
+    within = np.linspace(0.0, 1.0, 8)
+    times = ends[:-1, None] + np.diff(ends)[:, None] * within
+    states = states_in_piece(piece, times.ravel()).reshape(len(ends) - 1, 8, 2 * n)
+    rows = np.concatenate([states[:, 0], states[-1:, -1]])
+    dense = np.einsum("ij,kjl->kil", np.linalg.inv(basis(within[1:])), states[:, 1:] - states[:, :1])
+    # The rate of the velocity at the start of each part: only the first two functions have a slope there.
+    slope = (dense[:, 0, n:] + dense[:, 1, n:]) / np.diff(ends)[:, None]
+    a = np.concatenate([slope, piece.a[-1:]])
+    a[::inside] = piece.a
+    return replace(piece, t=ends, q=rows[:, :n], v=rows[:, n:], a=a, dense=dense)
+
+
+def quantity_names(motion: Any, name: str) -> None:
+    """Refuse what a motion has no rows of."""
+    known = [*GROUPS, *motion.coordinates, *motion.velocities, *motion.constraints]
+    if name not in known:
+        raise DeclarationError(f"{motion.name}: a motion has no '{name}'. {nearest(name, known)}")
 
 
 def quantity(motion: Any, name: str) -> dict[str, Array]:
     """Return the rows of a group, of a coordinate or velocity, or of a constraint's reaction, by name."""
+    quantity_names(motion, name)
     columns = {"positions": motion.q, "velocities": motion.v, "accelerations": motion.a}
     if name in columns:
         names = motion.velocities if name == "velocities" else motion.coordinates
@@ -56,10 +87,7 @@ def quantity(motion: Any, name: str) -> dict[str, Array]:
     for names, rows in ((motion.coordinates, motion.q), (motion.velocities, motion.v)):
         if name in names:
             return {name: rows[:, names.index(name)]}
-    if name in motion.constraints and name in motion.reactions:
-        return {name: motion.reactions[name]}
-    known = [*GROUPS, *motion.coordinates, *motion.velocities, *motion.constraints]
-    raise DeclarationError(f"{motion.name}: a motion has no '{name}'. {nearest(name, known)}")
+    return _flat({name: motion.reactions[name]}) if name in motion.reactions else {}
 
 
 def _flat(rows: Mapping[str, Array]) -> dict[str, Array]:
@@ -78,34 +106,82 @@ def draw_motion(motion: Any, what: Sequence[str], against: str | None, ax: Any) 
     from zwang._plot.motion import draw_path, draw_series
 
     names = what or ("positions",)
-    smooth = _smooth(motion, names, against)
-    if smooth is not None:
-        t, series = smooth
-        return draw_series(
-            t, series, events=_marks(motion), label=GROUPS.get(names[0], "") if len(names) == 1 else "",
-            heading=f"{motion.name}: {motion.status.name}", ax=ax,
-        )  # fmt: skip
-    series = {}
+    for name in (*names, *(() if against is None else (against,))):
+        quantity_names(motion, name)  # a mistake is told before anything is computed
+    fine = refined(motion)
+    series: dict[str, Array] = {}
     for name in names:
-        series |= quantity(motion, name)
+        series |= quantity(fine, name)
     if not series:
         raise DeclarationError(f"{motion.name}: nothing to draw: the system has no {' or '.join(names)}.")
-    heading = f"{motion.name}: {motion.status.name}"
+    units = units_of(motion, names, series)
     if against is not None:
-        return draw_path(against, quantity(motion, against)[against], series, heading=heading, ax=ax)
-    label = GROUPS.get(names[0], "") if len(names) == 1 else ""
-    return draw_series(motion.t, series, events=_marks(motion), label=label, heading=heading, ax=ax)
+        across = quantity(fine, against)[against]
+        units |= units_of(motion, (against,), {against: across})
+        return draw_path(against, across, series, heading=_heading(motion, names, against), units=units, ax=ax)
+    return draw_series(
+        fine.t,
+        series,
+        events=_marks(motion),
+        label=names[0] if len(names) == 1 and names[0] in GROUPS else "",
+        heading=_heading(motion, names),
+        units=units,
+        bands=_bands(motion, series) if set(names) & {"reactions", *motion.constraints} else None,
+        impulses=_impulses(motion, series) if set(names) & {"reactions", *motion.constraints} else (),
+        ax=ax,
+    )
 
 
-def _smooth(motion: Any, names: Sequence[str], against: str | None) -> tuple[Array, dict[str, Array]] | None:
-    """Return positions and velocities over fine times; None where something else is asked, or the rows suffice."""
-    columns = (*motion.coordinates, *motion.velocities)
-    groups = {"positions": motion.coordinates, "velocities": motion.velocities}
-    wanted = [item for name in names for item in groups.get(name, (name,))]
-    if against is not None or any(name not in columns for name in wanted) or len(motion.t) > MOST_ROWS:
-        return None
-    t, states = fine(motion)
-    return t, {name: states[:, columns.index(name)] for name in wanted}
+def _heading(motion: Any, names: Sequence[str], against: str | None = None) -> str:
+    """Return what a picture says above: the system, what is shown and, where it ended early, how."""
+    shown = ", ".join(
+        name if name in GROUPS or name not in motion.constraints else f"reaction {name}" for name in names
+    )
+    over = f"{shown} over {against}" if against is not None else shown
+    early = "" if motion.status.name == "REACHED" else f"; ends at t = {motion.t[-1]:.5g}: {motion.status.name}"
+    return f"{motion.name}: {over}{early}"
+
+
+def units_of(motion: Any, names: Sequence[str], series: Mapping[str, Any]) -> dict[str, str]:
+    """Return the units of what is drawn, and of the time, where they are known."""
+    known = dict(motion.units)
+    found = {"t": known.get("t", "s")}
+    groups = {name for name in names if name in GROUPS}
+    for name in series:
+        if groups & {"energy", "work"}:
+            found[name] = "J"
+        elif "accelerations" in groups and known.get(name):
+            found[name] = f"{known[name]}/s**2"
+        elif name in known and not groups & {"reactions", "friction"}:
+            found[name] = known[name]
+        else:
+            found[name] = known.get(f"reaction of {name.split(' [')[0]}", "")
+    return {name: unit for name, unit in found.items() if unit}
+
+
+def _bands(motion: Any, series: Mapping[str, Any]) -> dict[str, tuple[Array, Array, Array]]:
+    """Return times, least and greatest values of the reactions that are undetermined somewhere."""
+    open_ = {name for piece in motion.pieces for name in piece.undetermined}
+    rows = [name for name in series if name in open_ and np.isnan(motion.reactions.get(name, 0.0)).any()]
+    if not rows or len(motion.t) > MOST_BANDS:
+        return {}
+    found = {}
+    for name in rows:
+        low, high = np.asarray(motion.reaction_range[name], dtype=float).T
+        known = ~np.isnan(motion.reactions[name])
+        found[name] = (motion.t, np.where(known, np.nan, low), np.where(known, np.nan, high))
+    return found
+
+
+def _impulses(motion: Any, series: Mapping[str, Any]) -> list[tuple[float, str, float]]:
+    """Return when which constraint gave which impulse."""
+    found = [
+        (float(event.time), name, float(value))
+        for event in motion.events
+        for name, value in dict(event.details.get("impulses", {})).items()
+        if name in series and np.ndim(value) == 0 and value != 0
+    ]
+    return found if len(found) <= MOST_ARROWS else []
 
 
 def _marks(motion: Any) -> list[tuple[float, str]]:
@@ -120,7 +196,7 @@ def film_of(motion: Any, drawing: Any = None, *, frames: int | None = None) -> F
     """Return the film of a motion: of its drawing, or, without one, of its coordinates as running curves."""
     from zwang._plot.film import Film
 
-    times = np.linspace(motion.t[0], motion.t[-1], max(int(frames or FRAMES), 2))
+    times = np.linspace(motion.t[0], motion.t[-1], int(frames or FRAMES))
     states = {name: values for name, values in motion.at(times).items() if name != "on"}
     marks = _marks(motion)[:MARKED]
     shown = drawing_of(motion, drawing)

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from zwang._plot.style import titling
 from zwang._results import storage
 from zwang._results.base import Result
 from zwang._results.motion import Motion
@@ -111,23 +112,27 @@ class MotionTree(Result):
             f"{motion!r:.60}."
         )
 
-    def plot(self, *what: str, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *what: str, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the tree over time, or quantities of all its motions over each other; return the Axes (extra ``plot``).
 
         Parameters
         ----------
         *what : str
             As in `Motion.plot`; by default none, and the tree itself is drawn.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.tree import draw_motions, draw_tree
-        from zwang._results.motion_pictures import quantity
+        from zwang._results.motion_pictures import quantity, refined
 
-        heading = f"{self.name}: {len(self.leaves)} continuations"
+        heading = f"{self.name}: {', '.join(what) or 'every continuation'}, {len(self.leaves)} leaves"
         spans = [(float(one.t[0]), float(one.t[-1]), one.parent, one.taken, one.status.name) for one in self.motions]
         if not what:
             return draw_tree(spans, heading=heading, ax=ax)
-        series = [(one.t, {key: rows for name in what for key, rows in quantity(one, name).items()}) for one in self]
+        fine = [refined(one) for one in self]
+        series = [(one.t, {key: rows for name in what for key, rows in quantity(one, name).items()}) for one in fine]
         return draw_motions(series, [one.taken for one in self.motions], heading=heading, ax=ax)
 
     def save(self, path: str | Path) -> Path:

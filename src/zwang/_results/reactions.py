@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.contact_graph import ContactGraph
@@ -458,7 +459,8 @@ class Reactions(WithLater, Result):
         found["dimension"] = Quantity(over, np.array([item.dimension for item in rows], dtype=np.int64))
         return Quantities(found, about(self))
 
-    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, kind: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the solutions and return the Axes (extra ``plot``).
 
         Parameters
@@ -466,6 +468,8 @@ class Reactions(WithLater, Result):
         kind : {'graph', 'forces'}, optional
             The gap acceleration over the normal force, for a single contact; or the forces at all contacts. By default
             the graph where there is one.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.reactions import draw_reactions

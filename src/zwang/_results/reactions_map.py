@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import PULLS, Mode
+from zwang._plot.style import titling
 from zwang._results import storage
 from zwang._results.base import Provenance
 from zwang._results.columns import Quantities, Quantity, Tabular, about, mode_words, named
@@ -161,6 +162,7 @@ class ReactionsMap(Tabular):
         """Write the map to ``.npz``, or to netCDF (``.nc``, extra ``io``)."""
         return storage.save(self, Path(path))
 
+    @titling
     def plot(
         self,
         x: str | None = None,
@@ -168,6 +170,7 @@ class ReactionsMap(Tabular):
         *,
         what: str = "counts",
         ax: Any = None,
+        title: bool | str = True,
         legend: bool = True,
     ) -> Any:
         """Draw the map and return the Axes (extra ``plot``).
@@ -179,16 +182,25 @@ class ReactionsMap(Tabular):
             several inputs vary is named by the first of them that is evenly spaced.
         what : {'counts', 'kinds'}
             How many solutions there are, or what happens: it holds, slides, tips; none, several (see `kinds`).
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         legend : bool
             Whether to say in words what the colours mean.
         """
-        from zwang._plot.style import symbol
+        from zwang._plot.style import look, symbol
+        from zwang._plot.style import title as put_title
 
         names = self.along(x, y)[2]
-        return self.draw(
+        made = self.draw(
             [self.values[name] for name in names], [symbol(name) for name in names], x, y, what, ax, legend
         )
+        words = "what happens" if what == "kinds" else "number of accelerations"
+        key = made.get_legend()
+        above = 0.0 if key is None else 72.0 * float(key.get_window_extent().height / made.figure.dpi)
+        with look():
+            put_title(made, f"{self.name}: {words}", above=above)
+        return made
 
     def draw(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.motion import Motion
 from zwang._results.named import ByName
@@ -68,7 +69,8 @@ class Sensitivity(Result):
         """Quantity -> symbol or name -> derivative."""
         return ByName({key: ByName(found) for key, found in self.derivatives.items()})
 
-    def plot(self, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw how the end changes with one percent of each thing that was varied; return the Axes (extra ``plot``)."""
         from zwang._plot.variations import draw_sensitivity
 
@@ -138,7 +140,8 @@ class Fit(Result):
     steps: int = 0
     reason: str = ""
 
-    def plot(self, *, ax: Any = None) -> Any:
+    @titling
+    def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the data and the fitted motion; return the Axes (extra ``plot``)."""
         from zwang._plot.variations import draw_fit
 

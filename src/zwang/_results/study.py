@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._outputs import check_output, write_text
+from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.storage import storable
 from zwang.errors import DeclarationError, nearest, printable
@@ -211,7 +212,16 @@ class Study(Result):
         object.__setattr__(plain, "values", {**self.values, **texts})
         return Result.save(plain, path)
 
-    def plot(self, what: str | None = None, *, x: str | None = None, y: str | None = None, ax: Any = None) -> Any:
+    @titling
+    def plot(
+        self,
+        what: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        ax: Any = None,
+        title: bool | str = True,
+    ) -> Any:
         """Draw something that was kept over one or two axes and return the Axes (extra ``plot``).
 
         Parameters
@@ -221,6 +231,8 @@ class Study(Result):
         x, y : str, optional
             What runs to the right and upwards, by default the first two axes; along further axes small multiples are
             drawn, and an array of Axes is returned.
+        title : bool or str
+            False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
         from zwang._plot.study import draw_study

@@ -64,6 +64,7 @@ class MotionOptions:
     method: str = "events"
     step: float | None = None
     drawing: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     starts: tuple[MotionEvent, ...] = ()
     on: tuple[str, ...] | None = None
     driven: Driven | None = None

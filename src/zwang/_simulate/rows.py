@@ -72,6 +72,7 @@ def motion_of(
         until=options.until,
         drift_per_step=drift,
         drawing=options.drawing,
+        units=options.units,
         source=source,
     )
 
@@ -107,6 +108,8 @@ class RowSource:
     ground: Ground
     redundant: str | None = None
     events: tuple[str, ...] = ()
+    between_steps = True
+    """Whether it computes rows anywhere in a step."""
 
     def values(self, motion: Motion, what: Any, states: tuple[Array, Array, Array]) -> Array:
         """Return a quantity at states; see `Motion.values`."""

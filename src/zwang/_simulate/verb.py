@@ -15,6 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.switches import Event
 from zwang._declare.system import System
+from zwang._declare.units import units_shown
 from zwang._numerics.budget import Allowed, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
@@ -240,7 +241,8 @@ def simulate(
         raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
     if state is None:
         raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
-    shown = (system.system if isinstance(system, Model) else system).drawing
+    handed = system.system if isinstance(system, Model) else system
+    shown = handed.drawing
     model = compile(system, system.backend if isinstance(system, Model) else backend)
     declared = model.system
     state, on = taken_apart(declared, state)
@@ -266,6 +268,7 @@ def simulate(
         step=None if step is None else real(step, "step", above=0, where=name),
         on=on,
         drawing={} if shown is None else shown.to_dict(),
+        units=units_shown(handed),
         starts=tuple(_moved(each) for each in moved),
         driven=driven,
     )

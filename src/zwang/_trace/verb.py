@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
 from zwang._declare.system import System
+from zwang._declare.units import units_shown
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
@@ -95,7 +96,7 @@ def trace(
     >>> [point.kind for point in space.singular_points]
     ['crossing', 'crossing', 'crossing']
     """
-    shown = getattr(system.system if isinstance(system, Model) else system, "drawing", None)
+    handed = system.system if isinstance(system, Model) else system
     system, params = at_instant(system, params, inputs, t)
     equations = equations_of(system)
     declared = equations.system
@@ -135,7 +136,9 @@ def trace(
                 found = exhausted(declared, params or {}, found, sampled)
             except Spent as spent:
                 found = replace(found, status=TraceStatus.UNFINISHED, reason=str(spent))
-    return found if shown is None else replace(found, drawing=shown.to_dict())
+    if not isinstance(handed, System):
+        return found
+    return replace(found, units=units_shown(handed), drawing={} if handed.drawing is None else handed.drawing.to_dict())
 
 
 def _with_pieces(found: ConfigurationSpace, search: SampledSearch, resolution: float | None) -> ConfigurationSpace:

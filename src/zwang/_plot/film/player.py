@@ -36,11 +36,11 @@ def player(film: Film, *, autoplay: bool = False) -> str:
     """
     data = _data(film) | {"autoplay": autoplay}
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    label = escape(film.title or "motion")
+    label, quantity = escape(film.title or "motion"), escape("time" if film.quantity == "t" else film.quantity)
     body = (
         f'<figure class="zwang-film" aria-label="{label}"><canvas role="img" aria-label="{label}"></canvas>'
         '<div class="bar"><button type="button" aria-label="play">&#9654;</button>'
-        '<div class="line"><input type="range" min="0" max="1" step="any" value="0" aria-label="time"></div>'
+        f'<div class="line"><input type="range" min="0" max="1" step="any" value="0" aria-label="{quantity}"></div>'
         '<output></output><select aria-label="speed"><option value="0.25">¼×</option><option value="0.5">½×</option>'
         '<option value="1" selected>1×</option><option value="2">2×</option><option value="4">4×</option></select>'
         f"</div><figcaption>{label}</figcaption>"

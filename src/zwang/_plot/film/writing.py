@@ -19,6 +19,8 @@ from zwang._progress import Progress, progress_bar
 from zwang.errors import DeclarationError
 
 ENDINGS = (".html", ".gif", ".mp4")
+FINE = 240
+"""Instants from which paths look smooth."""
 GIF_RATE = 20
 """Pictures per second of a gif that says nothing else: viewers slow down faster ones."""
 
@@ -50,22 +52,26 @@ class Shown:
 
 
 def shown(
-    film: Callable[[], Film],
+    film: Callable[[int | None], Film],
     path: str | Path | None,
     *,
     frames: int | None,
     fps: int,
     progress: Progress,
 ) -> Any:
-    """Return a film for a notebook, or write it where there is a path, which is checked before the film is made."""
+    """Return a film for a notebook, or write it where there is a path, which is checked before the film is made.
+
+    `film` makes it from a number of instants. Few pictures of a gif or mp4 still have smooth paths behind them.
+    """
     for what, value in (("frames", frames), ("fps", fps)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
             raise DeclarationError(f"animate: {what}= must be a whole number from 1 on; it was given {value!r:.40}.")
     if path is None:
-        return Shown(player(film()))
+        return Shown(player(film(frames)))
     check_film(Path(path))
     with progress_bar(progress, f"film {Path(path).name}") as told:
-        return write_film(film(), Path(path), rate=fps, pictures=frames, progress=told)
+        instants = frames if Path(path).suffix == ".html" or (frames or 0) > FINE else None
+        return write_film(film(instants), Path(path), rate=fps, pictures=frames, progress=told)
 
 
 def write_film(
@@ -102,7 +108,7 @@ def write_film(
     told = None if progress is None else lambda k, count: progress((k + 1) / count)
     with look():
         figure, show = _stage(film)
-        animation = FuncAnimation(figure, show, frames=_times(film, max(2, pictures)), interval=1000 / rate, blit=False)
+        animation = FuncAnimation(figure, show, frames=_times(film, pictures), interval=1000 / rate, blit=False)
         writer: Any = PillowWriter(fps=rate) if path.suffix == ".gif" else FFMpegWriter(fps=rate, bitrate=2500)
         try:
             with replacing(path) as draft:
@@ -125,7 +131,7 @@ def _stage(film: Film) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
     scene = film.scene
-    low, high = scene.corners()
+    low, high = scene.corners(0.13)
     wide, tall = high - low
     figure = Figure(figsize=(5.6, float(np.clip(5.6 * tall / wide, 2.4, 6.4))))
     FigureCanvasAgg(figure)
