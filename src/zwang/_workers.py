@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 WATCHING = 0.2
 """Seconds between two looks for a parent that is not one of multiprocessing's."""
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1  # of Linux: the signal that a child gets when its parent dies
 
 
 @dataclass(frozen=True)

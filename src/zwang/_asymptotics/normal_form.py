@@ -29,7 +29,7 @@ ORDER = 6
 """Degree up to which the change is known."""
 LARGEST = 10**7
 """Denominators up to which a coefficient is told as a fraction."""
-DIGITS = 30
+DIGITS = 30  # of coefficients that are printed; balls carry more
 NAMES = (("x", "y"), ("xi", "eta"), ("x_form", "y_form"))
 Matrix = list[list[Number]]
 Terms = dict[tuple[int, ...], Number]

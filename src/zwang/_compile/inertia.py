@@ -27,7 +27,7 @@ from zwang.errors import DeclarationError, StateError
 Array = NDArray[np.float64]
 
 ELSEWHERE = (1e-2, 1e-4)
-TRIALS = 3
+TRIALS = 3  # random places nearby: inertia that isn't lost everywhere is there at one of them
 FADING = 1e-6
 """Part of the inertia left, in a supported mass matrix, below which steps that fail do so because it vanishes."""
 

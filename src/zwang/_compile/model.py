@@ -31,7 +31,7 @@ from zwang.errors import CompileError, DeclarationError, StateError, nearest, pr
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
-CONTRADICTION = 1e-9
+CONTRADICTION = 1e-9  # relative; dependent equations that agree to this are one equation, others contradict each other
 FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
 

@@ -19,7 +19,7 @@ from zwang._numerics.linear.projection import OneSided, nearest_change, refined
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
-NEWTON_STEPS = 60
+NEWTON_STEPS = 60  # quadratic near a solution: more of them only from hopeless starts
 TOL = 1e-13
 """Steps of Newton's method below this part of the coordinates end it: a few units of rounding."""
 CUTS = (0.1, 1e-2, 1e-4, 1e-7, RANK_TOLERANCE)

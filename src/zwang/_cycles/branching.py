@@ -13,7 +13,7 @@ from zwang._cycles.walking import BranchWalk, SpecialDraft
 from zwang._results.cycles import CycleBranch, CycleSpecial
 
 Array = NDArray[np.float64]
-MOST_BRANCHES = 40
+MOST_BRANCHES = 40  # beyond it a diagram is no picture
 LEAVING = (1e-2, 3e-2, 3e-3, 1e-3)
 """Steps with which a branch is entered."""
 SAME = 1e-6

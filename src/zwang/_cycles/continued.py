@@ -20,7 +20,7 @@ from zwang._results.motion_dense import states_at
 from zwang._simulate.options import MotionOptions
 
 Array = NDArray[np.float64]
-ROUNDS = 10
+ROUNDS = 10  # of Newton's method; it takes three or four
 SHARP = 1e-12
 """Gap from which on no further step is made."""
 FAR = 3.0

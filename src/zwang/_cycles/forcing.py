@@ -14,7 +14,7 @@ from zwang._linearize.asked import MotionQuestion
 from zwang._simulate.ground import Ground
 from zwang.errors import DeclarationError
 
-SAME = 1e-9
+SAME = 1e-9  # periods and forces that agree to this are the same ones
 LARGEST = 1000
 """Of numerators and denominators of ratios of frequencies that count as rational."""
 CIRCULAR = (sp.sin, sp.cos, sp.tan)

@@ -20,7 +20,7 @@ NEAR = 0.1
 """Distance, in parts of what each coordinate and velocity runs through, up to which it has come back."""
 AS_GOOD = 2.0
 """How much worse than the nearest return an earlier one may be."""
-EXACT = 1e-7
+EXACT = 1e-7  # a return as close as this needs no better one
 
 
 class Recurrence(NamedTuple):

@@ -22,8 +22,8 @@ from zwang.errors import StateError
 Array = NDArray[np.float64]
 SHARP = 1e-13
 """Gap from which on no further step is made."""
-STEPS = 30
-HALVINGS = 8
+STEPS = 30  # of Newton's method, damped; it takes four from a good guess
+HALVINGS = 8  # of a step of Newton's method before it is given up
 NUDGE = 1e-6
 """Part of the sizes by which a start is changed where a motion has no derivative."""
 

@@ -15,7 +15,7 @@ FINE = 1e-9
 """Part of a segment of a branch to which a special point is located."""
 PAIR = 1e-4
 """How far from the circle a pair of multipliers may be that is said to be on it, and how far from the axis it must."""
-BISECTIONS = 60
+BISECTIONS = 60  # a double is found to its last bit
 CLOSE = 2e-9
 """Part of the range of the parameter to which a change of the sequence of events is located."""
 

@@ -29,7 +29,7 @@ from zwang._simulate.watch import ANY
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
-DOUBLINGS = 8
+DOUBLINGS = 8  # 2^8 times the period that is looked for
 MOST_ROWS = 20_000
 """Of a motion that is looked through for a return."""
 SETTLED = 1e-3

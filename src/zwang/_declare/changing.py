@@ -19,7 +19,7 @@ from zwang._declare.reading import coordinate_order, find_coordinate
 from zwang._declare.symbols import Coordinate, Velocity, explicit_rate
 from zwang.errors import DeclarationError
 
-TRIALS = 12
+TRIALS = 12  # random places; the change must be regular at one of them
 
 
 def transformed(

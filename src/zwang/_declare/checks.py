@@ -18,10 +18,10 @@ from zwang.errors import DeclarationError
 
 SWITCHES = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 NOT_REAL = frozenset({sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I})
-PROBES = 8
+PROBES = 8  # random states at which an expression is looked at
 MOST_TERMS = 2000
 """Terms up to which an expression is multiplied out to see its degree in the velocities."""
-JUMP = 1e-6
+JUMP = 1e-6  # relative; beyond rounding of differences over 1e-7, below any jump that is meant
 
 
 def velocity_degree(expr: Any) -> float:

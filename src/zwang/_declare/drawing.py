@@ -22,7 +22,7 @@ from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
 Ends = tuple[str, str]
-GRID = 321
+GRID = 321  # points a side: a pixel or two of an ordinary picture
 ALONG = 241
 """Places on a curve that is given by a parameter."""
 VIEW = np.array([[0.88, -0.26], [0.48, 0.42], [0.0, 0.87]])

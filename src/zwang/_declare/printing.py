@@ -11,8 +11,8 @@ from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilater
 from zwang._declare.laws import Coulomb, Interval, Section
 from zwang._declare.switches import Event, Reset
 
-LONGEST = 12
-WIDEST = 100
+LONGEST = 12  # lines of a kind that are printed
+WIDEST = 100  # characters of a line before it is cut
 
 
 def as_text(system: Any) -> str:

@@ -23,7 +23,7 @@ from zwang.errors import DeclarationError, nearest
 
 VELOCITY_PREFIX = "v_"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-LONGEST_NAME = 64
+LONGEST_NAME = 64  # characters; as much as a table has room for
 NOT = "not "
 KNOWN_FACTS = frozenset(_assume_defined) - {"commutative"}
 RESERVED = frozenset({"t", "I", "rate", *_expressions.RESERVED, *_expressions.FUNCTION_NAMES})

@@ -19,8 +19,8 @@ from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
 from zwang.errors import CompileError
 
-LARGEST_INTEGER = 12
-DISTRIBUTED = 8
+LARGEST_INTEGER = 12  # beyond it a number tells parts apart, as a parameter would
+DISTRIBUTED = 8  # terms up to which a product is multiplied out
 
 
 @dataclass

@@ -38,12 +38,12 @@ from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
 BUDGET = Budget(steps=1_000_000, memory=1_000_000_000)
-INSTANTS = 201
+INSTANTS = 201  # of a course whose times are not given
 CLOSE = 1e-6
 """Part of the accelerations by which those of a solution may miss the prescribed ones."""
 NEARBY = 2e-4
 """Part of a Motion between places at which its velocities are looked at."""
-GUESSES = 20
+GUESSES = 20  # random places from which an assembly is looked for
 WORST = ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "FOUND", "UNDECIDED", "SINGULAR", "INADMISSIBLE", "NONE")
 """From the most favourable status to the least."""
 

@@ -28,7 +28,7 @@ DEFINITE = 1e-9
 """Part of the largest eigenvalue of a stiffness by which the least must be positive."""
 ERROR = 1e-9
 """Part of the largest eigenvalue that is its error; the root of it counts where eigenvalues are imaginary or zero."""
-TRIALS = 40
+TRIALS = 40  # random directions of motion in which energy is asked for
 
 
 @dataclass(frozen=True)

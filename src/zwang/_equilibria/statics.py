@@ -25,7 +25,7 @@ from zwang.errors import DeclarationError
 
 LEAST = 1e-4
 """Of lam_0: multipliers beyond 1e4 typical forces are not looked for."""
-PROBES = 6
+PROBES = 6  # random states at which typical sizes are measured
 
 
 @dataclass(frozen=True, eq=False)

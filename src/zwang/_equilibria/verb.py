@@ -35,7 +35,7 @@ MOST_CONTACTS = 6
 """One-sided constraints up to which every set of closed ones is looked at."""
 SIGN = 1e-9
 """Part of the forces, or of the coordinates, by which a multiplier or a gap may be negative and count as zero."""
-SAME = 1e-7
+SAME = 1e-7  # equilibria closer than this, in sizes of the box, are one
 
 
 @tiered("equilibria", main="singular_many", seconds=15)

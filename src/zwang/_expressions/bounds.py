@@ -18,7 +18,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from .vocabulary import FUNCTIONS, MAX_BITS, MAX_BRACKETS, MAX_DEGREE, MAX_EXPONENT, MAX_NODES, PRINTED, function_list
 
-_TINY = 2.2250738585072014e-308
+_TINY = 2.2250738585072014e-308  # the smallest normal double: below it numbers lose digits
 DEEP = 4
 """Nested functions and roots above which an expression is left as it stands: each level of them can multiply the
 questions that SymPy asks of the level below it."""

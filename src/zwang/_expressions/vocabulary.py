@@ -64,7 +64,7 @@ def _heaviside(x: float, at_zero: float = 0.5) -> float:
     return at_zero if x == 0 else float(x > 0)
 
 
-_MANY = 10**6
+_MANY = 10**6  # arguments that max and min take
 
 FUNCTIONS: dict[str, Function] = {
     "sin": Function(sp.sin, 1, 1, math.sin),

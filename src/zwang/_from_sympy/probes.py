@@ -9,9 +9,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-PROBES = 3
-DIGITS = 50
-NEWTON = 20
+PROBES = 3  # random points at which two matrices must agree
+DIGITS = 50  # beyond any cancellation in expressions that people write
+NEWTON = 20  # steps; quadratic from points that lie near the surface
 
 
 def rank(matrix: Any) -> int:

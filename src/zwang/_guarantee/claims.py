@@ -25,7 +25,7 @@ from zwang.errors import DeclarationError, StateError, ZwangError
 
 SURE = 1e-9
 """Part of the terms by which a witness must violate a claim."""
-INSIDE = 1e-9
+INSIDE = 1e-9  # relative; a state on the border belongs to the region
 UNIQUE = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
 
 

@@ -31,7 +31,7 @@ from zwang._results.guarantee import Guarantee, GuaranteeStatus
 from zwang.errors import DeclarationError, nearest
 
 BUDGET = Budget(steps=50_000, memory=1_000_000_000)
-BITS = 80
+BITS = 80  # bits of balls: 24 digits, eight beyond doubles
 WORDS = ("unique acceleration", "some acceleration", "regular", "can hold", "must hold")
 MOST_BOXES = 10_000
 """Boxes that a result lists."""

@@ -13,8 +13,8 @@ from zwang._numerics.jit import with_addresses
 from zwang._numerics.motion.along import sampled_along
 from zwang._numerics.motion.events import POINTS
 
-SHIFTS = 30
-ARRIVED = 1e-15
+SHIFTS = 30  # of Newton's method; near a singular point a step only halves the distance
+ARRIVED = 1e-15  # relative to the size of the state: rounding
 
 
 class Independence:

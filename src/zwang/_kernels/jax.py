@@ -21,8 +21,8 @@ from zwang._kernels.service import Service
 from zwang._kernels.terms import Solved, Terms
 from zwang.errors import CompileError
 
-UNROLLED = 24
-LARGEST = 200
+UNROLLED = 24  # unknowns up to which elimination is written out
+LARGEST = 200  # coordinates; compile time grows with their square
 
 
 def _jax() -> Any:

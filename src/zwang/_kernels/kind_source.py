@@ -132,5 +132,5 @@ def _loop(kind: Kind, number: int, local: _LocalGraph, stores: list[tuple[str, N
     return "".join(f"    {line}\n" for line in head)
 
 
-HEAD = 12
-FIELDS = 5
+HEAD = 12  # places of a table before those of the kinds
+FIELDS = 5  # places for each kind: count, start, where its mass, rows and numbers stand

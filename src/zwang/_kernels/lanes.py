@@ -23,7 +23,7 @@ from zwang._numerics.jit import load_generated
 from zwang._numerics.motion.lanes import LaneLayout, lane_source
 from zwang._numerics.pacing import Pace
 
-LANES = 8
+LANES = 8  # motions side by side: two registers of a modern processor
 FIRST = 256
 """Steps of all lanes until the first call returns to Python."""
 

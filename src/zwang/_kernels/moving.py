@@ -26,8 +26,8 @@ from zwang._numerics.pacing import Pace
 STORED = 2_000_000  # numbers kept in one call
 FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest
 SLOW = 0.02  # seconds; after portions that take longer the caller is told how far they led
-BAND = 1e-13
-NUDGE = 1e-7
+BAND = 1e-13  # relative: what rounding makes of an expression that vanishes
+NUDGE = 1e-7  # relative; the root of a double's precision: half of the digits measure the slope
 NOTHING = KnownState()
 SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
 

@@ -25,8 +25,8 @@ from zwang._kernels.service import Service
 from zwang._kernels.terms import Solved, Terms
 from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
 
-SMALL = 12
-WIDEST_KIND = 16
+SMALL = 12  # coordinates and constraints; beyond it straight code compiles for seconds
+WIDEST_KIND = 16  # coordinates of a part; wider ones gain nothing from loops
 
 
 class StraightKernels(Service):

@@ -166,4 +166,4 @@ def relative_error(inertia: Array, force: Array, reaction: Array, along: Array, 
     return np.asarray(np.maximum(error, held.max(axis=0, initial=0.0)))
 
 
-TINY = 1e-300
+TINY = 1e-300  # keeps 0 / 0 from happening

@@ -25,7 +25,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_in_piece
 
 Array = NDArray[np.float64]
-GAUSS = 5
+GAUSS = 5  # points of Gauss: exact to degree nine
 OFTEN = 4096
 """Evaluations after which the budget, and whether the caller has given up, is looked at."""
 

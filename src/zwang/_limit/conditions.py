@@ -24,7 +24,7 @@ from zwang._realize import Stiffness, amounts
 from zwang._results.motion import Motion
 
 Array = NDArray[np.float64]
-INSTANTS = 9
+INSTANTS = 9  # of the motion at which the conditions of the theorem are looked at
 ZERO = 1e-8
 """Part of the size of a quantity below which it vanishes: the ideal motion is known to more digits."""
 KINKED = (sp.Piecewise, sp.Abs, sp.sign, sp.Max, sp.Min, sp.Heaviside)

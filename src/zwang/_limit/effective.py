@@ -39,11 +39,11 @@ from zwang._limit.ways import Softened
 from zwang._realize import amounts
 
 Array = NDArray[np.float64]
-PHASES = 8
-RESONANT = 0.02
+PHASES = 8  # starting phases of the fast motion, one average over them
+RESONANT = 0.02  # relative distance of two frequencies that counts as resonance
 SAME = 1e-7
 """Relative difference below which frequencies are one: they come from a root of a rounded eigenvalue."""
-MOST = 20_000
+MOST = 20_000  # calls of the averaged force before a motion is given up
 
 
 class _TooLong(Exception):

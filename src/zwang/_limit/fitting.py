@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zwang._results.limit import Order
 
 Array = NDArray[np.float64]
-FEWEST = 3
+FEWEST = 3  # points through which an order is fitted with an uncertainty
 MARGIN = 12.0
 """An error must be this many times the floor to be fitted."""
 SIGHT, LIFTED = 1e4, 1.25

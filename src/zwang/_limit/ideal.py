@@ -25,10 +25,10 @@ from zwang._results.motion_parts import MotionPiece
 from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
-PIECES = 64
+PIECES = 64  # pieces of the whole span, at least, on which the ideal motion is compared
 WINDOW = 0.02
 """Half-width of the windows round impacts, as a share of the time that is studied."""
-OFF = 1e-9
+OFF = 1e-9  # relative to the size of the state
 ROUNDING = 1e-20
 """Up to this share of the kinetic energy, what is across the constraints is an error of the given state."""
 

@@ -18,7 +18,7 @@ from zwang._numerics.motion.reference import DISTANCES
 from zwang._results.limit import CommonLimit, LimitStatus, LimitVerdict, Order
 
 Array = NDArray[np.float64]
-FALLS = -0.05
+FALLS = -0.05  # an order above it is no decay: noise of a fit
 NEAR = 0.2
 """A motion is near a limit when its distance is below this share of the distance that the motion runs through."""
 

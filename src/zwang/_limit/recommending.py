@@ -31,8 +31,8 @@ from zwang._results.motion import MotionStatus
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
-TRIES = 24
-STRONGEST = 1e14
+TRIES = 24  # bisections of the logarithm: to a thousandth of a decade
+STRONGEST = 1e14  # times the first strength: beyond it doubles resolve no stiffness
 MOST_RADIANS = 1e7
 """Of the fast oscillation: stronger springs would take minutes, and rounding is above what they gain."""
 EXPLICIT = 0.7

@@ -20,7 +20,7 @@ from zwang._results.limit import LimitStudy, LimitVerdict, Order
 from zwang._results.motion import Motion, MotionStatus
 
 Array = NDArray[np.float64]
-SMOOTH = 16
+SMOOTH = 16  # cells over which a mean is taken at least
 
 
 def assemble(

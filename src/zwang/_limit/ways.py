@@ -21,7 +21,7 @@ from zwang._realize import Realization, realize
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
-FEWEST = 3
+FEWEST = 3  # strengths through which a line has an uncertainty
 
 
 @dataclass(frozen=True)

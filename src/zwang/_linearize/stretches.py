@@ -16,7 +16,7 @@ from zwang._kernels.variations import Jets, ModeVariations
 from zwang._linearize.trail import PassedStretch
 
 Array = NDArray[np.float64]
-STAGES = 5
+STAGES = 5  # points of Gauss on a step: order ten, beyond that of the steps
 MOST = 4_000_000
 """Numbers of the systems of a block of steps, which are solved together."""
 

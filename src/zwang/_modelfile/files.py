@@ -14,7 +14,7 @@ from zwang.errors import DeclarationError, nearest
 from .bodies import TABLES as BODIES
 from .checking import BODY_TOP, TABLES, TOP, checked
 
-MOST_PARTS = 32
+MOST_PARTS = 32  # dots of a key; nobody nests deeper, and readers recurse
 _KEY = re.compile(r"[\w\s.\-\"'\[\]]*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 

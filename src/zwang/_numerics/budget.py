@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from zwang._interrupts import noticed, raise_lost
 from zwang.errors import DeclarationError, nearest
 
-SECONDS = 3600.0
-ENDLESS = 2**62
+SECONDS = 3600.0  # a night's work is asked for by name
+ENDLESS = 2**62  # more than is ever counted, and far from overflow when added
 KEYS = ("seconds", "steps", "memory")
 
 

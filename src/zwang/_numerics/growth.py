@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-DECADES = 2.0
+DECADES = 2.0  # of a quantity over which its growth must be seen
 FEWEST = 6
 """Places that a fit needs."""
 STRAIGHT = 0.05

@@ -19,8 +19,8 @@ from zwang._numerics.jit import EVAL_SIGNATURE, njit
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LANES = 16
-WIDTH = 5
+LANES = 16  # states that one instruction computes for
+WIDTH = 5  # numbers of an instruction: what, where to, and three from where
 COPY, NEG, ADD, SUB, ADDMUL, MUL, DIV, POW, SQRT, ABS, SIGN, STEP = range(12)
 SIN, COS, TAN, ASIN, ACOS, ATAN, SINH, COSH, TANH, ASINH, ACOSH, ATANH, EXP, LOG, ATAN2 = range(12, 27)
 LT, LE, EQ, AND, OR, NOT, WHERE, MIN, MAX = range(27, 36)

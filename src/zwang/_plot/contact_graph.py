@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 PARTS = (("stick", SERIES[2]), ("slip+", SERIES[0]), ("slip-", SERIES[3]), ("no friction", SERIES[0]))
-SAME = 1e-9
+SAME = 1e-9  # relative: forces that agree are drawn once
 
 
 def gap_over_normal(graph: Any, normal: Any) -> tuple[Array, Array, NDArray[np.int8]]:

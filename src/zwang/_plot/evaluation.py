@@ -12,7 +12,7 @@ from zwang.errors import DeclarationError, nearest
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_BARS = 40
+MOST_BARS = 40  # beyond it bars are hairlines
 ROUNDING = 1e-13  # what is smaller than this part of the largest bar is shown as zero
 QUANTITIES = {
     "multipliers": "multiplier [N, if conjugate to a length]",

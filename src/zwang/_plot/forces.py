@@ -12,9 +12,9 @@ from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, number, titl
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CONTACTS = 16
-MOST_SOLUTIONS = 6
-SAME = 1e-9
+MOST_CONTACTS = 16  # beyond it bars are hairlines
+MOST_SOLUTIONS = 6  # beyond it a picture has too many colours
+SAME = 1e-9  # relative: a band of no width is a line
 
 
 def draw_forces(result: Any, *, ax: Axes | None = None) -> Axes:

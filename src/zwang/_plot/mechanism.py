@@ -12,7 +12,7 @@ from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOM = 0.18
+ROOM = 0.18  # part of a picture's side around a mechanism
 SOLID = "#cfe3f1"
 """The inside of a body: the colour of bars, pale."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
-COILS = 7
+COILS = 7  # of a drawn spring
 
 
 @dataclass(frozen=True, eq=False)

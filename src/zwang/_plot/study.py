@@ -12,7 +12,7 @@ from zwang._plot.style import QUIET, SERIES, axes, axis_label, figure_title, loo
 from zwang.errors import DeclarationError, nearest
 
 MOST_KINDS = len(SERIES)
-MOST_PANELS = 24
+MOST_PANELS = 24  # beyond it panels are stamps
 PANEL = (3.4, 2.8)
 
 

@@ -11,7 +11,7 @@ from zwang._plot.style import QUIET, SERIES, axes, look, put_key, symbol, title
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PERCENT = 0.01
+PERCENT = 0.01  # of a parameter, by which curves of a family differ
 
 
 def draw_sensitivity(found: Any, *, ax: Axes | None = None) -> Axes:

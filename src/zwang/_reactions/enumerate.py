@@ -53,8 +53,8 @@ SEARCHABLE = 48
 """Contacts up to which it is tried at all."""
 LARGEST = 3_000
 """Rows of normals and tangents beyond which nothing dense is made."""
-FULL_BUDGET = 20_000_000
-TRIAL_BUDGET = 100_000
+FULL_BUDGET = 20_000_000  # nodes of the search: about a minute
+TRIAL_BUDGET = 100_000  # nodes: some tenths of a second, then solvers are asked
 WIDEST_SIGNS = 1e-3
 """Signs that are decided up to more than this part of the terms say nothing."""
 MARGIN = 1e-6

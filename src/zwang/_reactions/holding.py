@@ -21,10 +21,10 @@ from zwang._kernels import SparseTerms, Terms
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
-NEWTON_STEPS = 40
-TOLERANCE = 1e-13
-SAME_RANK = 1e-11
-CHUNK = 8192
+NEWTON_STEPS = 40  # quadratic from a state nearby
+TOLERANCE = 1e-13  # relative: rounding
+SAME_RANK = 1e-11  # relative: eigenvalues that are zero but for rounding
+CHUNK = 8192  # states at a time: their matrices stay in the cache
 
 
 def hold(

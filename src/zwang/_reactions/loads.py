@@ -21,7 +21,7 @@ from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
 
-ROUNDS = 100
+ROUNDS = 100  # of bounds that follow the forces; they settle linearly
 SETTLED = 1e-12
 """Relative change of the loads below which they stay."""
 ACCEPTED = 1e-8

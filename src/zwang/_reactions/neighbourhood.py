@@ -22,9 +22,9 @@ Array = NDArray[np.float64]
 Evaluate = Callable[[Array], tuple[Array, Array]]
 """From a configuration (n,) to values (m,) and rows (m, n) of the constraints."""
 
-DIRECTIONS = 6
+DIRECTIONS = 6  # beside a state into which its neighbourhood is looked at
 SPREAD = (1.0, 0.3)
-NEWTON = 40
+NEWTON = 40  # of Newton's method; linear near a singular point
 BENT = 0.1
 """How far rows may be from linear functions of the configuration, relative to their change, over a step."""
 VANISHED = 1e-7
@@ -35,7 +35,7 @@ LOOSE = 1e-3
 """Singular values below which constraints that touch may leave a state that is not quite on them."""
 SMALLEST = 1e-5
 """Where all lengths vanish at a state: below which, in the units of the coordinates, nothing is expected to happen."""
-TINY = 1e-300
+TINY = 1e-300  # keeps 0 / 0 from happening
 
 
 @dataclass(frozen=True, eq=False)

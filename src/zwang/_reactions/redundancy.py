@@ -17,7 +17,7 @@ Bools = npt.NDArray[np.bool_]
 
 MOST_SIZE = 400
 """Beyond this many forces dependencies are not looked for."""
-MOST_SENTENCES = 6
+MOST_SENTENCES = 6  # beyond it a text is a list
 
 
 def echelon(rows: Array, tol: float = 1e-9) -> Array:

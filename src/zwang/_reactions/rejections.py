@@ -22,7 +22,7 @@ from zwang._results.reactions import Rejections
 
 Array = npt.NDArray[np.float64]
 
-FEW_MODES = 64
+FEW_MODES = 64  # up to so many all are told
 ROUNDING = 1e-15
 """In place of the tolerance, where solutions were decided exactly."""
 REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS, YIELDS)

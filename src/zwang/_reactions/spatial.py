@@ -41,18 +41,18 @@ from zwang._results.reaction_boxes import UndecidedBox
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
-ACCEPTED = 1e-8
+ACCEPTED = 1e-8  # relative residual of the laws that still counts as a solution
 MANY_STARTS = 200
 """Unknown forces up to which solvers start from many places."""
-STARTS = 60
-INSIDE = 1e-6
+STARTS = 60  # random ones where no proof is at hand
+INSIDE = 1e-6  # part of the largest force that counts as not on the border
 SAME_MOTION = 1e-7
 """Accelerations that differ by less, relative to the load, are one."""
 BOXES = 20_000
 """Boxes of modes and directions after which a search stops."""
 FEWER_BOXES = 4_000
 """The same where an answer is wanted at every event of a motion."""
-DENSE_ROWS = 2000
+DENSE_ROWS = 2000  # beyond it a dense matrix takes longer than what is told from it
 VARIANTS = (
     "Sections that are no discs were made plain in each of their modes; what solvers did not find is not excluded."
 )

@@ -11,7 +11,7 @@ from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.system import System
 from zwang.errors import DeclarationError
 
-LARGEST_BLOCK = 4
+LARGEST_BLOCK = 4  # with four the determinant still fits a page
 
 
 def mobility(system: System, gradient: Mapping[Coordinate, Any], where: str) -> Any:

@@ -29,7 +29,7 @@ TIMES, APPLY, MINUS = "<mo>&#x2062;</mo>", "<mo>&#x2061;</mo>", "<mo>−</mo>"
 THIN = '<mspace width="0.17em"/>'
 HIGH = ("<mfrac", "<mtable", "<msqrt")
 NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "sign": "sgn", "log": "ln", "Min": "min", "Max": "max"}
-DIGITS = 6
+DIGITS = 6  # as many as people read
 
 
 def formula(expr: Any) -> str:

@@ -18,9 +18,9 @@ from zwang._reactions.verb import reactions
 from zwang._results.reactions_map import ReactionsMap
 
 Array = NDArray[np.float64]
-SPIN = 3.3
-SLIP = -1.0
-HIGHEST = 3.0
+SPIN = 3.3  # rad/s, of the rod in the map
+SLIP = -1.0  # m/s, of the tip; only its sign counts
+HIGHEST = 3.0  # the largest coefficient of the map
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from zwang._report.paradox import SPIN, Paradox, draw_paradox
 from zwang._report.visits import Visit
 
 TITLE = "A tour of the gallery of zwang"
-MOST_ROWS = 16
-SHOWN_OPERATIONS = 160
-ROUNDING = 1e-13
+MOST_ROWS = 16  # of a table of forces
+SHOWN_OPERATIONS = 160  # beyond it a formula is folded up
+ROUNDING = 1e-13  # relative: what is printed as zero
 ALARMING = {"NONE", "UNDECIDED", "INADMISSIBLE", "SINGULAR", "INCONSISTENT"}
 CODE = """import zwang as zw
 

@@ -15,9 +15,9 @@ from zwang._report.facts import Asked, FactCheck, compare
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang.gallery.entry import Entry
 
-RESIDUAL = 1e-9
-VIOLATION = 1e-9
-REPEATS = 5
+RESIDUAL = 1e-9  # of the equations, relative
+VIOLATION = 1e-9  # of constraints, relative
+REPEATS = 5  # the least of so many times is told
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-SHOWN = 60
+SHOWN = 60  # rows of a table
 HEAD = ("approach", "quantity", "friction", "motion", "exponent", "predicted", "coefficient", "solutions")
 
 

@@ -20,7 +20,7 @@ from zwang._results.storage import storable
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
-INVERSIONS = 60
+INVERSIONS = 60  # bisections of the arc length: to the last bit
 
 
 @storable

@@ -21,7 +21,7 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 ON_CIRCLE = 1e-6
 """How far from the unit circle a multiplier must be to be told from it."""
-MOST_SHOWN = 12
+MOST_SHOWN = 12  # numbers on a line
 
 
 @storable

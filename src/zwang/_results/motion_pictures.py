@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 GROUPS = ("positions", "velocities", "accelerations", "energy", "work", "reactions", "friction")
-FRAMES = 720
+FRAMES = 720  # of a film that says nothing else
 CURVE_ROWS = 1600
 """Rows that a picture is drawn from, where a motion has less: places inside its steps are taken from dense output."""
 MOST_INSIDE = 64
@@ -28,7 +28,7 @@ MOST_ENTRIES = 2_000_000
 """Rows times coordinates of a picture."""
 MOST_BANDS = 600
 """Rows at which undetermined reactions are asked for their ranges for a picture: each takes some linear programs."""
-MARKED = 60
+MARKED = 60  # beyond it marks cover the curve
 MOST_ARROWS = 200
 """Impulses that a picture shows."""
 

@@ -18,7 +18,7 @@ from zwang._results.columns import Quantities, Quantity, Tabular, about, mode_wo
 from zwang._results.reactions import ReactionsStatus
 from zwang.errors import DeclarationError, nearest
 
-EVENLY = 1e-6
+EVENLY = 1e-6  # relative: steps of an axis that are one
 
 
 @storage.storable(shapes={})

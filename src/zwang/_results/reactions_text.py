@@ -8,9 +8,9 @@ import numpy as np
 
 from zwang._results.wording import number, table, vector
 
-MOST_ROWS = 24
-MOST_REJECTED = 8
-MOST_SOLUTIONS = 6
+MOST_ROWS = 24  # of a table of forces
+MOST_REJECTED = 8  # rejected combinations that are printed; the object holds all
+MOST_SOLUTIONS = 6  # solutions that are printed; the object holds all
 
 
 def solution_lines(solution: Any, title: str) -> list[str]:

@@ -20,7 +20,7 @@ from zwang._outputs import check_output, replacing
 from zwang._results.columns import Quantities, Tabular, netcdf
 from zwang.errors import DeclarationError, printable
 
-FORMAT = 1
+FORMAT = 1  # of the file; raised when an older one can't be read any more
 PACKED: dict[str, Any] = {"mode": "w", "compression": zipfile.ZIP_DEFLATED, "compresslevel": 1}
 """How archives are made: numbers hardly shrink any further than with the fastest way to pack them."""
 T = TypeVar("T", bound=type)

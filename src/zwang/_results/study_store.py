@@ -24,7 +24,7 @@ from zwang._results.study_columns import Columns, from_bytes, to_bytes
 from zwang.errors import DeclarationError, printable
 
 MAGIC = b"SQLite format 3\x00"
-FORMAT = 1
+FORMAT = 1  # of the store; raised when an older one can't be read any more
 GROUP_SECONDS = 0.5
 """At most so much of what is finished is lost with the machine's power; a commit takes milliseconds."""
 REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "gpfs", "beegfs", "afs", "ceph", "fuse.sshfs"}

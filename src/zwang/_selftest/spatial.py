@@ -20,8 +20,8 @@ from zwang.errors import ZwangError
 
 Array = npt.NDArray[np.float64]
 
-STARTS = 4
-STEPS = 400
+STARTS = 4  # random starts of the brute force
+STEPS = 400  # of the brute force's projection
 LAWS = 1e-6
 """Relative error of the laws at a listed solution."""
 SETTLED = 1e-9

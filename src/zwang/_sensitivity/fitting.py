@@ -29,7 +29,7 @@ from zwang._simulate.options import BUDGET
 from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
-LEVEL = 0.95
+LEVEL = 0.95  # of the intervals that are told
 BLIND = 1e-9
 """Singular values of the scaled Jacobian up to this part of the largest leave a direction undetermined."""
 FLAT = 1e-6

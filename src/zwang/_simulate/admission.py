@@ -28,7 +28,7 @@ ZERO_AT_EVENT = 1e-10
 """The same at an event."""
 LIFTED = 1e-7
 """Values and rates above this, relative to the size of the terms, have jumped."""
-EXACT = 1e-14
+EXACT = 1e-14  # relative: below it a state is on its constraints as well as doubles can say
 NEARLY = 1e-5
 """Singular values of unit rows below which they count as dependent where a state is moved by less than a tolerance:
 constraints that touch leave the square root of it."""

@@ -62,7 +62,7 @@ CONVERGED = 1e-3
 CURE = "Time stepping goes on from here: use method='auto', which steps over such a stretch, or method='timestepping'"
 FINE = 1e-6
 """Error of a stretch, relative to the sizes, with which halving its step ends."""
-HALVINGS = 8
+HALVINGS = 8  # of the step of time stepping on a bridge
 MOST = 400
 """Stretches of one motion."""
 

@@ -36,7 +36,7 @@ from zwang._simulate.ties import settle_ties
 from zwang._simulate.watch import spatial_stress
 from zwang.errors import DeclarationError
 
-ENUMERATED = 12
+ENUMERATED = 12  # contacts up to which every combination is looked at
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
 STILL = 1e-9

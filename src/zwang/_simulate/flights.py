@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-HISTORY = 4
+HISTORY = 4  # flights whose lengths say whether they shrink geometrically
 STEADY = 0.05
 """How much the factor may change from one flight to the next."""
 SLOWEST = 0.9999

@@ -21,7 +21,7 @@ from zwang._kernels.stretch import IRREGULAR, NOT_FINITE, PAUSED, STEP_TOO_SMALL
 from zwang._simulate.ground import Ground
 
 Array = NDArray[np.float64]
-GOLDEN = (3.0 - 5.0**0.5) / 2.0
+GOLDEN = (3.0 - 5.0**0.5) / 2.0  # the golden section
 MOST = 64
 """Steps of golden section after which the bottom is found."""
 LOW = 1.0

@@ -26,7 +26,7 @@ from zwang._numerics.motion.dense import basis, fitted
 Array = NDArray[np.float64]
 Equations = Callable[[float, Array, Array], tuple[Array, Array]]
 NODES = (1.0 - np.cos(np.pi * np.arange(8) / 7.0)) / 2.0
-SUBSTEPS = 64
+SUBSTEPS = 64  # of a step beside a singular point
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,12 +43,12 @@ NUDGE = 1e-3
 """Part of the way over which the rows are looked at in which their derivative is taken."""
 STEP = 0.1
 """Part of the size of the coordinates over which the rows are looked at where a motion starts."""
-HALVINGS = 16
+HALVINGS = 16  # of a span in search of a change of sheet
 WIDE = 4.0
 """Half the length of the first arc that is tried, in steps of the motion before it."""
 LEAVING = 0.1
 """The same at a start, in units of the time in which the velocity changes the coordinates by their size."""
-SAMPLES = 97
+SAMPLES = 97  # of a span: a change between two of them is found by halving
 MANY_SHEETS = "second derivatives don't tell one sheet in the direction of arrival from others."
 
 

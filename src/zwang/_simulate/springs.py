@@ -60,12 +60,12 @@ NUDGE = 0.1
 """How far from the force of a solution a spring starts, as a part of it."""
 FAINT = 1e-3
 """The force with which a spring begins that has none, as a part of the smallest of a solution: it must touch."""
-TOLERANCE = 1e-11
+TOLERANCE = 1e-11  # sharper than that of motions
 BRANCH_TURNS = tuple(float(value) for value in 10.0 ** np.arange(2.0, 4.01, 0.5))
 """Frequencies of the springs that are tried, in units of one over the time of approach."""
 PATIENCE = 20.0
 """Times of approach after which a realized motion that has not left is given up."""
-CHUNK = 4000
+CHUNK = 4000  # steps between two looks at interrupts
 VANISHES = -0.1
 """Exponent of N below which the energy of the fast oscillation tends to nothing."""
 STOPPING = Policies(none_of_them, stop_there, stop_there, stop_at)

@@ -36,14 +36,14 @@ KICK = 1e-11
 """Part of the largest speed so far that a slip which starts is given, so that its first row has a direction."""
 FIRST = 0.1
 """Length of the first step that is tried, in times on which the motion changes little."""
-HALVINGS = 40
+HALVINGS = 40  # of a first step
 MOST = 16
 """Steps by collocation after which the usual ones take over in any case."""
 MILD = 5.0
 """Rate at which the slip turns times the length of a step up to which explicit steps do."""
 NEAR = 1e-5
 """Part of a slip by which it is changed to take derivatives."""
-GUESSES = 6
+GUESSES = 6  # of the velocities at the stages, each from the last
 
 
 def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transition:

@@ -36,7 +36,7 @@ FEW = 200
 """The same where slips in planes are looked at for coming to rest."""
 STRICTER = 0.02
 """What a step may err, as a part of what the motion may: errors of many steps add up, and order 8 makes this cheap."""
-SHARPEST = 1e-15
+SHARPEST = 1e-15  # a double's precision, some roundings apart
 SLOW = 1e-7
 """Part of the largest speed so far from which a slip is brought to rest in one step."""
 ALONG, SLOWEST = 0.999, 1e-10

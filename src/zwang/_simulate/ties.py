@@ -25,12 +25,12 @@ from zwang._simulate.moment import Moment, acts, terms_at
 Array = NDArray[np.float64]
 TIE = 1e-8
 """Forces and accelerations below this, relative to their terms, count as zero."""
-NOISE = 1e-11
+NOISE = 1e-11  # relative to the force or acceleration of the applied forces
 LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """How far to look, in parts of the time on which the motion changes little."""
 PARTING = 1e-3
 """How far to look for supports that move apart, in the same parts."""
-MOST = 64
+MOST = 64  # combinations of tied contacts that are looked at
 RESTING = (Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 
 

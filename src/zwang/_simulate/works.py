@@ -31,7 +31,7 @@ from zwang._simulate.ground import Ground
 from zwang._simulate.modes import mode_of_piece, solve_mode
 
 Array = NDArray[np.float64]
-POINTS = 6
+POINTS = 6  # points of Gauss: exact to degree eleven
 FEW = 32
 """States whose sparse matrices are in memory at once."""
 CHUNK = 4000

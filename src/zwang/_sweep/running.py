@@ -17,7 +17,7 @@ from zwang.errors import DeclarationError
 Task = tuple[Question, int, Mapping[str, Any]]
 WINDOW = 64
 """Blocks that wait at an executor whose workers can't be counted."""
-PROBE_SECONDS = 120.0
+PROBE_SECONDS = 120.0  # a cluster's first worker may have to be started
 
 
 def answers(question: Question, axes: SweepAxes, ranges: Iterable[tuple[int, int]], workers: Any) -> Iterator[Answer]:

@@ -19,9 +19,9 @@ from zwang._trace.sampling import TURN, Solver
 from zwang._trace.searching import SingularPoints
 
 Array = NDArray[np.float64]
-MOST_PIECES = 2000
-LONGEST = 0.8
-DIP = 0.35
+MOST_PIECES = 2000  # of an arc; a closed curve has some hundred
+LONGEST = 0.8  # of a step, in scaled coordinates: radians, or parts of the box
+DIP = 0.35  # of the usual size of a singular value: a place to look at
 
 
 @dataclass(eq=False)

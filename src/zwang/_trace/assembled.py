@@ -15,7 +15,7 @@ from zwang._trace.folds import FoldedSurface
 from zwang._trace.verb import SEARCHES, trace
 from zwang.errors import DeclarationError, nearest
 
-CLOSE = 1e-6
+CLOSE = 1e-6  # scaled: such starts lie near the inputs asked for
 
 
 def assemblies(space: Any, onto: Any, values: Any, search: str) -> list[Assembly]:

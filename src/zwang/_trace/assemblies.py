@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from zwang._trace.sampling import Solver
 
 Array = NDArray[np.float64]
-STEP = 1e-2
-ON = 1e-8
+STEP = 1e-2  # scaled: a step along the tangent
+ON = 1e-8  # residual of a configuration, scaled
 
 
 def can_move(solver: Solver, x: Array) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from zwang._trace.formulas import ExactEquations, Formulas, numeric
 
 Array = NDArray[np.float64]
 ROUNDS, MORE = 80, 240
-CONVERGED = 1e-11
+CONVERGED = 1e-11  # residual of the extended equations, scaled
 
 
 class Extended:

@@ -31,8 +31,8 @@ from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
 SAME_VALUE, SAME_POINT, SAME_PLACE = 1e-7, 1e-4, 1e-6
-GRID = 81
-STEP = 0.02
+GRID = 81  # values of a parameter between which changes are looked for
+STEP = 0.02  # part of the range by which both sides of a critical value are looked at
 
 
 @tiered("critical", main="singular_many", seconds=15)

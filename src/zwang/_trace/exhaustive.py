@@ -28,10 +28,10 @@ from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, num
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
-MOST_BOXES = 200_000
+MOST_BOXES = 200_000  # some minutes
 SMALL, LARGE = 0.01, 0.1
-ROUNDS = 4
-HEAP = 1e-4
+ROUNDS = 4  # of looking for points that proofs left over
+HEAP = 1e-4  # scaled: boxes this close are one heap around one point
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from zwang._trace.exhaustive_balls import Enclosure, corners
 
 Array = NDArray[np.float64]
-REGULAR = 1e-10
-CONTRACTS = 0.95
+REGULAR = 1e-10  # below it the inverse of a Jacobian says nothing
+CONTRACTS = 0.95  # of an interval Newton step: closer to one it doesn't pay
 WIDEN_ALONG, WIDEN_ACROSS = 0.06, 0.15
-GAIN = 0.7
-TIGHT = 1e-3
+GAIN = 0.7  # of the volume: beyond it a box is cut in two
+TIGHT = 1e-3  # relative width at which a contraction has settled
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from zwang._trace.exhaustive_search import TURN, BoxSearch
 from zwang._trace.formulas import ExactEquations, Formulas, numeric
 
 Array = NDArray[np.float64]
-NEAR = 1e-7
-FINEST = 1e-7
-SAME = 1e-5
+NEAR = 1e-7  # scaled: a found place that may be that of a box
+FINEST = 1e-7  # of a box's side: cut no further
+SAME = 1e-5  # scaled: places of one solution
 
 
 def position(state: Mapping[str, float], equations: ExactEquations) -> Array:

@@ -19,9 +19,9 @@ from zwang._trace.exhaustive_boxes import BoxPiece, Prover
 
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
-SEAM = 1e-14
-SMALLEST = 1e-9
-MOST_OPEN = 64
+SEAM = 1e-14  # rounding at the seam of an angle
+SMALLEST = 1e-9  # of the region's side: a box that small holds something singular
+MOST_OPEN = 64  # boxes; a search that leaves more has no proof
 
 
 @dataclass(frozen=True, eq=False)

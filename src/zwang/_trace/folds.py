@@ -24,7 +24,7 @@ FLAT = 1e-7
 """A curve whose image is smaller than this part of that of the surface is collapsed."""
 LOOKS = 33
 """Places along an edge close to a crossing at which the determinant is looked at."""
-SAME = 1e-7
+SAME = 1e-7  # scaled: places of one point
 
 
 class FoldedSurface:

@@ -24,7 +24,7 @@ from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
-NEWTON = 30
+NEWTON = 30  # steps; linear where a projection is folded
 KINKS = 200
 """Starts from which lengths that are zero are looked for."""
 

@@ -21,9 +21,9 @@ from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
 from zwang._trace.searching import SingularPoints
 
 Array = NDArray[np.float64]
-ROUNDS = 8
-SAME = 1e-6
-DOUBLE = 1e-4
+ROUNDS = 8  # of starts from what was found
+SAME = 1e-6  # scaled: places of one point
+DOUBLE = 1e-4  # scaled: where a singular point may be two
 
 
 class SampledSearch:

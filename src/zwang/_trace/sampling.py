@@ -20,9 +20,9 @@ from zwang._trace.equations import SpaceEquations, SpacePlace, SparseFunction
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
-RANK = 1e-6
-ON = 1e-10
-FAR = 3.0
+RANK = 1e-6  # relative: singular values that count as zero at a point of a sample
+ON = 1e-10  # residual of a point on the curve, scaled
+FAR = 3.0  # times the region, where coordinates are unbounded
 TURN = 2 * np.pi
 
 

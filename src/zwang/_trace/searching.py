@@ -12,10 +12,10 @@ from zwang._trace.local_structure import LocalStructure
 from zwang._trace.sampling import Region, Solver
 
 Array = NDArray[np.float64]
-HOPEFUL = 1e-6
-SPREAD = 0.03
-NEARLY = 5e-3
-MOST = 40
+HOPEFUL = 1e-6  # residual, scaled, from which a polish may still arrive
+SPREAD = 0.03  # scaled: places that are tried once
+NEARLY = 5e-3  # residual, scaled, of a place that touches without meeting
+MOST = 40  # such places that are tried
 ANALYSIS = 20
 """Points that the analysis of a singular one counts for in a budget."""
 

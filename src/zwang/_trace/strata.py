@@ -27,9 +27,9 @@ from zwang._trace.sampling import RANK
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
-ZERO = 1e-7
-NEAR = 1e-3
-MOST_SAMPLES = 200
+ZERO = 1e-7  # relative: eigenvalues that count as zero
+NEAR = 1e-3  # scaled: how far around a stratum samples are drawn
+MOST_SAMPLES = 200  # of a stratum
 
 
 def with_strata(search: SampledSearch, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:

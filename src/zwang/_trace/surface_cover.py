@@ -22,10 +22,10 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FINEST = 1e-3
 """The shortest edge, as a part of the longest: where a shorter one is needed, a singular point is looked for."""
-REPAIRS = 8
+REPAIRS = 8  # rounds in which loose edges are closed
 MIXED = 5.0
 """Lengths up to this factor from one are alike to angles."""
-BUCKETS = 2**17
+BUCKETS = 2**17  # of the hash of places: more than vertices at most resolutions
 PER_POINT = 40
 """Bytes of a point beside its coordinates and tangents."""
 TRIANGLES = 500

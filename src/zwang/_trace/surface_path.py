@@ -17,7 +17,7 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 FINE = 8
 """Points of a path for each edge of the mesh along it."""
-ROUNDS = 200
+ROUNDS = 200  # of averaging, at most
 
 
 def path(space: Any, start: Any, end: Any, avoid: Any) -> SurfacePath:

@@ -28,8 +28,8 @@ from zwang._trace.surface import with_surface
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
-WIDENINGS = 3
-TIMES = 10.0
+WIDENINGS = 3  # of the region, where arcs leave it
+TIMES = 10.0  # wider each time
 SEARCHES = ("sampled", "exhaustive")
 BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
 

@@ -29,7 +29,7 @@ from zwang.errors import DeclarationError
 
 MODEL = click.argument("model", metavar="MODEL")
 JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
-SHOWN = 8
+SHOWN = 8  # coordinates whose equations still fit a terminal
 
 
 @click.command(cls=Assignments)

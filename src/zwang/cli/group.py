@@ -12,7 +12,7 @@ import click
 
 import zwang
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),

@@ -35,7 +35,7 @@ Examples:
   zwang limit model.toml --constraint guide --until 2 --strengths 1e3,1e5,1e7 --weight "1 + x**2" --plot orders.png
   zwang limit circle_particle --constraint circle --until 1 --recommend 1e-4
 """
-PERMILLE = 1000
+PERMILLE = 1000  # steps of a progress bar
 
 
 @click.command("limit", cls=Assignments, epilog=EXAMPLES)

@@ -36,7 +36,7 @@ Examples:
   zwang simulate ellipse_pendulum --until 10 --at-singular straight --film pendulum.html
   zwang simulate model.toml --until 10 --out motion.nc --plot motion.png --show energy
 """
-PERMILLE = 1000
+PERMILLE = 1000  # steps of a progress bar
 
 
 @click.command("simulate", cls=Assignments, epilog=EXAMPLES)

@@ -20,8 +20,8 @@ from rich.text import Text
 from zwang.cli.signals import exit_code, stoppable
 from zwang.errors import StateError, ZwangError, printable
 
-NO_ANSWER = 1
-WRONG_USAGE = 2
+NO_ANSWER = 1  # exit status
+WRONG_USAGE = 2  # exit status
 
 
 def tell(text: str, *, err: bool = False) -> None:

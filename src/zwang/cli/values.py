@@ -16,7 +16,7 @@ from zwang._results.signals import Table
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
-MOST_STATES = 4_000_000
+MOST_STATES = 4_000_000  # a gigabyte of answers
 
 
 class Assignments(click.Command):

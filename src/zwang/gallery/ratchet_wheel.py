@@ -17,7 +17,7 @@ from zwang._declare.symbols import coordinates, parameters, t
 from zwang._declare.system import System
 from zwang.gallery.entry import Entry, Fact, at_rest
 
-TEETH = 14
+TEETH = 14  # as in the drawing
 SOURCE = "one-sided velocity constraint, closed form"
 
 

@@ -25,7 +25,7 @@ from zwang.lab.wire import LENGTH, MOST, pack
 
 GRACE = 0.3
 """Seconds that a computation has to stop before its process is killed."""
-LONG_WORKERS = 2
+LONG_WORKERS = 2  # worker processes for what takes seconds
 URGENT = {"motion": 0, "space": 1, "singular": 1, "map": 2, "realize": 2, "take": 1, "critical": 4, "claim": 3}
 """Kinds of the long lane, the most urgent first."""
 

@@ -23,8 +23,8 @@ TOLERANCE = 1e-9
 """A gap, or a rate of it, that counts as closed: that of `zwang.reactions`."""
 RATE_TOLERANCE = 1e-6
 """A rate of a gap that counts as zero: dense output and typed numbers are no better [m/s]."""
-STEPS = 25
-MOST_HANDLES = 12
+STEPS = 25  # of a drag: a step of Newton's method each
+MOST_HANDLES = 12  # beyond it a mechanism is all handles
 MOST_POINTS = 60
 """Points that are asked whether a force acts there."""
 

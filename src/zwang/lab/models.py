@@ -19,7 +19,7 @@ from zwang._report.mathml import declaration
 from zwang._report.mathml import math as element
 from zwang.lab.mechanism import Mechanism
 
-KEPT = 12
+KEPT = 12  # compiled models in memory
 OUTLINE = 160
 """Places of a guide that are sent."""
 CATEGORIES = {

@@ -30,7 +30,7 @@ MOST_SECONDS = 10.0
 """Seconds that one request may take."""
 MOST_ROWS = 20_000
 """Rows of a motion that are sent."""
-MOST_SEQ = 2**32 - 1
+MOST_SEQ = 2**32 - 1  # of a 32-bit number in the header of a frame
 MAGIC = b"ZWF1"
 
 Check = Callable[[Any], bool]

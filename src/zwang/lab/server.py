@@ -25,10 +25,10 @@ from zwang.lab.lanes import Crew, Job
 from zwang.lab.protocol import MOST_FRAME, Refused, read_request, seq_of
 from zwang.lab.safety import HEADERS, Gate, without_token
 
-MOST_SOCKETS = 64
+MOST_SOCKETS = 64  # of one person; more are a mistake or an attack
 MOST_UNREAD = 16_000_000
 """Bytes that wait for a page which doesn't read."""
-TRY_LATER = 1013
+TRY_LATER = 1013  # code of the WebSocket protocol: try again later
 FIRST = "painleve_rod"
 """The system of the first view."""
 

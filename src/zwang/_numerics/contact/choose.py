@@ -31,14 +31,14 @@ from zwang._numerics.linear.quasidefinite import FillError
 Floats = NDArray[np.float64]
 
 _FIRST_SWEEPS = 60  # without a plan: loose collections are done by then, stacks won't be for long
-_MOST_SWEEPS = 3000
+_MOST_SWEEPS = 3000  # of the linearly convergent sweeps; where they don't arrive the cone program does
 _STICK_STEPS = 100  # of conjugate gradients: towers of a hundred blocks
 _LARGE = 200  # contacts from which Newton's method on all of them costs more than many sweeps
 _NEWTON_SIZE = 3000  # unknown forces up to which it is tried all the same
 _POLISHED = 90  # unknown forces beyond which interior points come before Newton's method
 _FINISHED_SIZE = 60  # and up to which it ends every solve
 _PIVOTING_CONTACTS = 300  # a dense tableau of four pairs a contact
-_CONE_SIZE = 2000
+_CONE_SIZE = 2000  # rows; beyond it a dense cone program takes longer than sweeps
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,11 @@ from zwang._numerics.jit import njit
 
 IntMatrix = Ints
 
-MOST_CANDIDATES = 24
+MOST_CANDIDATES = 24  # combinations that hold at one state; more are left to the exact enumeration
 SAME_MOTION, SAME_FORCES = 1e-9, 1e-7
 OPEN_MODE, CLOSED_MODE, STICK_MODE = int(Mode.OPEN), int(Mode.CLOSED), int(Mode.STICK)
 PLUS_MODE, MINUS_MODE = int(Mode.SLIP_PLUS), int(Mode.SLIP_MINUS)
-NO_MODE = -1
+NO_MODE = -1  # of what takes no part
 
 
 class Candidates(NamedTuple):

@@ -25,7 +25,7 @@ SIDE, NORMAL, SLIP, LAW = range(4)  # columns of the table of constraints; SLIP 
 
 INADMISSIBLE, DOUBTFUL = -2, -1
 OPEN, CLOSING = int(Standing.OPEN), int(Standing.CLOSING)
-VANISHING_ROW = 1e-7
+VANISHING_ROW = 1e-7  # relative to unit rows; such a state lies at a singular point for all that doubles tell
 
 
 class CountedTerms(NamedTuple):

@@ -37,10 +37,10 @@ from zwang._numerics.jit import njit
 
 __all__ = ["DOUBTFUL", "INADMISSIBLE", "NO_MODE", "CountedSolutions", "CountedTerms", "count_solutions"]
 
-SINGULAR_PIVOT = 1e-11
+SINGULAR_PIVOT = 1e-11  # relative: below it elimination has lost the pivot to rounding
 UNSOLVED = -3
 """A combination of modes whose equations could not be solved."""
-SAME_TANGENT = 1e-12
+SAME_TANGENT = 1e-12  # relative: rows that are equal but for rounding
 
 
 @njit(forceinline=True, _nrt=False)

@@ -22,8 +22,8 @@ Ints = npt.NDArray[np.int64]
 
 FIRST = 256
 """Nodes before the first return to Python."""
-MOST_LEAVES = 20_000
-MOST_DOUBTS = 500
+MOST_LEAVES = 20_000  # found at one problem before memory is asked for again
+MOST_DOUBTS = 500  # combinations in doubt that are kept for exact arithmetic
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ Indices = NDArray[np.uint32]
 # Columns of the table of contacts: first row, and shape of the cone (-1 where there is no unknown).
 FIRST, SHAPE = range(2)
 
-_LAG = 0.01
-_TINY_PIVOT = 1e-14
+_LAG = 0.01  # how much of the lag behind the central path the next target takes
+_TINY_PIVOT = 1e-14  # relative; below it a pivot is replaced by one of the right sign
 
 
 class ConeSystem(NamedTuple):

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LARGEST_CLUSTER = 150  # rows
-_STARTS = 6
+_STARTS = 6  # starting points of one contact's own problem
 _SWEEPS, _EPOCH = 60, 25
 
 

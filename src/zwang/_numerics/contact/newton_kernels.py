@@ -21,7 +21,7 @@ from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.jit import njit
 from zwang._numerics.linear.dense import lu, lu_solve
 
-RIDGE = 1e-9
+RIDGE = 1e-9  # keeps the matrix regular where forces are redundant
 
 
 @njit

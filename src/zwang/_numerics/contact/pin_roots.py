@@ -25,7 +25,7 @@ MOST = 60_000
 """Simplices that are looked at before the rest is called undecided."""
 FINEST = 1e-9
 """Simplices below this diameter are undecided at once: a double root, or one at infinity."""
-NEWTON = 30
+NEWTON = 30  # of Newton's method on the angle of a resultant
 
 
 @dataclass(frozen=True, eq=False)

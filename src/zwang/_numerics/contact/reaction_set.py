@@ -24,7 +24,7 @@ GAP = 1e-8
 """How far an attained value and its bound may be apart, relative to the largest force."""
 SLACK = 1e-11
 """Room for the rounding of the given reactions, relative to the largest."""
-INSIDE = 1e-7
+INSIDE = 1e-7  # part of the largest force by which a set has an interior
 FLAT = 2e-4
 """Extent, relative to the largest force, that counts as none in a set without interior: slack opens its cones."""
 LEAST_AXIS = 1e-9

@@ -43,7 +43,7 @@ Indices = NDArray[np.uint32]
 
 # Columns of the table of contacts, after those of `prepare_contact`.
 MU, FIXED, ALPHA, BLOCK = 8, 9, 10, 11
-TABLE_WIDTH = 20
+TABLE_WIDTH = 20  # numbers that the table keeps for each contact
 
 # Sweeps before mixing starts. The first ones sort out which contacts are open; a handful of contacts is often done by
 # then, and mixing would cost more than it saves.

@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.uint32]
 Sweeper = Callable[[Floats | None, float, int], tuple[Floats, int, int, float]]
 
-MEMORY = 10
+MEMORY = 10  # of Anderson's acceleration: differences that are kept
 _DENSE_ROWS = 90  # up to here a dense row of W costs less than the scattered coordinates of two bodies
 
 

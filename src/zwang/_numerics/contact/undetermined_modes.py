@@ -30,7 +30,7 @@ LOST, KEPT = 1e-11, 1e-7
 CONSISTENT, INCONSISTENT = 1e-10, 1e-7
 STILL = 1e-8
 """How much of its forces a self-stress may leave to move the body, as rounding."""
-DEPTH = 1e-9
+DEPTH = 1e-9  # of the largest force: rounding of a small linear program
 
 
 class SelfStress(NamedTuple):

@@ -16,9 +16,9 @@ import numpy as np
 from zwang._numerics.curves.rows import ScaledSet, Slate, load, rotate_rows, row_sizes, shortest_step
 from zwang._numerics.jit import njit
 
-DEGREE = 20
+DEGREE = 20  # of a chart's polynomials; their last coefficients tell whether a piece is short enough
 ARRIVED, CLOSED, LEFT, TOUCHED, STUCK, FULL = 1, 2, 3, 4, 5, 6
-SMALLEST = 1e-7
+SMALLEST = 1e-7  # shortest step, in scaled coordinates: below it a singular point is near
 VECTOR, MATRIX, CUBE = "float64[::1]", "float64[:, ::1]", "float64[:, :, ::1]"
 
 NODES = (1.0 - np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)) / 2.0

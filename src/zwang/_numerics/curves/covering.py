@@ -9,7 +9,7 @@ import numpy as np
 
 from zwang._numerics.jit import njit
 
-SAME = 1e-7
+SAME = 1e-7  # points of an arc that come as near as this are one
 
 
 @njit

@@ -26,7 +26,7 @@ from zwang._numerics.curves.charts import (
 from zwang._numerics.curves.rows import ScaledSet, Slate, load
 from zwang._numerics.jit import EVAL_TYPE, njit
 
-EXACT = 4e-14
+EXACT = 4e-14  # rounding of a residual, relative to the size of its terms
 BLURRED = 1e-2
 """Least singular value of the rows below which points of the curve are known less well: to rounding over it."""
 

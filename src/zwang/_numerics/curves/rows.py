@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from zwang._numerics.jit import njit
 from zwang._numerics.linear.dense import backward, cholesky, forward
 
-SWEEPS = 40
+SWEEPS = 40  # of Jacobi's rotations, which converge quadratically
 TURNED = 1e-30
 """Rows are orthogonal where the square of their product is below this part of that of their lengths: rounding."""
 

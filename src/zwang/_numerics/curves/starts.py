@@ -10,7 +10,7 @@ import numpy as np
 from zwang._numerics.curves.rows import ScaledSet, Slate, damped_step, load, rotate_rows, row_sizes
 from zwang._numerics.jit import EVAL_TYPE, njit
 
-LONGEST = 0.5
+LONGEST = 0.5  # of a step of Newton's method, in scaled coordinates: radians, or parts of the box
 VECTOR, MATRIX = "float64[::1]", "float64[:, ::1]"
 
 

@@ -30,7 +30,7 @@ from zwang._numerics.impacts.slip_path import turn
 
 Array = NDArray[np.float64]
 
-MOST_PHASES = 1000
+MOST_PHASES = 1000  # a change of slip each; an impact that goes on longer does not end
 TOUCH = 1e-13
 """Rates of other rows up to this, relative to the speed that the impact makes, are zero."""
 

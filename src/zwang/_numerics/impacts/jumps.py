@@ -29,13 +29,13 @@ from zwang._numerics.contact.variants import special_contacts, variants
 
 Array = NDArray[np.float64]
 
-TOL = 1e-9
+TOL = 1e-9  # relative to the largest impulse
 ENUMERATED = 24
 """Contacts up to which modes are enumerated; the search prunes, but not without limit."""
-BUDGET = 200_000
+BUDGET = 200_000  # nodes of the search tree; single impacts need some hundreds
 MANY_STARTS = 60
 """Unknown impulses up to which solvers start from many places."""
-STARTS = 40
+STARTS = 40  # random starts where the search is too large
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from zwang._numerics.impacts.problem import CONTACT, ImpactOutcome, ImpactProble
 
 Array = NDArray[np.float64]
 
-MOST_ORDERS = 1000
-MOST_IMPACTS = 1000
+MOST_ORDERS = 1000  # beyond it outcomes are too many to be looked at one by one
+MOST_IMPACTS = 1000  # of one order; an order that needs more goes on for ever, or as good
 SETTLED = 1e-12
 """Rates above minus this, relative to the speed before all impacts, don't approach any more."""
 SAME = 1e-10

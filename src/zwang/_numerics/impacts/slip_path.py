@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 DIGITS = 36.0
 """Decay of log rho after which the slip is at rest."""
 RTOL, ATOL = 1e-12, 1e-14
-MOST_STEPS = 20_000
+MOST_STEPS = 20_000  # of the path of slip in an impact; some hundred are usual
 
 
 @dataclass(frozen=True, eq=False)

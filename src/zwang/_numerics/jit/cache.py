@@ -33,12 +33,12 @@ MAGIC = b"zwang kernel 1\n"
 LIMIT = "1G"
 """Of the size of all kernels together, unless ZWANG_CACHE_SIZE says otherwise."""
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-DAY = 86_400.0
+DAY = 86_400.0  # seconds; what is older was left by a process that died
 ROUND = 200
 """Kernels that a process writes between two looks at the size of the folder."""
 
 _WARNED = threading.Event()
-_WRITTEN = 0
+_WRITTEN = 0  # files written by this process
 
 
 class KernelWarning(UserWarning):

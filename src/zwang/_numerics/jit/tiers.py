@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 PLAIN, COMPILED = "plain", "compiled"
 TIERS = (COMPILED, PLAIN)
-UNLIMITED = 1 << 62
+UNLIMITED = 1 << 62  # more than is ever counted
 
 
 class TooLong(BaseException):

@@ -19,12 +19,12 @@ from zwang._numerics.jit import njit
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-NONNEGATIVE = 0
-FREE = 1
-GONE = 1_000_000
+NONNEGATIVE = 0  # kind of a variable: never below zero
+FREE = 1  # kind of a variable: of any sign
+GONE = 1_000_000  # larger than any row
 PATIENCE = 60
 """Pivots by size before Bland's rule, which can't cycle, takes over."""
-LIMIT = 2_000
+LIMIT = 2_000  # pivots; Bland's rule ends long before, unless rounding keeps it going
 MARGIN = 4
 """Place in `note` of the least margin: how far the decisions so far were from being others, in the scaled problem."""
 GROWTH = 5

@@ -15,7 +15,7 @@ from zwang._numerics.jit import njit
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MOST_ROWS = 62
+MOST_ROWS = 62  # bits of a set of rows in one integer, sign and one spare apart
 
 
 @njit

@@ -16,7 +16,7 @@ RANK = 1e-11
 """Singular values below this part of the largest count as zero."""
 FACE = 1e-11
 """An inequality is an equality at a generator up to this number (rows and rays of unit length)."""
-MOST_RAYS = 4_000
+MOST_RAYS = 4_000  # of a cone; beyond it its vertices are not listed
 
 
 @dataclass(frozen=True, eq=False)

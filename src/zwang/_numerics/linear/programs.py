@@ -26,8 +26,8 @@ from zwang._numerics.linear.dictionary import (
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SMALL = 400
-TOL = 1e-9
+SMALL = 400  # rows up to which a dictionary is faster than starting HiGHS
+TOL = 1e-9  # relative to rows scaled to one
 
 
 @njit(_nrt=False)

@@ -24,7 +24,7 @@ ALONG = 1e-9
 """A one-sided row is decided by the equalities where less than this part of its length is left beside them."""
 COMPATIBLE = 1e-12
 """Inequalities contradict each other where nonnegative combinations of them come this near to 0 >= 1."""
-REFINEMENTS = 300
+REFINEMENTS = 300  # steps towards the least change; linear convergence where constraints are curved
 SHORTEST = 1e-3
 """Steps and shares of a step with which the least change is sought; where none is shorter, it is found."""
 SETTLED = 1e-13

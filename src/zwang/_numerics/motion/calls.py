@@ -18,11 +18,11 @@ from zwang._numerics.jit import call_kernel, njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-BLOCK = 8
+BLOCK = 8  # doubles of a cache line
 
 # Places in `room`, in rows; a state takes one row, positions first, then velocities, then zeros up to its end.
 Y, Y1, Z, S, K, D = 0, 1, 2, 3, 4, 20
-ROOM = 27
+ROOM = 27  # rows: sixteen stages from K on, seven coefficients from D on
 
 
 class ModelCode(NamedTuple):

@@ -14,11 +14,11 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-COUNT = 16
+COUNT = 16  # points of an interval: degree fifteen, which a step of order eight doesn't exceed
 NODES = -np.cos((2.0 * np.arange(COUNT) + 1.0) * np.pi / (2.0 * COUNT))
 """On (-1, 1), in the order of time, even in number: none is 0."""
 _FIT = np.linalg.inv(chebyshev.chebvander(NODES, COUNT - 1))
-ROUNDS = 80
+ROUNDS = 80  # of Picard's iteration, which contracts on a short interval
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 Accelerations = Callable[[Array, Array, Array], Array]
 """(t (k,), q (k, n), v (k, n)) -> accelerations (k, n)."""
 
-STAGES = 7
-ITERATIONS = 12
+STAGES = 7  # of Radau's method: order thirteen
+ITERATIONS = 12  # of the simplified Newton method; contraction halves the error at least
 SMALL = 1e-14
 """Newton's method has converged where its correction is below this, relative to the velocities' changes."""
 

@@ -47,9 +47,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 POINTS = (0.0, 0.08488805186071652, 0.2655756032646429, 0.5, 0.7344243967353571, 0.9151119481392835, 1.0)
-SAMPLES = 7
-ROOT = 1e-16
-NEVER = 2.0
+SAMPLES = 7  # of an interval, by Lobatto's rule, for watched quantities
+ROOT = 1e-16  # relative: to the last bit of a double
+NEVER = 2.0  # a place behind the end of a step, which is 1
 NEAR = 0.3  # a parabola that comes this near to zero, relative to its ends, is followed
 NOTHING = 1e-9  # of the largest value in the step
 TOGETHER = 1e-12

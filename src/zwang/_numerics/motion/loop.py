@@ -51,7 +51,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SAFETY, GROW, SHRINK = 0.9, 6.0, 0.2
-TOO_SMALL = 4e-16
+TOO_SMALL = 4e-16  # relative to the time: two roundings
 Matrix = NDArray[np.float64]
 Cube = NDArray[np.float64]
 

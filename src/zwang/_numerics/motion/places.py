@@ -10,9 +10,9 @@ POSITIONS, ROWS, WATCHES, SURFACES, SIDES, KEEP, ATTEMPTS = range(7)
 # Found: steps taken, steps tried, steps rejected. In between, kept over pauses: why the last one was rejected, whether
 # it was, how often in succession a watched quantity was not resolved, whether the run has begun.
 STEPS, TRIED, REJECTED, CAUSE, HELD_BACK, BLURRED, BEGUN = range(7, 14)
-COUNTS = 14
+COUNTS = 14  # counters of a loop
 
 # In `reals`. Given: until, tolerance. Given and found: next step, largest drift of positions and of velocities. In
 # between: time, length and end of the step at hand, and what to try after it.
 UNTIL, TOL, STEP, DRIFT, DRIFT_RATE, TIME, LENGTH, END, PROPOSED = range(9)
-REALS = 9
+REALS = 9  # of them

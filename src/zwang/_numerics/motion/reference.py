@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Cube = NDArray[np.float64]
 
-DEGREE = 9
+DEGREE = 9  # of a piece of the reference motion, one beyond the order of its steps
 POSITION, VELOCITY, TANGENTIAL, NORMAL, INTEGRAL, FORCE = range(6)
 DISTANCES = ("position", "velocity", "tangential velocity", "normal velocity", "integral", "force")
 

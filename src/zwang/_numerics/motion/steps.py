@@ -35,7 +35,7 @@ CLOSE = 1e-9
 """A correction this small leaves an error of the order of its square."""
 LEAST = 1e-6
 """Of the sizes, that corrections are compared with: where all positions are zero it would be rounding."""
-ROUNDS = 6
+ROUNDS = 6  # of projection onto the constraints; two are usual
 
 
 @njit(_nrt=False, fastmath={"contract"}, forceinline=True)

@@ -59,7 +59,7 @@ from zwang._numerics.motion.run_state import (
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 NONE, REPEAT = -1, -2
-ITERATIONS = 10
+ITERATIONS = 10  # of the simplified Newton method
 LOCATED = 60
 """Steps that are repeated to end on a switching surface."""
 SMALL = 1e-6

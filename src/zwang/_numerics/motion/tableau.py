@@ -10,10 +10,10 @@ F1 = h k1 - F0, F2 = 2 F0 - h (k1 + k13), and F3 to F6 = h times the rows of `DE
 
 from __future__ import annotations
 
-STAGES = 12
-ALL_STAGES = 16
-COEFFICIENTS = 7
-ORDER = 8
+STAGES = 12  # of the method of Dormand and Prince of order eight
+ALL_STAGES = 16  # with those of its dense output
+COEFFICIENTS = 7  # of the polynomial between two steps
+ORDER = 8  # of the method
 # Where each stage is evaluated, as a part of the step.
 C = (
     0.0,

@@ -12,7 +12,7 @@ from zwang._numerics.surfaces.glue import edges_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ROUNDS = 40
+ROUNDS = 40  # of regula falsi on a crossed edge; a few are usual
 Settle = Callable[[Array], Array]
 Measure = Callable[[Array], Array]
 

@@ -30,7 +30,7 @@ DONE, FULL, PAUSED = 0, 1, 2
 COUNT, NEXT, SUSPECTS, LOWEST, HIGHEST = range(5)
 INSIDE, FRINGE, EDGE, FINE = range(4)
 """Standings: on the surface; beyond a bound, but growing; beyond, and not growing; where edges would be too short."""
-LEVELS = 64
+LEVELS = 64  # octaves of edge lengths
 WIDE, FINER = 4.0, 2
 """Cells of the hash are so many edges wide; neighbours are at most so many levels finer."""
 

@@ -18,7 +18,7 @@ from zwang._numerics.linear.dense import cholesky
 
 BEND, TURN = 0.5, 0.6
 """Edges are shorter than this part of the radius of curvature, and of the length in which the rows turn by one."""
-TURNS = 12
+TURNS = 12  # of Newton's method along the normal
 
 
 @njit(_nrt=False)

@@ -14,7 +14,7 @@ from zwang._plot.content_policy import content_policy
 from zwang._plot.film.frames import Film
 from zwang._plot.scene import Solid
 
-MOST_FRAMES = 1200
+MOST_FRAMES = 1200  # more only makes files long
 
 
 def player(film: Film, *, autoplay: bool = False) -> str:

@@ -16,7 +16,7 @@ from zwang.lab.answers.states import settled
 from zwang.lab.models import Opened, model_text
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
-MOST_BYTES = 12_000_000
+MOST_BYTES = 12_000_000  # what a browser still takes at once
 
 
 def answer_take(request: dict[str, Any]) -> Answers:

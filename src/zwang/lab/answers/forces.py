@@ -16,7 +16,7 @@ from zwang.lab.models import Opened, scene_of
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 SHOWN = 40
 """Solutions and rejections that are listed."""
-SECONDS = 8.0
+SECONDS = 8.0  # beyond it a person has gone on
 COUNTED = {"UNIQUE": "1", "UNIQUE_MOTION": "1", "FOUND": "1", "NONE": "0", "INADMISSIBLE": "0", "UNDECIDED": "0"}
 WORDS = ("No motion is possible here", "One motion is possible here", "Two motions are possible here")
 FINER = 5.0

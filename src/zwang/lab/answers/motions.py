@@ -18,14 +18,14 @@ from zwang.lab.protocol import MOST_ROWS
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 Array = NDArray[np.float64]
-SECONDS = 8.0
+SECONDS = 8.0  # beyond it a person has gone on
 RATE = 120
 """Rows for a second that is shown."""
-LEAST_ROWS = 600
+LEAST_ROWS = 600  # of a motion, for smooth curves
 RUNS_OFF = 1e4
 """A force so many times the usual one is not drawn."""
-MOST_EVENTS = 400
-KEPT = 6
+MOST_EVENTS = 400  # beyond it a list is not read
+KEPT = 6  # motions in memory, those last shown
 BETWEEN_STEPS = 1e-7
 """A gap that counts as closed inside a step, far above the error of dense output and far below what is seen [m]."""
 PARADOX = (("impact", "an impact without collision"), ("realize", "what stiff springs in its place do"))

@@ -12,8 +12,8 @@ from zwang.lab.answers.motions import RATE, _between
 from zwang.lab.answers.states import settled
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
-SECONDS = 4.0
-MOST = 4000
+SECONDS = 4.0  # beyond it a person has gone on
+MOST = 4000  # rows of a fast motion
 WAYS = {"stiffness": "Stiffness", "viscosity": "Viscosity"}
 
 

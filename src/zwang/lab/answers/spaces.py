@@ -13,10 +13,10 @@ from zwang.lab.models import Opened, open_model
 from zwang.lab.protocol import MOST_ROWS
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
-SECONDS = 8.0
+SECONDS = 8.0  # beyond it a person has gone on
 ALONG = 400
 """Places on an arc."""
-SAMPLES = 2000
+SAMPLES = 2000  # points of a sampled set
 
 
 def answer_space(request: dict[str, Any]) -> Answers:

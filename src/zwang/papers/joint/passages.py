@@ -25,7 +25,7 @@ TANGENCY = {"r1": 1.5625, "r2": 1.25, "a": -0.5625}
 """Curvature r1/r2^2 = 1 and r1 > 1: the branches touch."""
 START, RATE, END = -0.3, 0.42, 0.3
 """Polar angle of C where the motion starts, its rate, and the angle at which it has passed."""
-TOLERANCE = 1e-10
+TOLERANCE = 1e-10  # of the motions compared
 TAIL = 0.1
 """The last part of a passage, over which the energy across the constraints is averaged."""
 

@@ -15,7 +15,7 @@ from zwang.results import Asymptotics, ReactionsStatus
 
 __all__ = ["GRID", "count_map", "crossing_map", "growth_picture", "perturbed_curves"]
 
-GRID = 120
+GRID = 120  # points a side of a map
 LEVELS = (-0.16, -0.04, 0.04, 0.16)
 
 

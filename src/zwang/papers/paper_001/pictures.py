@@ -21,7 +21,7 @@ __all__ = [
     "string_drawing",
 ]
 
-GRID = 240
+GRID = 240  # points a side of a map
 
 
 def counts_figure(found: ReactionsMap, axes: tuple[Any, Any], labels: tuple[str, str], size: Any = (6.6, 4.0)) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-SWEEPS = 2000
-SETTLED = 1e-10
+SWEEPS = 2000  # of a linearly convergent projection
+SETTLED = 1e-10  # relative: it moves no more
 
 
 def project(R: Any, A: Any, bound: Any, i: int) -> Any:

@@ -18,7 +18,7 @@ from zwang.papers.workshop import Workshop
 from zwang.pictures import new_figure
 
 SIZES = (2, 3, 4, 5, 6)
-SAME = 1e-6
+SAME = 1e-6  # relative: the projection is the reaction
 
 
 def _pile(rng: Any, n: int) -> tuple[Any, Any, Any]:

@@ -15,7 +15,7 @@ from zwang.papers.wording import num, vec
 from zwang.papers.workshop import Workshop
 
 CROSSING: tuple[dict[str, Any], ...] = ({}, SLIM, {"r1": 3.0, "r2": 2.5, "a": -2.0})
-TILT = 0.2
+TILT = 0.2  # rad; any tilt takes away the symmetry
 
 
 def _condition(shop: Workshop, U: Any, **changes: float) -> float:

@@ -15,7 +15,7 @@ from zwang.papers.workshop import Workshop
 from zwang.pictures import new_figure
 from zwang.results import Motion
 
-N = 1.0e4
+N = 1.0e4  # the strength of the example
 
 
 def _elastic(shop: Workshop, strength: float = N, **changes: float) -> Motion:

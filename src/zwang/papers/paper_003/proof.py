@@ -18,7 +18,7 @@ from zwang.results import LimitStudy, Motion
 
 STRENGTHS = (1e4, 1e5, 1e6, 1e7)
 ACROSS, OTHERS = -0.5, -1.0
-THRUST = 2
+THRUST = 2  # of the velocity in the force: it tells + h q' from - h q'
 
 
 def _slope(strengths: Any, values: Any) -> float:

@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 ROOM = 4000
 """ArcBox that may wait."""
-LINES_KEPT = 2000
+LINES_KEPT = 2000  # Farkas vectors that are kept for neighbouring boxes
 PORTION = 500
 """ArcBox until the walk returns to Python."""
 BUDGET = 20_000

@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 DEPENDENT = 1e-10
 """Square of the sine of the angle between a row and those before it, below which it counts as dependent."""
-STEPS = 14
+STEPS = 14  # of Newton's method; quadratic where a root is isolated
 IN, OUT, TIE, UNKNOWN = 1, 0, -1, -2
 """A root is a solution in the box; it is none; that is decided by less than its radius; nothing is proved."""
 

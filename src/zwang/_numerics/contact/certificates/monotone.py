@@ -26,8 +26,8 @@ from zwang._numerics.linear.rank import GRAM
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MOST_PATTERNS = 600_000
-POSITIVE = 1e-11
+MOST_PATTERNS = 600_000  # some seconds of eigenvalues
+POSITIVE = 1e-11  # relative to one: what rounding may make of an eigenvalue zero
 
 # How the friction of a contact enters: fixed sign; both signs; stick or both signs; stick or a constant.
 FIXED, BOTH, REST, BOUNDED = range(4)

@@ -24,7 +24,7 @@ CORNERS = 16
 """Of the polygon round a disc: its corners lie two per cent outside."""
 MOST = 5000
 """Matrices whose eigenvalues are computed; beyond, nothing is claimed."""
-POSITIVE = 1e-11
+POSITIVE = 1e-11  # relative: what rounding may make of an eigenvalue zero
 LARGEST = 40
 """Contacts up to which the matrices are made."""
 

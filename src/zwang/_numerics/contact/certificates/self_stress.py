@@ -22,7 +22,7 @@ from zwang._numerics.linear.rank import GRAM
 
 Array = npt.NDArray[np.float64]
 
-MOST_SIGNS = 64
+MOST_SIGNS = 64  # combinations of signs of two-sided contacts: some 0.1 s
 NONE_BELOW = 1e-7
 """Unbalanced acceleration per unit of force that counts as a proof that there is no self-stress."""
 WORKLESS = 1e-9

@@ -18,8 +18,8 @@ from zwang._numerics.linear.rank import GRAM
 
 Array = npt.NDArray[np.float64]
 
-MOST_CONTACTS = 14
-ROUNDING = 1e-12
+MOST_CONTACTS = 14  # with 2^14 corners of friction
+ROUNDING = 1e-12  # relative to unit rows
 
 
 def orthant_columns(problem: Reduced) -> tuple[Array, Array, npt.NDArray[np.bool_]]:

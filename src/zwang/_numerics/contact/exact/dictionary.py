@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import lcm
 from typing import Any
 
-GONE = 1_000_000
+GONE = 1_000_000  # larger than any number of a variable
 
 
 def integer_row(row: Sequence[Any]) -> list[int]:

@@ -40,13 +40,13 @@ DIAGONAL = 8  # pairs (unknown, place of its pivot)
 MASS_SLOTS, JAC_SLOTS = 10, 14  # where each entry is summed, if there are duplicates; then start and number of sums
 FACTOR = 18  # start and end of what is cleared
 SCALE, TEMPORARY = 20, 21
-HEAD = 22
+HEAD = 22  # places before the pattern
 
 RUN = 6  # entries of a run: kind, w, r, number of supernodes, start of their indices, start of their values
 
 # Places in the head of the workspace.
 RATIO, WORST, NOWHERE = 0, 1, 2
-WORKSPACE_HEAD = 3
+WORKSPACE_HEAD = 3  # places before the numbers
 
 
 @njit

@@ -18,7 +18,7 @@ import numpy as np
 from zwang._numerics.contact.modes import UNILATERAL
 from zwang._numerics.jit import njit
 
-TABLES = 24
+TABLES = 24  # integer arrays of a step
 BLOCK_START, BLOCK_AT, MEMBERS, MASS_SLOTS, ROW_SLOTS, J_START, J_COLUMN = range(7)
 W_START, W_COLUMN, BLOCKS_START, BLOCKS, FIRST, SIZE, KIND = range(7, 14)
 NORMAL, LEVEL, LAW_OF, SOURCE, ACTIVE, LAST, CARRIED, SECTION, LOAD_START, LOADS = range(14, TABLES)
@@ -28,7 +28,7 @@ numbers for each contact among the bounds, the two sides of its section and thos
 own), none where one number says all of every law; the rows whose impulses load the friction of each contact that has
 no normal, compressed, none where there is no such friction."""
 
-WORK = 22
+WORK = 22  # real arrays of a step
 (MASS, INVERSE, JAC, W, B, R, U, X, FREE, NEXT, SCALE, PUSH) = range(12)
 REST, LAW, RESTITUTION, OUT, MIDDLE, GUESS, KEPT, GAP, SHIFT, TURN = range(12, WORK)
 """Mass blocks and their inverses, J, W, b, r, u, room, v without impulses, v+, scales, impulses on coordinates;
