@@ -54,13 +54,16 @@ class Watched:
         self.page.set_default_timeout(SLOW)
         self.troubles: list[str] = []
         self.addresses: list[str] = []
-        self.page.on(
-            "console", lambda message: message.type in ("error", "warning") and self.troubles.append(message.text)
-        )
+        self.page.on("console", self.said)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("request", lambda request: self.addresses.append(request.url))
         self.page.goto(lab.address + query)
         self.page.wait_for_selector("body[data-ready=true]")
+
+    def said(self, message: Any) -> None:
+        # Drivers that draw without a graphics card say when a screenshot makes them wait.
+        if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
+            self.troubles.append(message.text)
 
     def part(self, name: str) -> Any:
         return self.page.locator(f"section[data-part={name}]")
@@ -107,7 +110,7 @@ def test_the_page_has_its_twelve_parts_and_loses_its_token(watched: Watched) -> 
         assert watched.part(name).locator("table").count() >= 1, name
     assert "token" not in page.url
     assert page.evaluate("() => performance.getEntriesByName('zwang-first-view').length") == 1
-    assert page.locator("[data-system]").count() == 44
+    assert page.locator("[data-system]").count() == len(zw.gallery.names())
     assert page.locator("[data-claim][data-verdict]").count() > 200
 
 
@@ -169,6 +172,36 @@ def test_a_point_is_dragged_along_the_configuration_space(browser: Any, lab: Lab
     handle.press("ArrowLeft")
     watched.wait("drawing", before)
     assert watched.view()["state"]["alpha"] != moved
+    watched.end()
+
+
+def test_a_mechanism_in_space_is_solid_and_can_be_turned(browser: Any, lab: Lab) -> None:
+    watched = Watched(browser, lab)
+    watched.wait("motion")
+    assert not any(url.endswith("/three.js") for url in watched.addresses)
+    page = watched.page
+    page.click("[data-system=flyball_governor]")
+    page.wait_for_function("() => document.querySelector('section[data-part=drawing]').dataset.solid === 'true'")
+    assert any(url.endswith("/three.js") for url in watched.addresses)
+    page.wait_for_function("() => zwang.stats().pending === 0")
+    before = page.locator("[data-handle]").first.bounding_box()
+    turn = page.locator("[data-action=turn]")
+    turn.focus()
+    for _ in range(5):
+        turn.press("ArrowRight")
+    assert page.locator("[data-handle]").first.bounding_box() != before
+    turn.press("Enter")
+    assert page.locator("[data-handle]").first.bounding_box() == before
+    handle, start = page.locator("[data-handle]").first, watched.view()["state"]
+    shown = watched.shown("drawing")
+    handle.press("ArrowRight")
+    watched.wait("drawing", shown)
+    assert watched.view()["state"] != start
+    with page.expect_download() as found:
+        page.click("[data-take=png]")
+    assert Path(found.value.path()).stat().st_size > 3000
+    page.click("[data-system=painleve_rod]")
+    assert page.locator("canvas.glass").is_hidden()
     watched.end()
 
 

@@ -67,7 +67,7 @@ def test_a_view_is_a_widget_that_this_process_answers() -> None:
     widget.send = lambda content, buffers=(): sent.append((content, len(buffers)))
     widget._asked(None, {"seq": 4, "kind": "motion", "system": "sleigh", "until": 1.0}, [])
     widget._asked(None, {"seq": 5, "kind": "nonsense"}, [])
-    assert [(head["seq"], head["kind"], count) for head, count in sent] == [(4, "motion", 2), (5, "refused", 0)]
+    assert [(head["seq"], head["kind"], count) for head, count in sent] == [(4, "motion", 3), (5, "refused", 0)]
     assert widget.start == {"system": "sleigh"}
     assert [item["name"] for item in widget.first["systems"]] == ["sleigh"]
     html = widget._repr_mimebundle_()

@@ -9,9 +9,10 @@ import pytest
 
 import zwang as zw
 from zwang.lab import first_view
+from zwang.lab.acting import ForcePlaces
 from zwang.lab.answers import answer
 from zwang.lab.mechanism import Mechanism
-from zwang.lab.models import open_model
+from zwang.lab.models import Opened, model_text, open_model
 
 
 def test_the_first_view_is_what_the_gallery_says() -> None:
@@ -81,10 +82,66 @@ def test_held_quantities_stay_where_a_map_puts_them() -> None:
 
 def test_a_force_is_drawn_where_it_does_the_work_of_the_reaction() -> None:
     entry = zw.gallery.get("painleve_rod")
-    arrows = Mechanism(entry.system).arrows({**entry.state, "t": 0.0}, entry.params)
+    arrows = ForcePlaces(Mechanism(entry.system)).at({**entry.state, "t": 0.0}, entry.params)
     # Gap y - l sin(theta) and slip d/dt (x - l cos(theta)): unit forces up and along the floor, at the tip.
-    assert arrows["tip"]["normal"] == [{"point": "tip", "force": pytest.approx([0.0, 1.0], abs=1e-12)}]
-    assert arrows["tip"]["tangential"] == [{"point": "tip", "force": pytest.approx([1.0, 0.0], abs=1e-12)}]
+    up, along = ([0.0, 1.0], [1.0, 0.0])
+    assert arrows["tip"]["normal"] == [{"point": "tip", "force": pytest.approx(up, abs=1e-12), "component": 0}]
+    assert arrows["tip"]["tangential"] == [{"point": "tip", "force": pytest.approx(along, abs=1e-12), "component": 0}]
+
+
+@pytest.mark.parametrize("name", ["painleve_rod", "four_bar", "flyball_governor", "ladder"])
+def test_forces_of_a_motion_do_the_work_of_its_reactions(name: str) -> None:
+    """Every force that is sent, at the point that is sent with it, is the generalized force of its constraint."""
+    request = {"seq": 1, "kind": "motion", "system": name, "until": 0.3}
+    ((text, frames),) = answer(request)
+    told, opened = json.loads(text), open_model({"system": name})
+    numbers, _, pushed = (np.frombuffer(item, "<f4", offset=20).astype(float) for item in frames)
+    table = numbers.reshape(-1, len(told["columns"]))
+    wide = told["scene"]["dimension"]
+    forces = pushed.reshape(len(table), len(told["arrows"]), wide)
+    mechanism, row = opened.mechanism, len(table) // 2
+    values = {**opened.params, **dict(zip(told["columns"], table[row], strict=True)), "t": table[row, 0]}
+    assert told["arrows"]
+    for number, item in enumerate(told["arrows"]):
+        if item["kind"] != "normal" or not np.isfinite(forces[row, number]).all():
+            continue
+        P = [mechanism.table(mechanism.point_rows(point), values, 1)[0] for point in item["points"]]
+        done = P[0].T @ forces[row, number] - (P[1].T @ forces[row, number] if len(P) > 1 else 0.0)
+        constraint = opened.system.constraints[item["constraint"]]
+        lam = table[row, told["columns"].index(f"reaction of {item['constraint']}")]
+        expected = lam * mechanism.table([mechanism.row_of(constraint)], values, 1)[0, 0]
+        # Four-byte floats: 6e-8 of the numbers, which the row may multiply by a length.
+        assert np.allclose(done, expected, atol=1e-5 * max(1.0, np.abs(expected).max()))
+
+
+def brick() -> str:
+    """The text of a model: a brick in the air."""
+    built = zw.Bodies("brick", gravity=(0, 0, "-g")).body("brick", mass="m", inertia=("J", "J", "J"), at=(0, 0, 1))
+    system = built.shape("form", on="brick", form=zw.shapes.Box("1", "0.5", "0.2")).free("brick").system()
+    values = {"m": 1.0, "J": 1.0, "g": 9.81}
+    opened = Opened("", "", system, values, {})
+    return model_text(opened, values, opened.state)
+
+
+def test_bodies_start_without_a_turn_and_are_drawn_in_space() -> None:
+    text = brick()
+    told = json.loads(next(iter(answer({"seq": 1, "kind": "reactions", "text": text})))[0])
+    assert told["status"] == "done" and told["count"] == "1"
+    assert told["state"]["e0_brick"] == 1.0
+    scene = told["scene"]
+    assert scene["dimension"] == 3 and len(scene["faces"]) == 12  # six sides, two triangles each
+    corners = [scene["places"][k] for face in scene["faces"] for k in face]
+    assert np.ptp(corners, axis=0) == pytest.approx([1, 0.5, 0.2])
+
+
+def test_a_handle_in_space_follows_the_picture_as_it_is_turned() -> None:
+    text = brick()
+    opened = json.loads(next(iter(answer({"seq": 1, "kind": "open", "text": text})))[0])["model"]
+    # Seen from above: the picture's plane is that of x and y.
+    request = {"seq": 1, "kind": "drag", "text": text, "handle": opened["handles"][0], "x": 0.3, "y": -0.2}
+    ((told, _),) = answer({**request, "view": [1, 0, 0, 1, 0, 0]})
+    place = dict(zip(opened["scene"]["names"], json.loads(told)["scene"]["places"], strict=True))[opened["handles"][0]]
+    assert place[:2] == pytest.approx([0.3, -0.2], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", zw.gallery.names())

@@ -112,7 +112,7 @@ def test_sockets_of_others_are_refused_before_they_are_accepted(lab: Lab, header
 def test_an_answer_announces_its_frames_and_they_hold_the_motion(lab: Lab) -> None:
     with lab.page() as page:
         head, frames = page.answers(kind="motion", system="belt_block", until=3.0)[-1]
-    assert head["status"] == "done" and head["frames"] == len(frames) == 2
+    assert head["status"] == "done" and head["frames"] == len(frames) == 3
     magic, seq, index, rows, columns = struct.unpack_from("<4s4I", frames[0])
     assert (magic, seq, index, columns) == (b"ZWF1", 1, 0, len(head["columns"]))
     table = np.frombuffer(frames[0], "<f4", offset=20).reshape(rows, columns)

@@ -12,6 +12,7 @@ from importlib import resources
 MODULES = (
     "elements",
     "painter",
+    "solid",
     "state",
     "transport",
     "plots",
@@ -57,13 +58,28 @@ def wrapped(name: str, text: str) -> str:
 
 
 @cache
-def script() -> str:
-    """Return all modules as one script; `module_main` has what the page exports."""
+def script(*, spatial: bool = False) -> str:
+    """Return all modules as one script; `module_main` has what the page exports.
+
+    Parameters
+    ----------
+    spatial : bool
+        Whether the library that draws solids is in it.
+    """
     plots = read("uplot/uPlot.esm.js")
     licence = read("uplot/LICENSE")
     plots = plots.replace("export { uPlot as default };", "return uPlot;")
     parts = [f"/* uPlot\n{licence}*/\nconst module_uplot = (() => {{\n{plots}\n}})();"]
+    if spatial:
+        parts.append(f"/* three.js\n{read('three/LICENSE')}*/\nglobalThis.ZWANG_THREE = (() => {{\n{_solids()}\n}})();")
     return "\n".join([*parts, *(wrapped(name, read(f"{name}.js")) for name in MODULES)])
+
+
+def _solids() -> str:
+    """Return the library that draws solids as the body of a function that returns its names."""
+    text, _, names = read("three/three.js").rstrip().rstrip(";").rpartition("export{")
+    pairs = [item.split(" as ") for item in names.rstrip("}").split(",")]
+    return text + "return {" + ",".join(f"{outside}:{inside}" for inside, outside in pairs) + "};"
 
 
 def style() -> str:

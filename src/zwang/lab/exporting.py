@@ -40,7 +40,9 @@ def export(folder: Path, start: dict[str, Any]) -> Path:
 
 def page_of(start: dict[str, Any]) -> str:
     """Return the page of a prepared view."""
-    code = f"globalThis.ZWANG_RECORDED = true;\n{script()}\n" + (
+    drawing = open_model(start).system.drawing
+    spatial = drawing is not None and drawing.dimension == 3
+    code = f"globalThis.ZWANG_RECORDED = true;\n{script(spatial=spatial)}\n" + (
         'module_main.film(JSON.parse(document.querySelector("#recorded").textContent));\n'
     )
     if "</script" in code:

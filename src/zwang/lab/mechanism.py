@@ -5,6 +5,7 @@ Letters: q, v coordinates and velocities, M the mass matrix, J rows of constrain
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 import zwang as zw
 from zwang._declare.arrays import numbers_of
 from zwang._declare.drawing import VIEW
+from zwang.lab.scenes import SceneOverTime
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
@@ -25,8 +27,6 @@ RATE_TOLERANCE = 1e-6
 """A rate of a gap that counts as zero: dense output and typed numbers are no better [m/s]."""
 STEPS = 25  # of a drag: a step of Newton's method each
 MOST_HANDLES = 12  # beyond it a mechanism is all handles
-MOST_POINTS = 60
-"""Points that are asked whether a force acts there."""
 
 
 class LostState(Exception):
@@ -54,6 +54,7 @@ class Mechanism:
 
     def __init__(self, system: Any) -> None:
         self.drawing = system.drawing
+        self.hidden = system.bookkeeping
         self.system = system = system.written_out
         self.names = [item.name for item in system.coordinates]
         self.speeds = [item.name for item in system.velocities]
@@ -66,7 +67,7 @@ class Mechanism:
         self._rows = [[sp.diff(item.expr, x) for x in (q if item.level == "position" else v)] for item in held]
         # d expr/dt of a constraint on positions is J v + this.
         self._explicit = [sp.diff(item.expr, zw.t) if item.level == "position" else sp.S.Zero for item in held]
-        self._slips = {
+        self.slip_rows = {
             str(item.name): [[sp.diff(part, x) for x in v] for part in _slips(item)] for item in system.constraints
         }
 
@@ -90,7 +91,7 @@ class Mechanism:
         }
 
     @staticmethod
-    def _table(rows: Sequence[Sequence[Any]], values: Mapping[str, Any], count: int) -> Array:
+    def table(rows: Sequence[Sequence[Any]], values: Mapping[str, Any], count: int) -> Array:
         """Return expressions as (N, rows, columns)."""
         flat = numbers_of([item for row in rows for item in row], values)
         wide = len(rows[0]) if rows else 0
@@ -102,9 +103,9 @@ class Mechanism:
         values, count = self.values(q, v, params, t), len(q)
         if not self.held:
             return np.zeros((count, 0)), np.zeros((count, 0))
-        f = self._table([[item] for item in self._exprs], values, count)[..., 0]
-        J = self._table(self._rows, values, count)
-        drift = self._table([[item] for item in self._explicit], values, count)[..., 0]
+        f = self.table([[item] for item in self._exprs], values, count)[..., 0]
+        J = self.table(self._rows, values, count)
+        drift = self.table([[item] for item in self._explicit], values, count)[..., 0]
         rates = np.einsum("nkj,nj->nk", J, v) + drift
         return f, np.where(self.on_positions, rates, 0.0)
 
@@ -156,7 +157,7 @@ class Mechanism:
         q, v = np.array(q, dtype=float), np.array(v, dtype=float)
         count, places = len(q), np.flatnonzero(closed & self.on_positions)
         first = {name: np.ravel(value)[0] for name, value in params.items()}
-        M = self._table(self._mass, self.values(q[:1], v[:1], first, t), 1)[0]
+        M = self.table(self._mass, self.values(q[:1], v[:1], first, t), 1)[0]
         of_q = self._metric(M, np.array([name not in fixed for name in self.names], dtype=bool))
         of_v = self._metric(M, np.array([name not in fixed for name in self.speeds], dtype=bool))
         good = np.ones(count, dtype=bool)
@@ -177,9 +178,9 @@ class Mechanism:
         held = np.flatnonzero(closed)
         if len(held):
             values = self.values(q, v, params, t)
-            J = self._table([self._rows[k] for k in held], values, count)
+            J = self.table([self._rows[k] for k in held], values, count)
             exprs = [[self._exprs[k] if not self.on_positions[k] else self._explicit[k]] for k in held]
-            rest = self._table(exprs, values, count)[..., 0]
+            rest = self.table(exprs, values, count)[..., 0]
             rest = rest + np.where(self.on_positions[held], np.einsum("nkj,nj->nk", J, v), 0.0)
             v = v - _least(J, rest, of_v)
             good &= np.isfinite(v).all(axis=1)
@@ -213,8 +214,8 @@ class Mechanism:
 
     def _at(self, places: NDArray[Any], q: Array, v: Array, params: Mapping[str, Any], t: float) -> tuple[Array, Array]:
         values, count = self.values(q, v, params, t), len(q)
-        f = self._table([[self._exprs[k]] for k in places], values, count)[..., 0]
-        return f, self._table([self._rows[k] for k in places], values, count)
+        f = self.table([[self._exprs[k]] for k in places], values, count)[..., 0]
+        return f, self.table([self._rows[k] for k in places], values, count)
 
     # --- the drawing -----------------------------------------------------------------------------------------------
 
@@ -222,39 +223,57 @@ class Mechanism:
         """Return the names of what can be dragged: points that move, else places of bodies that move."""
         if self.drawing is None:
             return []
-        own = set(self.system.coordinates)
+        points = self.drawing.points
         corners = {name for body in self.drawing.bodies.values() if isinstance(body, tuple) for name in body}
-        moving = [name for name in self.drawing.points if own & _symbols(self.drawing.points[name])]
-        found = [name for name in moving if name not in corners]
+        corners |= {name for name in points if re.fullmatch(r".+ \d+", name) and self.drawing.dimension == 3}
+        moving = self.moving()
+        found = [name for name in moving if name in points and name not in corners]
+        return (found or [name for name in moving if name not in points] or moving)[:MOST_HANDLES]
+
+    def moving(self) -> list[str]:
+        """Return the names of the points that move, then of the placed bodies that do."""
+        own, points = set(self.system.coordinates), self.drawing.points
         placed = {name: body for name, body in self.drawing.bodies.items() if not isinstance(body, tuple)}
-        if not found:
-            found = [name for name, body in placed.items() if own & _symbols(body.place) and name not in moving]
-        return (found or moving)[:MOST_HANDLES]
+        found = [name for name in points if own & _symbols(points[name])]
+        return found + [name for name, body in placed.items() if own & _symbols(body.place) and name not in points]
+
+    def row_of(self, item: Any) -> list[Any]:
+        """Return the entries of a constraint's row."""
+        return self._rows[self.held.index(item)]
 
     def place(self, handle: str) -> list[Any]:
-        """Return where a handle is, two expressions."""
+        """Return where a handle is, two or three expressions."""
         points = self.drawing.points
-        at = points[handle] if handle in points else self.drawing.bodies[handle].place
-        return list(at) if len(at) == 2 else [sum(VIEW[i, k] * at[i] for i in range(3)) for k in range(2)]
+        return list(points[handle] if handle in points else self.drawing.bodies[handle].place)
 
     def point_rows(self, handle: str) -> list[list[Any]]:
-        """Return the derivatives of a handle's place, two rows."""
+        """Return the derivatives of a handle's place, a row for each component."""
         return [[sp.diff(item, x) for x in self.system.coordinates] for item in self.place(handle)]
 
     def drag(
-        self, state: Mapping[str, float], params: Mapping[str, float], handle: str, target: tuple[float, float]
+        self,
+        state: Mapping[str, float],
+        params: Mapping[str, float],
+        handle: str,
+        target: tuple[float, float],
+        *,
+        view: Any = VIEW,
     ) -> dict[str, float]:
-        """Return the state on the constraints whose handle is as near to a place as they let it."""
+        """Return the state on the constraints whose handle is as near to a place as they let it.
+
+        In space the place is one of the picture's plane; `view` has the images of the three axes there as its rows.
+        """
         q, v = self.split(state)
         closed = self.closed(state, params)
         places = np.flatnonzero(closed & self.on_positions)
         at, rows = [[item] for item in self.place(handle)], self.point_rows(handle)
+        seen = np.eye(2) if len(at) == 2 else np.asarray(view, dtype=float).reshape(3, 2)
         goal, t = np.array(target), float(state.get("t", 0.0))
         best, least = q, np.inf
         size = 1.0
         for _ in range(STEPS):
             values = self.values(q[None], v[None], params, t)
-            error = self._table(at, values, 1)[0, :, 0] - goal
+            error = seen.T @ self.table(at, values, 1)[0, :, 0] - goal
             distance = float(np.hypot(*error))
             if distance < least * (1 - 1e-9):
                 best, least = q, distance
@@ -265,7 +284,7 @@ class Mechanism:
                 continue
             if distance < 1e-12:
                 break
-            P = self._table(rows, values, 1)[0]
+            P = seen.T @ self.table(rows, values, 1)[0]
             Z = _tangents(self._at(places, q[None], v[None], params, t)[1][0]) if len(places) else np.eye(len(q))
             A = P @ Z
             damping = 1e-6 * max(float(np.abs(A).max()), 1e-12) ** 2
@@ -282,57 +301,9 @@ class Mechanism:
             raise LostState(f"'{handle}' can't be moved there: no configuration near satisfies the constraints.")
         return {**dict(state), **self.joined(landed.q[0], landed.v[0])}
 
-    def scene(self, values: Mapping[str, Any]) -> Any:
+    def picture(self, values: Mapping[str, Any]) -> SceneOverTime | None:
         """Return the picture with numbers in it; None where the system has no drawing."""
-        if self.drawing is None:
-            return None
-        return self.drawing.scene(values, relations=self.system.constraints)
-
-    @cached_property
-    def _point_rows(self) -> dict[str, list[list[Any]]]:
-        own = set(self.system.coordinates)
-        names = [name for name in self.drawing.points if own & _symbols(self.drawing.points[name])]
-        return {name: self.point_rows(name) for name in names[:MOST_POINTS]}
-
-    # --- where forces act ------------------------------------------------------------------------------------------
-
-    def arrows(self, state: Mapping[str, float], params: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-        """Return for each constraint where a unit of its force acts in the drawing, and how.
-
-        A force F at a point with Jacobian P does the work of the constraint's row w where ``P^T F = w``; so the point
-        and the force are those for which that can be solved. Bars are asked with opposite forces at their ends.
-        """
-        if self.drawing is None or self.drawing.dimension != 2:
-            return {}
-        q, v = self.split(state)
-        values = self.values(q[None], v[None], params, float(state.get("t", 0.0)))
-        P = {name: self._table(rows, values, 1)[0] for name, rows in self._point_rows.items()}
-        found: dict[str, dict[str, Any]] = {}
-        for item in self.system.constraints:
-            name, known = str(item.name), {}
-            if item in self.held:
-                row = self._table([self._rows[self.held.index(item)]], values, 1)[0, 0]
-                known["normal"] = self._acting(row, P)
-            for rows in self._slips[name][:1]:
-                known["tangential"] = self._acting(self._table([rows], values, 1)[0, 0], P)
-            found[name] = {key: value for key, value in known.items() if value is not None}
-        return found
-
-    def _acting(self, row: Array, P: Mapping[str, Array]) -> list[dict[str, Any]] | None:
-        size = float(np.abs(row).max(initial=0.0))
-        if not size or not np.isfinite(size):
-            return None
-        single = {name: _force(jacobian, row) for name, jacobian in P.items()}
-        fits = {name: force for name, force in single.items() if force is not None}
-        if fits:
-            name = min(fits, key=lambda key: float(np.hypot(*fits[key])))
-            return [{"point": name, "force": fits[name].tolist()}]
-        for a, b in self.drawing.bars:
-            if a in P and b in P:
-                force = _force(P[a] - P[b], row)
-                if force is not None:
-                    return [{"point": a, "force": force.tolist()}, {"point": b, "force": (-force).tolist()}]
-        return None
+        return None if self.drawing is None else SceneOverTime(self.drawing, self.system.constraints, values)
 
 
 def _slips(item: Any) -> list[Any]:
@@ -343,12 +314,6 @@ def _slips(item: Any) -> list[Any]:
 
 def _symbols(place: Sequence[Any]) -> set[Any]:
     return {symbol for item in place for symbol in item.free_symbols}
-
-
-def _force(jacobian: Array, row: Array) -> Array | None:
-    force = np.asarray(np.linalg.lstsq(jacobian.T, row, rcond=1e-9)[0], dtype=np.float64)
-    wrong = float(np.abs(jacobian.T @ force - row).max())
-    return force if wrong <= 1e-9 * float(np.abs(row).max()) else None
 
 
 def _tangents(J: Array) -> Array:

@@ -11,17 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import zwang as zw
 from zwang._declare.files import load_values
 from zwang._report.mathml import declaration
 from zwang._report.mathml import math as element
+from zwang.lab.acting import ForcePlaces
 from zwang.lab.mechanism import Mechanism
 
 KEPT = 12  # compiled models in memory
-OUTLINE = 160
-"""Places of a guide that are sent."""
 CATEGORIES = {
     "friction": "Friction",
     "singular": "Singular points",
@@ -64,13 +61,21 @@ class Opened:
         self.key, self.text, self.system = key, text, system
         self.params = {item.name: float(params.get(item.name, 1.0)) for item in system.parameters}
         names = [item.name for item in (*system.coordinates, *system.velocities)]
-        self.state = {name: float(state.get(name, 0.0)) for name in names}
+        # A quaternion starts as no turn, everything else at zero.
+        joints = () if system.tree is None else system.tree.joints
+        upright = {joint.quaternion[0].name: 1.0 for joint in joints if joint.quaternion}
+        self.state = {name: float(state.get(name, upright.get(name, 0.0))) for name in names}
         self.given = set(params) | set(state)
 
     @cached_property
     def mechanism(self) -> Mechanism:
         """The system as numbers."""
         return Mechanism(self.system)
+
+    @cached_property
+    def acting(self) -> ForcePlaces:
+        """Where its forces act in the drawing."""
+        return ForcePlaces(self.mechanism)
 
     @cached_property
     def model(self) -> Any:
@@ -228,7 +233,7 @@ def description(opened: Opened) -> dict[str, Any]:
         "reach": reach,
         "until": first_until(opened.key),
         "handles": mechanism.handles(),
-        "constraints": [_constraint(item) for item in system.constraints],
+        "constraints": [_constraint(item) for item in system.constraints if str(item.name) not in system.bookkeeping],
         "scene": scene_of(opened, opened.state, opened.params),
         "missing": opened.missing,
     }
@@ -258,38 +263,5 @@ def scene_of(opened: Opened, state: Mapping[str, float], params: Mapping[str, fl
     """Return the drawing at a state, as plain lists."""
     q, v = opened.mechanism.split(state)
     values = {**params, **opened.mechanism.joined(q, v), "t": float(state.get("t", 0.0))}
-    found = opened.mechanism.scene(values)
-    return None if found is None else plain_scene(found)
-
-
-def plain_scene(scene: Any) -> dict[str, Any]:
-    """Return a scene's first frame as plain lists, guides thinned out."""
-    low, high = scene.corners()
-    return {
-        "names": list(scene.names),
-        "places": _digits(scene.places[0]),
-        "bars": [list(pair) for pair in scene.bars],
-        "springs": [list(pair) for pair in scene.springs],
-        "ground": list(scene.ground),
-        "joints": list(scene.joints),
-        "traces": None if scene.traces is None else list(scene.traces),
-        "bodies": [
-            {"name": solid.name, "corners": list(solid.corners)}
-            if len(solid.corners)
-            else {"name": solid.name, "outline": _digits(_thin(solid.outline)), "at": _digits(solid.at[0])}
-            for solid in scene.bodies
-        ],
-        "outlines": [_digits(_thin(line)) for line in scene.outlines],
-        "endless": [_digits(_thin(line)) for line in scene.endless],
-        "surfaces": [[*map(float, at), *map(float, normal)] for at, normal in scene.surfaces],
-        "box": _digits(np.concatenate([low, high])),
-    }
-
-
-def _thin(line: Any) -> Any:
-    step = max(1, len(line) // OUTLINE)
-    return np.concatenate([line[:-1:step], line[-1:]]) if step > 1 else line
-
-
-def _digits(array: Any) -> Any:
-    return [_digits(item) if isinstance(item, list) else float(f"{item:.6g}") for item in np.asarray(array).tolist()]
+    found = opened.mechanism.picture(values)
+    return None if found is None else found.plain()

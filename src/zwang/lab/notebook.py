@@ -45,7 +45,10 @@ def view(
         raise DeclarationError(
             f"view: {shown!r:.60} is no System, entry or name of the gallery, and no result. Give one of these."
         )
-    return _widget()(start)
+    from zwang.lab.models import open_model
+
+    drawing = open_model(start).system.drawing
+    return _widget(spatial=drawing is not None and drawing.dimension == 3)(start)
 
 
 def _start(shown: Any, state: Mapping[Any, float] | None, params: Mapping[Any, float] | None) -> dict[str, Any] | None:
@@ -72,7 +75,7 @@ def _named(values: Mapping[Any, float] | None) -> dict[str, float]:
 
 
 @cache
-def _widget() -> Any:
+def _widget(*, spatial: bool = False) -> Any:
     try:
         import anywidget
         import traitlets
@@ -88,7 +91,7 @@ def _widget() -> Any:
     class LabView(anywidget.AnyWidget):
         """The lab's page for one system; what it asks is answered by this process."""
 
-        _esm = f"{script()}\nexport default {{ render: module_main.widget }};\n"
+        _esm = f"{script(spatial=spatial)}\nexport default {{ render: module_main.widget }};\n"
         _css = style()
         first = traitlets.Dict().tag(sync=True)
         start = traitlets.Dict().tag(sync=True)

@@ -60,6 +60,10 @@ def _axis(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 3 and _name(value[0]) and all(map(_number, value[1:]))
 
 
+def _numbers(count: int) -> Check:
+    return lambda value: isinstance(value, list) and len(value) == count and all(map(_number, value))
+
+
 def _path(value: Any) -> bool:
     steps = value if isinstance(value, list) else [value]
     return len(steps) <= 64 and all(_number(item) and isinstance(item, int) and 0 <= item < 10_000 for item in steps)
@@ -99,6 +103,7 @@ KINDS: dict[str, dict[str, tuple[Check, str]]] = {
         "handle": (_name, "the name of a handle"),
         "x": (_number, "a finite number"),
         "y": (_number, "a finite number"),
+        "view": (_numbers(6), "six finite numbers: the images of the three axes in the picture's plane"),
     },
     "space": WHOSE,
     "singular": {**WHOSE, "at": (_values, "finite numbers by name: the singular point")},

@@ -39,6 +39,7 @@ ASSETS: dict[str, tuple[str, str]] = {
     "/first_view.json": ("page/first_view.json", "application/json"),
     "/uplot.js": ("page/uplot/uPlot.esm.js", "text/javascript; charset=utf-8"),
     "/uplot.css": ("page/uplot/uPlot.min.css", "text/css; charset=utf-8"),
+    "/three.js": ("page/three/three.js", "text/javascript; charset=utf-8"),
     "/help.html": ("page/help.html", "text/html; charset=utf-8"),
     **{f"/{name}.js": (f"page/{name}.js", "text/javascript; charset=utf-8") for name in MODULES},
 }

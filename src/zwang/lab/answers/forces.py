@@ -43,8 +43,12 @@ def answer_drag(request: dict[str, Any]) -> Answers:
     if handle not in opened.mechanism.handles():
         known = ", ".join(opened.mechanism.handles()) or "none"
         raise zw.DeclarationError(f"{opened.system.name} has no handle {handle!r:.60}; it has {known}.")
-    moved = opened.mechanism.drag(state, params, handle, (float(request["x"]), float(request["y"])))
+    moved = opened.mechanism.drag(state, params, handle, (float(request["x"]), float(request["y"])), **_seen(request))
     yield told(opened, params, moved) | {"carried": carried, "handle": handle}, []
+
+
+def _seen(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {"view": request["view"]} if "view" in request else {}
 
 
 def told(opened: Opened, params: Mapping[str, float], state: Mapping[str, float]) -> dict[str, Any]:
@@ -68,11 +72,12 @@ def told(opened: Opened, params: Mapping[str, float], state: Mapping[str, float]
         "residual": float(found.residual),
         "params": dict(params),
         "state": dict(state),
-        "arrows": mechanism.arrows(state, params),
+        "arrows": opened.acting.at(state, params),
         "scene": scene_of(opened, state, params),
         "gaps": [
             {"name": str(item.name), "value": float(f), "rate": float(r), "closed": bool(on)}
             for item, f, r, on in zip(mechanism.held, gaps[0], rates[0], closed, strict=True)
+            if str(item.name) not in mechanism.hidden
         ],
     }
 

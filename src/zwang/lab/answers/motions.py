@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import zwang as zw
 from zwang.lab.answers.states import settled
-from zwang.lab.models import Opened, plain_scene
+from zwang.lab.models import Opened
 from zwang.lab.protocol import MOST_ROWS
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
@@ -195,8 +195,9 @@ def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -
     table = np.concatenate(blocks)
     start = float(table[0, 0])
     values = {name: table[:, k] for k, name in enumerate(names[: 1 + 2 * len(last.coordinates)])}
-    scene = opened.mechanism.scene({**params, **values})
-    drawn = _drawn(scene, len(table)) if scene is not None else np.zeros((len(table), 0))
+    picture = opened.mechanism.picture({**params, **values})
+    drawn = picture.rows(len(table)) if picture is not None else np.zeros((len(table), 0))
+    arrows, pushed = opened.acting.along({**params, **values}, _forces(run, table[:, 0]))
     table[:, 0] -= start
     events = [event for part in run.parts for event in part.events]
     size = np.abs(table[:, len(names) :])
@@ -217,13 +218,34 @@ def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -
             for item in part.modes[:MOST_EVENTS]
         ],
         "force_scale": float(np.percentile(size, 95)) if len(size) else 0.0,
-        "scene": None if scene is None else plain_scene(scene),
-        "placed": [k for k, solid in enumerate(scene.bodies) if not len(solid.corners)] if scene is not None else [],
+        "arrows": arrows,
+        "scene": None if picture is None else picture.plain(),
+        "placed": []
+        if picture is None
+        else [k for k, item in enumerate(picture.scene.bodies) if not len(item.corners)],
         "end": dict(last.end),
         "until": float(last.until),
         "residual": float(last.residual),
     }
-    return told, [table, drawn]
+    return told, [table, drawn, pushed]
+
+
+def _forces(run: PlayedRun, times: Array) -> dict[tuple[str, str], Array]:
+    """Return the reactions at the instants of a table, (constraint, kind) -> components."""
+    found: dict[tuple[str, str], Array] = {}
+    start = 0
+    for part in run.parts:
+        count = _times(part, _rows(run)).size
+        here = times[start : start + count]
+        for kind, forces in (("normal", part.reactions), ("tangential", part.friction)):
+            for name in part.constraints:
+                if name in forces:
+                    values = np.asarray(forces[name], dtype=float).reshape(len(part.t), -1)
+                    columns = [_between(here, part.t, column) for column in values.T]
+                    known = found.setdefault((name, kind), np.full((len(times), len(columns)), np.nan))
+                    known[start : start + count] = np.stack(columns, axis=1)
+        start += count
+    return found
 
 
 def _times(motion: Any, rows: int) -> Array:
@@ -235,9 +257,12 @@ def _times(motion: Any, rows: int) -> Array:
     return np.unique(np.concatenate([np.linspace(first, last, count), marks[: rows // 4], [first, last]]))
 
 
+def _rows(run: PlayedRun) -> int:
+    return max(2, MOST_ROWS // len(run.parts) * 3 // 4)
+
+
 def _block(motion: Any, run: PlayedRun) -> Array:
-    rows = max(2, MOST_ROWS // len(run.parts) * 3 // 4)
-    times = _times(motion, rows)
+    times = _times(motion, _rows(run))
     states = motion.at(times)
     t = motion.t
     columns = [times, *(states[name] for name in (*motion.coordinates, *motion.velocities))]
@@ -281,13 +306,6 @@ def _in_reach(values: Array) -> Array:
     sizes = np.abs(values[np.isfinite(values)])
     usual = float(np.median(sizes)) if len(sizes) else 0.0
     return np.where(np.abs(values) > RUNS_OFF * max(usual, 1e-12), np.nan, values) if usual else values
-
-
-def _drawn(scene: Any, rows: int) -> Array:
-    """Return where points (x, y) and placed bodies (x, y, angle) are, one row for each instant."""
-    places = scene.places.reshape(len(scene.places), -1)
-    parts = [places, *(solid.at for solid in scene.bodies if not len(solid.corners))]
-    return np.concatenate([np.broadcast_to(part, (rows, part.shape[1])) for part in parts], axis=1)
 
 
 def _sentence(motion: Any) -> str:

@@ -40,7 +40,7 @@ export class FrameStats {
 }
 
 // first: {systems, categories}; start: {system} or {text}; query: what an address restores.
-export const mount = (root, wire, first, start, { query = new URLSearchParams(), address = null, tour = false, alone = false } = {}) => {
+export const mount = (root, wire, first, start, { query = new URLSearchParams(), address = null, tour = false, alone = false, three = async () => null } = {}) => {
   const view = new View(first.systems, first.categories), transport = new Transport(wire), stats = new FrameStats();
   root.classList.add("lab");
   root.classList.toggle("alone", alone); // one system, in the column of a notebook
@@ -97,7 +97,7 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   const systems = systemsPart(view, choose);
   const model = modelPart(view, transport, (found, text, rows) => { view.show(found, text); model.equations(rows); everything({ follow: false }); parameters.critical(); changedAddress(); });
   const parameters = parametersPart(view, transport, { changed: () => take.script() });
-  const drawing = drawingPart(view, transport, { carried });
+  const drawing = drawingPart(view, transport, { carried, three });
   const space = spacePart(view, transport);
   const reactions = reactionsPart(view, transport, { settled });
   const map = mapPart(view, transport);
@@ -187,21 +187,24 @@ export const page = async () => {
   let seen = false;
   try { seen = localStorage.getItem("zwang-tour") === "seen"; } catch { /* a private window */ }
   ready(mount(document.querySelector("#lab"), wire, first, start, {
-    query: new URLSearchParams(location.search), tour: !seen,
+    query: new URLSearchParams(location.search), tour: !seen, three: () => import("./three.js"),
     address: (query) => history.replaceState(null, "", query.size ? `?${query}` : location.pathname),
   }));
 };
 
+// Where everything is one script, the library for solids is in it if the shown system needs it.
+const packed = async () => globalThis.ZWANG_THREE || null;
+
 // As a page without Python: everything was recorded.
 export const film = (recorded) => {
-  ready(mount(document.querySelector("#lab"), recordedWire(recorded.answers), recorded.first, recorded.start));
+  ready(mount(document.querySelector("#lab"), recordedWire(recorded.answers), recorded.first, recorded.start, { three: packed }));
 };
 
 // As a widget: the kernel answers.
 export const widget = ({ model, el }) => {
   const root = document.createElement("div");
   el.append(root);
-  const lab = mount(root, widgetWire(model), model.get("first"), model.get("start"), { alone: true });
+  const lab = mount(root, widgetWire(model), model.get("first"), model.get("start"), { alone: true, three: packed });
   return () => { lab.transport.closed("The view was closed."); };
 };
 

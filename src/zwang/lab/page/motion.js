@@ -29,7 +29,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   const eventRows = make("details", {}, make("summary", { text: "Table of events" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "table of events" }));
   list.body.append(found, eventRows);
 
-  let told = null, numbers = null, drawn = null, other = null, charts = [], playing = false, now = 0, before = 0, wanted = null, pace = 1;
+  let told = null, numbers = null, drawn = null, pushed = null, other = null, charts = [], playing = false, now = 0, before = 0, wanted = null, pace = 1;
 
   // --- reading the tables ---
   const spot = (run, t) => {
@@ -43,26 +43,35 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const [low, high, share] = spot(run, t), { data, columns } = run.drawn, scene = run.told.scene;
     if (!scene) return null;
     const value = (k) => { const a = data[low * columns + k], b = data[high * columns + k]; return a + share * (b - a); };
-    const places = scene.names.map((_, k) => [value(2 * k), value(2 * k + 1)]);
+    const wide = scene.dimension, some = (start, count) => Array.from({ length: count }, (_, i) => value(start + i));
+    const places = scene.names.map((_, k) => some(wide * k, wide));
     const bodiesAt = scene.bodies.map((body) => body.at || null);
-    run.told.placed.forEach((body, i) => { const start = 2 * scene.names.length + 3 * i; bodiesAt[body] = [value(start), value(start + 1), value(start + 2)]; });
-    return { places, bodiesAt, low };
+    run.told.placed.forEach((body, i) => { bodiesAt[body] = some(wide * scene.names.length + (wide + 1) * i, wide + 1); });
+    return { places, bodiesAt, low, forces: forcesAt(run, low, high, share) };
+  };
+  const forcesAt = (run, low, high, share) => {
+    if (!run.pushed) return [];
+    const { data, columns } = run.pushed, wide = run.told.scene.dimension;
+    return run.told.arrows.map((item, i) => ({ ...item, force: Array.from({ length: wide }, (_, k) => {
+      const a = data[low * columns + wide * i + k], b = data[high * columns + wide * i + k];
+      return Number.isFinite(b) ? a + share * (b - a) : a;
+    }) }));
   };
   const trails = (run, low) => {
     const scene = run.told.scene, { data, columns } = run.drawn;
     const points = scene.traces || (scene.names.length <= 8 ? scene.names.map((_, k) => k).filter((k) => !scene.ground.includes(k)) : []);
-    const stride = Math.max(1, Math.floor(low / 400));
-    return points.map((k) => { const trail = []; for (let i = 0; i <= low; i += stride) trail.push([data[i * columns + 2 * k], data[i * columns + 2 * k + 1]]); return trail; });
+    const stride = Math.max(1, Math.floor(low / 400)), wide = scene.dimension;
+    return points.map((k) => { const trail = []; for (let i = 0; i <= low; i += stride) trail.push([...data.subarray(i * columns + wide * k, i * columns + wide * (k + 1))]); return trail; });
   };
 
   const draw = () => {
     if (!told) return;
     view.t = now;
-    const here = pose({ told, numbers, drawn }, now);
+    const here = pose({ told, numbers, drawn, pushed }, now);
     if (here) {
       const ghost = other && other.told.scene && other.told.scene.names.length === told.scene.names.length ? pose(other, now) : null;
       here.trails = trails({ told, drawn }, here.low);
-      here.arrows = now === 0;
+      if (now === 0) { here.arrows = true; here.forces = null; } // there all solutions are known
       drawing.play(here, ghost && { places: ghost.places, bodiesAt: ghost.bodiesAt });
     }
     const [low, high, share] = spot({ numbers }, now);
@@ -170,9 +179,9 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     }
     own.element.classList.remove("stale");
     told = reply;
-    [numbers, drawn] = tables;
+    [numbers, drawn, pushed] = tables;
     pace = told.length > 0 && (told.length < 2 || told.length > 20) ? told.length / 8 : 1;
-    if (told.scene) drawing.within(reach(told, drawn));
+    if (told.scene) drawing.within(told.scene.box);
     drawing.scale(told.force_scale);
     time.max = String(told.length || 1);
     marks.replaceChildren(...told.events.slice(0, 80).map((item) => { const mark = make("i", { title: item.sentence }); mark.style.left = `${told.length > 0 ? 100 * (item.time - told.t0) / told.length : 0}%`; return mark; }));
@@ -188,19 +197,6 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const start = wanted;
     wanted = null;
     if (start === "play") toggle();
-  };
-  const reach = (run, table) => {
-    const [x0, y0, x1, y1] = run.scene.box;
-    let box = [x0, y0, x1, y1];
-    const points = run.scene.names.length, stride = Math.max(1, Math.floor(table.rows / 300));
-    for (let i = 0; i < table.rows; i += stride) {
-      for (let k = 0; k < points; k += 1) {
-        const x = table.data[i * table.columns + 2 * k], y = table.data[i * table.columns + 2 * k + 1];
-        if (Number.isFinite(x) && Number.isFinite(y)) box = [Math.min(box[0], x), Math.min(box[1], y), Math.max(box[2], x), Math.max(box[3], y)];
-      }
-    }
-    const size = Math.max(x1 - x0, y1 - y0), most = 4 * size;
-    return box[2] - box[0] > most || box[3] - box[1] > most ? [x0, y0, x1, y1] : box;
   };
   const events = () => {
     found.replaceChildren(...(told.events.length ? told.events.map((item, i) => make("li", {}, make("button", { type: "button", "data-event": String(i), "data-kind": item.kind, "data-time": String(item.time),
@@ -229,7 +225,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
 
   view.on("model", () => {
     if (playing) { playing = false; play.setAttribute("aria-pressed", "false"); play.textContent = "Play"; }
-    told = numbers = drawn = other = null;
+    told = numbers = drawn = pushed = other = null;
     now = 0;
     compare.setAttribute("aria-pressed", "false");
     compare.textContent = "Compare";

@@ -1,16 +1,40 @@
 // Draws a mechanism on a canvas; knows numbers and colours, no physics.
 
 export class Frame {
-  // Fits a box of the drawing's plane into a canvas of a size in CSS pixels.
-  constructor([x0, y0, x1, y1], width, height, room = 0) {
+  // Fits a box of the drawing's plane, or of space seen from a side, into a canvas of a size in CSS pixels.
+  // turn: azimuth and elevation of the view in space.
+  constructor(box, width, height, room = 0, turn = [0.5, 0.51]) {
+    this.width = width;
+    this.height = height;
+    this.spatial = box.length === 6;
+    let [x0, y0, x1, y1] = box;
+    if (this.spatial) {
+      const [c, s, C, S] = [Math.cos(turn[0]), Math.sin(turn[0]), Math.cos(turn[1]), Math.sin(turn[1])];
+      this.right = [c, s, 0];
+      this.up = [-s * S, c * S, C];
+      this.toward = [s * C, -c * C, S]; // to the one who looks
+      this.middle = [0, 1, 2].map((k) => (box[k] + box[k + 3]) / 2);
+      const half = [0, 1, 2].map((k) => (box[k + 3] - box[k]) / 2), around = Math.hypot(half[0], half[1]);
+      // As large from every side: the picture doesn't breathe while it is turned about the vertical.
+      const tall = around * Math.abs(S) + half[2] * C, [u, v] = this.plane(this.middle);
+      this.reach = Math.hypot(...half) || 1;
+      [x0, y0, x1, y1] = [u - around, v - tall, u + around, v + tall];
+    }
     this.scale = Math.min((width - 2 * room) / (x1 - x0 || 1), (height - 2 * room) / (y1 - y0 || 1));
     this.x = (width - (x1 + x0) * this.scale) / 2;
     this.y = (height + (y1 + y0) * this.scale) / 2;
-    this.width = width;
-    this.height = height;
   }
-  at([x, y]) { return [this.x + x * this.scale, this.y - y * this.scale]; }
+  // A place, or a direction, of the drawing in the plane of the picture.
+  plane(place) {
+    if (place.length < 3 || !this.spatial) return [place[0], place[1]];
+    const along = (axis) => axis[0] * place[0] + axis[1] * place[1] + axis[2] * place[2];
+    return [along(this.right), along(this.up)];
+  }
+  depth(place) { return this.toward[0] * place[0] + this.toward[1] * place[1] + this.toward[2] * place[2]; }
+  at(place) { const [x, y] = this.plane(place); return [this.x + x * this.scale, this.y - y * this.scale]; }
   back([x, y]) { return [(x - this.x) / this.scale, (this.y - y) / this.scale]; }
+  // Images of the three axes, as requests carry them.
+  get view() { return [0, 1, 2].flatMap((k) => [this.right[k], this.up[k]]); }
 }
 
 export const prepare = (canvas, height) => {
@@ -33,7 +57,7 @@ const line = (pen, frame, points, close = false) => {
   if (close) pen.closePath();
 };
 
-const zigzag = (a, b) => {
+export const zigzag = (a, b) => { // in the plane of the picture
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]], count = 16;
   const inner = Array.from({ length: count }, (_, i) => {
     const along = 0.2 + 0.6 * i / (count - 1), swing = i && i < count - 1 ? (i % 2 ? 0.06 : -0.06) : 0;
@@ -42,8 +66,10 @@ const zigzag = (a, b) => {
   return [a, ...inner, b];
 };
 
-export const outline = (body, at, places) => {
-  if (body.corners) return body.corners.map((k) => places[k]);
+// The outline of a body in the plane of the picture; in space round bodies are discs.
+export const outline = (frame, body, at, places) => {
+  if (body.corners) return body.corners.map((k) => frame.plane(places[k]));
+  if (frame.spatial) { const [u, v] = frame.plane(at); return body.outline.map(([x, y]) => [u + x, v + y]); }
   const [x, y, angle] = at, [c, s] = [Math.cos(angle), Math.sin(angle)];
   return body.outline.map(([u, v]) => [x + c * u - s * v, y + s * u + c * v]);
 };
@@ -59,6 +85,19 @@ const floor = (pen, frame, [x, y, nx, ny], colours) => {
   pen.stroke();
 };
 
+// Solids in space, the farther faces first; without their inner lines, which show through.
+const faces = (pen, frame, scene, places, colours, ghost) => {
+  const far = (face) => face.reduce((sum, k) => sum + frame.depth(places[k]), 0);
+  pen.fillStyle = pen.strokeStyle = colours.fill;
+  for (const face of [...scene.faces].sort((a, b) => far(a) - far(b))) {
+    line(pen, frame, face.map((k) => places[k]), true);
+    if (!ghost) { pen.fill(); pen.stroke(); }
+  }
+  const hidden = new Set(scene.faces.flat()), wires = scene.bars.filter(([a, b]) => hidden.has(a) && hidden.has(b));
+  pen.strokeStyle = colours.accent;
+  for (const [a, b] of wires) { line(pen, frame, [places[a], places[b]]); pen.stroke(); }
+};
+
 // colours: ink, quiet, accent, fill, paper; ghost draws everything pale.
 export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt = null, colours, ghost = false, small = false }) => {
   pen.save();
@@ -72,8 +111,9 @@ export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt 
     for (const guide of [...scene.outlines, ...scene.endless]) { line(pen, frame, guide); pen.stroke(); }
   }
   pen.lineWidth = small ? 1 : 1.8;
+  if (scene.faces && scene.faces.length) faces(pen, frame, scene, places, colours, ghost);
   scene.bodies.forEach((item, k) => {
-    line(pen, frame, outline(item, body(k), places), true);
+    line(pen, frame, outline(frame, item, body(k), places), true);
     pen.fillStyle = colours.fill;
     pen.strokeStyle = colours.accent;
     if (!ghost) pen.fill();
@@ -81,10 +121,10 @@ export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt 
   });
   pen.strokeStyle = colours.quiet;
   pen.lineWidth = small ? 0.8 : 1.4;
-  for (const [a, b] of scene.springs) { line(pen, frame, zigzag(places[a], places[b])); pen.stroke(); }
+  for (const [a, b] of scene.springs) { line(pen, frame, zigzag(frame.plane(places[a]), frame.plane(places[b]))); pen.stroke(); }
   pen.strokeStyle = ghost ? colours.quiet : colours.accent;
   pen.lineWidth = small ? 2 : 4;
-  for (const [a, b] of scene.bars) { line(pen, frame, [places[a], places[b]]); pen.stroke(); }
+  for (const [a, b] of scene.wires || scene.bars) { line(pen, frame, [places[a], places[b]]); pen.stroke(); }
   if (!small) {
     for (const k of ghost ? [] : scene.ground) {
       const [x, y] = frame.at(places[k]);
@@ -108,7 +148,7 @@ export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt 
 };
 
 // An arrow of a force: solid head for normal forces, open for friction; a dot if short, cut with a double head if long.
-export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = Infinity, label = "", wide = 2.2 }) => {
+export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = Infinity, label = "", wide = 2.2, room = null }) => {
   const size = Math.hypot(dx, dy);
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = wide;
@@ -124,7 +164,10 @@ export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = I
   if (label || cut) {
     pen.font = "12px system-ui, sans-serif";
     pen.textAlign = ux > 0.3 ? "left" : ux < -0.3 ? "right" : "center";
-    pen.fillText(label, tip[0] + 8 * ux, tip[1] + 12 * uy + 4);
+    const wide = pen.measureText(label).width, left = { left: 0, center: wide / 2, right: wide }[pen.textAlign];
+    const within = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
+    const x = within(tip[0] + 8 * ux, left + 2, (room ? room[0] : Infinity) - wide + left - 2);
+    pen.fillText(label, x, within(tip[1] + 12 * uy + 4, 12, (room ? room[1] : Infinity) - 4));
   }
 };
 

@@ -49,7 +49,10 @@ export const systemsPart = (view, choose) => {
   };
   view.on("model", () => {
     for (const [name, { button }] of buttons) {
-      if (view.text === null && name === view.model.name) button.setAttribute("aria-current", "true");
+      if (view.text === null && name === view.model.name) {
+        button.setAttribute("aria-current", "true");
+        if (button.offsetTop) list.scrollTop = Math.max(0, button.offsetTop - list.offsetTop - 120);
+      }
       else button.removeAttribute("aria-current");
     }
     own.shown();

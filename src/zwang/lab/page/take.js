@@ -1,7 +1,7 @@
 // What is shown, to be taken away: a script, a model, pictures, tables, a link, a film.
 
 import { full, make, part, save, table } from "./elements.js";
-import { outline } from "./painter.js";
+import { outline, zigzag } from "./painter.js";
 import { palette } from "./systems.js";
 
 const WHAT = { python: "Python", model: "Model", png: "PNG", svg: "SVG", csv: "CSV", netcdf: "netCDF", link: "Link", film: "Film" };
@@ -26,7 +26,7 @@ export const takePart = (view, transport, drawing, { address }) => {
   const take = (what) => {
     own.busy();
     if (what === "python") { fill(async (told) => own.shown(await copy(told.text) ? "Copied." : "The script is below.")); return; }
-    if (what === "png") { drawing.canvas.toBlob((blob) => { save(`${view.model.name}.png`, blob); own.shown("Saved."); }); return; }
+    if (what === "png") { drawing.whole().toBlob((blob) => { save(`${view.model.name}.png`, blob); own.shown("Saved."); }); return; }
     if (what === "svg") { save(`${view.model.name}.svg`, svg(), "image/svg+xml"); own.shown("Saved."); return; }
     if (what === "link") { const link = address(); copy(link).then((done) => { own.shown(done ? `Copied: ${link}` : link); }); return; }
     transport.ask({ kind: "take", what, ...whole() }, (told) => {
@@ -49,8 +49,8 @@ export const takePart = (view, transport, drawing, { address }) => {
     const stroke = (ink, wide, fill = "none") => `fill="${fill}" stroke="${ink}" stroke-width="${wide}" stroke-linejoin="round" stroke-linecap="round"`;
     for (const [x, y, nx, ny] of scene.surfaces) { const far = 2 * frame.width / frame.scale; path([[x - far * ny, y + far * nx], [x + far * ny, y - far * nx]], stroke(colours.quiet, 1.2)); }
     for (const line of [...scene.outlines, ...scene.endless]) path(line, stroke(colours.quiet, 1.2));
-    scene.bodies.forEach((body, k) => path(outline(body, drawing.live && drawing.live.bodiesAt[k] ? drawing.live.bodiesAt[k] : body.at, places), stroke(colours.accent, 1.8, colours.fill), true));
-    for (const [a, b] of scene.springs) path([places[a], places[b]], `${stroke(colours.quiet, 1.4)} stroke-dasharray="4 3"`);
+    scene.bodies.forEach((body, k) => path(outline(frame, body, drawing.live && drawing.live.bodiesAt[k] ? drawing.live.bodiesAt[k] : body.at, places), stroke(colours.accent, 1.8, colours.fill), true));
+    for (const [a, b] of scene.springs) path(zigzag(frame.plane(places[a]), frame.plane(places[b])), stroke(colours.quiet, 1.4));
     for (const [a, b] of scene.bars) path([places[a], places[b]], stroke(colours.accent, 4));
     for (const k of scene.joints) { const [x, y] = frame.at(places[k]); lines.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="4" ${stroke(colours.ink, 1.5, colours.paper)}/>`); }
     const title = view.model.title.replace(/&/g, "&amp;").replace(/</g, "&lt;");
