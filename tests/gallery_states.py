@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
-from zwang._kernels.interpreted import ReferenceBackend
 from zwang._numerics.linear.kkt import solve_kkt
 
 
@@ -54,7 +53,7 @@ def numbers(
     chosen = system or entry.system
     where = {**entry.state, **(state or {})}
     values = {**entry.params, **(params or {})}
-    kernels = ReferenceBackend().build(chosen)
+    kernels = zw.compile(chosen, "reference").kernels
     terms = kernels.terms(
         np.array([where.get("t", 0.0)]),
         np.array([[where[item.name]] for item in chosen.coordinates]),

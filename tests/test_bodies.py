@@ -184,6 +184,18 @@ def test_spheres_and_boxes_rest_on_a_half_space_with_their_weight() -> None:
     np.testing.assert_allclose(motion.values("v_x_ball")[-1], 5.0, atol=1e-8)
 
 
+def test_a_point_may_stand_on_a_parameter_that_no_equation_has() -> None:
+    arm = double_arm().point("mark", on="fore", at=(0, 0, "far")).point("peg", on="ground", at=("far", 0, 0))
+    system = arm.system()
+    # It is left out of the picture, which has values for the system's own parameters alone.
+    assert "far" not in {item.name for item in system.parameters}
+    assert {"mark", "peg"}.isdisjoint(system.drawing.points) and "tip" in system.drawing.points
+    assert (
+        system
+        == double_arm().point("mark", on="fore", at=(0, 0, "far")).point("peg", on="ground", at=("far", 0, 0)).system()
+    )
+
+
 def refused(words: str, tell: Any) -> None:
     with pytest.raises(zw.DeclarationError, match=words):
         tell(zw.Bodies("arm").body("a", mass=1, inertia=(1, 1, 1)).body("b", mass=1, inertia=(1, 1, 1)))

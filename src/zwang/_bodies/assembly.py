@@ -33,6 +33,13 @@ class Assembled(NamedTuple):
     forces: dict[Coordinate, Any]
     potential: Any
 
+    def symbols(self) -> set[str]:
+        """Return the names of everything that stands in it."""
+        own = [expr for item in self.constraints for expr in item.expressions().values()]
+        whole = [*self.tree.expressions().values(), *own, *self.forces.values(), self.potential]
+        found = {symbol.name for expr in whole for symbol in expr.free_symbols}
+        return found | {item.name for item in self.tree.coordinates} | set(self.tree.dependents)
+
 
 def assemble(
     told: Told, gravity: Vector, name: str, coordinates: str, plain: Mapping[str, Any], symbols: Mapping[str, Any]

@@ -12,7 +12,7 @@ from zwang._bodies import written
 from zwang._bodies.assembly import LAYOUTS, Assembled, assemble
 from zwang._bodies.joints import joint_part
 from zwang._bodies.parts import KINDS, BodyPoint, ContactPart, MotorPart, PointForce, PointSpring, ShapePart, Told
-from zwang._bodies.picture import picture
+from zwang._bodies.picture import known_part, picture
 from zwang._bodies.placing import BodyPose, entries, pose
 from zwang._bodies.values import Values
 from zwang._declare.drawing import Drawing
@@ -339,13 +339,14 @@ class Bodies:
             unit quaternion, with constraints for every joint.
         """
         made = self._assembled(coordinates)
+        drawing = self.drawing(coordinates=coordinates)
         return System(
             tree=made.tree,
             constraints=made.constraints,
             forces=made.forces,
             potential=made.potential,
             name=self.name,
-            drawing=self.drawing(coordinates=coordinates),
+            drawing=None if drawing is None else known_part(drawing, made.symbols()),
         )
 
     def _assembled(self, coordinates: str) -> Assembled:

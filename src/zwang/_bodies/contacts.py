@@ -106,7 +106,7 @@ def _plane(tree: Tree, shape: ShapePart) -> tuple[Vector, Any, tuple[Vector, Vec
     """Return the outward normal of a half-space, the place of its face along it, and two directions across."""
     a, form = ALGEBRA, shape.form
     assert isinstance(form, HalfSpace)
-    length = sp.sqrt(sp.Add(*(item**2 for item in form.normal)))
+    length = sp.sqrt(sp.trigsimp(sp.Add(*(item**2 for item in form.normal))))
     x, y, z = (item / length for item in form.normal)
     own = a.apply(shape.turned, (x, y, z))
     across_own = across(own)
@@ -121,6 +121,10 @@ def _on_plane(tree: Tree, shape: ShapePart, ball: RoundPoint, plane: ShapePart) 
     normal, height, tangents = _plane(tree, plane)
     middle = carried(tree, shape.on, ball.at)
     gap = a.dot(normal, middle) - height - ball.radius
+    if ball.radius == 0:  # a corner is a point of its body, whose velocity is the rate of its place
+        x, y, z = (rate(item) for item in middle)
+        sliding = a.sub((x, y, z), _velocity(tree, plane.on, middle))
+        return gap, (a.dot(tangents[0], sliding), a.dot(tangents[1], sliding))
     touch = a.sub(middle, a.scale(ball.radius, normal))
     return gap, _slips(tree, (shape.on, plane.on), touch, tangents)
 

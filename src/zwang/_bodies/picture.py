@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -41,6 +42,21 @@ def picture(told: Told, tree: Tree, where: str) -> Drawing | None:
         bodies=painter.balls,
         traces=tuple(point.name for point in told.points.values() if point.on != GROUND),
     )
+
+
+def known_part(drawing: Drawing, known: set[str]) -> Drawing:
+    """Return a picture without the points that stand on parameters which the equations don't have."""
+    lost = {
+        name
+        for name, place in drawing.points.items()
+        if not {symbol.name for item in place for symbol in item.free_symbols} <= known
+    }
+    kept: dict[str, Any] = {"points": {name: at for name, at in drawing.points.items() if name not in lost}}
+    for what in ("bars", "springs"):
+        kept[what] = tuple(ends for ends in getattr(drawing, what) if not lost & set(ends))
+    for what in ("ground", "traces"):
+        kept[what] = tuple(name for name in getattr(drawing, what) or () if name not in lost)
+    return replace(drawing, **kept) if lost else drawing
 
 
 class _Painter:

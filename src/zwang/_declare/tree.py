@@ -11,7 +11,7 @@ A free body has r_i and a quaternion of R_i for coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -111,10 +111,11 @@ class Load:
 
 
 class Pose(NamedTuple):
-    """Where a body is: its centre of mass, and its turn since the reference configuration."""
+    """Where a body is: its centre of mass, its turn since the reference configuration, and its axes where known."""
 
     position: Vector
     turn: Matrix
+    axes: Matrix | None = None
 
 
 class JointFrame(NamedTuple):
@@ -206,9 +207,10 @@ class Tree:
         body, base = self.bodies[joint.second], poses[joint.first]
         q = [a.lift(item) for item in joint.coordinates]
         if joint.kind == "free":
-            turn = a.product(a.turn_of(q[3:]), transposed(a.matrix(body.turned)))
+            axes = a.turn_of(q[3:])
+            turn = a.product(axes, transposed(a.matrix(body.turned)))
             position = (q[0], q[1], q[2])
-            return Pose(position, turn), JointFrame(joint, position, base.turn, a.spins_of(q[3:]))
+            return Pose(position, turn, axes), JointFrame(joint, position, base.turn, a.spins_of(q[3:]))
         home = a.vector((0, 0, 0)) if joint.first == GROUND else a.vector(self.bodies[joint.first].at)
         pivot = a.add(base.position, a.apply(base.turn, a.sub(a.vector(joint.at), home)))
         slides = [a.apply(base.turn, a.vector(slide.axis)) for slide in joint.slides]
@@ -231,9 +233,10 @@ class Tree:
 
     def axes(self, body: str, a: Algebra, poses: Mapping[str, Pose]) -> Matrix:
         """Return R of a body: its columns are its own axes in those of the ground."""
-        if body == GROUND:
-            return poses[GROUND].turn
-        return a.product(poses[body].turn, a.matrix(self.bodies[body].turned))
+        pose = poses[body]
+        if body == GROUND or pose.axes is not None:
+            return pose.turn if pose.axes is None else pose.axes
+        return a.product(pose.turn, a.matrix(self.bodies[body].turned))
 
     # --- symbols for what follows from the coordinates -----------------------------------------------------------
 
@@ -311,20 +314,14 @@ class Tree:
         poses, _ = self._written
         a, terms = Expressions(), []
         half = sp.Rational(1, 2)
+        free = {joint.second: joint.quaternion for joint in self.joints if joint.kind == "free"}
         for name, body in self.bodies.items():
             if body.mass != 0:
                 terms += [half * body.mass * rate(item) ** 2 for item in poses[name].position]
             if any(item != 0 for item in body.inertia):
-                terms.append(half * self._spin_energy(body, self.axes(name, a, poses)))
+                own = _own_spin(free[name]) if name in free else _spin(self.axes(name, a, poses))
+                terms.append(half * a.dot(own, a.apply(body.inertia_matrix, own)))
         return sp.Add(*terms, *(half * inertia * q.velocity**2 for q, inertia in self.armatures))
-
-    def _spin_energy(self, body: RigidBody, axes: Matrix) -> Any:
-        """Return w . I w with w in the axes of the body: the skew part of R^T R'."""
-        a = Expressions()
-        x, y, z = transposed(axes)
-        dx, dy, dz = (tuple(rate(item) for item in axis) for axis in (x, y, z))
-        spin = (a.dot(z, dy), a.dot(x, dz), a.dot(y, dx))
-        return a.dot(spin, a.apply(body.inertia_matrix, spin))
 
     @cached_property
     def weight(self) -> Any:
@@ -332,6 +329,29 @@ class Tree:
         poses, _ = self._written
         a = Expressions()
         return sp.Add(*(-body.mass * a.dot(self.gravity, poses[name].position) for name, body in self.bodies.items()))
+
+
+def _spin(axes: Matrix) -> Vector:
+    """Return the angular velocity in the axes of a body: the skew part of R^T R'."""
+    a, half = Expressions(), sp.Rational(1, 2)
+    x, y, z = transposed(axes)
+    dx, dy, dz = (tuple(rate(item) for item in axis) for axis in (x, y, z))
+    twice = (
+        a.dot(z, dy) - a.dot(y, dz),
+        a.dot(x, dz) - a.dot(z, dx),
+        a.dot(y, dx) - a.dot(x, dy),
+    )
+    return a.scale(half, twice)
+
+
+def _own_spin(e: Sequence[Coordinate]) -> Vector:
+    """Return the angular velocity in the axes of a free body, 2 e* e', of its quaternion alone."""
+    (w, x, y, z), (dw, dx, dy, dz) = e, (item.velocity for item in e)
+    return (
+        2 * (w * dx - x * dw + z * dy - y * dz),
+        2 * (w * dy - y * dw + x * dz - z * dx),
+        2 * (w * dz - z * dw + y * dx - x * dy),
+    )
 
 
 def dependents_of(body: str) -> tuple[Vector, Matrix]:

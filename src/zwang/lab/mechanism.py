@@ -287,6 +287,8 @@ class Mechanism:
             P = seen.T @ self.table(rows, values, 1)[0]
             Z = _tangents(self._at(places, q[None], v[None], params, t)[1][0]) if len(places) else np.eye(len(q))
             A = P @ Z
+            if A.shape[1] == 0:  # nothing can move
+                break
             damping = 1e-6 * max(float(np.abs(A).max()), 1e-12) ** 2
             step = Z @ np.linalg.solve(A.T @ A + damping * np.eye(A.shape[1]), -A.T @ error)
             longest = float(np.abs(step).max())

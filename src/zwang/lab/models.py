@@ -34,6 +34,7 @@ _OWN_CATEGORY = {
     "flyball_governor_springs": "realization",
     "andrews": "mechanisms",
     "slider_crank": "mechanisms",
+    **dict.fromkeys(("delta", "gough_stewart", "stewart_triangle", "three_rrr", "three_upu"), "mechanisms"),
     "atwood_changing_length": "one-sided",
     "crossing": "singular",
     "tangency": "singular",
