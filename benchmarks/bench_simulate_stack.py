@@ -75,14 +75,13 @@ def walk_of(system, state, params, **options):
     """Return the prepared steps."""
     from zwang._compile import compile
     from zwang._compile.values import resolve
-    from zwang._declare.contact_table import table_of
     from zwang._simulate.admission import admit
     from zwang._simulate.ground import Ground
     from zwang._simulate.timestepping import Walk
 
     model = compile(system)
     inputs = resolve(model.system, state, params)
-    ground = Ground(model, table_of(model.system), inputs.params[:, 0].copy())
+    ground = Ground.of(model, inputs)
     return Walk(ground, admit(ground, inputs), SPAN, STEP, **options)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import zwang as zw
 from zwang._declare.contact_table import table_of
-from zwang._numerics.contact.admission import Standing, admit
+from zwang._numerics.contact.admission import Sizes, Standing, admit
 from zwang._numerics.contact.modes import Level, Side
 from zwang._numerics.contact.problem import problem_of
 from zwang._numerics.contact.table import ContactPlace, ContactTable
@@ -29,7 +29,7 @@ def random_table(rng):
         of = (at,) if at >= 0 and count else ()
         places.append(ContactPlace(f"c{k}", side, level, at, tuple(range(slip, slip + count)), own, of))
         normal, slip, law = normal + (at >= 0), slip + count, law + bool(count)
-    return ContactTable(tuple(places)), normal, slip
+    return ContactTable(tuple(places), (False, False, False)), normal, slip
 
 
 def stated(place, value, rate, near, still):
@@ -65,21 +65,23 @@ def test_the_vectorized_rule_is_the_stated_one_from_a_tenth_to_ten_tolerances():
         terms = SimpleNamespace(
             rows=rows, slip_rows=slip_rows, value=near_tolerance(m), rate=near_tolerance(m), slip=near_tolerance(s)
         )
-        found = admit(table.arrays, terms, q, v, tols)
+        floors = Sizes(*(np.full((count, 1), 10.0 ** rng.uniform(-3, 3)) for count in (m, m, s)))
+        found = admit(table.arrays, terms, q, v, tols, floors)
         for b in range(states):
             for k, place in enumerate(table.places):
                 j = place.normal
                 value = rate = near = still = 0.0
                 if j >= 0:
                     value, rate = terms.value[j, b], terms.rate[j, b]
-                    still = tols.rate * (1 + np.abs(rows[j, :, b]) @ np.abs(v[:, b]))
-                    gap = tols.gap * (1 + np.abs(rows[j, :, b]) @ np.abs(q[:, b]))
+                    still = tols.rate * (floors.rate[j, 0] + np.abs(rows[j, :, b]) @ np.abs(v[:, b]))
+                    gap = tols.gap * (floors.gap[j, 0] + np.abs(rows[j, :, b]) @ np.abs(q[:, b]))
                     near = gap if place.level is Level.POSITION else still
                 wanted = stated(place, value, rate, near, still)
                 assert found.standing[k, b] == wanted
                 checked.add((place.side, place.level, wanted))
                 slow = [
-                    abs(terms.slip[i, b]) <= tols.slip * (1 + np.abs(slip_rows[i, :, b]) @ np.abs(v[:, b]))
+                    abs(terms.slip[i, b])
+                    <= tols.slip * (floors.slip[i, 0] + np.abs(slip_rows[i, :, b]) @ np.abs(v[:, b]))
                     for i in place.slips
                 ]
                 assert found.rest[k, b] == (bool(slow) and all(slow))

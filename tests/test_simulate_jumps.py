@@ -144,7 +144,7 @@ def test_woodpecker_logs_every_jump_of_sleeve_and_beak() -> None:
         zw.Unilateral(r_m - r_o - h_m * a, friction=sleeve, restitution=0, name="high"),
     ]
     system = zw.System(kinetic=kinetic, potential=weight + 0.0056 * (a - b) ** 2 / 2, constraints=stops)
-    start = {"y": 0, "a": -6 / 58 * (1 - 1e-6), "b": -0.2788, "v_y": -0.3411, "v_a": 0, "v_b": -7.4583}
+    start = {"y": 0, "a": -6 / 58 * (1 - 1e-12), "b": -0.2788, "v_y": -0.3411, "v_a": 0, "v_b": -7.4583}
     motion = zw.simulate(system, start, {}, until=0.5, impact="newton")
     assert motion.status.name == "REACHED"
     assert check_log(motion) > 12

@@ -11,7 +11,6 @@ import sympy as sp
 import zwang as zw
 from zwang._compile import compile
 from zwang._compile.values import resolve
-from zwang._declare.contact_table import table_of
 from zwang._simulate.admission import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.timestepping import Walk
@@ -29,7 +28,7 @@ def walked(entry, until, step, **changes):
     """The steps themselves, every one computed."""
     model = compile(entry.system)
     inputs = resolve(model.system, {**entry.state, **changes}, entry.params)
-    ground = Ground(model, table_of(model.system), inputs.params[:, 0].copy())
+    ground = Ground.of(model, inputs)
     walk = Walk(ground, admit(ground, inputs), until, step, shortcut=False)
     return ground, walk, *walk.run()
 

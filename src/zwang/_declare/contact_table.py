@@ -44,4 +44,4 @@ def table_of(system: System) -> ContactTable:
         places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless))
         slip += len(item.slip)
         law += bool(item.slip)
-    return ContactTable(tuple(places))
+    return ContactTable(tuple(places), tuple(item.angle for item in system.coordinates))

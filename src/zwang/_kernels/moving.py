@@ -156,7 +156,7 @@ class Moving:
         until : float
             Reached exactly.
         tol : float
-            Tolerance of a step, relative and absolute.
+            Tolerance of a step, relative to the sizes and to the state.
         sides : (w,) array
             For each watch the sign it must keep, +1 or -1; 2: it fires on any crossing; 0: it is not watched. A
             switching surface with 0 is crossed, at a step that ends there, without a word.
@@ -179,7 +179,7 @@ class Moving:
         bands = self.bands(t, q, v, params, branches) if known.bands is None else known.bands
         everything = np.concatenate([params, branches])
         loop = self.prepared(everything, np.asarray(sides))
-        call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense)
+        call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense, known.sizes)
         call.step = known.step or 0.0
         room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
         status = PAUSED

@@ -31,11 +31,14 @@ class KnownState(NamedTuple):
         Sides of the switching surfaces, as the stretch before says.
     bands : (w,) array, optional
         What counts as zero for each watch; else from the rounding of the state.
+    sizes : (2 n,) array, optional
+        Of positions and velocities, that errors are relative to beside their own; else 1.
     """
 
     step: float | None = None
     branches: Array | None = None
     bands: Array | None = None
+    sizes: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ class Call:
     """The arrays of one call of `advance`, and the pieces it has produced."""
 
     def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
-                 until: float, tol: float, sides: Array, bands: Array, dense: bool) -> None:  # fmt: skip
+                 until: float, tol: float, sides: Array, bands: Array, dense: bool,
+                 sizes: Array | None = None) -> None:  # fmt: skip
         from zwang._numerics.motion import calls, events, places
 
         self.n, self.surfaces, self.params, self.loop = q.size, kernels.surfaces, params, loop
@@ -108,7 +112,7 @@ class Call:
         self.reals[:2] = until, tol
         self.fired, width = np.zeros(count, dtype=np.int64), -(-2 * self.n // calls.BLOCK) * calls.BLOCK
         self.room = np.zeros(calls.ROOM * width)
-        self.room[calls.S * width :][: 2 * self.n] = 1.0
+        self.room[calls.S * width :][: 2 * self.n] = 1.0 if sizes is None else sizes
         samples = np.zeros(events.SAMPLES * count)
         self.watched = events.Watched(vector(sides), vector(bands), samples, np.zeros(count), self.fired)
         # Times, states, accelerations, dense output: together, so that an interrupt leaves all or none of a portion.

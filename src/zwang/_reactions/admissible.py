@@ -15,9 +15,11 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
-from zwang._numerics.contact.admission import Admission, Standing, admit
+from zwang._kernels.service import Service
+from zwang._numerics.contact.admission import Admission, Standing, admit, sizes_near
+from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
-from zwang._numerics.contact.table import ContactPlace
+from zwang._numerics.contact.table import ContactArrays, ContactPlace
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
@@ -41,7 +43,24 @@ class Acting:
     open: tuple[str, ...]
 
 
+def admitted_states(
+    kernels: Service, table: ContactArrays, terms: Terms | SparseTerms, inputs: Inputs, tolerances: Tolerances
+) -> Admission:
+    """Return how the constraints stand to states; where a two-sided one seems violated, rows beside the state count.
+
+    At a singular point a row vanishes, and with it the size that its value at the state is to be compared with.
+    """
+    found = admit(table, terms, inputs.q, inputs.v, tolerances)
+    off = (found.standing != Standing.ACTIVE) & (table.side == Side.BILATERAL)[:, None]
+    if not off.any():
+        return found
+    floors = sizes_near(kernels.terms, inputs.t, inputs.q, inputs.v, inputs.params, table.turns)
+    again = admit(table, terms, inputs.q, inputs.v, tolerances, floors)
+    return Admission(*(np.where(off.any(axis=0), new, old) for new, old in zip(again, found, strict=True)))
+
+
 def acting(
+    kernels: Service,
     system: System,
     inputs: Inputs,
     terms: Terms | SparseTerms,
@@ -55,7 +74,7 @@ def acting(
     """
     given = _normal_forces(system, normal_forces)
     table = table_of(system)
-    found = admit(table.arrays, terms, inputs.q, inputs.v, tolerances)
+    found = admitted_states(kernels, table.arrays, terms, inputs, tolerances)
     standing = found.standing[:, 0]
     opened = tuple(
         f"{table.places[j].name} ({_reason(system.name, table.places[j], terms, found, j)})"
@@ -107,7 +126,7 @@ def contact_problem(
             "Ask for each state."
         )
     terms = model.kernels.terms(given.t, given.q, given.v, given.params)
-    return acting(model.system, given, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
+    return acting(model.kernels, model.system, given, terms, Tolerances(1e-9, 1e-9, 1e-9)).problem
 
 
 def _normal_forces(system: System, given: Mapping[str, float] | None) -> dict[str, float]:

@@ -24,6 +24,7 @@ from zwang._numerics.contact.admission import admit
 from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
+from zwang._reactions.admissible import admitted_states
 from zwang._results import Provenance
 from zwang._results.finite import NotFiniteError
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -213,7 +214,8 @@ def _count(
     terms = model.kernels.terms(t, q, v, params)
     if isinstance(terms, SparseTerms):
         return
-    found = admit(table_of(model.system).arrays, terms, q, v, tolerances)
+    states = Inputs(t, q, v, params, ())
+    found = admitted_states(model.kernels, table_of(model.system).arrays, terms, states, tolerances)
     counted = counting.CountedTerms(
         *(np.ascontiguousarray(getattr(terms, name)) for name in counting.CountedTerms._fields)
     )

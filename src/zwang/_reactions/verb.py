@@ -215,7 +215,7 @@ def _of_state(
         return _without_inertia(model, inertia, options)
     report = rank_report(model, inputs, terms, proved=inertia.independent)
     terms = inertia.completed(terms)
-    found = acting(system, inputs, terms, tolerances, normal_forces, report.cleaned)
+    found = acting(model.kernels, system, inputs, terms, tolerances, normal_forces, report.cleaned)
     provenance = Provenance.now(
         system.digest,
         tolerances={

@@ -29,6 +29,8 @@ ZERO_AT_EVENT = 1e-10
 LIFTED = 1e-7
 """Values and rates above this, relative to the size of the terms, have jumped."""
 EXACT = 1e-14  # relative: below it a state is on its constraints as well as doubles can say
+TINY = 1e-300
+"""More than the tolerance where nothing has a size."""
 NEARLY = 1e-5
 """Singular values of unit rows below which they count as dependent where a state is moved by less than a tolerance:
 constraints that touch leave the square root of it."""
@@ -67,8 +69,9 @@ def _check_bilateral(ground: Ground, terms: Terms, q: Array, v: Array) -> float:
     for number, place in enumerate(table.places):
         if place.side is Side.BILATERAL:
             refuse(ground.name, place, terms, found, number)
-            off = abs(float(terms.value[place.normal, 0])) / found.near[number, 0]
-            rate = abs(float(terms.rate[place.normal, 0])) / found.still[number, 0] if place.on_position else 0.0
+            off = abs(float(terms.value[place.normal, 0])) / (found.near[number, 0] + TINY)
+            pace = abs(float(terms.rate[place.normal, 0])) / (found.still[number, 0] + TINY)
+            rate = pace if place.on_position else 0.0
             worst = max(worst, ADMITTED * off, ADMITTED * rate)
     return worst
 
@@ -81,7 +84,7 @@ def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Arr
 
 def standing_at(ground: Ground, terms: Terms, q: Array, v: Array, zero: float) -> Admission:
     """Return how the constraints stand to one state, up to a relative tolerance."""
-    return contact_admission(ground.table.arrays, terms, q[:, None], v[:, None], _alike(zero))
+    return contact_admission(ground.table.arrays, terms, q[:, None], v[:, None], _alike(zero), ground.floors)
 
 
 @cache

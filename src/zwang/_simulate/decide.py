@@ -231,8 +231,8 @@ def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | Non
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         if place.normal < 0 or label is Mode.OPEN:
             continue
-        row = np.abs(terms.rows[place.normal, :, 0])
-        size = 1.0 + float(row @ np.abs(moment.q if place.on_position else moment.v))
+        j, row = place.normal, terms.rows[place.normal, :, 0]
+        size = ground.gap_size(j, row, moment.q) if place.on_position else ground.rate_size(j, row, moment.v)
         off = float(terms.value[place.normal, 0])
         if abs(off) > PARTED * size:
             return (
@@ -248,7 +248,7 @@ def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | Non
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         for slip in place.slips if label.plain is Mode.STICK else ():
             off = float(terms.slip[slip, 0])
-            if abs(off) > PARTED * (1.0 + float(np.abs(terms.slip_rows[slip, :, 0]) @ np.abs(moment.v))):
+            if abs(off) > PARTED * ground.slip_size(slip, terms.slip_rows[slip, :, 0], moment.v):
                 return (
                     f"By t = {moment.t:.12g} the contact '{place.name}' slips with {off:.1e}, though all contacts that "
                     "stick held it at rest where the mode began: their supports move apart, and which of them lets go "

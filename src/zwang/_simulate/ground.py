@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from zwang._declare.contact_table import table_of
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._kernels import Terms, dense_terms
+from zwang._numerics.contact.admission import Sizes, sizes_near
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.projection import Conditions
+from zwang._numerics.sizes import CharacteristicSizes, brief_sizes, sizes_at
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -29,13 +32,15 @@ Array = NDArray[np.float64]
 class Ground:
     """What stays the same through a motion: the model, its constraints, the parameters.
 
-    Inputs that change at instants make parameters change there: `params` are those of now, `course` has all.
+    Inputs that change at instants make parameters change there: `params` are those of now, `course` has all. The
+    `start` (t, q, v) gives the sizes that tolerances are relative to.
     """
 
     model: Model
     table: ContactTable
     params: Array
     course: InputCourse | None = None
+    start: tuple[float, Array, Array] | None = None
 
     @property
     def declared(self) -> System | None:
@@ -47,7 +52,40 @@ class Ground:
         """Return the ground of a motion from the first state of inputs."""
         params = inputs.params[:, 0].copy()
         course = None if driven is None else InputCourse(driven, params, float(inputs.t[0]))
-        return cls(model, table_of(model.system), params, course)
+        start = float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
+        return cls(model, table_of(model.system), params, course, start)
+
+    @cached_property
+    def sizes(self) -> CharacteristicSizes:
+        """The characteristic sizes (n,) of coordinates and velocities: those of the start."""
+        assert self.start is not None  # of a ground that moves
+        t, q, v = self.start
+        terms = self.model.kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None])
+        return sizes_at(terms, self.table.arrays.turns, q[:, None], v[:, None]).of(0)
+
+    @cached_property
+    def floors(self) -> Sizes:
+        """The least sizes of gaps, rates and slips: rows near the start times those of coordinates and velocities.
+
+        At the start itself a row may vanish, where the configuration space is singular.
+        """
+        assert self.start is not None
+        t, q, v = self.start
+        states = np.array([t]), q[:, None], v[:, None], self.params[:, None]
+        return sizes_near(self.model.kernels.terms, *states, self.table.arrays.turns)
+
+    def gap_size(self, normal: int, row: Array, q: Array) -> float:
+        """Return what the value of a normal on positions is compared with: its number, its row, positions."""
+        own = np.where(self.table.arrays.turns, 0.0, np.abs(q))
+        return float(self.floors.gap[normal, 0] + np.abs(row) @ own)
+
+    def rate_size(self, normal: int, row: Array, v: Array) -> float:
+        """Return what the rate of a normal is compared with, or its value where it is one on velocities."""
+        return float(self.floors.rate[normal, 0] + np.abs(row) @ np.abs(v))
+
+    def slip_size(self, slip: int, row: Array, v: Array) -> float:
+        """Return what a component of slip is compared with."""
+        return float(self.floors.slip[slip, 0] + np.abs(row) @ np.abs(v))
 
     @property
     def name(self) -> str:
@@ -94,6 +132,30 @@ class Ground:
         system = self.model.system
         named = zip((*system.coordinates, *system.velocities), (*q, *v), strict=True)
         return {**{item.name: float(value) for item, value in named}, "t": t}
+
+
+LATER = (0.0, 1e-3, 0.1, 0.5, 1.0)
+"""Parts of the time asked for at which forces are looked at where there are none at the start."""
+
+
+def sizes_within(ground: Ground, until: float) -> CharacteristicSizes:
+    """Return the sizes (n,) of a motion, none of them zero: for errors of steps, no decision.
+
+    At rest at the origin the forces give them, or forces to come; where nothing moves at all they are 1.
+    """
+    found = ground.sizes
+    if ground.start is None or found.known:
+        return found
+    t, q, v = ground.start
+    for part in LATER:
+        terms = ground.terms(t + part * (until - t), q, v)
+        mass = np.diagonal(terms.mass[:, :, 0])
+        with np.errstate(all="ignore"):
+            a = terms.force[:, 0] / mass
+        found = brief_sizes(ground.sizes, mass, np.where(np.isfinite(a), a, 0.0), until - t)
+        if found.known:
+            return found
+    return CharacteristicSizes(*(np.where(part > 0, part, 1.0) for part in found))
 
 
 def autonomous(ground: Ground) -> bool:

@@ -78,7 +78,8 @@ def close_low(context: Context, moment: Moment, terms: Terms, low: tuple[int, ..
     speed = np.abs(moment.v) + np.abs(outcome.velocity)
     met = Transition(moment, NOT_YET)
     if any(
-        abs(problem.rates[i]) > ZERO * (1.0 + float(np.abs(problem.contacts[i].normal) @ speed))
+        abs(problem.rates[i])
+        > ZERO * context.rate_size(context.table.places[number].normal, problem.contacts[i].normal, speed)
         for i, number in enumerate(numbers)
         if number in low
     ):
@@ -242,7 +243,7 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
         place = ground.table.places[number]
         if place.one_sided:
             size = float(np.abs(problem.contacts[place_in].normal) @ speed) + abs(problem.contacts[place_in].rate0)
-            if rates[place_in] < -1e-6 * (1.0 + size):
+            if rates[place_in] < -1e-6 * (size + ground.floors.rate[place.normal, 0]):
                 raise StateError(f"{ground.name}: the impact left constraint '{place.name}' closing; please report it.")
             if abs(rates[place_in]) <= ZERO * size or rates[place_in] < 0:
                 touching.add(number)

@@ -23,6 +23,7 @@ from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Level, Mode, Side
 from zwang._numerics.contact.resultants import sizes as resultant_sizes
 from zwang._numerics.contact.table import ContactPlace, ContactTable
+from zwang._numerics.linear.metric import balance
 from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._results.motion_parts import MotionPiece
 
@@ -311,12 +312,9 @@ def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Ar
     rows = columns
     low, high = _bounds(table, terms, mode)
     above, limit = _cones(table, terms, mode, len(rows))
-    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
-    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
-    kept = values > 1e-10 * values[0]
-    equal = values[kept, None] * right[kept]
-    bounds = list(zip(low / scale, high / scale, strict=True))
-    right_side, plain = (left.T @ needed)[kept] / scale, above
+    scale = float(np.abs(least).max(initial=0.0)) or 1.0
+    equal, right_side = balance(mass, rows, needed / scale)
+    bounds, plain = list(zip(low / scale, high / scale, strict=True)), above
     x = None
     for _ in range(TURNS if any(place.resultant for place in table.places) else 1):
         # A resultant is at least the force along any direction: that of the forces of the round before.
@@ -474,9 +472,8 @@ def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
     needed = terms.mass[:, :, 0] @ acceleration - terms.force[:, 0] - given
     low, high = _bounds(table, terms, mode)
     above, limit = _cones(table, terms, mode, len(rows))
-    scale = float(np.abs(needed).max(initial=0.0)) or 1.0
-    left, values, right = np.linalg.svd(rows.T, full_matrices=False)
-    kept = values > 1e-10 * values[0]
+    equal, right_side = balance(terms.mass[:, :, 0], rows, needed)
+    scale = float(np.abs(equal.T @ right_side).max(initial=0.0)) or 1.0
     found = np.empty((count, 2))
     for j in range(count):
         for side, least in enumerate((1.0, -1.0)):
@@ -486,8 +483,8 @@ def force_ranges(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
                 cost,
                 A_ub=above if len(above) else None,
                 b_ub=limit / scale if len(above) else None,
-                A_eq=values[kept, None] * right[kept],
-                b_eq=(left.T @ needed)[kept] / scale,
+                A_eq=equal,
+                b_eq=right_side / scale,
                 bounds=list(zip(low / scale, high / scale, strict=True)),
                 method="highs",
             )

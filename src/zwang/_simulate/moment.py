@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,11 +23,12 @@ from zwang._kernels.stretch import Stretch
 from zwang._numerics.budget import Spent
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
+from zwang._numerics.sizes import CharacteristicSizes
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
 from zwang._results.reactions import Reactions
 from zwang._simulate.flights import Flights
-from zwang._simulate.ground import Ground
+from zwang._simulate.ground import Ground, sizes_within
 from zwang._simulate.modes import HeldMode
 from zwang._simulate.nearness import Dip, Nearness
 from zwang._simulate.options import MotionOptions
@@ -431,7 +433,7 @@ class Context(Ground):
     @property
     def ground(self) -> Ground:
         """The model and its parameters alone."""
-        return Ground(self.model, self.table, self.params, self.course)
+        return Ground(self.model, self.table, self.params, self.course, self.start)
 
     @property
     def until(self) -> float:
@@ -447,7 +449,12 @@ class Context(Ground):
             params = course.enter(moment.t, self.state(moment.t, moment.q, moment.v))
         else:
             params = np.ascontiguousarray(course.at(moment.t)[:, 0])
-        return replace(self, params=params, span_of_inputs=(moment.t, course.after(moment.t)))
+        return _changed(self, {"params": params, "span_of_inputs": (moment.t, course.after(moment.t))})
+
+    @cached_property
+    def step_sizes(self) -> CharacteristicSizes:
+        """Sizes (n,) that errors of steps are relative to: those of the start, none of them zero."""
+        return sizes_within(self, self.options.until)
 
     def span(self, moment: Moment) -> float:
         """Return a time on which the motion changes little."""

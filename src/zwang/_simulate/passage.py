@@ -150,7 +150,8 @@ class Crossing:
         if not times:
             return None
         first = min(times)[0]
-        return first, tuple(("extra", k) for time, k in times if time <= first + 1e-13 * max(abs(first), 1.0))
+        same = first + 1e-13 * max(abs(first), abs(self.context.options.until))
+        return first, tuple(("extra", k) for time, k in times if time <= same)
 
     def _recorded(self, moment: Moment, passage: Passage) -> Transition:
         place = self.found.place
@@ -208,7 +209,7 @@ class Crossing:
             return told.stopping(Stop(MotionStatus.SINGULAR, reason, self._open(arriving, ways))), None
         names = [item.name for item in self.context.model.system.velocities]
         v = np.array([ways[chosen].state[name] for name in names])
-        if np.abs(v - moment.v).max() > SAME_DIRECTION * (1.0 + np.abs(v).max()):
+        if np.abs(v - moment.v).max() > SAME_DIRECTION * (self.context.step_sizes.speed + np.abs(v)).max():
             return replace(told, moment=moment.but(v=v), jumps=(turned_into(moment.v, v),)), self.ways[chosen]
         return told, self.ways[chosen]  # the same direction up to rounding: nothing jumps
 

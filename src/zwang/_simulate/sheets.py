@@ -92,7 +92,7 @@ def arc_across(
     if found is None:
         return None
     arc, off = found
-    smooth = arc.roughness() <= ROUGH and off <= OFF * (1.0 + float(np.abs(q).max()))
+    smooth = arc.roughness() <= ROUGH and off <= OFF * float((ground.sizes.length + np.abs(q)).max())
     return arc if smooth else None
 
 
@@ -222,7 +222,8 @@ def leave_on_sheet(context: Context, moving: Moving, moment: Moment, decision: D
 
 def _arc_from(context: Context, moving: Moving, moment: Moment) -> Arc | None:
     speed = float(np.abs(moment.v).max())
-    half = min(LEAVING * (1.0 + float(np.abs(moment.q).max())) / speed, 0.5 * (context.options.until - moment.t))
+    reach = float((context.step_sizes.length + np.abs(moment.q)).max())
+    half = min(LEAVING * reach / speed, 0.5 * (context.options.until - moment.t))
     still = np.zeros((len(NODES), len(moment.q)))
     for _ in range(HALVINGS):
         arc = arc_across(context, moving, moment.t + half, half, moment.q, moment.v, still)
@@ -356,7 +357,7 @@ class Sheet:
         if not found:
             return None
         first = min(found)[0]
-        fired = [k for time, k in found if time <= first + 1e-13 * max(1.0, abs(first))]
+        fired = [k for time, k in found if time <= first + 1e-13 * max(abs(first), float(times[-1] - times[0]))]
         for k in fired:
             self._sides[k] = -self._sides[k][0], self._sides[k][1]
         return first, tuple(self.moving.watch_names[k] for k in fired)

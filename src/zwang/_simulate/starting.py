@@ -34,6 +34,8 @@ from zwang._simulate.watch import ANY, bands_of, sides_of
 Array = NDArray[np.float64]
 KICK = 1e-11
 """Part of the largest speed so far that a slip which starts is given, so that its first row has a direction."""
+LEAST = 1e-3
+"""Part of the characteristic speed that counts where nothing has moved yet."""
 FIRST = 0.1
 """Length of the first step that is tried, in times on which the motion changes little."""
 HALVINGS = 40  # of a first step
@@ -104,7 +106,7 @@ class _Starter:
         step = collocate(self._accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
         if step is None:
             return None
-        tol = self.context.options.tol * (1.0 + np.abs(step.v).max(axis=0))
+        tol = self.context.options.tol * (self.context.step_sizes.speed + np.abs(step.v).max(axis=0))
         if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away) or not self._keeps(step):
             return None
         return self._landed(step)
@@ -132,7 +134,9 @@ class _Starter:
         rows = np.abs(terms.slip_rows[slips]).max(axis=0).T
         least = np.min([np.linalg.norm(terms.slip[list(place.slips)], axis=0) for place in self.places], axis=0)
         fine = NEAR * np.maximum(least, 1e-300)[:, None] / np.where(rows > 0, rows, 1.0)
-        return np.where(rows > 0, np.maximum(fine, 4e-16 * np.abs(v)), 1e-6 * (1.0 + np.abs(v)))
+        return np.where(
+            rows > 0, np.maximum(fine, 4e-16 * np.abs(v)), 1e-6 * (self.context.step_sizes.speed + np.abs(v))
+        )
 
     def _leaves(self, step: Collocated, away: dict[int, Array]) -> bool:
         slips = self.context.many(step.t[1:], step.q[1:], step.v[1:]).slip
@@ -207,9 +211,9 @@ def _kicked(
     rows, wanted = [], []
     for place in places:
         slips = list(place.slips)
-        size = float(np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0) @ (speeds + 1e-3 * context.span(moment)))
+        row = np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0)
         rows.append(terms.slip_rows[slips, :, 0])
-        wanted.append(KICK * max(size, 1e-3) * away[place.law])
+        wanted.append(KICK * max(float(row @ speeds), LEAST * float(row @ context.step_sizes.speed)) * away[place.law])
     fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])
     every = np.concatenate([*rows, fixed])
     needed = np.concatenate([*wanted, np.zeros(len(fixed))])

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 SLOW = 1e-9
-"""Slips and rates below this, relative to 1 + the size of the velocities, are zero."""
+"""Slips and rates below this, relative to their largest and their least sizes, are zero."""
 STEP, STEPS = 1e-3, 200
 """Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
 
@@ -92,18 +92,20 @@ def length_of_steps(given: float | None, span: float) -> float:
 def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:
     """Return the label of each constraint in each step, (k, c) numbers of `Mode`."""
     count = len(steps.impulses)
-    slow = SLOW * (1.0 + np.abs(steps.v[1:]).max(axis=1, initial=0.0))
+    floors, largest = walk.walker.least_rates, np.abs(steps.rates).max(axis=0, initial=0.0)
+    least = np.where(floors > 0, floors + largest, largest.max(initial=0.0))
     out = np.empty((count, len(ground.table.places)), dtype=np.int64)
     for c, place in enumerate(ground.table.places):
         first = int(walk.layout.first[c])
         out[:, c] = Mode.CLOSED if place.normal >= 0 else Mode.STICK
         at = first + (place.normal >= 0)
         if place.slips:
-            out[:, c] = _friction_labels(steps.rates[:, at : at + len(place.slips)], slow)
+            slips = slice(at, at + len(place.slips))
+            out[:, c] = _friction_labels(steps.rates[:, slips], SLOW * float(least[slips].max()))
         if place.side is Side.BILATERAL and place.slips:
             out[steps.impulses[:, first] < 0, c] += PULLS
         if place.one_sided:
-            rebounds = steps.closing[:, c] & (steps.rates[:, first] > slow)
+            rebounds = steps.closing[:, c] & (steps.rates[:, first] > SLOW * least[first])
             out[(steps.impulses[:, first] <= 0) | rebounds, c] = Mode.OPEN
     for c, place in enumerate(ground.table.places):
         if place.side is Side.BOUND and place.of:
@@ -112,7 +114,7 @@ def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:
     return out
 
 
-def _friction_labels(slip: Array, slow: Array) -> Labels:
+def _friction_labels(slip: Array, slow: float) -> Labels:
     if slip.shape[1] == 1:
         sign = np.where(np.abs(slip[:, 0]) <= slow, 0, np.sign(slip[:, 0])).astype(int)
         return np.asarray(np.array([Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS])[sign])

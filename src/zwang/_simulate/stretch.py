@@ -112,6 +112,7 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
             step=moment.memory.step,
             bands=bands_of(context, steps, decision, start),
             branches=branches_of(context, steps, start),
+            sizes=step_sizes(context, moment),
         ),
         between=context.options.progress,
     )
@@ -122,14 +123,19 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
     unsound = ""
     if laws_vary(context.model.system):
         found, unsound = _until_unsound(context, found)
-    changes: dict[str, Any] = {}
-    if not context.table.smooth:
-        rows = zip(moment.memory.sizes, (found.q, found.v, found.a), strict=True)
-        changes["sizes"] = tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)
+    rows = zip(moment.memory.sizes, (found.q, found.v, found.a), strict=True)
+    changes: dict[str, Any] = {"sizes": tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)}
     if found.next_step > 0:
         changes["step"] = float(found.next_step)
     end = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
-    return MadeSteps(found, steps, end.recalling(**changes) if changes else end, unsound)
+    return MadeSteps(found, steps, end.recalling(**changes), unsound)
+
+
+def step_sizes(context: Context, moment: Moment) -> Array:
+    """Return the sizes (2 n,) that errors of steps are relative to: those of the start, and the largest so far."""
+    far, fast, _ = moment.memory.sizes
+    far = np.where(context.table.arrays.turns, 0.0, far)
+    return np.asarray(np.maximum(np.concatenate(context.step_sizes), np.concatenate([far, fast])))
 
 
 def pieces_in(decision: Decision, found: Any) -> tuple[MotionPiece, ...]:

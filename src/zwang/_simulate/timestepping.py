@@ -121,6 +121,7 @@ class Walk:
             np.array([place.normal for place in places], dtype=np.int64),
             _sections(places),
             _loads(ground.table),
+            floors=_floors(ground),
         )
         self.restitution = _Restitution(ground)
 
@@ -291,6 +292,12 @@ def _loads(table: ContactTable) -> list[list[int]]:
     return [
         [table.of_normal(normal) for normal in place.of] if place.side is Side.BOUND else [] for place in table.places
     ]
+
+
+def _floors(ground: Ground) -> tuple[Array, Array]:
+    """Return the least sizes of gaps and of rates of all rows, normals before slips."""
+    gap, rate, slip = (part[:, 0] for part in ground.floors)
+    return np.concatenate([gap, np.zeros(len(slip))]), np.concatenate([rate, slip])
 
 
 def contact_rows(ground: Ground) -> list[StepRow]:

@@ -160,7 +160,9 @@ def simulate(
     until : float
         When to stop [s]; the last row has exactly this time.
     tol : float
-        Error allowed in a step, relative to 1 + the size of each coordinate and velocity.
+        Error allowed in a step, relative to each coordinate and velocity and to its characteristic size: the largest so
+        far, or what the other coordinates, speeds and accelerations make of it. Angles have size 1. So units of length,
+        mass and time change nothing but the units of the answer.
     method : {'events', 'timestepping', 'auto'}
         Mode by mode with located events, or steps of fixed length after Moreau and Jean, of first order: for many
         contacts, and as an independent check. Restitution is then Newton's, contact by contact. 'auto': by events, and

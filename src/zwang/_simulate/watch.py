@@ -23,8 +23,10 @@ BLUR = 1e-2
 """Rounding of a slip's direction beside that of forces, times how slow it is: forces that share depend on it."""
 LOOKS = (1e-6, 1e-4, 1e-2)
 """How far to look for the side of a switching surface, in parts of the time on which the motion changes little."""
+FLIGHT = 2.0
+"""Flights lower than this many tolerances are lost in the bands of their gap."""
 STILL = 1e-7
-"""Velocities below this, relative to the coordinates, are rounding where a mode allows none."""
+"""Velocities below this, relative to their sizes, are rounding where a mode allows none."""
 IDLE = 1e-9
 """Force below which an idle constraint is not let go, relative to the forces there are."""
 
@@ -99,7 +101,7 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
         if kind in ("gap", "value"):
             row = np.abs(terms.rows[k, :, 0])
             size = float(row @ (q if kind == "gap" else v))
-            shallow = float(row @ (1.0 + sizes[0 if kind == "gap" else 1]))
+            shallow = context.gap_size(k, row, sizes[0]) if kind == "gap" else context.rate_size(k, row, sizes[1])
         elif kind in ("normal", "share"):
             size = blur * _force_size(terms.rows[k, :, 0], mass, pull)
             if context.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
@@ -107,10 +109,10 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
         elif kind in ("slip", "speed"):
             row = np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0)
             size = float(row @ v)
-            shallow = float(row @ (1.0 + sizes[1])) if kind == "slip" else 0.0
+            shallow = context.slip_size(loads[k].slips[0], row, sizes[1]) if kind == "slip" else 0.0
         elif kind == "reserve":
             place = loads[k]
-            size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips)
+            size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips) ** 2  # of squares
         bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * context.options.tol * shallow)
     return bands
 
@@ -130,7 +132,7 @@ def lowest_flight(context: Context, moment: Moment, terms: Terms, normal: int) -
     row = np.abs(terms.rows[normal, :, 0])
     q, v, _ = moment.memory.sizes
     far = float(row @ (q + abs(moment.t) * v))
-    return max(context.options.tol, 1e-12) * (1.0 + float(row @ (1.0 + q))) + 20 * ROUNDING * far
+    return FLIGHT * max(context.options.tol, 1e-12) * context.gap_size(normal, row, q) + 20 * ROUNDING * far
 
 
 def branches_of(context: Context, moving: Moving, moment: Moment) -> NDArray[np.float64] | None:
@@ -171,7 +173,7 @@ def stands(ground: Ground, decision: Decision, moment: Moment) -> bool:
         return False
     acting = [(place, label.plain) for place, label in zip(ground.table.places, decision.labels, strict=True)]
     acting = [(place, what) for place, what in acting if what is not Mode.OPEN]
-    small = float(np.abs(moment.v).max(initial=0.0)) <= STILL * (1.0 + float(np.abs(moment.q).max(initial=0.0)))
+    small = bool((np.abs(moment.v) <= STILL * ground.sizes.speed).all())
     if not small or not all(place.timeless for place, _ in acting):
         return False
     terms = ground.terms(moment.t, moment.q, np.zeros(len(moment.v)))

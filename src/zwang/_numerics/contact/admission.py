@@ -8,6 +8,7 @@ constraint, or below a one-sided one, violates it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -16,11 +17,16 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.modes import BOUND, POSITION
 from zwang._numerics.contact.table import ContactArrays
+from zwang._numerics.sizes import CharacteristicSizes, sizes_at
 from zwang._numerics.tolerances import Tolerances
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+
+ASIDE, LOOKS = 0.3, 3
+"""How far beside a state rows are looked at, in characteristic sizes, and how often."""
 
 
 class Standing(IntEnum):
@@ -51,23 +57,34 @@ class Sizes(NamedTuple):
     slip: Array
 
 
-def sizes_of(rows: Any, slip_rows: Any, q: Array, v: Array) -> Sizes:
-    """Return one and the terms of each gap, rate and slip at states.
-
-    Parameters
-    ----------
-    rows, slip_rows : (m, n, B), (s, n, B) arrays, or sequences of B sparse matrices
-    q, v : (n, B) arrays
-    """
-    q, v = np.abs(q), np.abs(v)
-    if not isinstance(rows, (tuple, list)):
-        rows = np.abs(rows)
-        return Sizes(1.0 + (rows * q).sum(axis=1), 1.0 + (rows * v).sum(axis=1), 1.0 + (np.abs(slip_rows) * v).sum(1))
+def sizes_of(terms: Any, sizes: CharacteristicSizes) -> Sizes:
+    """Return the sizes of gaps, rates and slips at states where coordinates and velocities have sizes (n, B)."""
+    if not isinstance(terms.rows, (tuple, list)):
+        rows = np.abs(terms.rows)
+        slips = (np.abs(terms.slip_rows) * sizes.speed).sum(axis=1)
+        return Sizes((rows * sizes.length).sum(axis=1), (rows * sizes.speed).sum(axis=1), slips)
 
     def along(matrices: Any, x: Array) -> Array:
-        return 1.0 + np.column_stack([abs(matrix) @ x[:, k] for k, matrix in enumerate(matrices)])
+        return np.column_stack([abs(matrix) @ x[:, k] for k, matrix in enumerate(matrices)])
 
-    return Sizes(along(rows, q), along(rows, v), along(slip_rows, v))
+    return Sizes(along(terms.rows, sizes.length), along(terms.rows, sizes.speed), along(terms.slip_rows, sizes.speed))
+
+
+def sizes_near(evaluate: Callable[..., Any], t: Array, q: Array, v: Array, params: Array, turns: Bools) -> Sizes:
+    """Return the largest sizes of gaps, rates and slips at states (B) and beside them.
+
+    At a state itself a row may vanish, where the configuration space is singular. `evaluate` gives the terms of the
+    equations at (t, q, v, params).
+    """
+    terms = evaluate(t, q, v, params)
+    own = sizes_at(terms, turns, q, v)
+    found = list(sizes_of(terms, own))
+    numbers = np.arange(len(q))[:, None]
+    for k in range(LOOKS):
+        beside = sizes_of(evaluate(t, q + ASIDE * own.length * np.cos(1.0 + numbers + k), v, params), own)
+        finite = (np.where(np.isfinite(part), part, 0.0) for part in beside)  # where a state beside it is possible
+        found = [np.maximum(one, other) for one, other in zip(found, finite, strict=True)]
+    return Sizes(*found)
 
 
 class Admission(NamedTuple):
@@ -93,7 +110,9 @@ class Admission(NamedTuple):
     still: Array
 
 
-def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tolerances) -> Admission:
+def admit(
+    table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tolerances, floors: Sizes | None = None
+) -> Admission:
     """Return how the constraints stand to states.
 
     Parameters
@@ -104,6 +123,9 @@ def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tole
     q, v : (n, B) arrays
         In memory or, as the terms, on a device.
     tolerances : Tolerances
+    floors : Sizes, optional
+        Sizes (m, 1), (m, 1), (s, 1) along a motion, to which those of the terms are added; else the characteristic
+        sizes of each state are found.
 
     Examples
     --------
@@ -119,7 +141,12 @@ def admit(table: ContactArrays, terms: Any, q: Array, v: Array, tolerances: Tole
     >>> [Standing(s).name for s in admit(table_of(ball).arrays, terms, q, v, Tolerances()).standing[0]]
     ['OPEN', 'ACTIVE', 'CLOSING', 'VIOLATED']
     """
-    sizes = sizes_of(terms.rows, terms.slip_rows, q, v)
+    if floors is None:
+        sizes = sizes_of(terms, sizes_at(terms, table.turns, q, v))
+    else:
+        turns = np.asarray(table.turns[:, None], like=q)
+        own = sizes_of(terms, CharacteristicSizes(np.where(turns, 0.0, np.abs(q)), np.abs(v)))
+        sizes = Sizes(*(floor + part for floor, part in zip(floors, own, strict=True)))
     side, positions = (np.asarray(lines[:, None], like=q) for lines in (table.side, table.level == POSITION))
     value, still = _of_lines(table, terms.value), tolerances.rate * _of_lines(table, sizes.rate)
     near = np.where(positions, tolerances.gap * _of_lines(table, sizes.gap), still)

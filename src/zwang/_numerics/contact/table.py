@@ -84,6 +84,8 @@ class ContactArrays(NamedTuple):
         First slip row and number of slip rows.
     of : (k, j) int array
         Numbers of the normals whose resultant scales the friction, -1 beyond the last.
+    turns : (n,) bool array
+        Which coordinates are angles.
     """
 
     side: Ints
@@ -93,13 +95,15 @@ class ContactArrays(NamedTuple):
     first: Ints
     components: Ints
     of: Ints
+    turns: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class ContactTable:
-    """All lines in their order, and the way back from normals, slips and laws to them."""
+    """All lines in their order, and the way back from normals, slips and laws to them; which coordinates are angles."""
 
     places: tuple[ContactPlace, ...]
+    turns: tuple[bool, ...]
 
     @cached_property
     def arrays(self) -> ContactArrays:
@@ -119,6 +123,7 @@ class ContactTable:
             first=column(line.slips[0] if line.slips else 0 for line in lines),
             components=column(len(line.slips) for line in lines),
             of=np.array(of, dtype=np.int64).reshape(len(lines), widest),
+            turns=np.array(self.turns, dtype=bool),
         )
 
     @cached_property

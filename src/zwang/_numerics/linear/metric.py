@@ -77,3 +77,15 @@ def supported(mass: Array, rows: Array) -> Array:
     """Return M + W^T D W."""
     found: Array = mass + rows.T @ (support(mass, rows)[:, None] * rows)
     return found
+
+
+def balance(mass: Array, columns: Array, needed: Array) -> tuple[Array, Array]:
+    """Return A with orthonormal rows and b such that A x = b says that forces x along columns (k, n) add up.
+
+    Forces on coordinates are compared in the metric of their own masses: they may be forces and torques.
+    """
+    own = np.diagonal(mass)
+    weight = 1.0 / np.sqrt(np.where(own > 0, own, own.max(initial=0.0) or 1.0))
+    left, values, right = np.linalg.svd((columns * weight).T, full_matrices=False)
+    kept = values > 1e-10 * values[0]
+    return right[kept], (left.T @ (weight * needed))[kept] / values[kept]

@@ -103,7 +103,7 @@ def collocate(
             off = max(off, float(np.abs(landed[0] - at[k]).max()))
         change = float(np.abs(new - a).max())
         a = new
-        size = 1.0 + float(np.abs(a).max())
+        size = float(np.abs(v).max()) / half + float(np.abs(a).max())
         if change <= 1e-14 * size or (change <= 1e-8 * size and change >= 0.5 * before):
             return arc_of(middle, half, q, v, a), off
         if not np.isfinite(change) or change > 1e6 * size:

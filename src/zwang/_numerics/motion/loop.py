@@ -79,26 +79,29 @@ class Stored(NamedTuple):
 
 @njit(_nrt=False)
 def first_step(model: ModelCode, room: Floats, t: float, tol: float, span: float) -> float:
-    """Return a first step from the sizes of the state, its derivative and its second derivative (Hairer's rule)."""
+    """Return a first step from the sizes of the state, its derivative and its second derivative (Hairer's rule).
+
+    The unit of time is that in which the state changes by its own size, or the span where it would take longer.
+    """
     n, m, v, out = model.n, width(model), model.v, model.out
-    d0, d1, d2 = 0.0, 0.0, 0.0
+    d1, d2 = 0.0, 0.0
     for i in range(2 * n):
-        scale = tol * room[S * m + i] + tol * abs(room[Y * m + i])
-        d0 += (room[Y * m + i] / scale) ** 2
-        d1 += (room[K * m + i] / scale) ** 2
-    d0, d1 = np.sqrt(d0 / (2 * n)), np.sqrt(d1 / (2 * n))
-    h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
+        d1 += (room[K * m + i] / (room[S * m + i] + abs(room[Y * m + i]))) ** 2
+    d1 = np.sqrt(d1 / (2 * n))
+    unit = 1.0 / d1 if d1 * span > 1.0 else span
+    h = 0.01 * unit
     for i in range(2 * n):
         room[Z * m + i] = room[Y * m + i] + h * room[K * m + i]
     status = motion(model, t + h)
     for i in range(n):
-        d2 += ((v[i] - room[Y * m + n + i]) / (tol * room[S * m + i] + tol * abs(room[Y * m + i]))) ** 2
-        d2 += ((out[i] - room[K * m + n + i]) / (tol * room[S * m + n + i] + tol * abs(room[Y * m + n + i]))) ** 2
+        d2 += ((v[i] - room[Y * m + n + i]) / (room[S * m + i] + abs(room[Y * m + i]))) ** 2
+        d2 += ((out[i] - room[K * m + n + i]) / (room[S * m + n + i] + abs(room[Y * m + n + i]))) ** 2
     d2 = np.sqrt(d2 / (2 * n)) / h
     if status != 0 or not d2 < np.inf:
         return 1e-3 * h
-    h1 = max(1e-6, h * 1e-3) if max(d1, d2) <= 1e-15 else (0.01 / max(d1, d2)) ** 0.125
-    return min(100.0 * h, h1, 0.1 * span)
+    most = max(unit * d1, unit * unit * d2)
+    h1 = unit if most <= tol * 0.01 else unit * (tol * 0.01 / most) ** 0.125
+    return min(h1, 0.1 * span)
 
 
 @njit(_nrt=False)

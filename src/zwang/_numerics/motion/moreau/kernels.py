@@ -28,12 +28,12 @@ numbers for each contact among the bounds, the two sides of its section and thos
 own), none where one number says all of every law; the rows whose impulses load the friction of each contact that has
 no normal, compressed, none where there is no such friction."""
 
-WORK = 22  # real arrays of a step
+WORK = 24  # real arrays of a step
 (MASS, INVERSE, JAC, W, B, R, U, X, FREE, NEXT, SCALE, PUSH) = range(12)
-REST, LAW, RESTITUTION, OUT, MIDDLE, GUESS, KEPT, GAP, SHIFT, TURN = range(12, WORK)
+REST, LAW, RESTITUTION, OUT, MIDDLE, GUESS, KEPT, GAP, SHIFT, TURN, FAR, FAST = range(12, WORK)
 """Mass blocks and their inverses, J, W, b, r, u, room, v without impulses, v+, scales, impulses on coordinates;
 rates at v = 0, laws, coefficients of restitution, what the model computes, q and v of the middle, room, gaps, room,
-what the rates change by in half a step because rows and walls move."""
+what the rates change by in half a step because rows and walls move; the least sizes of gaps and of rates, by rows."""
 
 IN_WORKSPACE, MASS_PLACE, ROW_PLACE, ROW_COUNT, SLIP_ROW_PLACE, FORCE_PLACE, VALUE_PLACE, RATE_PLACE, SLIP_PLACE = (
     range(9)
@@ -112,6 +112,15 @@ def apply_inverse(t: Any, f: Any, x: Any, out: Any) -> None:
             for j in range(s):
                 total += f[INVERSE][at + i * s + j] * x[t[MEMBERS][a + j]]
             out[t[MEMBERS][a + i]] = total
+
+
+@njit
+def row_size(t: Any, f: Any, a: int, x: Any) -> float:
+    """Return the size of the terms of row a times x."""
+    total = 0.0
+    for e in range(t[J_START][a], t[J_START][a + 1]):
+        total += abs(f[JAC][e] * x[t[J_COLUMN][e]])
+    return total
 
 
 @njit

@@ -20,6 +20,7 @@ from zwang._numerics.jit import njit
 from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, solve
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
+    FAST,
     FIRST,
     KIND,
     LAW,
@@ -33,11 +34,12 @@ from zwang._numerics.motion.moreau.kernels import (
     TURN,
     R,
     U,
+    row_size,
     row_times,
 )
 
 SLOW = 1e-9
-"""Slips below this, relative to 1 + the largest velocity, are rest at the start of a step."""
+"""Slips below this, relative to their size, are rest at the start of a step."""
 MOST_ROUNDS = 200
 """Rounds after which loads that don't settle count as jammed."""
 SETTLED = 1e-11
@@ -49,13 +51,10 @@ MOVES = 1e-9
 @njit
 def _rests(t: Any, f: Any, c: int, speed: Any, step: int, rates: Any) -> bool:
     """Say whether a contact is at rest at the start of a step."""
-    size = 0.0
-    for i in range(speed.size):
-        size = max(size, abs(speed[i]))
     a = t[FIRST][c] + (0 if t[KIND][c] == BOUND else 1)
     for k in range(a, t[FIRST][c] + t[SIZE][c]):
         slip = rates[step - 1, k] if step > 0 else row_times(t, f, k, speed) + f[REST][k] - f[TURN][k]
-        if abs(slip) > SLOW * (1.0 + size):
+        if abs(slip) > SLOW * (f[FAST][k] + row_size(t, f, k, speed)):
             return False
     return True
 

@@ -65,6 +65,8 @@ class Walker:
         empty where one number says all of every law.
     loads : (k,) sequence of sequences of int, optional
         For each contact without a normal those whose normal impulses load its friction; empty where none is so.
+    floors : (r,), (r,) arrays
+        The least sizes of gaps and of rates of the declared rows, normals before slips.
     """
 
     def __init__(
@@ -77,6 +79,8 @@ class Walker:
         normals: Ints,
         sections: Ints | None = None,
         loads: Sequence[Sequence[int]] = (),
+        *,
+        floors: tuple[Floats, Floats],
     ) -> None:
         self.layout, self.terms, self.params = layout, terms, np.ascontiguousarray(params, dtype=float)
         m, n, k, blocks = len(layout.source), layout.n, len(layout.first), int(layout.block_at[-1])
@@ -88,11 +92,16 @@ class Walker:
         z, w = len(layout.j_column), len(layout.w_column)
         sizes = [blocks, blocks, z, w, m, m, m, max(4 * m, blocks, z), n, n, k, n]
         sizes += [m, 2 * k, k, terms.size, n, n, m, m, n, m]
-        self.work = tuple(np.zeros(size) for size in sizes)
+        self.work = (*(np.zeros(size) for size in sizes), *(floor[layout.source] for floor in floors))
         self.work[kernels.MASS][:] = np.nan  # nothing equals it: the first load counts as a change
         self.work[kernels.RESTITUTION][:] = np.nan
         self.residual = self.drift = 0.0
         self.asked = 0
+
+    @property
+    def least_rates(self) -> Floats:
+        """The least sizes of rates and slips, by rows (m,)."""
+        return self.work[kernels.FAST]
 
     def restitution(self, values: Floats) -> None:
         """Set the coefficients of restitution (k,), nan where none is known."""

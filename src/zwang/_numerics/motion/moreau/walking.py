@@ -14,6 +14,8 @@ from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BOUND_PLACE,
     CARRIED,
+    FAR,
+    FAST,
     FIRST,
     FLOATS,
     FORCE_PLACE,
@@ -38,6 +40,7 @@ from zwang._numerics.motion.moreau.kernels import (
     POSITION,
     REST,
     RESTITUTION,
+    SCALE,
     SECTION,
     SHIFT,
     SIZE,
@@ -50,6 +53,7 @@ from zwang._numerics.motion.moreau.kernels import (
     load,
     prepare,
     rates_at_rest,
+    row_size,
     row_times,
     settle,
 )
@@ -62,11 +66,11 @@ without a coefficient of restitution; nothing moves any more."""
 AT_REST = 1e-10
 """Velocities below this part of what they would be without impulses are rest, where rest is allowed."""
 CLOSED = 1e-12
-"""Gaps up to this, relative to 1 + the size of the coordinates, are closed."""
+"""Gaps up to this, relative to their size, are closed."""
 DRIFT = 1e-13
-"""Violations below this, relative to 1 + the size of the coordinates, are left alone."""
+"""Violations below this, relative to their size, are left alone."""
 APPROACH = 1e-9
-"""Rates below minus this, relative to 1 + the size of the velocities, are impacts."""
+"""Rates below minus this, relative to their size, are impacts."""
 
 
 Floats = NDArray[np.float64]
@@ -96,15 +100,6 @@ class Track(NamedTuple):
 
 
 @njit
-def _size(x: Any) -> float:
-    worst = 0.0
-    for i in range(x.size):
-        if not abs(x[i]) <= worst:
-            worst = abs(x[i])
-    return worst
-
-
-@njit
 def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
     for c in range(t[FIRST].size):
         f[LAW][2 * c], f[LAW][2 * c + 1] = 0.0, -1.0
@@ -123,7 +118,7 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
     Active is all but open gaps; a contact that carried an impulse may do so once more: one that goes on along a curved
     surface is off it at the middle of the step by the square of the step.
     """
-    near, fast, undeclared = CLOSED * (1.0 + _size(f[MIDDLE])), APPROACH * (1.0 + _size(v)), 0
+    undeclared = 0
     for c in range(t[FIRST].size):
         t[ACTIVE][c] = 1
         closing[c] = False
@@ -132,6 +127,7 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
         if t[KIND][c] != UNILATERAL or t[LEVEL][c] != POSITION:
             continue
         gap, a = terms[place[VALUE_PLACE] + t[NORMAL][c]], t[FIRST][c]
+        near = CLOSED * (f[FAR][a] + row_size(t, f, a, f[MIDDLE]))
         if gap > near and not t[CARRIED][c]:
             t[ACTIVE][c] = 0
         elif gap > near:
@@ -141,11 +137,22 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
             rate = f[REST][a] - f[TURN][a]
             for e in range(t[J_START][a], t[J_START][a + 1]):
                 rate += f[JAC][e] * v[t[J_COLUMN][e]]
-            if rate < -fast:
+            if rate < -APPROACH * (f[FAST][a] + row_size(t, f, a, v)):
                 closing[c] = True
                 if not f[RESTITUTION][c] >= 0.0:
                     undeclared = 1
     return undeclared
+
+
+@njit
+def _least_drift(t: Any, f: Any, chosen: Any, q: Any) -> float:
+    """Return the least violation of a chosen row that is not left alone, in the scale of its contact."""
+    least = np.inf
+    for c in range(t[FIRST].size):
+        a = t[FIRST][c]
+        if t[SIZE][c] and chosen[a] and f[SCALE][c] > 0.0:
+            least = min(least, DRIFT * (f[FAR][a] + row_size(t, f, a, q)) / f[SCALE][c])
+    return least
 
 
 @njit
@@ -156,11 +163,14 @@ def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: 
     """
     params, table, workspace, place = called
     k, m, worst = t[FIRST].size, f[R].size, 0.0
-    slow = APPROACH * (1.0 + _size(v))
     chosen, contacts = np.zeros(m, np.int64), np.zeros(k, np.int64)
     stays = 0
     for c in range(k):
-        if t[LEVEL][c] == POSITION and (t[KIND][c] == BILATERAL or (t[CARRIED][c] and f[U][t[FIRST][c]] <= slow)):
+        if t[LEVEL][c] != POSITION:
+            continue
+        a = t[FIRST][c]
+        stay = t[CARRIED][c] and f[U][a] <= APPROACH * (f[FAST][a] + row_size(t, f, a, v))
+        if t[KIND][c] == BILATERAL or stay:
             contacts[c] = 1
             stays = 1
     if not stays:
@@ -170,7 +180,7 @@ def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: 
     for attempt in range(3):
         eval_terms(time, q, v, params, table, workspace, f[OUT])
         terms = workspace if place[IN_WORKSPACE] else f[OUT]
-        off, near = 0.0, DRIFT * (1.0 + _size(q))
+        off, far = 0.0, False
         for c in range(k):
             a = t[FIRST][c]
             if t[SIZE][c]:
@@ -180,16 +190,18 @@ def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: 
                 if t[KIND][c] == BILATERAL or gap < 0.0:
                     chosen[a] = 1
                     f[GAP][a] = gap
+                    near = DRIFT * (f[FAR][a] + row_size(t, f, a, q))
+                    far = far or not abs(gap) <= near
                     if not abs(gap) <= off:
                         off = abs(gap)
         if attempt == 0:
             worst = off
-        if not off > near:
+        if not far:
             break
         load(t, f, terms, place)
         delassus(t, f, contacts)
         t[LAST][0] = -1  # W is no longer that of a step
-        shift(t, f, chosen, f[GAP], 1e-3 * near, f[SHIFT])
+        shift(t, f, chosen, f[GAP], 1e-3 * _least_drift(t, f, chosen, q), f[SHIFT])
         for i in range(q.size):
             q[i] += f[SHIFT][i]
     for a in range(m):

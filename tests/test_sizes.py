@@ -1,0 +1,99 @@
+"""Units of length, mass and time change nothing but the units of the answer: tolerances are relative to sizes."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from unit_changes import DIMENSIONS, Units, in_units, sizes_of
+
+FACTORS = (1e-9, 1e-3, 1e3, 1e9)
+ILL_CONDITIONED = {"ellipse_pendulum_friction", "ellipse_pendulum_string"}
+"""They come to rest, or to a singular point, at an instant that rounding moves."""
+UNTIL = {"bouncing_ball": 3.0, "belt_block": 3.0, "painleve_rod": 0.3, "ellipse_pendulum": 1.5, "freewheel": 4.0}
+
+
+def changes(seed):
+    """Return a change of each unit, and one of all three, differing from system to system."""
+    rng = np.random.default_rng(seed)
+    factors = rng.permutation(FACTORS)
+    alone = [Units(length=factors[0]), Units(mass=factors[1]), Units(time=factors[2])]
+    return [*alone, Units(*rng.choice((1e-3, 1e3), 3))]
+
+
+def moved(name, units, **options):
+    """Return what a motion is, in the units that it had: status, events, numbers."""
+    system, state, params = in_units(name, units)
+    until = UNTIL.get(name, 1.0) * units.time
+    step = {"step": until / 200} if options.get("method") == "timestepping" else {}
+    motion = zw.simulate(system, state, params, until=until, impact="newton", **options, **step)
+    sizes = sizes_of(system, units)
+    events = [(event.kind, event.constraint) for event in motion.events]
+    instants = [event.time / units.time for event in motion.events]
+    return motion.status.name, events, [*instants, *(motion.end[key] / sizes[key] for key in motion.end)]
+
+
+@pytest.mark.parametrize("method", ["events", "timestepping"])
+@pytest.mark.parametrize("name", sorted(set(DIMENSIONS) - ILL_CONDITIONED))
+def test_motions_are_the_same_in_other_units(name, method):
+    status, events, numbers = moved(name, Units(), method=method)
+    for units in changes(sorted(DIMENSIONS).index(name)):
+        found = moved(name, units, method=method)
+        assert found[:2] == (status, events), units
+        assert found[2] == pytest.approx(numbers, rel=1e-6, abs=1e-6), units
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("method", ["events", "timestepping"])
+@pytest.mark.parametrize("name", sorted(set(DIMENSIONS) - ILL_CONDITIONED))
+def test_motions_are_the_same_in_all_units(name, method):
+    status, events, numbers = moved(name, Units(), method=method)
+    for factor in FACTORS:
+        for units in (Units(length=factor), Units(mass=factor), Units(time=factor)):
+            found = moved(name, units, method=method)
+            assert found[:2] == (status, events), units
+            assert found[2] == pytest.approx(numbers, rel=1e-6, abs=1e-6), units
+
+
+def reacting(name, units):
+    system, state, params = in_units(name, units)
+    found = zw.reactions(system, state, params)
+    return found.status.name, [[mode.removesuffix(" (N<0)") for mode in one.modes] for one in found.solutions]
+
+
+@pytest.mark.parametrize("name", sorted(set(DIMENSIONS) - {"ellipse_pendulum_cartesian"}))
+def test_reactions_are_the_same_in_other_units(name):
+    expected = reacting(name, Units())
+    for factor in FACTORS:
+        for units in (Units(length=factor), Units(mass=factor), Units(time=factor)):
+            assert reacting(name, units) == expected, units
+
+
+@pytest.mark.parametrize("amplitude", [1e-9, 1e-6, 1.0, 1e9])
+def test_dry_oscillator_of_any_size_stops_where_it_should(amplitude):
+    # Each half swing loses 2 F/k: 1 - 6 (19/120) = 1/20 after three of them, on the other side.
+    (x,), (v,) = zw.coordinates("x")
+    friction = zw.Friction(19 * amplitude / 120, slip=v, name="rub")
+    system = zw.System(name="dry", kinetic=v**2 / 2, potential=x**2 / 2, constraints=[friction])
+    motion = zw.simulate(system, {"x": amplitude, "v_x": 0.0}, {}, until=12.0)
+    assert motion.end["x"] / amplitude == pytest.approx(-0.05, abs=1e-8)
+    assert motion.events.of("stick")[-1].time == pytest.approx(3 * np.pi, rel=1e-8)
+
+
+@pytest.mark.parametrize("height", [1e-9, 1e-6, 1.0, 1e9])
+def test_ball_dropped_from_any_height_logs_its_impacts(height):
+    ball = zw.gallery.get("bouncing_ball")
+    fall = np.sqrt(2 * height / 9.81)
+    motion = zw.simulate(ball.system, {"y": height, "v_y": 0.0}, ball.params, until=5 * fall)
+    wanted = fall * np.cumsum([1.0, *(2 * 0.8**k for k in range(1, 4))])
+    assert [event.time for event in motion.events.of("impact")] == pytest.approx(wanted[wanted < 5 * fall], rel=1e-9)
+
+
+def test_a_state_of_rounding_size_moves():
+    # Nothing but a force gives a size here.
+    (x,), (v,) = zw.coordinates("x")
+    system = zw.System(name="pushed", kinetic=v**2 / 2, forces={x: sp.cos(zw.t)})
+    for start in (0.0, 1e-17, 1e-300):
+        motion = zw.simulate(system, {"x": start, "v_x": 0.0}, {}, until=1.0)
+        assert motion.status.name == "REACHED"
+        assert motion.end["x"] == pytest.approx(1 - np.cos(1.0), rel=1e-9)
