@@ -23,7 +23,7 @@ def surface(*equations: Any) -> zw.System:
 
 
 def local(*equations: Any, at: Any = ORIGIN) -> LocalType:
-    (found,) = zw.trace(surface(*equations), {}, box=BOX, at=at).local_types
+    (found,) = zw.trace(surface(*equations), {}, box=BOX, at=at, resolution=0.5).local_types
     return found
 
 
@@ -43,7 +43,7 @@ def test_the_cone_is_a_surface_with_one_singular_point() -> None:
 def test_whitneys_umbrella_has_a_pinch_a_crossing_and_a_handle() -> None:
     entry = zw.gallery.get("surface_umbrella")
     places = [ORIGIN, {**ORIGIN, "z": 1.0}, {**ORIGIN, "z": -1.0}]
-    space = zw.trace(entry.system, {}, at=places)
+    space = zw.trace(entry.system, {}, at=places, resolution=0.5)
     assert [item.kind for item in space.local_types] == ["umbrella", "crossing", "curve"]
     assert [item.signature for item in space.local_types] == [(1, 0, 2), (1, 1, 1), (2, 0, 1)]
     assert all(item.singular_dimension == 1 for item in space.local_types)
@@ -144,3 +144,97 @@ def test_mistakes_in_the_states_are_answered_with_the_cure() -> None:
         zw.trace(cone, {}, at={"x": 1.0, "y": 0.0})
     with pytest.raises(zw.DeclarationError, match=r"at= takes a state .* it was given 3"):
         zw.trace(cone, {}, at=[3])
+
+
+def edge_uses(space: zw.ConfigurationSpace) -> list[int]:
+    """Return how many edges of the mesh have 0, 1, 2, ... triangles."""
+    sides = np.sort(space.surface.triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
+    return np.bincount(np.unique(sides, axis=0, return_counts=True)[1]).tolist()
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "cartesian"])
+def test_a_rhombus_beside_a_free_crank_is_three_tori_that_cross(coordinates: str, tmp_path: Path) -> None:
+    bars = zw.Linkage("rhombus").ground("A", 0, 0).ground("D", 1, 0).points("B C", mass=1)
+    bars = bars.bar("A", "B", length=1).bar("B", "C", length=1).bar("C", "D", length=1).system(coordinates=coordinates)
+    (crank,), (turning,) = zw.coordinates("crank", angles="crank")
+    system = bars.replace(coordinates=(*bars.coordinates, crank), kinetic=bars.kinetic + turning**2 / 2)
+    space = zw.trace(system, {}, resolution=0.4)
+    assert (space.status.name, space.components, len(space.singular_points)) == ("TRACED", 1, 0)
+    assert [(curve.kind, curve.closed) for curve in space.singular_curves] == 3 * [("crossing", True)]
+    # The crank goes round once; the rhombus stands still.
+    assert [curve.length for curve in space.singular_curves] == pytest.approx(3 * [2 * np.pi], rel=1e-9)
+    (piece,) = space.pieces
+    assert (piece.euler, piece.smooth_euler, piece.orientable, piece.curves) == (0, 0, True, (0, 1, 2))
+    # Every edge has two triangles, those on the curves four.
+    uses = edge_uses(space)
+    assert uses[:4] == [0, 0, uses[2], 0]
+    assert uses[4] == sum(len(curve.points) for curve in space.singular_curves)
+    again: Any = zw.load_result(space.save(tmp_path / "tori.npz"))
+    assert again.singular_curves[1].kind == "crossing"
+    assert again.singular_curves[1].points == pytest.approx(space.singular_curves[1].points)
+
+
+def test_the_umbrella_is_a_crossing_and_a_bare_line_that_meet_in_a_higher_point() -> None:
+    space = zw.trace(surface(X**2 - Y**2 * Z), {}, box=BOX, resolution=0.25)
+    assert space.status.name == "TRACED"
+    assert sorted(curve.kind for curve in space.singular_curves) == ["crossing", "isolated"]
+    (point,) = space.singular_points
+    assert point.kind == "higher"
+    assert [point.state[name] for name in "xyz"] == pytest.approx([0, 0, 0], abs=1e-9)
+    for curve in space.singular_curves:
+        assert sorted(end.kind for end in curve.ends) == ["box", "singular"]
+        assert np.abs(curve.points[:, :2]).max() < 1e-12
+        assert curve.length == pytest.approx(2.0, abs=1e-9)
+    # The bare line belongs to the component, as a piece of dimension one; the surface can be drawn together to a point.
+    assert space.components == 1
+    assert [(piece.dimension, piece.component) for piece in space.pieces] == [(2, 0), (1, 0)]
+    assert (space.pieces[0].euler, space.pieces[0].smooth_euler) == (1, 2)
+
+
+# Curved so that neither coordinates nor planes are special: u = 0, v = 0 along the line.
+U, W = X - Y * Z / 3 + Z**2 / 5, Y + sp.sin(Z) / 3
+
+
+@pytest.mark.parametrize(
+    ("equation", "kind", "sheets"),
+    [(U**2 - W**3, "cusp", 2), (U * (U - W**2), "tangency", 4), (U * (U + 2 * W), "crossing", 4)],
+)
+def test_the_kind_of_a_curve_is_that_of_the_point_a_plane_cuts_out(equation: Any, kind: str, sheets: int) -> None:
+    space = zw.trace(surface(equation), {}, box=dict.fromkeys("xyz", (-1.0, 1.0)), resolution=0.25)
+    assert space.status.name == "TRACED"
+    (curve,) = space.singular_curves
+    assert (curve.kind, [end.kind for end in curve.ends]) == (kind, ["box", "box"])
+    x, y, z = curve.points.T
+    assert np.abs([x - y * z / 3 + z**2 / 5, y + np.sin(z) / 3]).max() < 1e-8
+    (piece,) = space.pieces
+    assert (piece.euler, piece.smooth_euler) == (1, sheets)
+    uses = edge_uses(space)
+    assert sum(uses[3:]) == (len(curve.points) - 1 if sheets == 4 else 0)
+
+
+def test_three_planes_have_a_node_of_six_lines() -> None:
+    space = zw.trace(surface(X * Y * Z), {}, box=BOX, resolution=0.4)
+    assert [curve.kind for curve in space.singular_curves] == 6 * ["crossing"]
+    assert [point.kind for point in space.singular_points] == ["higher"]
+    assert (space.pieces[0].euler, space.pieces[0].smooth_euler, len(space.pieces[0].boundaries)) == (1, 12, 3)
+    assert space.pieces[0].area == pytest.approx(48, rel=1e-3)
+
+
+def test_two_spheres_that_cross_have_the_sum_of_their_euler_characteristics() -> None:
+    space = zw.trace(surface((X**2 + Y**2 + Z**2 - 1) * ((X - 1) ** 2 + Y**2 + Z**2 - 1)), {}, resolution=0.2)
+    (curve,) = space.singular_curves
+    assert curve.closed
+    assert curve.length == pytest.approx(np.pi * np.sqrt(3), rel=1e-2)
+    assert np.abs(curve.points[:, 0] - 0.5).max() < 1e-12
+    assert (space.pieces[0].euler, space.pieces[0].smooth_euler) == (4, 4)
+    assert "line of kind crossing, closed" in repr(space)
+    # Onto y and z each sphere has its equator as a fold; no sheet leads across the line where the spheres cross.
+    assert len(space.sheets(("y", "z"))) == 6
+
+
+def test_a_contact_ends_a_singular_curve() -> None:
+    held = [zw.Bilateral(X * Y, name="planes"), zw.Unilateral(1 - Z, name="ceiling")]
+    system = zw.System(kinetic=sum(v**2 for v in V) / 2, constraints=held, coordinates=(X, Y, Z))
+    (curve,) = zw.trace(system, {}, box=BOX, resolution=0.4).singular_curves
+    assert sorted((end.kind, end.name) for end in curve.ends) == [("box", "z"), ("contact", "ceiling")]
+    assert curve.length == pytest.approx(3.0, abs=1e-9)

@@ -56,7 +56,7 @@ from zwang._results.reactions import (
 from zwang._results.reactions_map import ReactionsMap
 from zwang._results.sensitivity import Fit, FitStatus, Sensitivity, SensitivityStatus
 from zwang._results.study import Failure, Study, StudyStatus
-from zwang._results.surface import SpacePiece, SurfaceMesh
+from zwang._results.surface import SingularCurve, SpacePiece, SurfaceMesh
 
 __all__ = [
     "Assembly",
@@ -125,6 +125,7 @@ __all__ = [
     "Sensitivity",
     "SensitivityStatus",
     "Sheets",
+    "SingularCurve",
     "SingularPoint",
     "Solution",
     "SolutionEnclosure",

@@ -58,6 +58,11 @@ def draw_surface(space: Any, names: Sequence[str], *, ax: Any = None, colour: An
         for point in space.singular_points:
             at = [[point.state[name]] for name in names]
             ax.scatter(*at, marker="*", s=70, color=INK, depthshade=False)
+        for curve in space.singular_curves:
+            q = np.concatenate([curve.points, curve.points[:1]]) if curve.closed else curve.points
+            rows = q[:, places]
+            rows = np.where(turning, (rows + HALF) % (2 * HALF) - HALF, rows)
+            ax.plot(*_unbroken(rows).T, color=INK, linewidth=1.6)
         for axis, name, k in zip("xyz", names, range(3), strict=True):
             getattr(ax, f"set_{axis}label")(symbol(name))
             limits = (-HALF, HALF) if turning[k] else (float(x[:, k].min()), float(x[:, k].max()))

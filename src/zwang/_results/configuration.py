@@ -20,7 +20,7 @@ from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.configuration_text import point_line, text_of
 from zwang._results.folds import Assembly, Folds, Sheets, SurfacePath
 from zwang._results.storage import storable
-from zwang._results.surface import SpacePiece, SurfaceMesh
+from zwang._results.surface import SingularCurve, SpacePiece, SurfaceMesh
 from zwang.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ class ConfigurationSpace(Result):
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
     units : mapping of str to str
         Of coordinates, where they are known.
+    singular_curves : tuple of SingularCurve
+        Of surfaces: arcs along which sheets cross, touch or end.
     surface : SurfaceMesh or None
         Where the dimension is two: the triangles.
     pieces : tuple of SpacePiece
@@ -212,6 +214,7 @@ class ConfigurationSpace(Result):
     units: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     unseen: float = float("nan")
+    singular_curves: tuple[SingularCurve, ...] = ()
     surface: SurfaceMesh | None = None
     pieces: tuple[SpacePiece, ...] = ()
     declared: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._results.surface import piece_line
+from zwang._results.surface import curve_line, piece_line
 from zwang._results.wording import counted, number
 
 MOST_LINES = 12
@@ -26,11 +26,14 @@ def text_of(space: Any) -> str:
         parts.append(counted(len(space.points), "isolated configuration"))
     parts.append(counted(space.components, "component"))
     parts.append(counted(len(space.singular_points), "singular point"))
+    if space.singular_curves:
+        parts.append(counted(len(space.singular_curves), "singular curve"))
     lines = [head + ", ".join(parts)]
     lines += [f"  {piece_line(piece)}" for piece in space.pieces[:MOST_LINES] if piece.dimension == 2]
     lines += [f"  {point_line(point, space.coordinates)}" for point in space.singular_points[:MOST_LINES]]
     if len(space.singular_points) > MOST_LINES:
         lines.append(f"  ... and {len(space.singular_points) - MOST_LINES} more singular points")
+    lines += [f"  {curve_line(curve)}" for curve in space.singular_curves[:MOST_LINES]]
     for item in space.local_types[:MOST_LINES]:
         values = ", ".join(number(float(item.state[name])) for name in space.coordinates[:6])
         lines.append(f"  at ({values}{', ...' if len(space.coordinates) > 6 else ''}) {item.kind}: {item.sentence}")
@@ -100,6 +103,16 @@ def summary(space: Any) -> dict[str, Any]:
                 "half_branches": len(point.branches),
             }
             for point in space.singular_points
+        ],
+        "singular_curves": [
+            {
+                "kind": curve.kind,
+                "closed": curve.closed,
+                "length": curve.length,
+                "component": curve.component,
+                "ends": [end.kind for end in curve.ends],
+            }
+            for curve in space.singular_curves
         ],
         "branches": [
             {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._results.base import Result
 from zwang._results.storage import storable
+from zwang._results.surface import state_at
 from zwang._results.wording import counted
 
 Array = NDArray[np.float64]
@@ -207,9 +208,3 @@ class SurfacePath(Result):
         if self.status is not PathStatus.FOUND:
             return f"SurfacePath of '{self.name}': {self.status.name}. {self.status.value}"
         return f"SurfacePath of '{self.name}': FOUND, length {self.length:.6g}, {counted(len(self.points), 'point')}"
-
-
-def state_at(names: Sequence[str], row: Array, t: float) -> dict[str, float]:
-    """Return a state at rest."""
-    found = {name: float(value) for name, value in zip(names, row, strict=True)}
-    return found | {f"v_{name}": 0.0 for name in names} | {"t": t}

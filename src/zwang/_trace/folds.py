@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from zwang._numerics.surfaces.cut import Mesh, areas, between
 from zwang._numerics.surfaces.glue import edges_of
-from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, Sheets, SurfaceSheet, state_at
+from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, Sheets, SurfaceSheet
+from zwang._results.surface import state_at
 from zwang._trace.projection import Projection
 from zwang.errors import DeclarationError
 
@@ -41,7 +42,11 @@ class FoldedSurface:
         self.edges, self.sides, _ = edges_of(self.triangles, len(self.q))
         self.T, self.D = self.made.tangents(self.q)
         self._require_independent()
+        # Singular points of the surface have no tangent plane: what happens there is no fold.
+        self.singular = self.made.singular(self.q) if space.singular_points or space.singular_curves else None
         self.cut = self._alike(self.edges[:, 0], self.edges[:, 1]) * self.D[self.edges].prod(axis=1) < 0
+        if self.singular is not None:
+            self.cut &= ~self.singular[self.edges].any(axis=1)
         self.kinks = self._distinct(self.made.kinks(self.q))
         self.flat = self._crossings()
         self.doubled = self._cut_twice()
@@ -211,6 +216,12 @@ class FoldedSurface:
 
         kept = self.edges[~(self.cut | self.doubled)]
         size = len(self.q)
+        if self.singular is not None:
+            # No sheet leads through a singular point; it counts to one of those that end there.
+            through = self.singular[kept].any(axis=1)
+            _, first = np.unique(np.where(self.singular[kept[through]], kept[through], -1).max(axis=1), True)
+            kept = np.concatenate([kept[~through], kept[through][first]])
+            kept = kept[~self.singular[kept].all(axis=1)]
         graph = coo_array((np.ones(len(kept), dtype=np.int8), (kept[:, 0], kept[:, 1])), shape=(size, size))
         count, label = connected_components(graph, directed=False)
         share = np.bincount(label[self.triangles].ravel(), np.repeat(self._areas() / 3, 3), minlength=count)

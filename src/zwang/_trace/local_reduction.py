@@ -113,7 +113,7 @@ def path_values(place: SpacePlace, q: Array, x: Array) -> Array:
 
 def path_rows(place: SpacePlace, q: Array, x: Array) -> Array:
     """Return the coefficients (m, n, size) of dF/dx along q + scale * x."""
-    m, n = place.equations.m, len(q)
+    m, n = len(place.weights), len(q)
     found = _path(place, q, x, True).reshape(m, n, x.shape[1])
     return found * place.scale[None, :, None] / place.weights[:, None, None]
 
@@ -126,7 +126,7 @@ def _path(place: SpacePlace, q: Array, x: Array, rows: bool) -> Array:
     try:
         found = place.series([Series(R, 0, row, size) for row in path], rows=rows)
     except (ArithmeticError, StateError):
-        found = [np.nan] * (place.equations.m * (len(q) if rows else 1))
+        found = [np.nan] * (len(place.weights) * (len(q) if rows else 1))
     series = [item if isinstance(item, Series) else R.constant(float(item), size) for item in found]
     return np.array([item.c for item in series]).reshape(-1, size)
 

@@ -125,7 +125,7 @@ class LocalStructure:
     @property
     def corank(self) -> int:
         """How many rows depend on the others."""
-        return self.place.equations.m - self.rank
+        return len(self.place.weights) - self.rank
 
     @property
     def kernel(self) -> Array:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.plain import to_dict
 from zwang._numerics.surfaces import growth
-from zwang._numerics.surfaces.cut import Mesh, areas, between, in_order
-from zwang._numerics.surfaces.glue import Glued
+from zwang._numerics.surfaces.cut import Mesh, areas, between, compact, loops_of
+from zwang._numerics.surfaces.glue import Glued, edges_of
+from zwang._numerics.surfaces.hollow import ON, Hollow
 from zwang._numerics.surfaces.topology import Topology, topology
-from zwang._results.configuration import Branch, ConfigurationSpace, SingularPoint, TraceStatus
+from zwang._results.configuration import ArcEnd, Branch, ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType
-from zwang._results.surface import SpacePiece, SurfaceMesh
+from zwang._results.surface import SingularCurve, SpacePiece, SurfaceMesh
+from zwang._trace.sampled import SampledSearch
+from zwang._trace.singular_curves import CurveArc, CurveGraph
+from zwang._trace.strata import node_type
 from zwang._trace.surface_cover import Cover
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ON_BALL = 1e-6
-"""How far a point of the rim may be from a ball to be on it, as a part of its radius."""
 
 
 def assembled(
@@ -29,44 +32,102 @@ def assembled(
     cover: Cover,
     spread: growth.Spread,
     glued: Glued,
-    found: Sequence[LocalType],
-    reason: str,
+    singular: tuple[Sequence[LocalType], CurveGraph],
+    reasons: list[str],
 ) -> ConfigurationSpace:
-    """Return a space with its surface, its pieces and its singular points."""
+    """Return a space with its surface, its pieces, its singular points and curves."""
     count = int(spread.counts[growth.COUNT])
     mesh = cover.trimmed(Mesh(spread.points[:count].copy(), glued.triangles))
-    e, scale = cover.search.equations, cover.given.scale
+    e, scale, hollow, (found, graph) = cover.search.equations, cover.given.scale, cover.hollow, singular
     shape = topology(mesh.triangles, len(mesh.points))
-    ends, parts = _ends(mesh, shape, cover), len(shape.euler)
-    joins = [(int(part), parts + end) for part, end in zip(shape.rim_part, ends, strict=True) if end >= 0]
-    groups = joined(parts + len(found), joins)
-    numbers = {group: k for k, group in enumerate(dict.fromkeys([*groups[:parts], *groups[parts:]]))}
-    component = [numbers[group] for group in groups]
-    points = [_point(k, local, component[parts + k], e.n - 2, e.n) for k, local in enumerate(found)]
-    area = areas(mesh, cover.extent.periods, scale)
-    pieces = []
-    for k in range(len(numbers)):
+    closed = _closed(mesh, shape, hollow)
+    if closed.failed:
+        reasons.append(f"At {closed.failed} edges the surface could not be joined to its singular curves.")
+    parts, locals_ = len(shape.euler), [*found, *(node_type(cover.search, e.n - 2, q) for q in graph.nodes)]
+    component = _components(parts, len(locals_), graph, closed, hollow)
+    points = [_point(k, local, component[parts + k], e.n - 2, e.n) for k, local in enumerate(locals_)]
+    curves = _curves(cover.search, graph, component[parts + len(points) :], len(found))
+    area = areas(closed.mesh, cover.extent.periods, scale)
+    pieces: list[SpacePiece] = []
+    for k in range(max(component, default=-1) + 1):
         own = [p for p in range(parts) if component[p] == k]
         mine = [point for point in points if point.component == k]
-        pieces.append(_surface_piece(k, own, shape, ends, area, mine) if own else _lone_piece(k, mine))
-    whole, tips = _closed(mesh, shape, ends, cover.extent.centres)
-    piece = np.zeros(len(whole.points), dtype=np.int64)
-    piece[mesh.triangles.ravel()] = np.repeat(np.array(component[:parts], dtype=np.int64)[shape.part], 3)
-    for end, tip in tips.items():
-        piece[tip] = points[end].component
-    f, _ = cover.constraints(whole.points)
-    q = cover.search.region.shifted(whole.points * scale, e.angles)
+        if own:
+            lines = [curve.number for curve in curves if curve.component == k and curve.kind != "isolated"]
+            made = _surface_piece((k, len(pieces)), own, shape, closed, area)
+            pieces.append(replace(made, points=tuple(mine), curves=tuple(lines)))
+        bare = [curve for curve in curves if curve.component == k and curve.kind == "isolated"]
+        if bare or not own:
+            pieces.append(_bare_piece((k, len(pieces)), bare, mine))
+    piece = np.zeros(len(closed.mesh.points), dtype=np.int64)
+    first = {item.component: item.number for item in reversed(pieces) if item.dimension == 2}
+    numbers = np.array([first[component[p]] for p in range(parts)], dtype=np.int64)
+    piece[closed.mesh.triangles.ravel()] = np.repeat(numbers[closed.part], 3)
+    f, _ = cover.constraints(closed.mesh.points)
+    q = cover.search.region.shifted(closed.mesh.points * scale, e.angles)
+    reason = " ".join(reasons)
     return replace(
         space,
         status=TraceStatus.UNFINISHED if reason else TraceStatus.TRACED,
-        surface=SurfaceMesh(points=q, triangles=whole.triangles, piece=piece, chord=cover.chord(mesh)),
+        surface=SurfaceMesh(points=q, triangles=closed.mesh.triangles, piece=piece, chord=cover.chord(mesh)),
         pieces=tuple(pieces),
-        components=len(pieces),
+        components=max(component, default=-1) + 1,
         singular_points=tuple(points),
+        singular_curves=tuple(curves),
         declared=to_dict(e.system),
         residual=float(np.abs(f).max(initial=0.0)),
         reason=reason or space.reason,
     )
+
+
+def _components(parts: int, points: int, graph: CurveGraph, closed: ClosedMesh, hollow: Hollow) -> list[int]:
+    """Return the component of each part of the smooth mesh, of each singular point, and of each arc of such."""
+    first = parts + points
+    joins = [
+        (first + k, parts + points - len(graph.nodes) + place)
+        for k, arc in enumerate(graph.arcs)
+        for kind, place in arc.ends
+        if kind == "singular"
+    ]
+    sheets = [k for k, arc in enumerate(graph.arcs) if arc.kind != "isolated"]
+    of_site = {int(site): first + k for k, own in zip(sheets, hollow.numbers, strict=True) for site in own}
+    of_site |= {k: parts + k for k in range(points)}
+    joins += [(int(part), of_site[int(site)]) for part, site in closed.joins]
+    groups = joined(first + len(graph.arcs), joins)
+    numbers = {group: k for k, group in enumerate(dict.fromkeys(groups))}
+    return [numbers[group] for group in groups]
+
+
+def _curves(search: SampledSearch, graph: CurveGraph, component: Sequence[int], first: int) -> list[SingularCurve]:
+    e = search.equations
+
+    def end(kind: str, place: int) -> ArcEnd:
+        if kind == "singular":
+            return ArcEnd(kind, first + place)
+        if kind in ("box", "far"):
+            return ArcEnd(kind, None, e.names[place])
+        return ArcEnd(kind, None, str(e.gaps[place].name) if kind == "contact" else None)
+
+    def length(arc: CurveArc) -> float:
+        steps = np.diff(arc.points, axis=0)
+        if arc.ends[0][0] == "closed":
+            turns = np.where(e.angles, 2 * np.pi, 0.0)
+            steps = np.concatenate([steps, between(arc.points[-1], arc.points[0], turns)[None]])
+        return float(np.linalg.norm(steps, axis=1).sum())
+
+    return [
+        SingularCurve(
+            number=k,
+            kind=arc.kind,
+            coordinates=e.names,
+            t=search.place.t,
+            points=arc.points,
+            ends=(end(*arc.ends[0]), end(*arc.ends[1])),
+            length=length(arc),
+            component=component[k],
+        )
+        for k, arc in enumerate(graph.arcs)
+    ]
 
 
 def joined(count: int, joins: Sequence[tuple[int, int]]) -> list[int]:
@@ -91,27 +152,52 @@ def joined(count: int, joins: Sequence[tuple[int, int]]) -> list[int]:
     return [root(k) for k in range(count)]
 
 
-def _ends(mesh: Mesh, shape: Topology, cover: Cover) -> list[int]:
-    """Return for each loop of the rim the ball that it lies on, -1 for a boundary."""
-    found = []
-    for rim in shape.rims:
-        x, ball = mesh.points[np.unique(rim)], -1
-        for k, (centre, radius) in enumerate(zip(cover.extent.centres, cover.extent.radii, strict=True)):
-            away = np.linalg.norm(between(centre, x, cover.extent.periods), axis=1)
-            ball = k if np.abs(away - radius).max() <= ON_BALL * radius else ball
-        found.append(ball)
-    return found
+class ClosedMesh(NamedTuple):
+    """A mesh with its singularities put in again.
+
+    Attributes
+    ----------
+    mesh : Mesh
+    part : (f,) int array
+        The part of the smooth mesh that each triangle belongs to.
+    joins : list of (int, int)
+        Parts and the sites that they end in.
+    failed : int
+        Edges of the rim that could not be joined to a site.
+    loops : list of int arrays
+        Closed lines along which the surface ends, as numbers of points.
+    """
+
+    mesh: Mesh
+    part: Ints
+    joins: list[tuple[int, int]]
+    failed: int
+    loops: list[Ints]
 
 
-def _closed(mesh: Mesh, shape: Topology, ends: Sequence[int], centres: Array) -> tuple[Mesh, dict[int, int]]:
-    """Return the mesh with fans from each singular point to the loops round it, and the numbers of these points."""
-    tips: dict[int, int] = {}
-    fans = [mesh.triangles]
-    for rim, end in zip(shape.rims, ends, strict=True):
-        if end >= 0:
-            tip = tips.setdefault(end, len(mesh.points) + len(tips))
-            fans.append(np.column_stack([np.full(len(rim), tip), rim]))
-    return Mesh(np.concatenate([mesh.points, centres[list(tips)]]), np.concatenate(fans)), tips
+def _closed(mesh: Mesh, shape: Topology, hollow: Hollow) -> ClosedMesh:
+    """Return the mesh with triangles from its rim to the singular points and curves."""
+    rim = np.concatenate([np.zeros((0, 2), dtype=np.int64), *shape.rims])
+    owner = np.repeat(shape.rim_part, [len(item) for item in shape.rims])
+    whole, part, joins, failed = mesh, shape.part, [], 0
+    if hollow and len(rim):
+        used = np.unique(rim)
+        on = np.zeros(len(mesh.points), dtype=bool)
+        on[used] = np.abs(hollow.measure(mesh.points[used])) <= ON * hollow.narrowest
+        inner = on[rim].all(axis=1)
+        # Points of the rim from which it goes on along a bound.
+        last = np.zeros(len(mesh.points), dtype=bool)
+        last[rim[~inner].ravel()] = True
+        feet = np.full(len(mesh.points), -1, dtype=np.int64)
+        feet[used] = hollow.feet(mesh.points[used], last[used])
+        inner &= (feet[rim] >= 0).all(axis=1)
+        collars, of, failed = hollow.collars(rim[inner], feet, len(mesh.points))
+        whole = Mesh(np.concatenate([mesh.points, hollow.sites]), np.concatenate([mesh.triangles, collars]))
+        part = np.concatenate([part, owner[inner][of]])
+        joins = list(dict.fromkeys(zip(owner[inner].tolist(), feet[rim[inner][:, 0]].tolist(), strict=True)))
+        whole, _ = compact(whole)
+    edges, _, uses = edges_of(whole.triangles, len(whole.points))
+    return ClosedMesh(whole, part, joins, failed, loops_of(edges[uses == 1], whole.points, hollow.periods))
 
 
 def _point(number: int, local: LocalType, component: int, rank: int, n: int) -> SingularPoint:
@@ -129,37 +215,44 @@ def _point(number: int, local: LocalType, component: int, rank: int, n: int) -> 
 
 
 def _surface_piece(
-    number: int,
+    numbers: tuple[int, int],
     parts: Sequence[int],
     shape: Topology,
-    ends: Sequence[int],
+    closed: ClosedMesh,
     area: Array,
-    points: Sequence[SingularPoint],
 ) -> SpacePiece:
-    """Return the piece that some parts of a mesh make which meet in singular points."""
-    loops = [
-        in_order(rim)
-        for rim, part, end in zip(shape.rims, shape.rim_part, ends, strict=True)
-        if part in parts and end < 0
-    ]
-    smooth = int(shape.euler[list(parts)].sum())
+    """Return the piece that some parts of a mesh make which meet in singular points and curves."""
+    own = closed.mesh.triangles[np.isin(closed.part, parts)]
+    corners = np.unique(own)
+    edges, _, _ = edges_of(own, len(closed.mesh.points))
+    loops = [loop for loop in closed.loops if np.isin(loop[:1], corners).all()]
     return SpacePiece(
-        number=number,
+        number=numbers[1],
         dimension=2,
-        component=number,
-        euler=smooth + len(points),
-        smooth_euler=smooth,
+        component=numbers[0],
+        euler=len(corners) - len(edges) + len(own),
+        smooth_euler=int(shape.euler[list(parts)].sum()),
         orientable=bool(shape.orientable[list(parts)].all()),
         genus=sum(shape.genus(part) for part in parts),
-        area=float(area[np.isin(shape.part, parts)].sum()),
-        points=tuple(points),
+        area=float(area[np.isin(closed.part, parts)].sum()),
         loops=np.concatenate([*loops, np.zeros(0, dtype=np.int64)]),
         starts=np.cumsum([0, *(len(loop) for loop in loops)])[:-1].astype(np.int64),
     )
 
 
-def _lone_piece(number: int, points: Sequence[SingularPoint]) -> SpacePiece:
-    return SpacePiece(number=number, dimension=0, component=number, points=tuple(points))
+def _bare_piece(
+    numbers: tuple[int, int], curves: Sequence[SingularCurve], points: Sequence[SingularPoint]
+) -> SpacePiece:
+    """Return the piece that lines without a sheet make, or a single point."""
+    places = {end.place for curve in curves for end in curve.ends}
+    return SpacePiece(
+        number=numbers[1],
+        dimension=1 if curves else 0,
+        component=numbers[0],
+        area=float(sum(curve.length for curve in curves)),
+        curves=tuple(curve.number for curve in curves),
+        points=tuple(point for point in points if not curves or point.number in places),
+    )
 
 
 def with_pieces(space: ConfigurationSpace) -> ConfigurationSpace:
@@ -180,9 +273,7 @@ def with_pieces(space: ConfigurationSpace) -> ConfigurationSpace:
         for k, group in enumerate(dict.fromkeys(groups[: len(arcs)]))
     ]
     lone = [point for point in points if point.kind == "isolated"]
-    pieces += [
-        replace(_lone_piece(len(pieces) + k, [point]), component=point.component) for k, point in enumerate(lone)
-    ]
+    pieces += [_bare_piece((point.component, len(pieces) + k), [], [point]) for k, point in enumerate(lone)]
     first = max([arc.component for arc in arcs] + [point.component for point in points], default=-1) + 1
     rigid = [SpacePiece(number=len(pieces) + k, dimension=0, component=first + k) for k in range(len(space.points))]
     return replace(space, pieces=(*pieces, *rigid))

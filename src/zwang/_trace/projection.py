@@ -25,6 +25,8 @@ from zwang.errors import DeclarationError, StateError, nearest
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
 NEWTON = 30  # steps; linear where a projection is folded
+LOST = 1e-7
+"""Singular values below this have lost their rank: at singular points they are rounding."""
 KINKS = 200
 """Starts from which lengths that are zero are looked for."""
 
@@ -94,6 +96,13 @@ class Projection:
         T = right[:, self.n - 2 :]
         D = np.einsum("bpj,baj->bpa", slopes, T)
         return T, D[:, 0, 0] * D[:, 1, 1] - D[:, 0, 1] * D[:, 1, 0]
+
+    def singular(self, q: Array) -> NDArray[np.bool_]:
+        """Say at which points (b, n) the constraints lose rank."""
+        sizes = _svd(self.first(q)[1])[1]
+        if self.n == 2:
+            return np.zeros(len(q), dtype=bool)
+        return np.asarray(sizes[:, self.n - 3] <= LOST * np.maximum(1.0, sizes[:, 0]))
 
     def rank(self, q: Array) -> ProjectionRank:
         """Return what is known of A at q (b, n)."""

@@ -172,6 +172,12 @@ def _place(equations: SpaceEquations, state: Any) -> Array:
     return np.array([float(given[name]) for name in equations.names])
 
 
+def node_type(search: SampledSearch, rank: int, q: Array) -> LocalType:
+    """Return the type of a configuration at which curves of singular ones end, meet or change."""
+    state = state_of(search.equations, q, search.place.t)
+    return LocalType(state, "higher", _rank(search.place, q), rank, (), 1, "lines of singular points meet or end here.")
+
+
 def local_type(search: SampledSearch, rank: int, q: Array) -> LocalType:
     """Return what the space looks like at one configuration."""
     place, e = search.place, search.equations

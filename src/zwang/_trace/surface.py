@@ -1,8 +1,8 @@
-"""Configuration spaces of dimension two: singular points, the mesh of the surface, and what it says."""
+"""Configuration spaces of dimension two: singular points and curves, the mesh of the surface, and what it says."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +10,31 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import memory_left
 from zwang._numerics.surfaces import growth
 from zwang._numerics.surfaces.cut import between
+from zwang._numerics.surfaces.hollow import Hollow, Tube, distance_to_line
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_strata import LocalType
 from zwang._trace.pieces import assembled
 from zwang._trace.sampled import SampledSearch
+from zwang._trace.singular_curves import CurveFollower, CurveGraph
 from zwang._trace.strata import local_type, singular_configurations
 from zwang._trace.surface_cover import FINEST, Cover, metric
 
 Array = NDArray[np.float64]
 PART = 50
 """The longest edge is this part of the diameter, where none is asked for."""
-FINER, ATTEMPTS = 0.03, 5
+FINER, ATTEMPTS = 0.03, 6
 """How much shorter edges may get once no singular point was found there; how often that is tried."""
 BALL = 0.25
 """Radii of balls round singular points, as a part of the longest edge and of the distance to the next one."""
+TUBE, NODE = {"crossing": 0.5}, 2.0
+"""Radii of tubes, as a part of the longest edge, by kind, one for all others; of balls at their nodes, in tubes."""
+SHORT = 0.07
+"""The widest tube, as a part of the length of its curve."""
+THINNEST = 0.02
+"""Of tubes that are close to each other."""
+WIDEST = 8.0
+"""Balls round degenerate points may get this part of the longest edge, where the surface is too narrow at smaller
+ones."""
 COARSER = 0.3
 """A resolution below this part of the usual one is weighed against the budget first."""
 MOST_SUSPECTS, SAME = 200, 1e-6
@@ -37,7 +48,7 @@ def diameter(x: Array, periods: Array, scale: Array) -> float:
 
 
 def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: float | None) -> ConfigurationSpace:
-    """Return a space of dimension two with its surface, pieces and singular points."""
+    """Return a space of dimension two with its surface, pieces, singular points and curves."""
     x, ranks, settled = search.sample()
     rank, scale = search.equations.n - 2, metric(search)
     starts = x[settled & (ranks == rank)] * search.place.scale / scale
@@ -45,19 +56,18 @@ def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: f
     longest = size / float(scale.max())
     if resolution is not None and (reason := _too_fine(search, starts, resolution)):
         return replace(space, status=TraceStatus.UNFINISHED, reason=reason)
-    found, curved = singular_places(search, space)
-    if curved:
-        return _unmeshed(space)
+    found = SingularSet(search, scale, longest)
+    found.add(np.concatenate([np.zeros((0, len(scale))), *(item.points for item in space.strata[1:])]))
     finest = FINEST
     for _ in range(ATTEMPTS):
-        cover = Cover.of(search, longest, *_balls(found, longest, search, scale), finest)
+        cover = Cover.of(search, longest, found.hollow(), finest)
         spread = cover.grown(np.concatenate([starts, cover.beside_balls()]))
         if not spread.counts[growth.SUSPECTS]:
             break
-        new, curved = _singular_near(search, cover, spread, found)
-        if curved:
-            return _unmeshed(space)
-        found, finest = (found + new, finest) if new else (found, finest * FINER)
+        fine = spread.standing[: int(spread.counts[growth.COUNT])] == growth.FINE
+        suspects = spread.points[: len(fine)][fine] * scale
+        if not (found.add(_singular_near(search, suspects)) or found.widen(suspects)):
+            finest *= FINER
     spread, glued = cover.glued(spread)
     reasons = []
     if spread.counts[growth.SUSPECTS]:
@@ -67,7 +77,9 @@ def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: f
         )
     if len(glued.loose):
         reasons.append(f"At {len(glued.loose)} points the triangles could not be glued: there are holes.")
-    return assembled(space, cover, spread, glued, found, " ".join(reasons))
+    if found.graph.stopped:
+        reasons.append(f"{found.graph.stopped} ends of singular curves could not be followed on.")
+    return assembled(space, cover, spread, glued, (found.points, found.graph), reasons)
 
 
 def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
@@ -76,8 +88,8 @@ def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
     usual = diameter(starts, search.solver.periods, scale) / PART
     if resolution > COARSER * usual:
         return ""
-    none = np.zeros((0, search.equations.n)), np.zeros(0)
-    coarse = Cover.of(search, usual / float(scale.max()), *none, 0.1)
+    none = Hollow(np.zeros((0, search.equations.n)), np.zeros(0), (), search.solver.periods)
+    coarse = Cover.of(search, usual / float(scale.max()), none, 0.1)
     count = int(coarse.grown(starts).counts[growth.COUNT])
     need, left = int(count * (usual / resolution) ** 2) * coarse.bytes_per_point, memory_left()
     if need <= left:
@@ -88,45 +100,119 @@ def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
     )
 
 
-def _unmeshed(space: ConfigurationSpace) -> ConfigurationSpace:
-    reason = "The surface is singular along curves, and its triangles are not glued across them; see `strata`."
-    return replace(space, status=TraceStatus.UNFINISHED, reason=reason)
+def _singular_near(search: SampledSearch, q: Array) -> Array:
+    """Return singular configurations next to where edges would be too short."""
+    starts = q[:: max(1, len(q) // MOST_SUSPECTS)] / search.place.scale
+    return np.array(singular_configurations(search, starts, search.equations.n - 2)).reshape(-1, q.shape[1])
 
 
-def singular_places(search: SampledSearch, space: ConfigurationSpace) -> tuple[list[LocalType], bool]:
-    """Return what the surface is at its singular points, and whether there are curves of such."""
-    rank = search.equations.n - 2
-    curved = any(item.dimension > 0 for item in space.strata[1:])
-    if curved:
-        return [], True
-    return [local_type(search, rank, q) for item in space.strata[1:] for q in item.points], False
+@dataclass(eq=False)
+class SingularSet:
+    """The singular points and curves of a surface that were found, and what is cut out round them."""
 
+    search: SampledSearch
+    scale: Array
+    longest: float
+    points: list[LocalType] = field(default_factory=list)
+    factors: list[float] = field(default_factory=list)
 
-def _at(search: SampledSearch, local: LocalType) -> Array:
-    return np.array([local.state[name] for name in search.equations.names])
+    def __post_init__(self) -> None:
+        self.follower = CurveFollower(self.search, self.scale, self.longest)
 
+    @property
+    def graph(self) -> CurveGraph:
+        """The curves."""
+        return self.follower.graph
 
-def _balls(found: list[LocalType], longest: float, search: SampledSearch, scale: Array) -> tuple[Array, Array]:
-    """Return centres and radii of balls in which the surface is as its singular point says."""
-    centres = np.array([_at(search, local) / scale for local in found]).reshape(len(found), len(scale))
-    radii = np.full(len(found), BALL * longest)
-    for k, centre in enumerate(centres):
-        others = np.delete(centres, k, axis=0)
-        apart = np.linalg.norm(between(centre, others, search.solver.periods), axis=1)
-        radii[k] = min(radii[k], BALL * float(apart.min(initial=np.inf)))
-    return centres, radii
+    def add(self, q: Array) -> bool:
+        """Take in singular configurations (k, n); return whether any is new."""
+        rank, known = self.search.equations.n - 2, (len(self.points), len(self.graph.arcs))
+        lone: list[LocalType] = []
+        # Starts scatter round a degenerate point: the one at which the rows are shortest is nearest to it.
+        for row in sorted(q, key=self._weakest):
+            if self._has(row) or self.follower.on_arcs(row):
+                continue
+            local = local_type(self.search, rank, row)
+            if local.singular_dimension > 0:
+                self.follower.followed(row[None])
+            lone.append(local)
+        if len(self.graph.arcs) > known[1]:
+            self.follower.followed(self.follower.beside_nodes())
+        for local in lone:
+            row = self._at(local)
+            if not self._has(row) and not self.follower.on_arcs(row):
+                self.points.append(local)
+                self.factors.append(1.0)
+        return (len(self.points), len(self.graph.arcs)) != known
 
+    def widen(self, suspects: Array) -> bool:
+        """Widen the balls of degenerate points next to which edges would be too short; return whether any was."""
+        widened = False
+        centres, radii = self._balls()
+        for k, local in enumerate(self.points):
+            if local.kind in ("cone", "isolated") or self.factors[k] * BALL >= WIDEST:
+                continue
+            away = np.linalg.norm(between(centres[k], suspects / self.scale, self.search.solver.periods), axis=1)
+            if away.min(initial=np.inf) < 3 * radii[k]:
+                self.factors[k] *= 2
+                widened = True
+        return widened
 
-def _singular_near(
-    search: SampledSearch, cover: Cover, spread: growth.Spread, known: list[LocalType]
-) -> tuple[list[LocalType], bool]:
-    """Return singular points next to where edges would be too short, and whether they lie on curves."""
-    rank, scale = search.equations.n - 2, cover.given.scale
-    fine = np.flatnonzero(spread.standing[: int(spread.counts[growth.COUNT])] == growth.FINE)[:MOST_SUSPECTS]
-    q = singular_configurations(search, spread.points[fine] * scale / search.place.scale, rank)
-    new: list[LocalType] = []
-    for row in q:
-        others = [_at(search, local) for local in (*known, *new)]
-        if all(np.linalg.norm(between(row / scale, other / scale, search.solver.periods)) > SAME for other in others):
-            new.append(local_type(search, rank, row))
-    return new, any(local.singular_dimension > 0 for local in new)
+    def _weakest(self, q: Array) -> float:
+        sizes = np.linalg.svd(self.search.place.values(q)[1], compute_uv=False)
+        return float(sizes[self.search.equations.n - 3])
+
+    def _at(self, local: LocalType) -> Array:
+        return np.array([local.state[name] for name in self.search.equations.names])
+
+    def _has(self, q: Array) -> bool:
+        """Say whether a configuration is one of the points: those next to a degenerate one stand for it."""
+        centres, radii = self._balls()
+        away = np.linalg.norm(between(centres, q / self.scale, self.search.solver.periods), axis=1)
+        plain = np.array([local.kind in ("cone", "isolated") for local in self.points], dtype=bool)
+        return bool((away <= np.where(plain, SAME, 0.5 * radii)).any())
+
+    def _balls(self) -> tuple[Array, Array]:
+        """Return centres and radii of balls in which the surface is as its singular point says."""
+        centres = np.array([self._at(local) / self.scale for local in self.points]).reshape(-1, len(self.scale))
+        radii = BALL * self.longest * np.array(self.factors)
+        for k, centre in enumerate(centres):
+            others = np.delete(centres, k, axis=0)
+            apart = np.linalg.norm(between(centre, others, self.search.solver.periods), axis=1)
+            lines = [
+                float(distance_to_line(centre[None], arc.points / self.scale, self.search.solver.periods)[0][0])
+                for arc in self.graph.arcs
+            ]
+            radii[k] = min(radii[k], BALL * min([float(apart.min(initial=np.inf)), *lines]))
+        return centres, radii
+
+    def hollow(self) -> Hollow:
+        """Return the balls and tubes: those of the points, then of the nodes; lines without sheets need none."""
+        periods, graph = self.search.solver.periods, self.graph
+        centres, radii = self._balls()
+        first, nodes = len(centres), np.array(graph.nodes).reshape(-1, len(self.scale)) / self.scale
+        tubes, wide = [], np.full(len(nodes), 0.0)
+        for k, arc in enumerate(graph.arcs):
+            radius = max(min(TUBE.get(arc.kind, 1.0) * self.longest, *self._room(k)), THINNEST * self.longest)
+            for kind, end in arc.ends:
+                if kind == "singular":
+                    wide[end] = max(wide[end], NODE * radius)
+            if arc.kind == "isolated":
+                continue
+            start, stop = (first + end if kind == "singular" else -1 for kind, end in arc.ends)
+            tubes.append(Tube(arc.points / self.scale, arc.ends[0][0] == "closed", (start, stop), radius))
+        return Hollow(np.concatenate([centres, nodes]), np.concatenate([radii, wide]), tubes, periods)
+
+    def _room(self, k: int) -> list[float]:
+        """Return bounds of the radius of a tube, from the distances of arcs that share no node with it."""
+        arcs, periods = self.graph.arcs, self.search.solver.periods
+        own = {end for end in arcs[k].ends if end[0] == "singular"}
+        # What is small on the surface is hardly smaller than the curve that it belongs to.
+        found = [SHORT * float(np.linalg.norm(np.diff(arcs[k].points / self.scale, axis=0), axis=1).sum())]
+        for j, other in enumerate(arcs):
+            if j == k or own & set(other.ends):
+                continue
+            line = np.concatenate([other.points, other.points[:1]]) / self.scale
+            away = distance_to_line(arcs[k].points / self.scale, line[:-1], periods)[0]
+            found.append(BALL * float(away.min()))
+        return found

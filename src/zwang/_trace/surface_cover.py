@@ -16,6 +16,7 @@ from zwang._numerics.pacing import Pace
 from zwang._numerics.surfaces import growth, stars
 from zwang._numerics.surfaces.cut import Mesh, between, compact, cut
 from zwang._numerics.surfaces.glue import Glued, glue
+from zwang._numerics.surfaces.hollow import Hollow
 from zwang._trace.sampled import SampledSearch
 
 Array = NDArray[np.float64]
@@ -25,6 +26,8 @@ FINEST = 1e-3
 REPAIRS = 8  # rounds in which loose edges are closed
 MIXED = 5.0
 """Lengths up to this factor from one are alike to angles."""
+AT_NODE, ALONG = 40, 8
+"""Starts round each ball of a singular point, and round each of those along a tube."""
 BUCKETS = 2**17  # of the hash of places: more than vertices at most resolutions
 PER_POINT = 40
 """Bytes of a point beside its coordinates and tangents."""
@@ -40,10 +43,11 @@ class Cover:
     given: ScaledSet
     bent: ScaledSet
     extent: growth.Extent
+    hollow: Hollow
 
     @classmethod
-    def of(cls, search: SampledSearch, longest: float, centres: Array, radii: Array, finest: float = FINEST) -> Cover:
-        """Return the cover with edges up to `longest`, in x, that leaves out balls; `finest` as a part of it."""
+    def of(cls, search: SampledSearch, longest: float, hollow: Hollow, finest: float = FINEST) -> Cover:
+        """Return the cover with edges up to `longest`, in x, that leaves out a hollow; `finest` as a part of it."""
         e, place, solver = search.equations, search.place, search.solver
         scale = metric(search)
         given = solver.given._replace(mix=solver.every, scale=scale)
@@ -53,10 +57,11 @@ class Cover:
         limits[0, free], limits[1, free] = -np.inf, np.inf
         turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2 * e.n, 2 * e.n)))[0]
         cast = np.ascontiguousarray(turn[:3])
+        centres, radii = hollow.balls()
         extent = growth.Extent(
-            e.n - 2, longest, finest * longest, solver.periods, limits, centres.reshape(-1, e.n), radii, cast
+            e.n - 2, longest, finest * longest, solver.periods, limits, np.ascontiguousarray(centres), radii, cast
         )
-        return cls(search, given, bent, extent)
+        return cls(search, given, bent, extent, hollow)
 
     @property
     def functions(self) -> tuple[Any, ...]:
@@ -159,11 +164,12 @@ class Cover:
         return self.onward(spread)
 
     def beside_balls(self) -> Array:
-        """Return starts close to the balls, so that every sheet that ends in a singular point is met."""
+        """Return starts close to balls and tubes, so that every sheet that ends in a singular point is met."""
         source = np.random.default_rng(7)
-        step = source.normal(size=(len(self.extent.radii), 40, self.search.equations.n))
-        step *= 1.5 * self.extent.radii[:, None, None] / np.linalg.norm(step, axis=2, keepdims=True)
-        return (self.extent.centres[:, None] + step).reshape(-1, self.search.equations.n)
+        times = np.where(np.arange(len(self.extent.radii)) < len(self.hollow.nodes), AT_NODE, ALONG)
+        centres, radii = np.repeat(self.extent.centres, times, axis=0), np.repeat(self.extent.radii, times)
+        step = source.normal(size=centres.shape)
+        return np.asarray(centres + 1.5 * radii[:, None] * step / np.linalg.norm(step, axis=1, keepdims=True))
 
     def settle(self, x: Array) -> Array:
         """Return points moved to the surface by the shortest way."""
@@ -184,11 +190,9 @@ class Cover:
         return out[:, : e.m] / place.weights, out[:, e.m : e.m + e.g]
 
     def bounds(self) -> list[Any]:
-        """Return the functions that cut the surface, each of points in x, positive where it stays; balls first."""
+        """Return the functions that cut the surface, each of points in x, positive where it stays; the hollow first."""
         extent, e = self.extent, self.search.equations
-        found: list[Any] = []
-        for centre, radius in zip(extent.centres, extent.radii, strict=True):
-            found.append(lambda x, c=centre, r=radius: np.linalg.norm(between(c, x, extent.periods), axis=1) - r)
+        found: list[Any] = [self.hollow.measure] if self.hollow else []
         found += [lambda x, k=k: self.constraints(x)[1][:, k] for k in range(e.g)]
         low, high = extent.limits
         for j in np.flatnonzero(np.isfinite(low)):

@@ -107,19 +107,32 @@ def compact(mesh: Mesh) -> tuple[Mesh, Ints]:
     return Mesh(mesh.points[used], inverse.reshape(-1, 3)), used
 
 
-def in_order(rim: Ints) -> Ints:
-    """Return the points of a closed loop of edges (r, 2) one after the other."""
+def loops_of(edges: Ints, points: Array, periods: Array) -> list[Ints]:
+    """Return closed lines that edges (e, 2) make, as points one after the other; where lines cross they go straight."""
     beside: dict[int, list[int]] = {}
-    for a, b in rim.tolist():
+    for a, b in edges.tolist():
         beside.setdefault(a, []).append(b)
         beside.setdefault(b, []).append(a)
-    start = min(beside)
-    loop, before, here = [start], start, min(beside[start])
-    while here != start and len(loop) <= len(rim):
-        loop.append(here)
-        onward = [k for k in beside[here] if k != before]
-        before, here = here, onward[0] if onward else start
-    return np.array(loop, dtype=np.int64)
+    # Where lines end or cross is no place to begin.
+    order = sorted(beside, key=lambda k: (len(beside[k]) != 2, k))
+    found: list[Ints] = []
+    for start in order:
+        while beside[start]:
+            loop, here, onward = [start], start, min(beside[start])
+            while True:
+                beside[here].remove(onward)
+                beside[onward].remove(here)
+                before, here = here, onward
+                if here == start or not beside[here]:
+                    break
+                loop.append(here)
+                onward = beside[here][0]
+                if len(beside[here]) > 1:
+                    along = between(points[before], points[here], periods)
+                    ways = between(points[here], points[beside[here]], periods)
+                    onward = beside[here][int(np.argmax(ways @ along / np.linalg.norm(ways, axis=1)))]
+            found.append(np.array(loop, dtype=np.int64))
+    return found
 
 
 def areas(mesh: Mesh, periods: Array, scale: Array) -> Array:
