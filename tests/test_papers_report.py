@@ -171,3 +171,34 @@ def test_the_report_opens_in_a_browser_with_no_error_and_nothing_too_wide(
     assert found, done.stderr[-2000:]
     assert int(found[1]) == 0 and int(found[2]) <= 1
     assert "CONSOLE" not in done.stderr
+
+
+def test_a_legend_that_covers_a_curve_goes_beneath_the_axes() -> None:
+    from zwang._plot import new_figure
+    from zwang._report.figures import lettered
+
+    figure, ax = new_figure((4, 3))
+    for k in range(6):
+        ax.plot([0, 1], [k, k], label=f"a curve with a long name, number {k}")
+    ax.legend(loc="center")
+    lettered(figure)
+    assert ax.get_legend() is None and len(figure.legends) == 1
+    below = figure.legends[0].get_window_extent()
+    assert below.x1 <= figure.bbox.x1 and below.y1 <= ax.get_window_extent().y0
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("theta_1 - phi", "$θ_{1}$ - φ"),
+        ("order -0.00", "order 0.00"),
+        ("−00", "−00"),
+        ("2.5e-08", r"$2.5\cdot 10^{-8}$"),
+        ("slip-, x-axis", "slip−, x-axis"),
+        (r"\$mu", r"\$mu"),
+    ],
+)
+def test_labels_are_typeset(given: str, shown: str) -> None:
+    from zwang._plot.style import typeset
+
+    assert typeset(given) == shown

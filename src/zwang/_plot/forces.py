@@ -88,7 +88,8 @@ def _finite(solutions: list[Any], rows: list[tuple[int, int, str]]) -> Iterator[
 def _limits(solutions: list[Any], rows: list[tuple[int, int, str]]) -> tuple[float, float]:
     values = [0.0, *_finite(solutions, rows)]
     low, high = min(values), max(values)
-    room = 0.14 * (high - low) or 1.0
+    # For the numbers beside the marks; a legend beside the axes leaves them less.
+    room = (0.2 if len(solutions) == 1 else 0.28) * (high - low) or 1.0
     return low - (room if low < 0 else 0.3 * room), high + (room if high > 0 else 0.3 * room)
 
 

@@ -33,6 +33,7 @@ RC: dict[str, Any] = {
     "axes.labelcolor": INK,
     "axes.labelsize": 11,
     "axes.linewidth": 0.8,
+    "axes.prop_cycle": f"cycler('color', {list(SERIES)})",
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
@@ -59,6 +60,8 @@ alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho 
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
 """
 GREEK = frozenset(LETTERS.split())
+SHOWN = dict(zip(LETTERS.split(), "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True)) | {"eps": "ε", "log10": "log₁₀"}
+"""Names as running text shows them."""
 MOST_LETTERS = 60
 """Of a name in a picture."""
 MOST_LINES = 4
@@ -305,3 +308,31 @@ def number(value: float) -> str:
     """
     text = f"{value:.4g}"
     return "0" if float(text) == 0 else text.replace("-", "−") if "e" not in text else text
+
+
+def typeset(text: str) -> str:
+    r"""Return a label as print shows it: Greek letters, indices, powers of ten, minus signs; mathtext stays.
+
+    Examples
+    --------
+    >>> print(typeset("phi [rad]"), typeset("eps = -0.004"), typeset("y_C"), typeset("N = 1e+04"), typeset("$x$, mu"))
+    φ [rad] ε = −0.004 $y_{C}$ N = $10^{4}$ $x$, μ
+    """
+    if r"\$" in text:  # a name of somebody's, letter by letter
+        return text
+    parts = text.split("$")
+    parts[::2] = [_typeset(part) for part in parts[::2]]
+    return "$".join(parts)
+
+
+def _typeset(text: str) -> str:
+    text = re.sub(rf"(?<![A-Za-z_])(?:{'|'.join(SHOWN)})(?![A-Za-z])", lambda found: SHOWN[found[0]], text)
+    text = re.sub(r"(?<![\w)])-(?=[\d.])|(?<=slip)-", "−", text)
+    text = re.sub(r"(?<![\w+−])−(0(?:\.0+)?)(?![\d.+−])", r"\1", text)
+    text = re.sub(r"\b([^\W\d_])_([A-Za-z\d]+)\b", r"$\1_{\2}$", text)
+    return re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]\d+)\b", _power_of_ten, text)
+
+
+def _power_of_ten(found: re.Match[str]) -> str:
+    digits = "" if float(found[1]) == 1 else rf"{found[1]}\cdot "
+    return f"${digits}10^{{{int(found[2])}}}$"

@@ -8,12 +8,80 @@ import re
 from html import escape
 from typing import Any
 
-from zwang._plot.style import look
+import numpy as np
+
+from zwang import gallery
+from zwang._plot.style import look, typeset
 
 # What an id can be written in: where it is defined, and where it is used.
 DEFINED = re.compile(r'\bid="([^"]+)"')
 USED = re.compile(r'(xlink:href|href)="#([^"]+)"')
 CLIPPED = re.compile(r"url\(#([^)]+)\)")
+
+
+def lettered(figure: Any) -> None:
+    """Typeset the texts of a figure, take names of systems out of its titles, and legends off its curves.
+
+    Examples
+    --------
+    >>> from zwang._plot import new_figure
+    >>> figure, ax = new_figure((3, 2))
+    >>> line, text = ax.plot([0, 1], [0, 1], label="eps = -1"), ax.set_xlabel("theta [rad]")
+    >>> legend = ax.legend()
+    >>> lettered(figure)
+    >>> ax.get_xlabel(), legend.get_texts()[0].get_text()
+    ('θ [rad]', 'ε = −1')
+    """
+    from matplotlib.text import Text
+
+    known = gallery.names()
+    for ax in figure.axes:
+        for place in ("left", "center", "right"):
+            name, colon, rest = ax.get_title(loc=place).partition(": ")
+            if colon and name in known:
+                ax.set_title(rest, loc=place)
+    for text in figure.findobj(Text):
+        text.set_text(typeset(text.get_text()))
+    with look():
+        for ax in figure.axes:
+            _move_legend(figure, ax)
+
+
+def _move_legend(figure: Any, ax: Any) -> None:
+    """Put the legend of axes beneath them if it covers what is drawn there."""
+    legend = ax.get_legend()
+    if legend is None:
+        return
+    frame = legend.get_frame()
+    frame.set(facecolor="white", edgecolor="none", alpha=0.85)
+    legend.set_frame_on(True)
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    inside = ax.get_window_extent()
+    if not (inside.x0 <= box.x0 and box.x1 <= inside.x1 + 1):
+        return
+    covered = [line for line in ax.get_lines() if _meets(ax, line, box)]
+    if covered:
+        handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        for columns in range(min(len(labels), 3), 0, -1):
+            made = figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False)
+            figure.draw_without_rendering()
+            room = made.get_window_extent()
+            if columns == 1 or room.x1 <= figure.bbox.x1:
+                width, height = figure.get_size_inches()
+                figure.set_size_inches(width, height + room.height / figure.dpi)  # the axes keep their size
+                break
+            made.remove()
+
+
+def _meets(ax: Any, line: Any, box: Any) -> bool:
+    """Return whether a line passes through a box of the screen."""
+    from matplotlib.path import Path
+
+    points = line.get_transform().transform(line.get_xydata())
+    points = points[np.isfinite(points).all(axis=1)]
+    return len(points) > 0 and bool(Path(points).intersects_bbox(box, filled=False))
 
 
 def svg(figure: Any, prefix: str, alt: str, *, tight: bool = False) -> str:
@@ -29,6 +97,7 @@ def svg(figure: Any, prefix: str, alt: str, *, tight: bool = False) -> str:
     (True, False, False)
     """
     buffer = io.StringIO()
+    lettered(figure)
     with look():
         box = "tight" if tight else None
         metadata = {"Date": None, "Creator": None}
@@ -58,6 +127,7 @@ def png(figure: Any, alt: str, *, dpi: int = 144) -> str:
     '<img alt="a rod" style="width:192px" src="da'
     """
     buffer = io.BytesIO()
+    lettered(figure)
     with look():
         figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
     data = base64.b64encode(buffer.getvalue()).decode()

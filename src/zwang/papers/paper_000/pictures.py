@@ -65,7 +65,12 @@ def count_map(
         for ax, way, told in zip(axes, (-1.0, 1.0), words, strict=True):
             found = ask(eps, mu, way)
             draw_counts(
-                found.counts, found.codes, names, [mu[:, 0], np.log10(eps)], ["mu", f"log10 eps, {told}"], ax=ax
+                found.counts,
+                found.codes,
+                names,
+                [mu[:, 0], np.log10(eps)],
+                ["coefficient of friction μ", f"log10 eps, {told}"],
+                ax=ax,
             )
         return figure
 
@@ -99,7 +104,7 @@ def growth_picture(name: str, caption: str, study: Callable[[], Asymptotics]) ->
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()
-        figure.legend(handles, labels, loc="outside lower left", ncols=2, fontsize="x-small", frameon=False)
+        figure.legend(handles, labels, loc="outside lower left", ncols=2, fontsize="small", frameon=False)
         return figure
 
     return Picture(name, caption, make)

@@ -14,7 +14,7 @@ from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, so
 from zwang.papers.paper_001.projecting import dykstra
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
-from zwang.pictures import new_figure
+from zwang.pictures import PALE, SERIES, new_figure
 
 PILE = "pyramid"
 
@@ -154,13 +154,18 @@ def regions(shop: Workshop) -> Finding:
         pictures=(
             Picture(
                 "regions",
-                "A slice through the space of forces, F3 = 0, in units of mu m g: each colour is one combination of "
-                "rest and slip, the middle one rest.",
+                "A slice through the space of forces, F3 = 0, in units of mu m g: each region is one combination of "
+                "rest and slip, its colour the number of contacts that slip; the middle one is rest.",
                 draw,
                 raster=True,
             ),
         ),
     )
+
+
+def _rgb(colour: str, part: float) -> list[float]:
+    """Return a colour, mixed with white."""
+    return [1 - part * (1 - int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5)]
 
 
 def _regions_figure(shop: Workshop, unit: float) -> Any:
@@ -173,9 +178,12 @@ def _regions_figure(shop: Workshop, unit: float) -> Any:
     w = np.linalg.solve(problem.mass, (F - R).T).T
     codes = ((np.sign(np.where(np.abs(w) < 1e-6, 0.0, w)) + 1) @ (9, 3, 1)).astype(int).reshape(241, 241)
     figure, ax = new_figure((4.8, 4.2))
-    present = np.unique(codes)
-    ax.pcolormesh(ticks, ticks, np.searchsorted(present, codes), cmap="tab20", shading="nearest")
-    for code in present:
+    slipping = sum((codes // step % 3 != 1).astype(int) for step in (9, 3, 1))
+    shades = np.array([_rgb(PALE, 1.0), *(_rgb(SERIES[k], 0.45) for k in (0, 4, 2))])[slipping]
+    shades[:-1][codes[1:] != codes[:-1]] = 1.0  # white between the regions
+    shades[:, :-1][codes[:, 1:] != codes[:, :-1]] = 1.0
+    ax.pcolormesh(ticks, ticks, shades, shading="nearest")
+    for code in np.unique(codes):
         rows, columns = np.nonzero(codes == code)
         if len(rows) > 12:
             triple = (code // 9 - 1, code // 3 % 3 - 1, code % 3 - 1)

@@ -10,7 +10,7 @@ from zwang import Drawing, simulate
 from zwang.papers.findings import Picture
 from zwang.papers.paper_002.pendulum import CARTESIAN, JOINT, SLIM, STRING, TOUCHING, growth, space, start
 from zwang.papers.workshop import Workshop
-from zwang.pictures import INK, QUIET, SERIES, draw_mechanism, new_figure
+from zwang.pictures import QUIET, SERIES, draw_mechanism, new_figure
 
 __all__ = [
     "film",
@@ -97,6 +97,7 @@ def regimes(shop: Workshop) -> Picture:
         for column, (title, changes) in enumerate(cases):
             ax = figure.add_subplot(1, 4, column + 1)
             space(shop, CARTESIAN, **changes).plot("y_C", "y_B", ax=ax, colour="curve", legend=False)
+            ax.set(xlabel="$y_C$ [m]", ylabel="$y_B$ [m]" if column == 0 else "")
             ax.set_title(title, fontsize=9)
         return figure
 
@@ -118,8 +119,7 @@ def transversal_and_touching(shop: Workshop) -> Picture:
             ax = figure.add_subplot(1, 2, column + 1)
             space(shop, CARTESIAN, **changes).plot("y_C", "y_B", ax=ax, colour="curve", legend=False)
             ax.set_aspect("auto")
-            ax.set_xlim(-0.4, 0.4)
-            ax.set_ylim(-0.9, 0.9)
+            ax.set(xlabel="$y_C$ [m]", ylabel="$y_B$ [m]", xlim=(-0.4, 0.4), ylim=(-0.9, 0.9))
             ax.set_title(("crossing", "tangency")[column], fontsize=10)
         return figure
 
@@ -132,6 +132,7 @@ def growth_picture(shop: Workshop, name: str, caption: str, **changes: float) ->
     def make() -> Any:
         figure, ax = new_figure((7.2, 3.8))
         growth(shop, **changes).plot(ax=ax)
+        ax.set_xlabel("$y_C$, the distance from the folded pose [m]")
         handles, labels = ax.get_legend_handles_labels()
         each = dict(zip(labels, handles, strict=True))  # the branches repeat the names
         ax.legend(each.values(), each.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
@@ -152,13 +153,15 @@ def film(shop: Workshop) -> Picture:
     return Picture("film", "The pendulum goes straight through its singular point and changes its side.", make)
 
 
-def phase_portrait(curves: list[tuple[Any, Any, int]], mark: str) -> Any:
+def phase_portrait(curves: list[tuple[Any, Any, int]]) -> Any:
     """Draw phase curves (phi, p, label) of the two branches in one plane."""
     figure, ax = new_figure((6.0, 4.0))
     for phi, p, label in curves:
         ax.plot(phi, p, color=SERIES[0 if label > 0 else 1], linewidth=1)
     ax.axvline(0, color=QUIET, linewidth=0.8)
-    ax.text(0.01, 0.02, mark, transform=ax.transAxes, color=INK, fontsize=9)
-    ax.set_xlabel("φ [rad]")
-    ax.set_ylabel("p")
+    for colour, label in zip(SERIES, ("branch +", "branch −"), strict=False):
+        ax.plot([], [], color=colour, label=label)
+    ax.legend()
+    ax.set_xlabel("φ, the polar angle of C [rad]")
+    ax.set_ylabel("its momentum p [J s]")
     return figure

@@ -265,7 +265,7 @@ def _portrait(shop: Workshop) -> Picture:
             kept = np.logical_and.accumulate((np.abs(found.rate) > 1e-3) & (np.abs(found.phi) < 1.2))
             phi, p = found.phi[kept], (2 * _energies(shop, found, params)[0])[kept] / found.rate[kept]
             curves += [(phi, p, label), (phi, -p, label)]  # the same backwards in time
-        return phase_portrait(curves, "blue: label +, orange: label -")
+        return phase_portrait(curves)
 
     return Picture(
         "portrait",
