@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
+import sympy as sp
 from click.testing import CliRunner, Result
 
 import zwang as zw
@@ -423,3 +425,51 @@ def test_lyapunov_on_the_command_line(tmp_path):
     assert found.exit_code == 0 and "-inf" in found.output and picture.stat().st_size > 1000  # it sticks
     assert json.loads(run(*asked, "--json").stdout)["status"] == "COMPUTED"
     assert run("lyapunov", "belt_block", "--until", "2").exit_code == 1  # it grazes
+
+
+def test_drive_on_the_command_line(tmp_path):
+    (phi,), (w,) = zw.coordinates("phi", angles="phi")
+    u, m = zw.inputs("u"), zw.parameters("m")
+    arm = zw.System(name="arm", kinetic=m * w**2 / 2, potential=-9.81 * sp.cos(phi), forces={phi: u})
+    arm.save(tmp_path / "arm.toml", params={m: 2.0})
+    base = ("drive", str(tmp_path / "arm.toml"), "--motion", "phi=t**2")
+    table = tmp_path / "torque.csv"
+    found = run(*base, "--times", "0:1:3", "--csv", str(table), "--json")
+    assert found.exit_code == 0, found.output
+    data = json.loads(found.stdout)
+    # m phi'' + 9.81 sin phi
+    assert data["inputs"]["u"] == pytest.approx([4.0, 4 + 9.81 * math.sin(0.25), 4 + 9.81 * math.sin(1)])
+    assert table.read_text().startswith("time,phi,v_phi,acceleration_phi,input_u,input_u_low")
+    assert "UNIQUE" in run(*base, "--times", "0,1").stdout
+    for arguments, words in (
+        ((*base, "--times", "0:1"), "low:high:count"),
+        ((*base, "--times", "0", "--start", "x=1"), "--start: 'arm' has no 'x'"),
+        ((*base,), "Give times="),
+        (("drive", base[1], "--motion", "phi=none.csv:cubic"), "--motion phi: 'none.csv' is no table"),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code == 2 and words in refused.stderr, refused.output
+
+
+def test_critical_on_the_command_line():
+    base = ("critical", "ellipse_pendulum", "--vary", "a", "--within", "-0.8:-0.2")
+    data = json.loads(run(*base, "--json").stdout)
+    (value,) = data["values"]
+    # the vertex of the ellipse is where the folded rods reach: a + r1 = l1 - l2
+    assert value["value"] == pytest.approx(-0.5, abs=1e-9) and value["kinds"] == ["crossing"]
+    assert (value["before"]["components"], value["after"]["components"]) == (1, 2)
+    assert "a = -0.5: crossing" in run(*base).stdout
+    assert "no critical value" in run("critical", "ellipse_pendulum", "--vary", "a", "--within", "-0.3:-0.2").stdout
+
+
+def test_realize_writes_a_model_that_other_commands_take(tmp_path):
+    soft = tmp_path / "soft.toml"
+    assert (
+        run("realize", "kozlov_neishtadt", "--constraint", "floor", "--strength", "1e4", "--out", str(soft)).exit_code
+        == 0
+    )
+    assert zw.load(soft) == zw.realize(zw.gallery.get("kozlov_neishtadt").system, "floor", by=zw.Stiffness(1e4))
+    assert "REACHED" in run("simulate", str(soft), "--until", "0.1").stdout
+    assert "N*y**2/2" in run("realize", "kozlov_neishtadt", "--constraint", "floor", "--strength", "N").stdout
+    wrong = run("realize", "kozlov_neishtadt", "--constraint", "floor", "--strength", "1", "--by", "Stifness")
+    assert wrong.exit_code == 2 and "Did you mean 'Stiffness'" in wrong.stderr

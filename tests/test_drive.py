@@ -77,6 +77,7 @@ def test_results_are_saved_and_drawn(tmp_path) -> None:
         (ARM, {PHI: zw.t}, {"times": [0.0], "inputs": {U: 1}}, "no input is unknown"),
         (ARM, 3, {"times": [0.0]}, "needs a mapping of coordinates, or a Motion"),
         (ARM, {PHI: zw.t}, {"times": [np.nan]}, "finite instants"),
+        (ARM, {PHI: zw.t}, {"times": [0.0], "start": {"z": 1}}, "start= has 'z', which is no coordinate"),
         ("arm", {}, {}, "needs a System"),
     ],
 )
@@ -89,6 +90,83 @@ def test_an_input_that_is_not_linear_is_refused() -> None:
     square = zw.System(name="square", kinetic=V**2 / 2, forces={X: U**2})
     with pytest.raises(zw.DeclarationError, match="does not enter the forces linearly"):
         zw.drive(square, {X: zw.t}, times=[0.0])
+
+
+# Loops: assemblies and dead centres.
+L = sp.Rational(5, 2)
+(CA, CP, CX), (WCA, WCP, VCX) = zw.coordinates("a p x", angles="a p")
+
+
+def slider_crank(**forces) -> zw.System:
+    """A crank of length 1, a rod of 2.5 and a slider, without gravity; the crank alone has kinetic energy to spare."""
+    return zw.System(
+        name="slider crank",
+        kinetic=WCA**2 / 2 + WCP**2 / 4 + VCX**2 / 2,
+        forces={item: U for item in (CA, CX) if item.name in forces},
+        constraints=[
+            zw.Bilateral(sp.cos(CA) + L * sp.cos(CP) - CX, name="along"),
+            zw.Bilateral(sp.sin(CA) + L * sp.sin(CP), name="across"),
+        ],
+    )
+
+
+STROKE = sp.cos(zw.t) + sp.sqrt(L**2 - sp.sin(zw.t) ** 2)
+
+
+def torque(a):
+    """Return half of dM/da, what a crank that turns with unit speed needs; M(a) from the closed form of the slider."""
+    angle = sp.Symbol("angle")
+    rod = sp.asin(-sp.sin(angle) / L)
+    x = sp.cos(angle) + L * sp.cos(rod)
+    inertia = 1 + sp.diff(rod, angle) ** 2 / 2 + sp.diff(x, angle) ** 2
+    return sp.lambdify(angle, sp.diff(inertia, angle) / 2)(a)
+
+
+def test_a_prescribed_slider_is_followed_through_its_dead_centre() -> None:
+    times = np.linspace(0.3, 6.0, 9)
+    found = zw.drive(slider_crank(a=True), {CX: STROKE}, times=times, start={"a": 0.3, "p": -0.1})
+    assert found.status.name == "UNIQUE" and found.reason == ""
+    assert found.q[:, 0] == pytest.approx(times, abs=1e-9)  # the crank goes on, it doesn't turn back
+    assert found.inputs["u"] == pytest.approx(torque(times), abs=1e-8)
+
+
+def test_an_instant_at_a_dead_centre_is_singular_and_the_others_are_answered() -> None:
+    found = zw.drive(slider_crank(a=True), {CX: STROKE}, times=[0.0, 1e-9, 1e-2, 0.5])
+    assert [item.name for item in found.statuses] == ["SINGULAR", "SINGULAR", "UNIQUE", "UNIQUE"]
+    assert found.status.name == "SINGULAR" and "dead centre" in found.reason and "'a'" in found.reason
+    assert np.isnan(found.inputs["u"][:2]).all() and np.isnan(found.v[:2]).all()
+    assert np.abs(found.inputs["u"][2:]) == pytest.approx(np.abs(torque(np.array([1e-2, 0.5]))), abs=1e-6)
+
+
+def test_a_piston_that_pushes_at_a_dead_centre_can_have_any_force_or_none_does() -> None:
+    even = zw.drive(slider_crank(x=True), {CA: zw.t}, times=[0.0, 0.5])
+    assert even.statuses[0].name == "UNIQUE_MOTION" and np.isnan(even.inputs["u"][0])
+    assert even.ranges["u"][0] == pytest.approx([-np.inf, np.inf])
+    faster = zw.drive(slider_crank(x=True), {CA: zw.t + zw.t**2}, times=[0.0, 0.5])
+    assert faster.statuses[0].name == "NONE" and np.isfinite(faster.inputs["u"][1])
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_start_chooses_the_assembly(side: int) -> None:
+    found = zw.drive(
+        slider_crank(x=True), {CA: 1 + zw.t}, times=[0.0, 0.1], start={"x": side * 3.0, "p": 0 if side > 0 else 3}
+    )
+    assert np.sign(found.q[0, 2]) == side and found.reason == ""
+
+
+def test_without_start_the_assembly_that_was_taken_is_told() -> None:
+    assert "close in 2 ways at t = 0" in zw.drive(slider_crank(x=True), {CA: 1 + zw.t}, times=[0.0]).reason
+
+
+def test_a_motion_out_of_reach_is_refused_with_its_instant() -> None:
+    with pytest.raises(zw.StateError, match="at t = 0.5 no configuration was found.*x = 4"):
+        zw.drive(slider_crank(a=True), {CX: 3 + 2 * zw.t}, times=[0.0, 0.5])
+
+
+def test_a_drive_has_columns() -> None:
+    table = zw.drive(BLOCK, {X: 1 + 0 * zw.t}, times=[0.0, 1.0])._columns().table()
+    assert {"time", "x", "v_x", "input_u", "input_u_low", "input_u_high"} <= set(table)
+    assert table["input_u_high"] == pytest.approx([2, 2])
 
 
 # Handing on.
@@ -149,3 +227,17 @@ def test_jax_jits_maps_and_differentiates() -> None:
             assert float(slope[k]) == pytest.approx(float(central), abs=1e-6)
     with pytest.raises(zw.DeclarationError, match="it has the input 'u'"):
         zw.compile(ARM).jax()
+
+
+def test_a_massless_rod_is_closed() -> None:
+    (a, p, s), (va, _, vs) = zw.coordinates("a p s", angles="a p")
+    across = [zw.Bilateral(sp.cos(a) + 3 * sp.cos(p) - s, name="x"), zw.Bilateral(sp.sin(a) + 3 * sp.sin(p), name="y")]
+    press = zw.System(name="press", kinetic=va**2 / 2 + vs**2 / 2, forces={a: U}, constraints=across)
+    held = zw.hold(
+        press, {"a": 0.5, "p": 0, "s": 3, "v_a": 1, "v_p": 0, "v_s": 0}, {}, ["x", "y"], fixed=["a"], inputs={U: 0}
+    )
+    # the closed form of a slider: x = cos a + sqrt(9 - sin^2 a)
+    root = np.sqrt(9 - np.sin(0.5) ** 2)
+    assert held["s"] == pytest.approx(np.cos(0.5) + root, abs=1e-12)
+    assert held["v_s"] == pytest.approx(-np.sin(0.5) - np.sin(0.5) * np.cos(0.5) / root, abs=1e-12)
+    assert zw.drive(press, {a: zw.t}, times=[0.5], start={"s": 3, "p": 0}).status.name == "UNIQUE"

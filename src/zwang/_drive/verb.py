@@ -11,39 +11,28 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import driven
-from zwang._declare.constraints import Bilateral, Friction
-from zwang._declare.given import Text, as_expression
-from zwang._declare.reading import Reader
-from zwang._declare.symbols import Coordinate, Input, Velocity
-from zwang._declare.symbols import t as time
+from zwang._declare.constraints import Friction
 from zwang._declare.system import System
+from zwang._drive.course import Place, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rows import Contact
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.bookkeeping import without_bookkeeping
-from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
 from zwang._results import Provenance
 from zwang._results.drive import Drive
 from zwang._results.motion import Motion
 from zwang._results.reactions import ReactionsStatus, Solution
-from zwang._results.signals import Table
-from zwang.errors import DeclarationError, StateError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 BUDGET = Budget(steps=1_000_000, memory=1_000_000_000)
-INSTANTS = 201  # of a course whose times are not given
 CLOSE = 1e-6
 """Part of the accelerations by which those of a solution may miss the prescribed ones."""
-NEARBY = 2e-4
-"""Part of a Motion between places at which its velocities are looked at."""
-GUESSES = 20  # random places from which an assembly is looked for
 WORST = ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "FOUND", "UNDECIDED", "SINGULAR", "INADMISSIBLE", "NONE")
 """From the most favourable status to the least."""
 
@@ -55,6 +44,7 @@ def drive(
     *,
     times: Any = None,
     inputs: Mapping[Any, Any] | None = None,
+    start: Mapping[Any, Any] | None = None,
     budget: Allowed = None,
 ) -> Drive:
     """Return the inputs that make a prescribed motion, with loops, redundancy and friction: all of them.
@@ -70,12 +60,16 @@ def drive(
         Instants [s]; by default 201 over the tables or the Motion.
     inputs : mapping, optional
         The inputs that are known; all others are unknown.
+    start : mapping, optional
+        Where coordinates that follow from the constraints are at the first instant, roughly: which assembly is meant
+        (elbow up or down). Without it the first one that is found is taken, and `reason` says so.
     budget : float or mapping, optional
         Where one is spent, the instants so far are UNDECIDED at the end.
 
     Returns
     -------
     Drive
+        SINGULAR where the motion stands at a dead centre, at which the constraints don't determine the others.
 
     Examples
     --------
@@ -97,7 +91,7 @@ def drive(
     unknown = [name for name in names if name not in given]
     if not unknown:
         raise DeclarationError(f"{model.system.name}: drive looks for inputs, and no input is unknown. Leave some out.")
-    course = _PrescribedMotion(model, motion, params, times)
+    course = PrescribedMotion(model, motion, params, times, start)
     rows = []
     reason = ""
     with spending(BUDGET.but(model.system.name, budget)):
@@ -113,6 +107,7 @@ def drive(
     if not reason and worst.name not in ("UNIQUE", "UNIQUE_MOTION"):
         first = next(row for row in rows if row.status is worst)
         reason = f"At t = {first.t:.6g}: {first.words}"
+    reason = " ".join(part for part in (reason, course.note) if part)
     return Drive(
         status=worst,
         residual=max(row.residual for row in rows),
@@ -142,12 +137,20 @@ class _DrivenInstant:
     def __init__(
         self,
         model: Model,
-        place: tuple[float, Array, Array, Array],
+        place: Place,
         params: Mapping[Any, Any],
         given: Any,
         unknown: list[str],
     ) -> None:
-        self.t, self.q, self.v, self.a = place
+        self.t, self.q, self.v, self.a, dead = place
+        self.values: dict[str, float] = {}
+        self.spans: dict[str, tuple[float, float]] = {}
+        self.solutions: tuple[Solution, ...] = ()
+        self.residual = 0.0
+        if dead:
+            self.status = ReactionsStatus.SINGULAR
+            self.words = f"a dead centre: the constraints don't determine {', '.join(map(repr, dead))} there."
+            return
         system = model.system
         named = zip((*system.coordinates, *system.velocities), (*self.q, *self.v), strict=True)
         state = {**{item.name: float(x) for item, x in named}, "t": self.t}
@@ -176,18 +179,17 @@ class _DrivenInstant:
         good = [
             s for s in found.solutions if np.abs(np.asarray(s.acceleration) - self.a).max(initial=0.0) <= CLOSE * size
         ]
-        self.solutions: tuple[Solution, ...] = tuple(good)
+        self.solutions = tuple(good)
         self.residual = float(found.residual) if good else 0.0
         self.status = self._status(found, good)
         self.words = self.status.value
-        self.values: dict[str, float] = {}
-        self.spans: dict[str, tuple[float, float]] = {}
         for k, name in enumerate(found.contacts):
             spans = [_span(solution, k) for solution in good]
             if spans:
                 low, high = min(s[0] for s in spans), max(s[1] for s in spans)
                 self.spans[name] = (low, high)
-                self.values[name] = low if high - low <= 1e-9 * (1 + abs(low)) else float("nan")
+                one = np.isfinite([low, high]).all() and high - low <= 1e-9 * (1 + abs(low))
+                self.values[name] = low if one else float("nan")
 
     def _status(self, found: Any, good: list[Solution]) -> ReactionsStatus:
         if not good:
@@ -215,136 +217,3 @@ def _span(solution: Solution, k: int) -> tuple[float, float]:
         if float(line.normal[k]):
             low, high = -np.inf, np.inf
     return low, high
-
-
-class _PrescribedMotion:
-    """The prescribed motion: positions, velocities and accelerations of every coordinate."""
-
-    def __init__(self, model: Model, motion: Any, params: Mapping[Any, Any] | None, times: Any) -> None:
-        self.model, self.system, self.params = model, model.system, params or {}
-        self.motion = motion if isinstance(motion, Motion) else None
-        name = self.system.name
-        self.given: dict[str, Any] = {}
-        spans: list[tuple[float, float]] = []
-        if self.motion is not None:
-            spans.append((float(motion.t[0]), float(motion.t[-1])))
-        elif isinstance(motion, Mapping):
-            known = [item.name for item in self.system.coordinates]
-            for key, value in motion.items():
-                label = key if isinstance(key, str) else getattr(key, "name", str(key))
-                if label not in known:
-                    raise DeclarationError(f"{name}: drive: '{label}' is no coordinate. {nearest(label, known)}")
-                self.given[label] = self._function(label, value)
-                if isinstance(value, Table):
-                    spans.append((float(value.times[0]), float(value.times[-1])))
-        else:
-            raise DeclarationError(f"{name}: drive needs a mapping of coordinates, or a Motion; it was {motion!r:.60}.")
-        if times is None and not spans:
-            raise DeclarationError(f"{name}: drive: expressions have no end of their own. Give times=.")
-        if times is None:
-            times = np.linspace(max(s[0] for s in spans), min(s[1] for s in spans), INSTANTS)
-        self.times = np.atleast_1d(np.asarray(times, dtype=float))
-        if self.times.ndim != 1 or not len(self.times) or not np.isfinite(self.times).all():
-            raise DeclarationError(f"{name}: times= must be finite instants in one row.")
-        self.last: Array | None = None
-
-    def _function(self, label: str, value: Any) -> Any:
-        """Return (q, v, a) of time."""
-        where = f"{self.system.name}: drive: '{label}'"
-        if isinstance(value, Table):
-            if value.kind != "cubic":
-                raise DeclarationError(f"{where} needs two derivatives: a table of kind='cubic', not '{value.kind}'.")
-            from scipy.interpolate import CubicSpline
-
-            spline = CubicSpline(value.times, value.values)
-
-            def along(at: float) -> tuple[float, float, float]:
-                value.require(at, at, where)
-                return float(spline(at)), float(spline(at, 1)), float(spline(at, 2))
-
-            return along
-        expr = as_expression(value, where)
-        if isinstance(expr, Text):
-            expr = Reader(self.system.name, self.system.coordinates, list(self.system.expressions().values()))(
-                expr, label
-            )
-        if expr.has(Coordinate, Velocity, Input):
-            raise DeclarationError(f"{where} must be an expression of t and parameters; it is {expr}.")
-        numbers = {
-            symbol: sp.Float(next((v for k, v in self.params.items() if str(k) == symbol.name), sp.nan))
-            for symbol in expr.free_symbols
-            if symbol != time
-        }
-        expr = expr.xreplace(numbers)
-        if expr.has(sp.nan):
-            raise DeclarationError(f"{where} has a parameter without a value in params.")
-        parts = [sp.lambdify(time, sp.diff(expr, time, k), "numpy") for k in range(3)]
-        return lambda at: tuple(float(part(at)) for part in parts)
-
-    def at(self, instant: float) -> tuple[float, Array, Array, Array]:
-        """Return time, positions, velocities and accelerations at an instant."""
-        if self.motion is not None:
-            state = self.motion.at(instant)
-            q = np.array([state[item.name] for item in self.system.coordinates])
-            v = np.array([state[item.name] for item in self.system.velocities])
-            return instant, q, v, self._slopes(instant)
-        known = {name: along(instant) for name, along in self.given.items()}
-        return self._completed(instant, known)
-
-    def _slopes(self, instant: float) -> Array:
-        """Return the accelerations of a Motion: of the parabola of fourth degree through its velocities nearby."""
-        assert self.motion is not None
-        first, last = float(self.motion.t[0]), float(self.motion.t[-1])
-        h = NEARBY * (last - first)
-        middle = min(max(instant, first + 2 * h), last - 2 * h)
-        places = middle + h * np.arange(-2, 3)
-        states = self.motion.at(places)
-        speeds = np.stack([states[item.name] for item in self.system.velocities])
-        fitted = np.polynomial.polynomial.polyfit((places - instant) / h, speeds.T, 4)
-        return np.asarray(fitted[1] / h)
-
-    def _completed(self, instant: float, known: Mapping[str, Any]) -> tuple[float, Array, Array, Array]:
-        """Return the motion with the coordinates that follow from the constraints."""
-        system = self.system
-        names = [item.name for item in system.coordinates]
-        free = [name for name in names if name not in known]
-        zero = driven(system, dict.fromkeys((item.name for item in system.inputs), 0.0))
-        model = self.model.another(zero.system)
-        values = {**self.params, **zero.values_at({})}
-        held = [str(item.name) for item in system.constraints if isinstance(item, Bilateral)]
-        source = np.random.default_rng(0)
-        start = np.zeros(len(names)) if self.last is None else self.last
-        for guess in range(GUESSES if free and self.last is None else 1):
-            place = start if guess == 0 else source.normal(size=len(names))
-            state = {name: known[name][0] if name in known else float(place[i]) for i, name in enumerate(names)}
-            state |= {f"v_{name}": known[name][1] if name in known else 0.0 for name in names} | {"t": instant}
-            if free and held:
-                found = hold(model, state, values, held, fixed=[*known, *(f"v_{name}" for name in known)])
-                state = {name: float(value) for name, value in found.items()}
-            try:
-                model.check(state, values, tol=1e-8)
-                break
-            except StateError:
-                if guess == (GUESSES if free and self.last is None else 1) - 1:
-                    raise
-        q = np.array([state[name] for name in names])
-        v = np.array([state[f"v_{name}"] for name in names])
-        self.last = q
-        a = np.array([known[name][2] if name in known else 0.0 for name in names])
-        if free:
-            terms = model.terms(state, values)
-            _, rows, _, gamma = terms.at(0)
-            relations = [item for item in system.constraints if not isinstance(item, Friction)]
-            chosen = [k for k, item in enumerate(relations) if isinstance(item, Bilateral)]
-            places = [names.index(name) for name in free]
-            matrix = rows[np.ix_(chosen, places)] if chosen else np.zeros((0, len(free)))
-            _, sizes, right = np.linalg.svd(matrix) if len(matrix) else (None, np.zeros(0), np.eye(len(free)))
-            rank = int((sizes > 1e-9 * sizes.max(initial=1e-300)).sum())
-            if rank < len(free):
-                loose = sorted({free[int(np.argmax(np.abs(row)))] for row in right[rank:]})
-                raise DeclarationError(
-                    f"{system.name}: drive: the motion leaves {', '.join(repr(name) for name in loose)} free. "
-                    "Prescribe it too."
-                )
-            a[places] = np.linalg.lstsq(matrix, gamma[chosen] - rows[chosen] @ a, rcond=None)[0]
-        return instant, q, v, a

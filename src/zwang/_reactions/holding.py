@@ -25,6 +25,8 @@ NEWTON_STEPS = 40  # quadratic from a state nearby
 TOLERANCE = 1e-13  # relative: rounding
 SAME_RANK = 1e-11  # relative: eigenvalues that are zero but for rounding
 CHUNK = 8192  # states at a time: their matrices stay in the cache
+MASSLESS = 1e-13
+"""Part of the largest inertia below which a direction has none."""
 
 
 def hold(
@@ -220,7 +222,23 @@ def least_change(mass: Array, rows: Array, needed: Array, free: list[int]) -> Ar
     d = np.moveaxis(needed, -1, 0)[:, :, None]
     sound = np.isfinite(M).all(axis=(1, 2)) & np.isfinite(C).all(axis=(1, 2)) & np.isfinite(d).all(axis=(1, 2))
     change[:, ~sound] = np.nan
-    X = np.linalg.solve(M[sound], np.swapaxes(C[sound], 1, 2))
+    X = np.linalg.solve(_definite(M[sound], C[sound]), np.swapaxes(C[sound], 1, 2))
     moved = X @ np.linalg.pinv(C[sound] @ X, rcond=SAME_RANK, hermitian=True) @ d[sound]
     change[np.ix_(chosen, np.flatnonzero(sound))] = moved[:, :, 0].T
     return change
+
+
+def _definite(M: Array, C: Array) -> Array:
+    """Return M where it is definite, and M with the metric of the rows added where parts have no mass."""
+    sizes = np.linalg.eigvalsh(M)
+    weak = sizes[:, 0] <= MASSLESS * sizes[:, -1]
+    if not weak.any():
+        return M
+    made = M.copy()
+    rows, n = np.swapaxes(C[weak], 1, 2) @ C[weak], M.shape[-1]
+    sums = np.trace(rows, axis1=1, axis2=2)
+    scale = np.where(sizes[weak, -1] > 0, np.trace(M[weak], axis1=1, axis2=2), 1.0)
+    made[weak] += rows * (scale / np.where(sums > 0, sums, 1.0))[:, None, None]
+    # What neither has mass nor stands in a row need not move.
+    made[weak] += (np.sqrt(MASSLESS) * scale / n)[:, None, None] * np.eye(n)
+    return made

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._plot.style import titling
 from zwang._results.base import Result
+from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.reactions import ReactionsStatus, Solution
 from zwang._results.storage import storable
 from zwang.errors import DeclarationError, nearest
@@ -58,6 +59,20 @@ class Drive(Result):
     statuses: tuple[ReactionsStatus, ...] = ()
     reason: str = ""
 
+    def _columns(self) -> Quantities:
+        """Return the motion, the inputs with their ranges and the reactions over time."""
+        found = {"time": Quantity(("time",), self.t)}
+        for prefix, rows in (("", self.q), ("v_", self.v), ("acceleration_", self.a)):
+            found |= {name: Quantity(("time",), rows[:, k]) for k, name in enumerate(named(self.coordinates, prefix))}
+        for name, low_high in zip(named(list(self.ranges), "input_"), self.ranges.items(), strict=True):
+            found[name] = Quantity(("time",), self.inputs[low_high[0]])
+            found |= {
+                f"{name}_{side}": Quantity(("time",), low_high[1][:, k]) for k, side in enumerate(("low", "high"))
+            }
+        for name, values in zip(named(list(self.reactions), "reaction_"), self.reactions.values(), strict=True):
+            found[name] = Quantity(("time",), values)
+        return Quantities(found, about(self))
+
     @titling
     def plot(self, *what: str, ax: Any = None, title: bool | str = True) -> Any:
         """Draw inputs over time; return the Axes (extra ``plot``)."""
@@ -68,7 +83,12 @@ class Drive(Result):
             if name not in self.inputs:
                 raise DeclarationError(f"{self.name}: there is no input '{name}'. {nearest(name, list(self.inputs))}")
         series = {name: self.inputs[name] for name in names}
-        return draw_series(self.t, series, label="inputs", heading=f"{self.name}: inputs of a motion", ax=ax)
+        ax = draw_series(self.t, series, label="inputs", heading=f"{self.name}: inputs of a motion", ax=ax)
+        for name, line in zip(names, ax.get_lines(), strict=False):
+            low, high = np.asarray(self.ranges.get(name, np.full((len(self.t), 2), np.nan))).T
+            if np.any(np.isfinite(low) & np.isfinite(high) & (low < high)):
+                ax.fill_between(self.t, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+        return ax
 
     def __repr__(self) -> str:
         lines = [f"Drive of '{self.name}': {self.status.name}. {self.status.value}"]

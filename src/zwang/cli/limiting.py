@@ -1,4 +1,4 @@
-"""The command limit: a constraint realized by springs or friction of growing strength."""
+"""The commands limit and realize: constraints made by springs or friction, of growing strength or of one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from zwang._compile import compile
 from zwang._limit import limit, recommend
 from zwang._plot import new_figure
-from zwang._realize import REALIZATIONS
+from zwang._realize import REALIZATIONS, realize
 from zwang._results.limit import LimitStatus, LimitStudy, Recommendation, RecommendationStatus
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
@@ -124,18 +124,62 @@ def limit_(
     files.end(0 if good else NO_ANSWER)
 
 
-def _way(system: Any, names: tuple[str, ...], way: str | None, options: dict[str, str]) -> Any:
-    """Return the realization that the options describe: a class, or an instance without a strength."""
+REALIZE = """\b
+Examples:
+  zwang realize kozlov_neishtadt --constraint floor --strength 1e4 --out soft.toml
+  zwang realize sleigh --constraint blade --strength N --out soft.toml
+"""
+
+
+@click.command("realize", cls=Assignments, epilog=REALIZE)
+@click.argument("model", metavar="MODEL")
+@click.option("--constraint", "names", multiple=True, required=True, metavar="NAME", help="What is realized.")
+@click.option("--strength", required=True, metavar="TEXT", help="A number, an expression or the name of a parameter.")
+@click.option("--by", "way", help="Stiffness or Viscosity; by default what fits the constraint.")
+@click.option("--weight", help="Of Stiffness: an expression in the coordinates.")
+@click.option("--energy", help="Of Stiffness: W(q) in place of weight times the square, for all that are realized.")
+@click.option("--damping", help="Of Stiffness.")
+@click.option("--ratio", help="Of Stiffness: share of critical damping.")
+@click.option("--other-side", "other", help="Of Viscosity: friction on the permitted side.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the model file: .toml; else it is shown.")
+@tell_mistakes
+def realize_(
+    model: str,
+    names: tuple[str, ...],
+    strength: str,
+    way: str | None,
+    weight: str | None,
+    energy: str | None,
+    damping: str | None,
+    ratio: str | None,
+    other: str | None,
+    out: Path | None,
+) -> None:
+    """The same model with a constraint made by a stiff spring or strong friction: again a model, for every command."""
+    files = Files(page=out)
+    found = find_model(model)
+    options = {"weight": weight, "energy": energy, "damping": damping, "ratio": ratio, "other_side": other}
+    given = {key: item for key, item in options.items() if item is not None}
+    by = _way(found.system, names, way, given, strength)
+    made = realize(found.system, names, by=by)
+    files.write(out, lambda path: made.save(path, params=found.params, state=found.state))
+    if out is None:
+        tell(repr(made))
+    files.end(0)
+
+
+def _way(system: Any, names: tuple[str, ...], way: str | None, options: dict[str, str], strength: str = "") -> Any:
+    """Return the realization that the options describe: a class, or an instance where something is given."""
     known = {item: system.constraints[item].level for item in names if item in system.constraints.names}
     if way is None:
         way = "Viscosity" if "velocity" in known.values() else "Stiffness"
     if way not in REALIZATIONS:
         raise DeclarationError(f"--by: there is no realization '{way}'. {nearest(way, list(REALIZATIONS))}")
     kind = REALIZATIONS[way]
-    if not options:
+    if not options and not strength:
         return kind
     try:
-        return kind(**options)
+        return kind(*[strength] * bool(strength), **options)
     except TypeError:
         listed = ", ".join(f"--{key.replace('_', '-')}" for key in options)
         raise DeclarationError(f"{way} doesn't take all of {listed}: see zwang limit --help.") from None

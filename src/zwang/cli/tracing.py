@@ -1,15 +1,18 @@
-"""The command trace: the configuration space with its singular points."""
+"""The commands trace and critical: the configuration space, and where a parameter makes it singular."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from zwang._plot import new_figure
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_text import summary
-from zwang._trace import trace
+from zwang._results.critical import CriticalValue
+from zwang._trace import critical, trace
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
@@ -107,6 +110,68 @@ def _draw(space: ConfigurationSpace, path: Path, pair: list[str]) -> None:
     figure, ax = new_figure((6.4, 4.6))
     space.plot(*pair, ax=ax)
     write_picture(figure, path)
+
+
+CRITICAL = """\b
+Examples:
+  zwang critical ellipse_pendulum --vary a --within -0.8:-0.2
+  zwang critical four_bar --vary l1 --within 0.5:2 --json
+"""
+
+
+@click.command("critical", cls=Assignments, epilog=CRITICAL)
+@click.argument("model", metavar="MODEL")
+@click.option("--vary", required=True, metavar="NAME", help="The parameter.")
+@click.option("--within", required=True, metavar="LOW:HIGH", help="The interval that is searched.")
+@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@input_option
+@click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
+@click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
+@click.option("--seed", default=0, show_default=True, help="Of the random starts.")
+@budget_option
+@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
+@tell_mistakes
+def critical_(
+    model: str,
+    vary: str,
+    within: str,
+    params: tuple[str, ...],
+    driving: tuple[str, ...],
+    sides: tuple[str, ...],
+    instant: str | None,
+    seed: int,
+    budget: tuple[str, ...],
+    json_: bool,
+) -> None:
+    """Values of a parameter at which the configuration space becomes singular, and what changes there.
+
+    Exit code 1: a budget was spent before the search had ended.
+    """
+    found = find_model(model)
+    t = None if instant is None else number(instant, "--time")
+    answer = critical(
+        found.system, found.params | values_from(params, "--param"), vary=vary,
+        within=_bounds(vary, within, "--within"), box=box_from(sides, "--box") or None, t=t, seed=seed,
+        budget=budget_from(budget), inputs=inputs_from(driving),
+    )  # fmt: skip
+    if json_:
+        print_json({"status": answer.status.name, "reason": answer.reason, "values": [_told(item) for item in answer]})
+    else:
+        tell("\n".join(repr(item) for item in answer) or f"{found.system.name}: no critical value of {vary} was found.")
+        if answer.reason:
+            tell(answer.reason)
+    Files().end(NO_ANSWER if answer.reason else 0)
+
+
+def _told(item: CriticalValue) -> dict[str, Any]:
+    shapes = {side: getattr(item, side) for side in ("before", "at", "after")}
+    return {
+        "value": item.value,
+        "kinds": list(item.kinds),
+        "points": [dict(point) for point in item.points],
+        "change": item.change,
+        **{side: None if shape is None else asdict(shape) for side, shape in shapes.items()},
+    }
 
 
 def box_from(texts: tuple[str, ...], option: str) -> dict[str, tuple[float, float]]:

@@ -25,7 +25,7 @@ class Assignments(click.Command):
     What follows such an option and has an equals sign belongs to it too, up to the next option.
     """
 
-    several = ("--state", "--param", "--map", "--slip", "--box", "--budget", "--over", "--input")
+    several = ("--state", "--param", "--map", "--slip", "--box", "--budget", "--over", "--input", "--motion", "--start")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write the option again before each of its values, as click wants it."""
@@ -74,7 +74,7 @@ def input_option(command: Any) -> Any:
     return click.option("--input", "driving", multiple=True, metavar="NAME=VALUE ...", help=words)(command)
 
 
-def inputs_from(texts: Iterable[str]) -> dict[str, Any] | None:
+def inputs_from(texts: Iterable[str], option: str = "--input") -> dict[str, Any] | None:
     """Return what --input says, as the verbs take it.
 
     Examples
@@ -83,13 +83,14 @@ def inputs_from(texts: Iterable[str]) -> dict[str, Any] | None:
     {'u': 'sin(3*t)', 'w': '2'}
     """
     found: dict[str, Any] = {}
-    for name, text in assigned(texts, "--input").items():
+    for name, text in assigned(texts, option).items():
         path, _, kind = text.partition(":")
-        found[name] = _table(path.strip(), kind.strip() or "linear", name) if path.endswith(".csv") else text.strip()
+        where = f"{option} {name}"
+        found[name] = _table(path.strip(), kind.strip() or "linear", where) if path.endswith(".csv") else text.strip()
     return found or None
 
 
-def _table(path: str, kind: str, name: str) -> Table:
+def _table(path: str, kind: str, where: str) -> Table:
     """Return the table of a file with two columns, time and value; lines that start with letters are left out."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -97,7 +98,7 @@ def _table(path: str, kind: str, name: str) -> Table:
         times, values = zip(*((float(row[0]), float(row[1])) for row in rows), strict=True)
     except (OSError, UnicodeDecodeError, ValueError, IndexError) as error:
         raise DeclarationError(
-            f"--input {name}: '{path}' is no table: {getattr(error, 'strerror', None) or error}. Give a file with "
+            f"{where}: '{path}' is no table: {getattr(error, 'strerror', None) or error}. Give a file with "
             "a time and a value in each line, separated by a comma."
         ) from None
     return Table(np.array(times), np.array(values), kind=kind)
