@@ -216,7 +216,7 @@ class PrescribedMotion:
         numbers = [abs(float(value)) for value in self.values.values() if np.ndim(value) == 0]
         sizes = [item for item in {size, *numbers} if item > 0] or [1.0]
         found: list[tuple[Array, dict[str, float]]] = []
-        state: dict[str, float] = {}
+        state = {}
         for guess in range(1 if self.start and len(self.start) >= len(self.free) else GUESSES):
             place = (
                 source.normal(size=len(self.names)) * sizes[guess % len(sizes)] if guess else np.zeros(len(self.names))

@@ -159,8 +159,8 @@ def phase_portrait(curves: list[tuple[Any, Any, int]]) -> Any:
     for phi, p, label in curves:
         ax.plot(phi, p, color=SERIES[0 if label > 0 else 1], linewidth=1)
     ax.axvline(0, color=QUIET, linewidth=0.8)
-    for colour, label in zip(SERIES, ("branch +", "branch −"), strict=False):
-        ax.plot([], [], color=colour, label=label)
+    for colour, name in zip(SERIES, ("branch +", "branch −"), strict=False):
+        ax.plot([], [], color=colour, label=name)
     ax.legend()
     ax.set_xlabel("φ, the polar angle of C [rad]")
     ax.set_ylabel("its momentum p [J s]")
