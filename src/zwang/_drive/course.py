@@ -44,7 +44,7 @@ CLOSED = 1e-9
 """Part of the coordinates by which constraints may stay open."""
 
 
-class Place(NamedTuple):
+class MotionPoint(NamedTuple):
     """Time, positions, velocities and accelerations; the coordinates that a dead centre leaves undetermined."""
 
     t: float
@@ -94,7 +94,7 @@ class PrescribedMotion:
         zero = driven(self.system, dict.fromkeys((item.name for item in self.system.inputs), 0.0))
         self.model, self.values = model.another(zero.system), {**self.params, **zero.values_at({})}
         self.held = [str(item.name) for item in self.system.constraints if isinstance(item, Bilateral)]
-        self.last: Place | None = None
+        self.last: MotionPoint | None = None
         self.assemblies: list[Array] = []
         self.assembled = float(self.times[0])
 
@@ -158,13 +158,13 @@ class PrescribedMotion:
         parts = [sp.lambdify(time, sp.diff(expr, time, k), "numpy") for k in range(3)]
         return lambda at: tuple(float(part(at)) for part in parts)
 
-    def at(self, instant: float) -> Place:
+    def at(self, instant: float) -> MotionPoint:
         """Return the motion at an instant, its dependent coordinates found."""
         if self.motion is not None:
             state = self.motion.at(instant)
             q = np.array([state[item.name] for item in self.system.coordinates])
             v = np.array([state[item.name] for item in self.system.velocities])
-            return Place(instant, q, v, self._slopes(instant))
+            return MotionPoint(instant, q, v, self._slopes(instant))
         found = self._completed(instant, {name: along(instant) for name, along in self.given.items()})
         if not found.dead:
             self.last = found
@@ -182,7 +182,7 @@ class PrescribedMotion:
         fitted = np.polynomial.polynomial.polyfit((places - instant) / h, speeds.T, 4)
         return np.asarray(fitted[1] / h)
 
-    def _completed(self, instant: float, known: Mapping[str, Any]) -> Place:
+    def _completed(self, instant: float, known: Mapping[str, Any]) -> MotionPoint:
         """Return the motion with the coordinates that follow from the constraints."""
         state = self._closed(instant, known)
         q = np.array([state[name] for name in self.names])
@@ -190,7 +190,7 @@ class PrescribedMotion:
         a = np.array([known[name][2] if name in known else 0.0 for name in self.names])
         if not self.free:
             self.model.check(state, self.values, tol=1e-8)
-            return Place(instant, q, v, a)
+            return MotionPoint(instant, q, v, a)
         loose = self._loose(state)
         if loose:
             if not self._comes_back(state, known, instant):
@@ -198,11 +198,11 @@ class PrescribedMotion:
                     f"{self.system.name}: drive: the motion leaves {', '.join(map(repr, loose))} free. "
                     "Prescribe it too."
                 )
-            return Place(instant, q, np.full_like(v, np.nan), np.full_like(a, np.nan), loose)
+            return MotionPoint(instant, q, np.full_like(v, np.nan), np.full_like(a, np.nan), loose)
         self.model.check(state, self.values, tol=1e-8)
         rows, gamma, places = self._rows(state)
         a[places] = np.linalg.lstsq(rows[:, places], gamma - rows @ a, rcond=None)[0]
-        return Place(instant, q, v, a)
+        return MotionPoint(instant, q, v, a)
 
     def _closed(self, instant: float, known: Mapping[str, Any]) -> dict[str, float]:
         """Return a state on the constraints: near where the motion was going, or the first of all assemblies found."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model, compile
 from zwang._declare.constraints import Friction
 from zwang._declare.system import System
-from zwang._drive.course import Place, PrescribedMotion
+from zwang._drive.course import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rows import Contact
@@ -137,7 +137,7 @@ class _DrivenInstant:
     def __init__(
         self,
         model: Model,
-        place: Place,
+        place: MotionPoint,
         params: Mapping[Any, Any],
         given: Any,
         unknown: list[str],
