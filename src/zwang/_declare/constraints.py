@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, overload
 
-from zwang._declare.given import as_expression, as_slip
+from zwang._declare.given import Text, as_expression, as_slip
 from zwang._declare.laws import Ellipse, FrictionLaw, Interval, Section, is_law, law_expressions, map_law
+from zwang._declare.regions import guard, guarded
 from zwang._declare.symbols import Velocity
 from zwang.errors import DeclarationError, nearest
 
@@ -116,6 +117,9 @@ class Unilateral(_Relation):
         Friction at this constraint, bounded by its multiplier.
     restitution : expression, optional
         Coefficient of restitution of impacts at it (position level); no default.
+    where : relation, optional
+        Of the coordinates: the constraint exists only where it holds (a table with an end, a vertex over a face). Its
+        `expr` becomes ``Piecewise((expr, where), (1 + expr**2, True))``, which is open elsewhere.
     name : str, optional
         How the constraint is addressed; by default 'constraint1', 'constraint2', ... by place.
     starts : {'on', 'off'}
@@ -128,12 +132,21 @@ class Unilateral(_Relation):
     >>> floor = zw.Unilateral(y, friction=zw.Coulomb(0.3, slip=vx), restitution=0, name="floor")
     >>> floor.level, floor.restitution
     ('position', 0)
+    >>> zw.Unilateral(y, where=x < 1, name="table").where
+    x < 1
     """
 
     restitution: Any = field(default=None, kw_only=True)
+    where: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        expr = self.expr
+        if self.where is not None and guarded(expr) is None:
+            expr = guard(expr, self.where, f"Unilateral '{self.name}'" if self.name else "Unilateral")
+            object.__setattr__(self, "expr", expr)
+        known = guarded(expr)
+        object.__setattr__(self, "where", known[1] if known else self.where if isinstance(expr, Text) else None)
         if self.restitution is not None:
             object.__setattr__(self, "restitution", as_expression(self.restitution, "Unilateral: restitution"))
 

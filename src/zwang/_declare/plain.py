@@ -14,6 +14,7 @@ from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilater
 from zwang._declare.drawing import Drawing
 from zwang._declare.event_list import event_dict, event_of
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
+from zwang._declare.regions import condition_text, guarded, guarded_text
 from zwang._declare.symbols import Input, coordinates, kind_of, parameter, rate, symbol_table
 from zwang._declare.tree import Load
 from zwang.errors import DeclarationError, nearest
@@ -257,7 +258,8 @@ def _constraint(entry: Mapping[str, Any], read: Any) -> Constraint:
         given = {"section": section, "of": entry.get("of"), "name": name, "starts": starts}
         return Friction(read(entry["bound"], where), slip=slips, **given)
     law = _law(entry["friction"], read, where) if "friction" in entry else None
-    expr = read(entry["expr"], where)
+    guarding = entry["expr"] if "where" not in entry else guarded_text(entry["expr"], entry["where"])
+    expr = read(guarding, where)
     if entry["kind"] == "bilateral":
         return Bilateral(expr, friction=law, name=name, starts=starts)
     restitution = read(entry["restitution"], where) if "restitution" in entry else None
@@ -316,6 +318,8 @@ def _constraint_dict(item: Constraint) -> dict[str, Any]:
         return plain
     turning = before_turns(item.expr)
     plain["expr"] = text(item.expr if turning is None else turning)
+    if (found := guarded(item.expr)) is not None and isinstance(item, Unilateral):
+        plain |= {"expr": text(found[0]), "where": condition_text(found[1])}
     if isinstance(item, Unilateral) and item.restitution is not None:
         plain["restitution"] = text(item.restitution)
     if item.friction is not None:

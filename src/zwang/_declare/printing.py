@@ -9,6 +9,7 @@ import sympy as sp
 from zwang._declare.checks import before_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.laws import Coulomb, Interval, Section
+from zwang._declare.regions import guarded
 from zwang._declare.switches import Event, Reset
 
 LONGEST = 12  # lines of a kind that are printed
@@ -87,7 +88,9 @@ def _law_of(item: Constraint) -> str:
         load = f" times the {'resultant' if len(item.of) > 1 else 'force'} of {', '.join(item.of)}" if item.of else ""
         return f"friction at most {item.bound}{within}{load} against the slip {_slip(item.slip)}"
     turning = before_turns(item.expr)
-    text = f"{item.expr} {'=' if isinstance(item, Bilateral) else '>='} 0"
+    found = guarded(item.expr)
+    text = f"{item.expr if found is None else found[0]} {'=' if isinstance(item, Bilateral) else '>='} 0"
+    text += "" if found is None else f" where {found[1]}"
     text = text if turning is None else f"{turning} = 0 (mod 2 pi)"
     if item.friction is not None:
         text += f", friction {law_words(item.friction)} against the slip {_slip(item.friction.slip)}"

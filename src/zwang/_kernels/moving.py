@@ -81,7 +81,9 @@ class Moving:
         h = 1e-9 * max(1.0, abs(t))
         for _ in range(k + 1):  # surfaces may stand in branches of others
             here = self.evaluate(t, q, v, params, sides)
-            after = self.evaluate(t + h, q + h * v + h * h / 2 * here[0], v + h * here[0], params, sides)
+            # On a side where the motion is not, rows may be no rows, and accelerations no numbers.
+            a = np.where(np.isfinite(here[0]), here[0], 0.0)
+            after = self.evaluate(t + h, q + h * v + h * h / 2 * a, v + h * a, params, sides)
             values, later = here[3][first:], after[3][first:]
             change = np.abs(later - values)
             found = np.where(np.abs(values) > 1e-3 * change + 1e-300, values, later - values)

@@ -23,7 +23,7 @@ BODY_TABLES = ("assumptions", "forces", "constraint", "event", "params", "state"
 """Beside the tables of bodies, in a file of a system that is made of them."""
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bilateral": (("expr",), ("friction",)),
-    "unilateral": (("expr",), ("restitution", "friction")),
+    "unilateral": (("expr",), ("restitution", "where", "friction")),
     "friction": (("bound", "slip"), ("section", "of")),
 }
 """The keys that a kind of constraint must and may have, beside those of all."""
@@ -281,7 +281,7 @@ def _constraint(values: Any, place: str, where: str) -> dict[str, Any]:
             owners = " or ".join(name for name, keys in KINDS.items() if key in (*keys[0], *keys[1]))
             raise DeclarationError(f"{place} is {kind}, and '{key}' belongs to kind {owners}. Remove one of the two.")
     table = _Table(values, place, needed, None)
-    for key in ("expr", "bound", "restitution"):
+    for key in ("expr", "bound", "restitution", "where"):
         if key in values:
             found[key] = table.text(key)
     if "slip" in values:

@@ -117,6 +117,7 @@ def known_at(
 ) -> Moment:
     """Return the moment with what touches and what rests: from the mode until now and from what fired."""
     table = ground.table
+    ended = any(kind == "surface" for kind, _ in watches)
     touching, resting = set(), set()
     for number, label in enumerate(decision.labels):
         if label is not Mode.OPEN and table.places[number].one_sided:
@@ -134,8 +135,11 @@ def known_at(
             continue
         if found.standing[number, 0] == Standing.ACTIVE:
             touching.add(number)
-        # A jump in time may have lifted a one-sided constraint on velocities off its bound.
-        elif not place.on_position and terms.value[place.normal, 0] > LIFTED / ZERO_AT_EVENT * found.near[number, 0]:
+            continue
+        # A jump in time may have lifted a one-sided constraint on velocities off its bound; one on positions ends where
+        # a relation ceases to hold that it needs.
+        off = terms.value[place.normal, 0] > LIFTED / ZERO_AT_EVENT * found.near[number, 0]
+        if off and (ended or not place.on_position):
             touching.discard(number)
     tied = frozenset(
         table.of_normal(k) if kind == "normal" else table.of_law(k)
@@ -143,6 +147,18 @@ def known_at(
         if kind in ("normal", "reserve")
     )
     return moment.but(touching=frozenset(touching), resting=frozenset(resting), tied=tied)
+
+
+def met_from_behind(ground: Ground, moment: Moment, terms: Terms, found: Admission) -> str:
+    """Return in words which constraint begins to exist where it is violated already; empty where none does."""
+    for number, place in enumerate(ground.table.places):
+        gap = terms.value[place.normal, 0] if place.normal >= 0 else 0.0
+        if place.one_sided and place.on_position and gap < -LIFTED / ZERO_AT_EVENT * found.near[number, 0]:
+            return (
+                f"At t = {moment.t:.12g} '{place.name}' begins to exist where its gap is {gap:.3g} already: it is met "
+                "from behind. Declare what stands there as a constraint of its own, or another where=."
+            )
+    return ""
 
 
 def closing_at(ground: Ground, terms: Terms, watches: tuple[Watch, ...], at: Admission) -> tuple[int, ...]:

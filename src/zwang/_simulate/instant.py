@@ -14,7 +14,7 @@ from zwang._kernels.moving import Moving
 from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
-from zwang._simulate.admission import closing_at, known_at, low_at, standing_at_event
+from zwang._simulate.admission import closing_at, known_at, low_at, met_from_behind, standing_at_event
 from zwang._simulate.decide import next_mode
 from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
 from zwang._simulate.modes import change_of
@@ -68,10 +68,23 @@ def happen(
         moment = beyond(context, moving, moment, surfaces, a)
     terms = terms_at(context, moment)
     found = standing_at_event(context, moment, terms)
+    if surfaces and (words := met_from_behind(context, moment, terms, found)):
+        return told.stopping(Stop(MotionStatus.UNFINISHED, words))
     moment = known_at(context, moment, decision, watches, terms, found)
     if told.due is not None:  # what is switched acts before the laws decide
         return replace(told, moment=moment)
-    return told.then(_decided(context, moment, terms, found, decision.labels, watches))
+    following = _decided(context, moment, terms, found, decision.labels, watches)
+    return told.then(handed_over(following) if surfaces else following)
+
+
+def handed_over(following: Transition) -> Transition:
+    """Return what follows without the events of contacts of which one ends where the next one begins."""
+    ended = [event for event in following.events if event.kind == "lift-off"]
+    begun = [event for event in following.events if event.kind == "contact"]
+    struck = {event.constraint for event in following.events if event.kind == "impact"}
+    pairs = list(zip(ended, [event for event in begun if event.constraint not in struck], strict=False))
+    gone = {id(event) for pair in pairs for event in pair}
+    return replace(following, events=tuple(event for event in following.events if id(event) not in gone))
 
 
 def changed(context: Context, moment: Moment, decision: Decision) -> Transition:
