@@ -19,7 +19,9 @@ from zwang._asymptotics.point import Number
 from zwang._graph.evaluate import GraphEvaluation
 from zwang._numerics.budget import spend
 from zwang._numerics.series.arithmetic import Undecided
+from zwang._numerics.series.balls import BALLS
 from zwang._numerics.series.branches import HalfCurve
+from zwang._numerics.series.field import dot, null_vector
 from zwang._numerics.series.power import Series
 
 WITHOUT = "without"
@@ -75,6 +77,8 @@ class WayIn:
         """Return the velocity in direction +1."""
         if not self.perturbed and isinstance(q[0], Series):
             along: list[Any] = [item.derivative() for item in q]
+        elif not self.perturbed:
+            along = null_vector(self.half.equations.jacobian(q), BALLS)
         else:
             along = self.mechanics.tangent(q)
         return self.mechanics.velocity(q, along, self.reference)
@@ -97,8 +101,11 @@ def quantities(
     found: dict[tuple[Case, str], Any] = {}
     plain = forces(terms, [], [], [])
     case = Case(direction, WITHOUT)
-    for name, value in zip(mechanics.names, plain.lam, strict=True):
+    surface = len(terms.rows) < len(terms.mass) - 1
+    for name, value, row in zip(mechanics.names, plain.lam, terms.rows, strict=True):
         found[case, name] = value
+        if surface:
+            found[case, f"reaction at {name}"] = value * root(dot(row, row))
     coulomb = [law for law in mechanics.laws if law.normal is not None]
     if not mechanics.laws:
         return found

@@ -13,44 +13,58 @@ from zwang._asymptotics.approaches import WayIn, limit_direction
 from zwang._asymptotics.mechanics import Mechanics
 from zwang._asymptotics.neighbours import is_nearest, meets_nearer, turning_signs
 from zwang._asymptotics.point import Number, Spot
+from zwang._asymptotics.tangent_cone import ConePlane
 from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.series.arithmetic import NearlyCritical, Undecided, decided
 from zwang._numerics.series.balls import largest
 from zwang._numerics.series.branches import TERMS, HalfCurve, NoCurve, curve_at
+from zwang._numerics.series.field import dot
 from zwang._numerics.series.power import Series
 
 LOOSENED = arb("1e-15")
 """The error of the point where the parameters are not exactly critical."""
 
 
-def branches_of_space(spot: Spot) -> tuple[Spot, tuple[str, ...], list[HalfCurve]]:
-    """Return the names of n - 1 constraints that are independent next to the point, and the half-branches there.
+def branches_of_space(spot: Spot, plane: ConePlane | None = None) -> tuple[Spot, tuple[str, ...], list[HalfCurve]]:
+    """Return the names of the constraints that are independent next to the point, and the half-branches there.
 
-    Where the parameters are critical only up to their rounding, the point that is returned says so.
+    Those are n - 1 on a curve, n - 2 on a surface, of which a plane cuts out the half-branch in its direction. Where
+    the parameters are critical only up to their rounding, the point that is returned says so.
     """
     try:
-        return (spot, *_branches(spot))
+        return (spot, *_branches(spot, plane))
     except NearlyCritical:
         loose = replace(spot, error=max(spot.error, LOOSENED))
-        return (loose, *_branches(loose))
+        return (loose, *_branches(loose, plane))
 
 
-def _branches(spot: Spot) -> tuple[tuple[str, ...], list[HalfCurve]]:
-    n = len(spot.middle)
+def _branches(spot: Spot, plane: ConePlane | None) -> tuple[tuple[str, ...], list[HalfCurve]]:
+    count = len(spot.middle) - (1 if plane is None else 2)
     last: NoCurve | None = None
-    for places in combinations(range(len(spot.names)), n - 1):
+    for places in combinations(range(len(spot.names)), count):
         whole = len(places) == len(spot.names)
         chosen = spot.equations if whole else spot.equations.chosen(places)
+        if plane is not None:
+            chosen = chosen.joined(plane.node, plane.known)
         try:
             halves = curve_at(chosen, spot.middle, spot.noise, spot.rank_tol, spot.tangents)
         except NoCurve as error:
             last = error
             continue
         kept = [half for half in halves if whole or _on_all(spot, half)]
+        if plane is not None:
+            kept = [half for half in kept if _leaves_along(spot, half, plane)]
         if kept or whole:
             return tuple(spot.names[k] for k in places), kept
     raise last if last is not None else NoCurve("no half-branch satisfies all constraints")
+
+
+def _leaves_along(spot: Spot, half: HalfCurve, plane: ConePlane) -> bool:
+    """Return whether a half-branch leaves the point in the direction of a plane."""
+    away = _leading([item - start for item, start in zip(half.shortest(), spot.point, strict=True)])
+    size = dot(away, away).sqrt()
+    return bool(float(dot(away, [arb(float(item)) for item in plane.direction]) / size) > 1 - 1e-6)
 
 
 def _on_all(spot: Spot, half: HalfCurve) -> bool:

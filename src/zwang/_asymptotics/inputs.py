@@ -16,6 +16,11 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang.errors import DeclarationError, nearest
 
+CURED = {
+    1: "curves, one degree of freedom. On a surface it follows the direction that along= gives",
+    2: "curves and, with along=, surfaces",
+}
+
 
 def system_of(system: Any) -> System:
     """Return the declaration of a System or a Model."""
@@ -70,8 +75,8 @@ def position_of(system: System, at: Any) -> list[Number]:
     return [number(by_name[item.name], f"{system.name}: at: '{item.name}'") for item in system.coordinates]
 
 
-def held_constraints(system: System) -> list[Any]:
-    """Return the position-level bilateral constraints; they must not depend on time."""
+def held_constraints(system: System, free: int | None = None) -> list[Any]:
+    """Return the position-level bilateral constraints; they must not depend on time, nor leave more freedoms."""
     found = [
         item
         for item in system.constraints
@@ -87,11 +92,11 @@ def held_constraints(system: System) -> list[Any]:
                 f"{system.name}: constraint '{item.name}' depends on time; asymptotics looks at a space that does not "
                 "move. Put a number in the place of t."
             )
-    n, m = len(system.coordinates), len(found)
-    if m < n - 1:
+    left = len(system.coordinates) - len(found)
+    if free is not None and left > free:
         raise DeclarationError(
-            f"{system.name}: {m} constraints on {n} coordinates leave {n - m} degrees of freedom; asymptotics follows "
-            "curves, one degree of freedom."
+            f"{system.name}: {len(found)} constraints on {len(system.coordinates)} coordinates leave {left} degrees of "
+            f"freedom; asymptotics follows {CURED[free]}."
         )
     return found
 

@@ -16,6 +16,7 @@ from zwang._asymptotics.normal_form import find_normal_form
 from zwang._asymptotics.point import BITS, Number, PointType, Spot, in_order
 from zwang._asymptotics.predict import predict, predict_generic, scale_of
 from zwang._asymptotics.rows import RowMaker
+from zwang._asymptotics.tangent_cone import ConePlane
 from zwang._asymptotics.thresholds import Crossover, find_threshold
 from zwang._declare.system import System
 from zwang._numerics.budget import Spent, spend
@@ -48,9 +49,13 @@ class PointStudy:
         What it is, and the order of its half-branches.
     speed, speed_of
         As `Mechanics` takes them.
+    plane : ConePlane, optional
+        On a surface: of the direction that is followed.
     """
 
-    def __init__(self, system: System, spot: Spot, local: PointType, speed: Number, speed_of: Any) -> None:
+    def __init__(
+        self, system: System, spot: Spot, local: PointType, speed: Number, speed_of: Any, plane: ConePlane | None = None
+    ) -> None:
         self.system = system
         self.speed, self.speed_of = speed, speed_of
         self.notes: list[str] = []
@@ -63,7 +68,7 @@ class PointStudy:
         self.halves: list[HalfCurve] = []
         self.resolved = True
         try:
-            self.spot, self.names, halves = branches_of_space(spot)
+            self.spot, self.names, halves = branches_of_space(spot, plane)
         except NoCurve as error:
             self.resolved = False
             self.notes.append(f"The branches can't be followed: {error}.")

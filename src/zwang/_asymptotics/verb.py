@@ -12,6 +12,7 @@ from zwang._asymptotics.inputs import exact_values, held_constraints, position_o
 from zwang._asymptotics.perturbing import Perturbation, perturbation_of
 from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
 from zwang._asymptotics.study import PointStudy
+from zwang._asymptotics.tangent_cone import ConePlane, direction_of, plane_along
 from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
@@ -42,6 +43,7 @@ def asymptotics(
     speed: Any = 1,
     speed_of: Any = None,
     distance: Any = None,
+    along: Mapping[Any, Any] | None = None,
     budget: Allowed = None,
     inputs: Mapping[Any, Any] | None = None,
 ) -> Asymptotics:
@@ -55,7 +57,7 @@ def asymptotics(
     Parameters
     ----------
     system : System or Model
-        Its bilateral constraints on positions must leave a curve.
+        Its bilateral constraints on positions must leave a curve, or a surface with `along`.
     params : mapping
         Symbol or name -> number. A float is taken for the decimal that it prints as, so that 1.4 is 7/5; numbers of
         SymPy are taken exactly.
@@ -77,6 +79,10 @@ def asymptotics(
         of the velocities.
     distance : expression, optional
         Exponents along branches are in its size. By default the Euclidean distance in the coordinates.
+    along : mapping, optional
+        Where the space is a surface: coordinate -> component of a direction of its tangent cone at the point;
+        coordinates that are left out have none. What is followed is a curve of the surface that leaves in it, and rows
+        tell the size of each reaction beside its multiplier.
     budget : float or mapping, optional
         Seconds, or a mapping of ``seconds``, ``steps`` (points at which everything is evaluated with many digits) and
         ``memory`` (which this verb does not need), by default an hour and 100,000 points. Where one is spent the result
@@ -111,17 +117,23 @@ def asymptotics(
     with precision(BITS):
         changed = _perturbation(declared, perturb, point, values)
         whole = declared if changed is None else changed.system(declared)
-        spot = _spot(whole, values, point, changed)
+        if along is not None:
+            _require_surface(declared, perturb)
+        spot = _spot(whole, values, point, changed, 1 if along is None else 2)
         numbers = np.array([float(values[item]) for item in declared.parameters])
-        local = local_type(compile(system).switched(), numbers, np.array([float(item) for item in spot.middle]))
+        plane: ConePlane | None = None
+        if along is None:
+            local = local_type(compile(system).switched(), numbers, np.array([float(item) for item in spot.middle]))
+        else:
+            plane, local = plane_along(declared, spot, direction_of(declared, along))
         rate = number(speed, "asymptotics: speed")
-        study = PointStudy(whole, replace(spot, tangents=local.tangents), local, rate, pace)
+        study = PointStudy(whole, replace(spot, tangents=local.tangents), local, rate, pace, plane)
         if changed is None:
             if section is not None:
                 raise DeclarationError("asymptotics: section= goes with perturb=, which names a perturbed constraint.")
-            along = None if distance is None else _vanishing(declared, spot, distance, "distance")
+            near = None if distance is None else _vanishing(declared, spot, distance, "distance")
             with spending(allowed, deadline=clock.deadline):
-                return study.along_branches(along)
+                return study.along_branches(near)
         if distance is not None:
             raise DeclarationError("asymptotics: distance= goes without perturb=; with it exponents are in |eps|.")
         sections = _sections(declared, spot, section)
@@ -180,9 +192,21 @@ def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
     return expr
 
 
-def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbation | None) -> Spot:
-    """Return the singular point to all digits."""
-    held = held_constraints(system)
+def _require_surface(system: System, perturb: Any) -> None:
+    """Refuse a direction where the space is no surface, or perturbed."""
+    left = len(system.coordinates) - len(held_constraints(system, 2))
+    if left == 1:
+        raise DeclarationError(
+            f"{system.name}: along= is for surfaces, and the constraints leave one degree of freedom: every branch "
+            "of the curve is looked at without it."
+        )
+    if perturb is not None:
+        raise DeclarationError(f"{system.name}: along= goes without perturb=, which follows perturbed curves.")
+
+
+def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbation | None, free: int) -> Spot:
+    """Return the singular point of a set with so many freedoms to all digits."""
+    held = held_constraints(system, free)
     names = tuple(str(item.name) for item in held)
     factors = {} if changed is None or changed.factor is None else {changed.name: changed.factor}
     exact = ExactSystem(system, values, factors)
@@ -196,11 +220,11 @@ def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbat
             "point of trace(system, params)."
         )
     split = split_at(equations.jacobian(q), q, LOOSE)
-    n = len(q)
-    if split.rank >= n - 1:
+    if split.rank >= len(q) - free:
+        smooth = "curve" if free == 1 else "surface"
         raise StateError(
-            f"{system.name}: the rank of the constraints is {split.rank} there, as on a smooth curve: the point is not "
-            "singular. Use trace(system, params).singular_points."
+            f"{system.name}: the rank of the constraints is {split.rank} there, as on a smooth {smooth}: the point is "
+            "not singular. Use trace(system, params).singular_points."
         )
     point, error, defect = refined(equations, q, split.rank)
     if not largest([a - b for a, b in zip(point, q, strict=True)]) <= 1e-3:
