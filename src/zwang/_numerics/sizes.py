@@ -1,10 +1,10 @@
 """Characteristic sizes: what tolerances are relative to, in place of the number 1 in whatever units were chosen.
 
-A coordinate is as large as it is, and as large as the others of its kind, or as the kinetic metric makes of them:
-sqrt(M_jj/M_ii) |q_j|, whichever is less. Angles have size 1. Where all positions vanish, speeds and accelerations give
-a length: v^2/a. Speeds are as large as the speeds, and as sqrt(acceleration times length). Where nothing has a size,
-sizes are zero, and comparisons exact. All of it is covariant: in other units of length, mass and time the same state
-has the same sizes in those units.
+Coordinates that are no angles are as large as the largest of them; angles have size 1. Where positions vanish, a length
+is what the kinetic metric makes of an angle, or how far speeds carry against forces, v^2/a. Speeds are as large as the
+largest of them, and as sqrt(acceleration times length); where those of one kind vanish, as the kinetic metric makes of
+the other kind. Where nothing has a size, sizes are zero, and comparisons exact. All of it is covariant: in other units
+of length, mass and time the same state has the same sizes in those units.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ Array = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 VANISHED = 1e-9
-"""Positions below this part of the way that speeds carry against forces are at the origin."""
+"""Positions below this part of another length of the state are at the origin: states are known to about as much."""
 BRIEF = 1e-3
 """Part of the time asked for in which accelerations from rest at the origin make sizes that errors of steps are
 compared with; no decision depends on it."""
-
-
 LEAST = 1e-100
 """A size below this is none for steps: squares of what is divided by it would not be numbers."""
 
 
-class CharacteristicSizes(NamedTuple):
-    """Of coordinates and of velocities: (n, B), or (n,) of one state."""
+class CoordinateSizes(NamedTuple):
+    """Of all coordinates and velocities: (n,) each, or (n, B)."""
 
     length: Array
     speed: Array
 
-    @property
-    def known(self) -> bool:
-        """Whether all have a size."""
-        return bool((self.length > LEAST).all() and (self.speed > LEAST).all())
 
-    def of(self, k: int) -> CharacteristicSizes:
-        """Return those of one state."""
-        return CharacteristicSizes(self.length[:, k], self.speed[:, k])
+class CharacteristicSizes(NamedTuple):
+    """Of plain coordinates and of their velocities, and of angular velocities: (B,) each. Angles have size 1."""
+
+    length: Array
+    speed: Array
+    spin: Array
+
+    def of_coordinates(self, turns: Bools) -> CoordinateSizes:
+        """Return the sizes of all coordinates and velocities of one state; `turns` (n,) says which are angles."""
+        return CoordinateSizes(np.where(turns, 1.0, self.length), np.where(turns, self.spin, self.speed))
 
 
 def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSizes:
@@ -66,42 +67,73 @@ def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSize
     ...                        slip=none[0], slip_rows=none[1])
     >>> ball = sizes_at(fall, np.array([False]), np.array([[1e-9]]), np.zeros((1, 1)))
     >>> ball.length, ball.speed
-    (array([[1.e-09]]), array([[0.0001]]))
+    (array([1.e-09]), array([0.0001]))
     """
     own = _diagonal(terms.mass)
-    root = np.sqrt(np.where(own > 0.0, own, 0.0))
-    with np.errstate(all="ignore"):
-        a = np.abs(terms.force) / own
-    a = np.where(np.isfinite(a), a, 0.0)
-    turning = np.asarray(turns[:, None], like=q)
-    length, speed = np.where(turning, 1.0, np.abs(q)), np.abs(v)
-    still = ~speed.any(axis=0)
-    if still.any():  # belts and walls that move have speeds of their own
-        speed = np.where(still, _given_speeds(terms, v), speed)
-    if not turns.any():  # at the origin: as far as forces let the speeds carry
-        far, push, pace = ((root * part).max(axis=0, initial=0.0) for part in (length, a, speed))
-        reach = np.where(push > 0.0, pace**2 / np.where(push > 0.0, push, 1.0), 0.0)
-        length = np.where(far > VANISHED * reach, length, _divided(reach, root))
-    length = np.where(turning, 1.0, _spread(length, root, turning))
-    return CharacteristicSizes(length, _spread(np.maximum(speed, np.sqrt(a * length)), root, turning))
+    heavy = own > 0.0
+    a = terms.force / own if bool(heavy.all()) else np.where(heavy, terms.force, 0.0) / np.where(heavy, own, 1.0)
+    lines, angles = np.flatnonzero(~turns), np.flatnonzero(turns)
+    far, fast, push = (_largest(part, lines) for part in (q, v, a))
+    spin, twist = (_largest(part, angles) for part in (v, a))
+    if not bool((fast + spin > 0.0).all()):  # belts and walls that move have speeds of their own
+        given = given_speeds(terms, turns)
+        fast, spin = (np.where(fast + spin > 0.0, one, other) for one, other in zip((fast, spin), given, strict=True))
+    if len(angles) and len(lines):
+        inertia = _largest(own, lines)
+        arm = np.sqrt(_largest(own, angles) / np.where(inertia > 0.0, inertia, np.inf))
+    else:
+        arm = np.zeros_like(far)
+    reach = fast * fast / np.where(push > 0.0, push, np.inf) if not len(angles) else arm
+    far = np.where(far > VANISHED * reach, far, reach)
+    fast, spin = np.maximum(fast, np.sqrt(push * far)), np.maximum(spin, np.sqrt(twist))
+    return CharacteristicSizes(
+        far, np.where(fast > 0.0, fast, arm * spin), np.where(spin > 0.0, spin, fast / np.where(arm > 0.0, arm, np.inf))
+    )
 
 
-def brief_sizes(sizes: CharacteristicSizes, mass: Array, a: Array, span: float) -> CharacteristicSizes:
-    """Return sizes of one state (n,), where they vanish those after a brief part of a time span under accelerations.
+def known(sizes: CoordinateSizes) -> bool:
+    """Say whether all coordinates and velocities have a size."""
+    return bool((sizes.length > LEAST).all() and (sizes.speed > LEAST).all())
 
-    Parameters
-    ----------
-    sizes : CharacteristicSizes
-    mass, a : (n,) arrays
-        The diagonal of M, and accelerations.
-    span : float
-        How long the motion is to last [s].
-    """
-    root, brief = np.sqrt(np.maximum(mass, 0.0)), BRIEF * span
-    push, pace = float((root * np.abs(a)).max(initial=0.0)), float((root * sizes.speed).max(initial=0.0))
-    far, fast = (_divided(np.asarray(part), root) for part in (push * brief**2 + pace * brief, push * brief + pace))
-    pairs = ((sizes.length, far), (sizes.speed, fast))
-    return CharacteristicSizes(*(np.where(size > LEAST, size, brief) for size, brief in pairs))
+
+def brief_sizes(sizes: CoordinateSizes, turns: Bools, a: Array, span: float) -> CoordinateSizes:
+    """Return sizes of one state, where they vanish those after a brief part of a time span under accelerations (n,)."""
+    brief = BRIEF * span
+    push = np.where(turns, *(np.abs(a[kind]).max(initial=0.0) for kind in (turns, ~turns)))
+    speed = np.where(sizes.speed > LEAST, sizes.speed, push * brief)
+    return CoordinateSizes(np.where(sizes.length > LEAST, sizes.length, speed * brief), speed)
+
+
+def given_speeds(terms: Any, turns: Bools) -> tuple[Array, Array]:
+    """Return the speeds (B,), (B,) that constraints and slips ask of plain coordinates and of angles by themselves."""
+    found = [np.zeros_like(terms.force[0]), np.zeros_like(terms.force[0])]
+    for rows, now in ((terms.rows, terms.rate), (terms.slip_rows, terms.slip)):
+        if len(now) and bool(now.any()):
+            for k, total in enumerate(row_sums(rows, turns)):
+                asked = np.where(np.isfinite(now), np.abs(now), 0.0) / np.where(total > 0.0, total, np.inf)
+                found[k] = np.maximum(found[k], asked.max(axis=0))
+    return found[0], found[1]
+
+
+def row_sums(rows: Any, turns: Bools) -> tuple[Array, Array]:
+    """Return the sums (m, B) of the sizes of the entries of rows: those of plain coordinates, and those of angles."""
+    if isinstance(rows, (tuple, list)):  # sparse ones
+        kinds = np.column_stack([~turns, turns]).astype(float)
+        sums = np.stack([abs(matrix) @ kinds for matrix in rows], axis=-1)
+        return sums[:, 0], sums[:, 1]
+    sizes, angles = np.abs(rows), np.flatnonzero(turns)
+    if not len(angles):
+        return sizes.sum(axis=1), np.zeros_like(rows[:, 0])
+    return sizes[:, np.flatnonzero(~turns)].sum(axis=1), sizes[:, angles].sum(axis=1)
+
+
+def _largest(part: Array, places: Any) -> Array:
+    """Return the largest size (B,) of some entries."""
+    if not len(places):
+        return np.zeros_like(part[0])
+    some = part if len(places) == len(part) else part[places]
+    found: Array = np.maximum(some.max(axis=0), -some.min(axis=0))
+    return found
 
 
 def _diagonal(mass: Any) -> Array:
@@ -110,35 +142,3 @@ def _diagonal(mass: Any) -> Array:
         return np.column_stack([matrix.diagonal() for matrix in mass])
     found: Array = np.einsum("iib->ib", mass)
     return found
-
-
-def _given_speeds(terms: Any, v: Array) -> Array:
-    """Return the speeds (n, B) that constraints and slips ask of the coordinates by themselves."""
-    found = np.zeros_like(v)
-    for given, now in ((terms.rows, terms.rate), (terms.slip_rows, terms.slip)):
-        if not now.any():
-            continue
-        sparse = isinstance(given, (tuple, list))
-        rows = np.abs(np.stack([matrix.toarray() for matrix in given], axis=-1) if sparse else given)
-        total = rows.sum(axis=1)
-        speed = np.abs(now) / np.where(total > 0.0, total, np.inf)
-        found = np.maximum(found, np.where(rows > 0.0, speed[:, None], 0.0).max(axis=0))
-    return np.where(np.isfinite(found), found, 0.0)
-
-
-def _spread(sizes: Array, root: Array, turns: Bools) -> Array:
-    """Return the largest size of each kind; where a kind has none, that of the others in the kinetic metric."""
-    if len(sizes) == 1:
-        return sizes
-    found = _divided((root * sizes).max(axis=0), root)
-    for kind in (turns, ~turns):
-        largest = np.where(kind, sizes, 0.0).max(axis=0)
-        found = np.where(kind & (largest > 0.0), np.minimum(found, largest), found)
-    return np.maximum(found, sizes)
-
-
-def _divided(size: Array, root: Array) -> Array:
-    """Return size/root; what has no inertia of its own gets what the lightest of the others gets."""
-    heavy = root > 0.0
-    least = np.where(heavy, root, np.inf).min(axis=0)
-    return np.asarray(size / np.where(heavy, root, np.where(least < np.inf, least, 1.0)))

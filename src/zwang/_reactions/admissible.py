@@ -54,7 +54,7 @@ def admitted_states(
     off = (found.standing != Standing.ACTIVE) & (table.side == Side.BILATERAL)[:, None]
     if not off.any():
         return found
-    floors = sizes_near(kernels.terms, inputs.t, inputs.q, inputs.v, inputs.params, table.turns)
+    _, floors = sizes_near(kernels.terms, terms, inputs.t, inputs.q, inputs.v, inputs.params, table.turns)
     again = admit(table, terms, inputs.q, inputs.v, tolerances, floors)
     return Admission(*(np.where(off.any(axis=0), new, old) for new, old in zip(again, found, strict=True)))
 

@@ -31,7 +31,7 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
 from zwang.errors import StateError
 
-CHUNK = 1000  # rows of this length stay in the cache, and not all in the same lines of it
+CHUNK = 2000  # rows of this length stay in the cache, and not all in the same lines of it
 MOST_MODES = 5000  # combinations at a state in compiled code: some milliseconds
 STILL = 1e-9  # the part of the acceleration of applied forces below which one vanishes
 AT_ONCE = 500_000  # modes that a thread looks at before it comes back to Python

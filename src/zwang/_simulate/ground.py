@@ -22,7 +22,7 @@ from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contact.admission import Sizes, sizes_near
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.projection import Conditions
-from zwang._numerics.sizes import CharacteristicSizes, brief_sizes, sizes_at
+from zwang._numerics.sizes import LEAST, CharacteristicSizes, CoordinateSizes, brief_sizes, known
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -56,23 +56,22 @@ class Ground:
         return cls(model, table_of(model.system), params, course, start)
 
     @cached_property
-    def sizes(self) -> CharacteristicSizes:
-        """The characteristic sizes (n,) of coordinates and velocities: those of the start."""
+    def _measured(self) -> tuple[CharacteristicSizes, Sizes]:
+        """The characteristic sizes at the start, and the largest sizes of gaps, rates and slips near it."""
         assert self.start is not None  # of a ground that moves
-        t, q, v = self.start
-        terms = self.model.kernels.terms(np.array([t]), q[:, None], v[:, None], self.params[:, None])
-        return sizes_at(terms, self.table.arrays.turns, q[:, None], v[:, None]).of(0)
+        given = np.array([self.start[0]]), self.start[1][:, None], self.start[2][:, None], self.params[:, None]
+        evaluate = self.model.kernels.terms
+        return sizes_near(evaluate, evaluate(*given), *given, self.table.arrays.turns)
 
     @cached_property
-    def floors(self) -> Sizes:
-        """The least sizes of gaps, rates and slips: rows near the start times those of coordinates and velocities.
+    def sizes(self) -> CoordinateSizes:
+        """The characteristic sizes (n,) of coordinates and velocities: those of the start."""
+        return self._measured[0].of_coordinates(self.table.arrays.turns)
 
-        At the start itself a row may vanish, where the configuration space is singular.
-        """
-        assert self.start is not None
-        t, q, v = self.start
-        states = np.array([t]), q[:, None], v[:, None], self.params[:, None]
-        return sizes_near(self.model.kernels.terms, *states, self.table.arrays.turns)
+    @property
+    def floors(self) -> Sizes:
+        """The least sizes of gaps, rates and slips along the motion."""
+        return self._measured[1]
 
     def gap_size(self, normal: int, row: Array, q: Array) -> float:
         """Return what the value of a normal on positions is compared with: its number, its row, positions."""
@@ -138,24 +137,25 @@ LATER = (0.0, 1e-3, 0.1, 0.5, 1.0)
 """Parts of the time asked for at which forces are looked at where there are none at the start."""
 
 
-def sizes_within(ground: Ground, until: float) -> CharacteristicSizes:
+def sizes_within(ground: Ground, until: float) -> CoordinateSizes:
     """Return the sizes (n,) of a motion, none of them zero: for errors of steps, no decision.
 
     At rest at the origin the forces give them, or forces to come; where nothing moves at all they are 1.
     """
     found = ground.sizes
-    if ground.start is None or found.known:
+    if known(found):
         return found
-    t, q, v = ground.start
+    assert ground.start is not None
+    (t, q, v), turns = ground.start, ground.table.arrays.turns
     for part in LATER:
         terms = ground.terms(t + part * (until - t), q, v)
-        mass = np.diagonal(terms.mass[:, :, 0])
         with np.errstate(all="ignore"):
-            a = terms.force[:, 0] / mass
-        found = brief_sizes(ground.sizes, mass, np.where(np.isfinite(a), a, 0.0), until - t)
-        if found.known:
+            a = terms.force[:, 0] / np.diagonal(terms.mass[:, :, 0])
+        a = np.where(np.isfinite(a), a, 0.0)
+        found = brief_sizes(ground.sizes, turns, a, until - t)
+        if known(found):
             return found
-    return CharacteristicSizes(*(np.where(part > 0, part, 1.0) for part in found))
+    return CoordinateSizes(*(np.where(part > LEAST, part, part.max() if part.max() > LEAST else 1.0) for part in found))
 
 
 def autonomous(ground: Ground) -> bool:

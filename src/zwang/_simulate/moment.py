@@ -23,7 +23,7 @@ from zwang._kernels.stretch import Stretch
 from zwang._numerics.budget import Spent
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
-from zwang._numerics.sizes import CharacteristicSizes
+from zwang._numerics.sizes import CoordinateSizes
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
 from zwang._results.reactions import Reactions
@@ -452,7 +452,7 @@ class Context(Ground):
         return _changed(self, {"params": params, "span_of_inputs": (moment.t, course.after(moment.t))})
 
     @cached_property
-    def step_sizes(self) -> CharacteristicSizes:
+    def step_sizes(self) -> CoordinateSizes:
         """Sizes (n,) that errors of steps are relative to: those of the start, none of them zero."""
         return sizes_within(self, self.options.until)
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.modes import BOUND, POSITION
 from zwang._numerics.contact.table import ContactArrays
-from zwang._numerics.sizes import CharacteristicSizes, sizes_at
+from zwang._numerics.sizes import CharacteristicSizes, CoordinateSizes, row_sums, sizes_at
 from zwang._numerics.tolerances import Tolerances
 
 Array = npt.NDArray[np.float64]
@@ -57,8 +57,15 @@ class Sizes(NamedTuple):
     slip: Array
 
 
-def sizes_of(terms: Any, sizes: CharacteristicSizes) -> Sizes:
-    """Return the sizes of gaps, rates and slips at states where coordinates and velocities have sizes (n, B)."""
+def characteristic(terms: Any, turns: Bools, sizes: CharacteristicSizes) -> Sizes:
+    """Return the sizes of gaps, rates and slips at states from those of coordinates and velocities."""
+    (lines, angles), (along, about) = (row_sums(rows, turns) for rows in (terms.rows, terms.slip_rows))
+    rate, slip = (part * sizes.speed + other * sizes.spin for part, other in ((lines, angles), (along, about)))
+    return Sizes(lines * sizes.length + angles, rate, slip)
+
+
+def sizes_of(terms: Any, sizes: CoordinateSizes) -> Sizes:
+    """Return the sizes of the terms of gaps, rates and slips at states, from those (n, B) of coordinates and speeds."""
     if not isinstance(terms.rows, (tuple, list)):
         rows = np.abs(terms.rows)
         slips = (np.abs(terms.slip_rows) * sizes.speed).sum(axis=1)
@@ -70,21 +77,28 @@ def sizes_of(terms: Any, sizes: CharacteristicSizes) -> Sizes:
     return Sizes(along(terms.rows, sizes.length), along(terms.rows, sizes.speed), along(terms.slip_rows, sizes.speed))
 
 
-def sizes_near(evaluate: Callable[..., Any], t: Array, q: Array, v: Array, params: Array, turns: Bools) -> Sizes:
-    """Return the largest sizes of gaps, rates and slips at states (B) and beside them.
+def sizes_near(
+    evaluate: Callable[..., Any], terms: Any, t: Array, q: Array, v: Array, params: Array, turns: Bools
+) -> tuple[CharacteristicSizes, Sizes]:
+    """Return the characteristic sizes of states (B) with their terms, and the largest of gaps, rates, slips near them.
 
     At a state itself a row may vanish, where the configuration space is singular. `evaluate` gives the terms of the
     equations at (t, q, v, params).
     """
-    terms = evaluate(t, q, v, params)
     own = sizes_at(terms, turns, q, v)
-    found = list(sizes_of(terms, own))
-    numbers = np.arange(len(q))[:, None]
-    for k in range(LOOKS):
-        beside = sizes_of(evaluate(t, q + ASIDE * own.length * np.cos(1.0 + numbers + k), v, params), own)
-        finite = (np.where(np.isfinite(part), part, 0.0) for part in beside)  # where a state beside it is possible
-        found = [np.maximum(one, other) for one, other in zip(found, finite, strict=True)]
-    return Sizes(*found)
+    found = characteristic(terms, turns, own)
+    shifts = (
+        np.where(turns[:, None], 1.0, own.length)[:, :, None]
+        * np.cos(1.0 + np.arange(len(q))[:, None] + np.arange(LOOKS))[:, None]
+    )
+    near = (q[:, :, None] + ASIDE * shifts).reshape(len(q), -1)
+    many = params if params.shape[1] == 1 else np.repeat(params, LOOKS, axis=1)
+    beside = evaluate(np.repeat(t, LOOKS), near, np.repeat(v, LOOKS, axis=1), many)
+    spread = CharacteristicSizes(*(np.repeat(part, LOOKS) for part in own))
+    for k, part in enumerate(characteristic(beside, turns, spread)):
+        looks = np.where(np.isfinite(part), part, 0.0).reshape(len(part), q.shape[1], LOOKS)  # not all are possible
+        found = found._replace(**{Sizes._fields[k]: np.maximum(found[k], looks.max(axis=2))})
+    return own, found
 
 
 class Admission(NamedTuple):
@@ -142,10 +156,10 @@ def admit(
     ['OPEN', 'ACTIVE', 'CLOSING', 'VIOLATED']
     """
     if floors is None:
-        sizes = sizes_of(terms, sizes_at(terms, table.turns, q, v))
+        sizes = characteristic(terms, table.turns, sizes_at(terms, table.turns, q, v))
     else:
         turns = np.asarray(table.turns[:, None], like=q)
-        own = sizes_of(terms, CharacteristicSizes(np.where(turns, 0.0, np.abs(q)), np.abs(v)))
+        own = sizes_of(terms, CoordinateSizes(np.where(turns, 0.0, np.abs(q)), np.abs(v)))
         sizes = Sizes(*(floor + part for floor, part in zip(floors, own, strict=True)))
     side, positions = (np.asarray(lines[:, None], like=q) for lines in (table.side, table.level == POSITION))
     value, still = _of_lines(table, terms.value), tolerances.rate * _of_lines(table, sizes.rate)
