@@ -71,6 +71,8 @@ def edited(source: random.Random, blob: bytes) -> bytes:
     """Change, remove or exchange values in the text of a file."""
     arrays, plain = parts(blob)
     for _ in range(source.randint(1, 3)):
+        if not places(plain):  # everything was removed
+            break
         container, key = source.choice(places(plain))
         if source.random() < 0.2:
             del container[key]

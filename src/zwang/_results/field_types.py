@@ -24,6 +24,9 @@ def fits(value: Any, hint: Any) -> bool:
     --------
     >>> fits(("a", "b"), tuple[str, ...]), fits((1, 2), tuple[str, ...]), fits(True, int), fits(1, float | None)
     (True, False, False, True)
+    >>> from numpy.typing import NDArray
+    >>> fits(np.array([True]), NDArray[np.int8]), fits(np.array([1]), NDArray[np.float64])
+    (False, True)
     """
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or isinstance(hint, typing.TypeVar):
@@ -32,7 +35,10 @@ def fits(value: Any, hint: Any) -> bool:
         return any(fits(value, part) for part in inner)
     if origin is np.ndarray:
         (scalar,) = typing.get_args(inner[1])
-        return isinstance(value, np.ndarray) and np.can_cast(value.dtype, scalar, "safe")
+        if not isinstance(value, np.ndarray) or not np.can_cast(value.dtype, scalar, "safe"):
+            return False
+        # Truths are no numbers: as an index they select.
+        return bool(value.dtype.kind != "b" or np.dtype(scalar).kind == "b")
     if origin is tuple:
         if not isinstance(value, tuple):
             return False

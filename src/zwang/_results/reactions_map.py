@@ -83,14 +83,12 @@ class ReactionsMap(Tabular):
         if self.codes.size and not (self.codes.min() >= 0 and self.codes.max() < len(ReactionsStatus)):
             return "it has a status that isn't there"
         shape = self.codes.shape
-        lines = (self.normal, self.tangential, self.modes)
-        if self.contacts and any(item.shape != (len(self.contacts), *shape) for item in lines):
-            return "forces or modes have not the shape of the batch"
-        if self.coordinates and (self.accelerations.shape, self.still.shape) != (
-            (len(self.coordinates), *shape),
-            shape,
-        ):
-            return "accelerations have not the shape of the batch"
+        if self.contacts or self.coordinates:  # files of earlier versions hold neither
+            lines, places = (len(self.contacts), *shape), (len(self.coordinates), *shape)
+            if any(item.shape != lines for item in (self.normal, self.tangential, self.modes)):
+                return "forces or modes have not the shape of the batch"
+            if self.accelerations.shape != places or self.still.shape != shape:
+                return "accelerations have not the shape of the batch"
         for names, size in zip(self.axes, self.codes.shape, strict=False):
             if any(name not in self.values or self.values[name].shape != (size,) for name in names):
                 return "the values along an axis are not as many as its states"
