@@ -65,6 +65,11 @@ def _moves(expr: Any) -> bool:
     return any(isinstance(symbol, (Coordinate, Velocity, Time)) for symbol in expr.free_symbols)
 
 
+def fixed_restitution(system: System, name: str) -> bool:
+    """Say whether a constraint has a restitution, and one that depends on parameters alone."""
+    return any(name == one for one, _ in _laws(system).restitutions)
+
+
 def laws_vary(system: System) -> bool:
     """Say whether a coefficient or a bound of friction depends on the state."""
     return bool(_laws(system).slack.any())

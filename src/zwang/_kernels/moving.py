@@ -26,10 +26,7 @@ from zwang._numerics.pacing import Pace
 STORED = 2_000_000  # numbers kept in one call
 FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest
 SLOW = 0.02  # seconds; after portions that take longer the caller is told how far they led
-BAND = 1e-13  # relative: what rounding makes of an expression that vanishes
-NUDGE = 1e-7  # relative; the root of a double's precision: half of the digits measure the slope
 NOTHING = KnownState()
-SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
 
 
 @dataclass
@@ -113,16 +110,14 @@ class Moving:
 
     def bands(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
         """Return what counts as zero for each watch: what rounding of the state does to it, with a margin."""
-        signs = np.where(np.arange(self.n) % 2 == 0, 1.0, -1.0)
-        here = self.watched(t, q, v, params, branches)
-        total = np.abs(here)
-        for sign in (signs, np.roll(signs, 1) * np.where(np.arange(self.n) % 3 == 0, -1.0, 1.0)):
-            dq = NUDGE * sign * np.maximum(np.abs(q), SMALL * np.abs(q).max(initial=0.0))
-            dv = NUDGE * sign * np.maximum(np.abs(v), SMALL * np.abs(v).max(initial=0.0))
-            moved = self.watched(t * (1 + NUDGE), q + dq + t * NUDGE * v, v + dv, params, branches)
-            with np.errstate(invalid="ignore"):  # closeness of dependent rows is infinite here and there
-                total = np.maximum(total, np.abs(moved - here) / NUDGE)
-        return np.asarray(BAND * np.where(np.isfinite(total), total, 0.0) + 1e-300)
+        from zwang._numerics.motion.bands import nudged
+
+        functions, bands = self.kernels.functions, np.empty(len(self.watch_names))
+        everything = np.concatenate([params, branches])
+        work = functions.workspace(everything)
+        call = with_addresses(nudged, functions.calls[3])
+        call(functions.table, work, everything, float(t), vector(q), vector(v), bands)
+        return bands
 
     def watched(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
         """Return what the loop watches: as `evaluate` says, but reserves of friction as a difference of squares."""
@@ -183,7 +178,11 @@ class Moving:
         loop = self.prepared(everything, np.asarray(sides))
         call = Call(self.kernels, loop, t, q, v, everything, until, tol, sides, bands, dense, known.sizes)
         call.step = known.step or 0.0
-        room = max(1, min(max_steps, STORED // ((14 * dense + 4) * self.n + 1)))
+        return call.stretch(self.carry(call, max_steps, between))
+
+    def carry(self, call: Call, max_steps: int, between: Callable[[float], None] | None) -> str:
+        """Let a call make its steps, portion by portion; return how that ended."""
+        room = max(1, min(max_steps, STORED // ((14 * call.dense + 4) * self.n + 1)))
         status = PAUSED
         try:
             while status == PAUSED and call.steps < room:
@@ -198,7 +197,7 @@ class Moving:
                 taken()
             status = PAUSED if isinstance(cause, Spent) else INTERRUPTED
         self.tried += call.attempts
-        return call.stretch(status)
+        return status
 
 
 def moving(model: Any, mode: ActiveSet, extra: Sequence[Any] = (), *, compiled: bool | None = None) -> Moving:

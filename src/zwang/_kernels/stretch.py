@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.terms import Array
+
+if TYPE_CHECKING:
+    from zwang._numerics.motion.loop import Stored
 
 Ints = NDArray[np.int64]
 
@@ -97,6 +100,9 @@ class Stretch:
 class Call:
     """The arrays of one call of `advance`, and the pieces it has produced."""
 
+    spare = 0
+    """Rows that a portion may need beside those of its steps."""
+
     def __init__(self, kernels: ModeKernels, loop: Callable[..., int], t: float, q: Array, v: Array, params: Array,
                  until: float, tol: float, sides: Array, bands: Array, dense: bool,
                  sizes: Array | None = None) -> None:  # fmt: skip
@@ -140,13 +146,13 @@ class Call:
         from zwang._numerics.motion import places
         from zwang._numerics.motion.loop import Stored
 
-        size = attempts if room is None else min(attempts, room)
+        size = (attempts if room is None else min(attempts, room)) + self.spare
         times, states, acc = np.empty(size + 1), np.empty((size + 1, 2 * self.n)), np.empty((size + 1, self.n))
         coefficients = np.empty((size if self.dense else 0, 7, 2 * self.n))
         times[0], states[0] = self.parts[-1][0][-1], self.parts[-1][1][-1]
         self.counts[places.ATTEMPTS] = attempts
         stored = Stored(times, states, acc, coefficients)
-        ended = self.loop(self.params, self.room, self.watched, self.counts, self.reals, stored)
+        ended = self.make(stored)
         steps, tried = int(self.counts[places.STEPS]), int(self.counts[places.TRIED])
         self.attempts, self.rejected = self.attempts + tried, self.rejected + int(self.counts[places.REJECTED])
         if not self.steps and not len(self.parts[0][2]):
@@ -155,6 +161,10 @@ class Call:
             self.parts.append((times[1 : steps + 1], states[1 : steps + 1], acc[1 : steps + 1], coefficients[:steps]))
             self.steps += steps
         return STATUSES[ended], tried
+
+    def make(self, stored: Stored) -> int:
+        """Make steps into an array of them; return how that ended."""
+        return self.loop(self.params, self.room, self.watched, self.counts, self.reals, stored)
 
     def stretch(self, status: str) -> Stretch:
         """Return what was done."""

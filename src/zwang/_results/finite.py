@@ -14,6 +14,9 @@ import numpy as np
 
 from zwang.errors import StateError
 
+MANY = 8
+"""Arrays above which it is quicker to look at all of them at once."""
+
 
 class NotFiniteError(StateError):
     """The equations are finite at a state, but what follows from them is not: too large or too small for doubles."""
@@ -55,5 +58,7 @@ def _finite(value: Any) -> bool:
     if isinstance(value, Mapping):
         return all(_finite(item) for item in value.values())
     if isinstance(value, (tuple, list)):
+        if len(value) > MANY and all(type(item) is np.ndarray for item in value):
+            return bool(np.isfinite(np.concatenate([item.ravel() for item in value])).all())
         return all(_finite(item) for item in value)
     return value is None or bool(np.isfinite(value).all())

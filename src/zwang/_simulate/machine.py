@@ -23,6 +23,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit, as_given
+from zwang._simulate.bounces import advance_bouncing
 from zwang._simulate.bridge import broken, chattering, growing_reaction
 from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
@@ -212,7 +213,7 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     if record.moment.t >= context.options.until:
         return record.end(Stop(MotionStatus.REACHED))
     record.take(leave_rest(context, record.moment, decision))
-    made = advance(context, record.moment, decision)
+    made = _bounced(context, record, decision) or advance(context, record.moment, decision)
     nearness, dip = record.moment.memory.nearness.look(context, made.moving, made.stretch)
     made = replace(made, moment=made.moment.recalling(nearness=nearness))
     start = record.moment.but(memory=made.moment.memory)
@@ -242,6 +243,34 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     if isinstance(happening, (Paused, Reached)):
         return record.take(following)
     return _go_on(record, consequences(context, following, decision), made)
+
+
+def _bounced(context: Context, record: MotionRecord, decision: Decision) -> MadeSteps | None:
+    """Record the impacts that a mode passes by itself; return the steps after them, None where it passes none.
+
+    Where the rows come to depend on each other, the steps are those on which they do, up to the next impact.
+    """
+    found = advance_bouncing(context, record.moment, decision, EVENT)
+    if found is None:
+        return None
+    if len(found) and record.at_once and found.moving.kernels.independence is None:
+        following = found.together()
+        nearness = record.moment.memory.nearness.look(context, found.moving, found.found.whole)[0]
+        record.take(replace(following, moment=following.moment.recalling(nearness=nearness)))
+        spend(found.steps + EVENT * len(found), found.steps * context.kept)
+    else:
+        for impact in found.one_by_one():
+            nearness, dip = record.moment.memory.nearness.look(context, impact.made.moving, impact.made.stretch)
+            if dip is not None:
+                return impact.made
+            following = impact.following
+            record.passed(decision, impact.made, impact.fired(decision, record.recent))
+            record.take(replace(following, moment=following.moment.recalling(nearness=nearness)))
+            pay(context, impact.made.stretch)
+            spend(EVENT)
+    if len(found) and context.options.progress is not None:
+        context.options.progress(record.moment.t)
+    return found.last(record.moment)
 
 
 def _go_on(record: MotionRecord, following: Transition, made: MadeSteps) -> None:

@@ -40,7 +40,7 @@ Watch = tuple[str, int]
 Labels = tuple[Mode, ...]
 
 
-def _changed(value: T, changes: Mapping[str, object]) -> T:
+def changed_in(value: T, changes: Mapping[str, object]) -> T:
     """Return a frozen dataclass with some of it changed, as `replace` does; an event takes a dozen of these."""
     made: T = object.__new__(type(value))
     made.__dict__.update(value.__dict__)
@@ -129,11 +129,11 @@ class Moment:
 
     def but(self, **changes: object) -> Moment:
         """Return the moment with some of it changed."""
-        return _changed(self, changes)
+        return changed_in(self, changes)
 
     def recalling(self, **changes: Any) -> Moment:
         """Return the moment with some of its memory changed."""
-        return _changed(self, {"memory": _changed(self.memory, changes)})
+        return changed_in(self, {"memory": changed_in(self.memory, changes)})
 
     def begin(self) -> Moment:
         """Return the moment as the first one of a motion."""
@@ -449,7 +449,7 @@ class Context(Ground):
             params = course.enter(moment.t, self.state(moment.t, moment.q, moment.v))
         else:
             params = np.ascontiguousarray(course.at(moment.t)[:, 0])
-        return _changed(self, {"params": params, "span_of_inputs": (moment.t, course.after(moment.t))})
+        return changed_in(self, {"params": params, "span_of_inputs": (moment.t, course.after(moment.t))})
 
     @cached_property
     def step_sizes(self) -> CoordinateSizes:

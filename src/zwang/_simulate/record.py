@@ -59,14 +59,20 @@ class MotionRecord:
             self._cut(made.back)
         self.drift = max(self.drift, float(made.drift))
         for piece in made.pieces:
+            pending = self._jumps
             self._jump(piece.jumps)
-            self._take(replace(piece, jumps=self._jumps) if self._jumps or piece.jumps else piece)
+            self._take(replace(piece, jumps=self._jumps) if pending else piece)
             self._jumps = ()
         self._jump(made.jumps)
         self.events += made.events
         self.moment, self.decision = made.moment, made.decision
         if made.context is not None and made.context is not self.context:
             self.context, self._since = made.context, len(self.pieces)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it may take many impacts at once: nobody looks at each of them, or waits for it."""
+        return type(self) is MotionRecord and self.stream is None
 
     def passed(self, decision: Decision, made: MadeSteps, happening: Happening) -> None:
         """Hear of steps that are about to be recorded, and of what ended them; nothing is kept of that here."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,12 +15,13 @@ from zwang._simulate.ground import Ground, autonomous
 from zwang._simulate.modes import friction_of
 from zwang._simulate.moment import Context, Decision, Moment, Watch
 
+if TYPE_CHECKING:
+    from zwang._numerics.motion.bands import WatchRows, WaySizes
+
 ANY = 2.0
 """Fires on any crossing."""
 ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
-GRAZING = 0.5
-"""Part of the tolerance by which a gap, a one-sided velocity or a slip may dip through zero without having met it."""
 BLUR = 1e-2
 """Rounding of a slip's direction beside that of forces, times how slow it is: forces that share depend on it."""
 LOOKS = (1e-6, 1e-4, 1e-2)
@@ -83,38 +86,54 @@ def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
 
 def bands_of(context: Context, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:
     """Return what counts as zero for each watch: the rounding of its terms, whose signs must not conspire."""
-    names, sizes = moving.watch_names, moment.memory.sizes
-    if not any(kind not in ("surface", "extra") for kind, _ in names):
+    from zwang._numerics.motion.bands import DenseTerms, widen
+
+    if not any(kind not in ("surface", "extra") for kind, _ in moving.watch_names):
         return None
     terms = context.terms(moment.t, moment.q, moment.v)
-    # The largest sizes so far: a gap that is zero where all coordinates are zero has the rounding of its way there.
-    q, v, a = sizes
-    q, v = q + abs(moment.t) * v, v + abs(moment.t) * a
-    mass = np.diagonal(terms.mass[:, :, 0])
-    pull = np.abs(terms.force[:, 0]) + mass * a
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
-    bands = np.array(moving.bands(moment.t, moment.q, moment.v, context.params, branches))
-    loads = {place.law: place for place in context.table.places if place.law >= 0}
-    blur = 1.0 + BLUR * _slowness(terms, [loads[law] for law, _ in moving.mode.sliding if moving.mode.shared], sizes[1])
-    for watch, (kind, k) in enumerate(names):
-        size = shallow = 0.0
-        if kind in ("gap", "value"):
-            row = np.abs(terms.rows[k, :, 0])
-            size = float(row @ (q if kind == "gap" else v))
-            shallow = context.gap_size(k, row, sizes[0]) if kind == "gap" else context.rate_size(k, row, sizes[1])
-        elif kind in ("normal", "share"):
-            size = blur * _force_size(terms.rows[k, :, 0], mass, pull)
-            if context.table.of_normal(k) in decision.idle:  # zero for good, as far as one could see
-                size *= IDLE / ROUNDING
-        elif kind in ("slip", "speed"):
-            row = np.abs(terms.slip_rows[list(loads[k].slips), :, 0]).sum(axis=0)
-            size = float(row @ v)
-            shallow = context.slip_size(loads[k].slips[0], row, sizes[1]) if kind == "slip" else 0.0
-        elif kind == "reserve":
-            place = loads[k]
-            size = sum(_force_size(terms.slip_rows[slip, :, 0], mass, pull) for slip in place.slips) ** 2  # of squares
-        bands[watch] = max(bands[watch], ROUNDING * size, GRAZING * context.options.tol * shallow)
+    bands = moving.bands(moment.t, moment.q, moment.v, context.params, branches)
+    at = (terms.mass[:, :, 0], terms.force[:, 0], terms.rows[:, :, 0], terms.slip_rows[:, :, 0])
+    dense = DenseTerms(*(np.ascontiguousarray(part) for part in at))
+    sliding = [context.table.laws[law] for law, _ in moving.mode.sliding if moving.mode.shared]
+    blur = 1.0 + BLUR * _slowness(terms, sliding, moment.memory.sizes[1])
+    rows = watch_rows(context.table, moving, decision.idle, blur)
+    widen(moment.t, context.options.tol, rows, dense, sizes_so_far(context, moment), bands)
     return bands
+
+
+def watch_rows(table: ContactTable, moving: Moving, idle: frozenset[int] = frozenset(), blur: float = 1.0) -> WatchRows:
+    """Return which rows the watches of a mode go with; the forces of what is idle are zero for good, as far as seen.
+
+    `blur` is how many times less sharp normal forces are than rounding makes them.
+    """
+    from zwang._numerics.motion.bands import GAP, NORMAL, OTHER, RESERVE, SLIP, SPEED, VALUE, WatchRows
+
+    kinds = {
+        "gap": GAP,
+        "value": VALUE,
+        "normal": NORMAL,
+        "share": NORMAL,
+        "slip": SLIP,
+        "speed": SPEED,
+        "reserve": RESERVE,
+    }
+    lines, factors = [], []
+    for kind, k in moving.watch_names:
+        slips = table.laws[k].slips if kind in ("slip", "speed", "reserve") else ()
+        lines.append((kinds.get(kind, OTHER), slips[0] if slips else k, len(slips) or 1))
+        forced = kind in ("normal", "share")
+        factors.append((blur if forced else 1.0) * (IDLE / ROUNDING if forced and table.of_normal(k) in idle else 1.0))
+    kinds_of, first, components = np.ascontiguousarray(np.array(lines, dtype=np.int64).reshape(-1, 3).T)
+    return WatchRows(kinds_of, first, components, np.array(factors))
+
+
+def sizes_so_far(ground: Ground, moment: Moment) -> WaySizes:
+    """Return the largest coordinates, velocities and accelerations so far, as compiled code takes them."""
+    from zwang._numerics.motion.bands import WaySizes
+
+    moves = np.where(ground.table.arrays.turns, 0.0, 1.0)
+    return WaySizes(np.array(moment.memory.sizes), moves, *(floor[:, 0].copy() for floor in ground.floors))
 
 
 def _slowness(terms: Terms, places: list[ContactPlace], speeds: NDArray[np.float64]) -> float:
@@ -158,12 +177,6 @@ def branches_of(context: Context, moving: Moving, moment: Moment) -> NDArray[np.
         sides[shown] = np.sign(later[shown])
         hidden &= ~shown
     return sides
-
-
-def _force_size(row: NDArray[np.float64], mass: NDArray[np.float64], pull: NDArray[np.float64]) -> float:
-    """Return the size of the force along a row that balances all forces on it."""
-    spread = float(row**2 @ (1.0 / mass))
-    return float(np.abs(row) @ (pull / mass)) / spread if spread > 0 else 0.0
 
 
 def stands(ground: Ground, decision: Decision, moment: Moment) -> bool:
