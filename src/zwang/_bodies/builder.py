@@ -16,7 +16,7 @@ from zwang._bodies.picture import known_part, picture
 from zwang._bodies.placing import BodyPose, entries, pose
 from zwang._bodies.values import Values
 from zwang._declare.drawing import Drawing
-from zwang._declare.shapes import Form
+from zwang._declare.shapes import Form, Implicit
 from zwang._declare.system import System
 from zwang._declare.tree import GROUND, RigidBody
 from zwang._linkage.values import check_name
@@ -207,7 +207,11 @@ class Bodies:
         self._require_body(on, f"shape '{name}'")
         if not isinstance(form, Form):
             raise DeclarationError(f"{where}: form= must be one of zw.shapes; it was given {form!r:.60}.")
+        known = dict(self._values.table)
         form = form.map(lambda item, label: self._values(item, f"{where}: {label}"))
+        if isinstance(form, Implicit):  # its x, y, z are no parameters
+            for letter in set("xyz") - set(known):
+                self._values.table.pop(letter, None)
         place, turn = self._values.vector(at, f"{where}: at"), self._values.turn(turned, f"{where}: turned")
         self._told.shapes[name] = ShapePart(name, on, form, place, turn)
         return self._changed()

@@ -1,9 +1,9 @@
 """Contacts between shapes: for each pair of features a gap, and the slip of what touches there.
 
 Against a half-space every form is a few points with a radius about them: a ball its middle, a capsule its two ends, a
-box and a hull their corners; a cylinder has the lowest points of its two rims. Two balls, or a ball and a capsule's
-end, keep the distance of their middles. The slip is the velocity of the first body against the second where they
-touch, along two directions across the normal.
+box and a hull their corners; a cylinder has the lowest points of its two rims, an ellipsoid one lowest point. A ball
+keeps the distance of its middle from the nearest place of any other form. Corners stay outside an implicit surface. The
+slip is the velocity of the first body against the second where they touch, along two directions across the normal.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ from zwang._bodies.layout import across
 from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
 from zwang._declare.constraints import Unilateral
+from zwang._declare.guides import tangents_of
 from zwang._declare.laws import Coulomb, is_law
-from zwang._declare.shapes import Box, Capsule, Cylinder, HalfSpace, Hull, Sphere
+from zwang._declare.shapes import Box, Capsule, Cylinder, Form, HalfSpace, Hull, Implicit, Sphere
 from zwang._declare.symbols import rate
 from zwang._declare.tree import GROUND, Tree
-from zwang._declare.vectors import Vector
+from zwang._declare.vectors import Matrix, Vector, transposed
 from zwang.errors import DeclarationError
 
-SUPPORTED = "a Sphere, Capsule, Box, Hull or Cylinder with a HalfSpace; Spheres with each other"
+SUPPORTED = (
+    "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere with a Sphere, "
+    "Capsule, Box or Cylinder; a Box, Hull or Sphere(0) with an Implicit surface"
+)
 
 
 class RoundPoint(NamedTuple):
@@ -65,19 +69,35 @@ def _law(friction: Any, slip: tuple[Any, Any], where: str) -> Any:
 
 def _pairs(tree: Tree, first: ShapePart, second: ShapePart, where: str) -> Iterator[tuple[Any, tuple[Any, Any]]]:
     """Yield gap and slips for each pair of features that can meet."""
-    if isinstance(first.form, HalfSpace) and not isinstance(second.form, HalfSpace):
+    if _rank(first.form) > _rank(second.form):
         first, second = second, first
-    balls = _balls(first)
-    if isinstance(second.form, HalfSpace) and isinstance(first.form, Cylinder):
+    balls, form = _balls(first), second.form
+    if isinstance(form, HalfSpace) and isinstance(first.form, Cylinder):
         yield from _rims(tree, first, second)
-    elif isinstance(second.form, HalfSpace) and balls:
+    elif isinstance(form, HalfSpace) and isinstance(first.form, Implicit):
+        yield _ellipsoid(tree, first, second, where)
+    elif isinstance(form, HalfSpace) and balls:
         for ball in balls:
             yield _on_plane(tree, first, ball, second)
-    elif isinstance(first.form, Sphere) and isinstance(second.form, Sphere):
-        yield _ball_on_ball(tree, first, second)
+    elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Cylinder)):
+        yield _ball_on(tree, first, second)
+    elif isinstance(form, Implicit) and balls and all(ball.radius == 0 for ball in balls):
+        for ball in balls:
+            yield _outside(tree, first, ball, second)
     else:
-        kinds = f"a {type(first.form).__name__} with a {type(second.form).__name__}"
+        kinds = " with ".join(f"{'an' if name[0] == 'I' else 'a'} {name}" for name in map(_kind, (first.form, form)))
         raise DeclarationError(f"{where}: contact of {kinds} is not supported. Supported are: {SUPPORTED}.")
+
+
+def _kind(form: Form) -> str:
+    return type(form).__name__
+
+
+def _rank(form: Form) -> int:
+    """Return the place of a form in a pair: what is met by its points comes before what is met by its face."""
+    return (
+        3 if isinstance(form, HalfSpace) else 2 if isinstance(form, Implicit) else 0 if isinstance(form, Sphere) else 1
+    )
 
 
 def _balls(shape: ShapePart) -> list[RoundPoint]:
@@ -146,26 +166,96 @@ def _rims(tree: Tree, shape: ShapePart, plane: ShapePart) -> Iterator[tuple[Any,
         yield gap, _slips(tree, (shape.on, plane.on), touch, tangents)
 
 
-def _ball_on_ball(tree: Tree, first: ShapePart, second: ShapePart) -> tuple[Any, tuple[Any, Any]]:
-    a = ALGEBRA
-    radii = []
-    for shape in (first, second):
-        assert isinstance(shape.form, Sphere)
-        radii.append(shape.form.radius)
-    one, other = carried(tree, first.on, first.at), carried(tree, second.on, second.at)
-    line = a.sub(one, other)
+def _ball_on(tree: Tree, ball: ShapePart, other: ShapePart) -> tuple[Any, tuple[Any, Any]]:
+    """Return the contact of a ball with the nearest place of a form."""
+    a, form = ALGEBRA, ball.form
+    assert isinstance(form, Sphere)
+    middle, axes = carried(tree, ball.on, ball.at), _axes(tree, other)
+    line, radius = _from_nearest(other.form, _seen_by(tree, other, middle))
     distance = sp.sqrt(a.dot(line, line))
-    normal = a.scale(1 / distance, line)
-    touch = a.add(other, a.scale(radii[1], normal))
-    # Two directions across a normal that may point anywhere: the reflection that carries z to it carries x and y too.
-    x, y, z = normal
-    side = sp.sign(z) + (1 - sp.Abs(sp.sign(z)))
-    factor = -1 / (side + z)
-    tangents = (
-        (1 + side * x**2 * factor, side * x * y * factor, -side * x),
-        (x * y * factor, side + y**2 * factor, -y),
-    )
-    return distance - radii[0] - radii[1], _slips(tree, (first.on, second.on), touch, tangents)
+    own = a.scale(1 / distance, line)
+    touch = a.sub(middle, a.scale(form.radius, a.apply(axes, own)))
+    first, second = (a.apply(axes, tangent) for tangent in tangents_of(*own))
+    return distance - radius - form.radius, _slips(tree, (ball.on, other.on), touch, (first, second))
+
+
+def _axes(tree: Tree, shape: ShapePart) -> Matrix:
+    """Return the axes of a shape in those of the ground."""
+    turned = shape.turned
+    return turned if shape.on == GROUND else ALGEBRA.product(tree.place_of(shape.on)[1], turned)
+
+
+def _seen_by(tree: Tree, shape: ShapePart, place: Vector) -> Vector:
+    """Return a place of the ground in the frame of a shape."""
+    a = ALGEBRA
+    return a.apply(transposed(_axes(tree, shape)), a.sub(place, carried(tree, shape.on, shape.at)))
+
+
+def _from_nearest(form: Form, place: Vector) -> tuple[Vector, Any]:
+    """Return the vector to a place outside from the nearest place of the core of a form, and the radius about it."""
+    x, y, z = place
+    zero = sp.Integer(0)
+    if isinstance(form, Capsule):
+        return (_beyond(x, form.length / 2), y, z), form.radius
+    if isinstance(form, Box):
+        return (_beyond(x, form.a / 2), _beyond(y, form.b / 2), _beyond(z, form.c / 2)), zero
+    if isinstance(form, Cylinder):
+        far = sp.sqrt(x**2 + y**2)
+        part = sp.Max(far - form.radius, 0) / far
+        return (part * x, part * y, _beyond(z, form.length / 2)), zero
+    assert isinstance(form, Sphere)
+    return place, form.radius
+
+
+def _beyond(u: Any, end: Any) -> Any:
+    """Return by how much u is beyond -end or end, with its sign; 0 between them."""
+    return sp.Max(u - end, 0) + sp.Min(u + end, 0)
+
+
+def _outside(tree: Tree, shape: ShapePart, corner: RoundPoint, surface: ShapePart) -> tuple[Any, tuple[Any, Any]]:
+    """Return the contact of a corner with an implicit surface: its expression as a length, at the surface."""
+    a, form = ALGEBRA, surface.form
+    assert isinstance(form, Implicit)
+    names = coordinates_of(form)
+    middle, axes = carried(tree, shape.on, corner.at), _axes(tree, surface)
+    there = dict(zip(names, _seen_by(tree, surface, middle), strict=True))
+    x, y, z = (sp.diff(form.expr, name).xreplace(there) for name in names)
+    steep = sp.sqrt(x**2 + y**2 + z**2)
+    first, second = (a.apply(axes, tangent) for tangent in tangents_of(x / steep, y / steep, z / steep))
+    return form.expr.xreplace(there) / steep, _slips(tree, (shape.on, surface.on), middle, (first, second))
+
+
+def coordinates_of(form: Implicit) -> list[Any]:
+    """Return the symbols x, y, z of an implicit expression."""
+    known = {symbol.name: symbol for symbol in form.expr.free_symbols}
+    return [known.get(name, sp.Symbol(name, real=True)) for name in "xyz"]
+
+
+def _ellipsoid(tree: Tree, shape: ShapePart, plane: ShapePart, where: str) -> tuple[Any, tuple[Any, Any]]:
+    """Return the contact of the lowest point of an ellipsoid, f = (p - c) . H (p - c)/2 - k, with a half-space."""
+    a, form = ALGEBRA, shape.form
+    assert isinstance(form, Implicit)
+    names = coordinates_of(form)
+    H = sp.hessian(form.expr, names)
+    definite = not H.free_symbols & set(names) and H.is_positive_definite is not False and H.det() != 0
+    if not definite:
+        raise DeclarationError(
+            f"{where}: of Implicit forms ellipsoids can touch a HalfSpace, and '{form.expr}' is none: its lowest point "
+            "has no closed form. Give a polynomial of second degree such as x**2/a**2 + y**2/b**2 + z**2/c**2 - 1, or "
+            "a Hull of points."
+        )
+    flat = H.inv()
+    start = dict.fromkeys(names, sp.Integer(0))
+    centre = -flat * sp.Matrix([sp.diff(form.expr, name).xreplace(start) for name in names])
+    level = -form.expr.xreplace(dict(zip(names, centre, strict=True)))
+    normal, height, tangents = _plane(tree, plane)
+    axes = _axes(tree, shape)
+    own = sp.Matrix(a.apply(transposed(axes), normal))
+    size = sp.sqrt(2 * level * (own.T * flat * own)[0])
+    x, y, z = centre - flat * own * (2 * level / size)
+    middle = carried(tree, shape.on, a.add(shape.at, a.apply(shape.turned, tuple(centre))))
+    touch = a.add(carried(tree, shape.on, shape.at), a.apply(axes, (x, y, z)))
+    return a.dot(normal, middle) - height - size, _slips(tree, (shape.on, plane.on), touch, tangents)
 
 
 def _slips(tree: Tree, bodies: tuple[str, str], touch: Vector, tangents: tuple[Vector, Vector]) -> tuple[Any, Any]:

@@ -70,15 +70,19 @@ def on_surface(
     place = _components(point, 3, "on_surface")
     value, gradient = _implicit(place, implicit, variables, "on_surface")
     length = sp.sqrt(sum(item**2 for item in gradient))
-    nx, ny, nz = (item / length for item in gradient)
-    # Frisvad's frame, in the form that is singular nowhere: s + nz never vanishes for s = sign of nz.
+    velocity, tangents = rate(sp.Matrix(place)), tangents_of(*(item / length for item in gradient))
+    slips = tuple(sp.Add(*(part * velocity[i] for i, part in enumerate(tangent))) for tangent in tangents)
+    return value / length, (slips[0], slips[1])
+
+
+def tangents_of(nx: Any, ny: Any, nz: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Return two directions across a unit normal that may point anywhere.
+
+    Frisvad's frame, in the form that is singular nowhere: s + nz never vanishes for s = sign of nz.
+    """
     s = sp.Piecewise((sp.Integer(1), nz >= 0), (sp.Integer(-1), True))
     a = -1 / (s + nz)
-    first = (1 + s * nx**2 * a, s * nx * ny * a, -s * nx)
-    second = (nx * ny * a, s + ny**2 * a, -ny)
-    velocity = rate(sp.Matrix(place))
-    slips = tuple(sp.Add(*(part * velocity[i] for i, part in enumerate(tangent))) for tangent in (first, second))
-    return value / length, (slips[0], slips[1])
+    return (1 + s * nx**2 * a, s * nx * ny * a, -s * nx), (nx * ny * a, s + ny**2 * a, -ny)
 
 
 def _components(point: Sequence[Any], count: int, where: str) -> list[sp.Expr]:

@@ -1,0 +1,160 @@
+"""Contacts between shapes in space: gaps against distances by numbers, motions against closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zwang as zw
+
+shapes = zw.shapes
+FORMS = {
+    "sphere": shapes.Sphere(0.7),
+    "capsule": shapes.Capsule(0.3, 1.0),
+    "box": shapes.Box(1, 0.8, 0.6),
+    "cylinder": shapes.Cylinder(0.5, 0.8),
+}
+RADIUS = 0.2
+
+
+def distance(name: str, p: np.ndarray) -> float:
+    """Distance of a place outside from a form, from its nearest place by numbers."""
+    if name == "sphere":
+        return float(np.linalg.norm(p)) - 0.7
+    if name == "capsule":
+        return float(np.linalg.norm(p - [np.clip(p[0], -0.5, 0.5), 0, 0])) - 0.3
+    if name == "box":
+        half = np.array([0.5, 0.4, 0.3])
+        return float(np.linalg.norm(p - np.clip(p, -half, half)))
+    far = np.hypot(p[0], p[1])
+    ring = p[:2] * min(1.0, 0.5 / far)
+    return float(np.linalg.norm(p - [*ring, np.clip(p[2], -0.4, 0.4)]))
+
+
+def pair(name: str) -> zw.Bodies:
+    made = (
+        zw.Bodies("pair").body("ball", mass=1, inertia=(0.1, 0.1, 0.1)).body("other", mass=2, inertia=(0.2, 0.3, 0.4))
+    )
+    made.shape("skin", on="ball", form=shapes.Sphere(RADIUS), at=(0.1, 0, 0))
+    made.shape("form", on="other", form=FORMS[name], at=(0, 0.2, 0), turned=((1, 0, 0), 0.3))
+    return made.contact("skin", "form", friction=0.3, restitution=0.5, name="touch")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_gap_and_row_of_a_ball_are_those_of_its_distance_from_a_form(name: str) -> None:
+    made, source = pair(name), np.random.default_rng(3)
+    system = made.system()
+    model, names = zw.compile(system), [item.name for item in system.constraints]
+    c, s = np.cos(0.3), np.sin(0.3)
+    own = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+    def gap(ball: Any, turn: Any, other: Any, around: Any) -> tuple[float, float]:
+        state = made.place("ball", at=ball, turned=turn) | made.place("other", at=other, turned=around)
+        found: Any = model.terms(state, {})
+        poses = [made.pose(body, state) for body in ("ball", "other")]
+        middle = poses[0].position + poses[0].rotation @ [0.1, 0, 0]
+        seen = (poses[1].rotation @ own).T @ (middle - poses[1].position - poses[1].rotation @ [0, 0.2, 0])
+        return found.value[names.index("touch"), 0], distance(name, seen) - RADIUS
+
+    seen = 0
+    for _ in range(40):
+        turn, around = (q / np.linalg.norm(q) for q in source.normal(size=(2, 4)))
+        ball, other = source.normal(size=(2, 3))
+        ours, expected = gap(ball, turn, other, around)
+        if expected > -RADIUS / 2:  # deeper it is no contact, but a mistake
+            assert ours == pytest.approx(expected, abs=1e-12)
+            seen += 1
+    assert seen > 20
+    # The rows are the derivatives: gaps after a small step along random velocities.
+    velocity, spin = source.normal(size=(2, 3))
+    state = made.place("ball", at=(0.3, 0.5, 1.4), velocity=velocity, spin=spin) | made.place("other")
+    found: Any = model.terms(state, {})
+    step = 1e-6
+    later = {key: value + step * state.get(f"v_{key}", 0.0) for key, value in state.items()}
+    change = (model.terms(later, {}).value - found.value)[names.index("touch"), 0] / step  # type: ignore[attr-defined]
+    assert found.rate[names.index("touch"), 0] == pytest.approx(change, abs=1e-4)
+
+
+def test_a_ball_slides_over_the_edge_of_a_box_and_leaves_it_where_a_particle_leaves_a_circle() -> None:
+    r, g, v = 0.5, 10.0, 0.6
+    over = zw.Bodies("over", gravity=(0, 0, -g)).body("ball", mass=1, inertia=(0.1, 0.1, 0.1), at=(0, 0, 1 + r))
+    over.shape("skin", on="ball", form=shapes.Sphere(r)).shape("block", on="ground", form=shapes.Box(2, 2, 2))
+    over.contact("skin", "block", restitution=0, name="touch")
+    start = over.place("ball", velocity=(v, 0, 0))
+    motion = zw.simulate(over.system(), start, until=3.0)
+    (event,) = motion.events
+    assert (event.kind, event.constraint) == ("lift-off", "touch")
+    # Energy and v^2 = g r cos(theta) on the circle about the edge at x = 1.
+    cosine = (2 + v**2 / (g * r)) / 3
+    x, z = (motion.values(name, at=event.time) for name in ("x_ball", "z_ball"))
+    assert (z - 1) / r == pytest.approx(cosine, abs=1e-8)
+    assert np.hypot(x - 1, z - 1) == pytest.approx(r, abs=1e-9)
+    assert np.ptp(motion.energy["total"]) < 1e-8
+
+
+def test_a_ball_rests_between_the_forms_that_hold_it() -> None:
+    heap = zw.Bodies("heap", gravity=(0, 0, -10)).body("ball", mass=1, inertia=(0.1, 0.1, 0.1), at=(0, 0, 1))
+    heap.shape("skin", on="ball", form=shapes.Sphere(0.5))
+    # Two capsules along y, 1.2 apart: the ball touches each where 0.7 cos = 0.6.
+    height = np.sqrt(0.8**2 - 0.6**2)
+    for name, x in (("left", -0.6), ("right", 0.6)):
+        heap.shape(name, on="ground", form=shapes.Capsule(0.3, 4), at=(x, 0, 0), turned=((0, 0, 1), np.pi / 2))
+        heap.contact("skin", name, restitution=0, name=f"on {name}")
+    found = zw.reactions(heap.system(), heap.place("ball", at=(0, 0, height)))
+    assert found.solutions[0].normal == pytest.approx([10 / (2 * height / 0.8)] * 2, rel=1e-9)
+
+
+def test_corners_stay_in_an_implicit_bowl() -> None:
+    bowl = zw.Bodies("bowl", gravity=(0, 0, "-g")).body("bead", mass="m", inertia=("J", "J", "J"))
+    bowl.shape("tip", on="bead", form=shapes.Sphere(0))
+    # What is filled lies below the paraboloid z = k (x^2 + y^2)/2.
+    bowl.shape("bowl", on="ground", form=shapes.Implicit("z - k*(x**2 + y**2)/2"))
+    system = bowl.contact("tip", "bowl", friction="mu", restitution=0, name="touch").system()
+    assert [item.name for item in system.parameters] == ["J", "g", "k", "m", "mu"]
+    params = {"m": 2.0, "J": 0.1, "g": 10.0, "k": 2.0, "mu": 0.0}
+    # At x the slope is k x: N = m g cos - the bead starts from rest, so only its weight and the way it begins to fall.
+    x = 0.3
+    found = zw.reactions(system, bowl.place("bead", at=(x, 0, 0.09)), params)
+    assert found.solutions[0].normal == pytest.approx([20 / np.hypot(1, 2 * x)], rel=1e-9)
+    small = zw.simulate(
+        system, bowl.place("bead", at=(1e-4, 0, 1e-8)), params, until=np.pi / np.sqrt(20), start="project"
+    )
+    # Small motions: x'' = -g k x.
+    assert small.values("x_bead")[-1] == pytest.approx(-1e-4, rel=1e-6)
+
+
+def test_an_ellipsoid_touches_a_plane_with_its_lowest_point() -> None:
+    egg = zw.Bodies("egg").body("egg", mass=1, inertia=(1, 1, 1))
+    egg.shape("shell", on="egg", form=shapes.Implicit("x**2/a**2 + y**2/b**2 + (z - d)**2/c**2 - 1"))
+    egg.shape("floor", on="ground", form=shapes.HalfSpace((0, 0, 1), 0.3))
+    system = egg.contact("shell", "floor", friction=0.5, name="touch").system()
+    params = {"a": 1.0, "b": 0.7, "c": 0.4, "d": 0.1}
+    source = np.random.default_rng(5)
+    angles = np.stack(np.meshgrid(np.linspace(0, np.pi, 400), np.linspace(0, 2 * np.pi, 800)), axis=-1).reshape(-1, 2)
+    ball = np.stack([np.sin(angles[:, 0]) * np.cos(angles[:, 1]), np.sin(angles[:, 0]) * np.sin(angles[:, 1]),
+                     np.cos(angles[:, 0])], axis=1)  # fmt: skip
+    shell = ball * [1.0, 0.7, 0.4] + [0, 0, 0.1]
+    for _ in range(5):
+        turn, at = source.normal(size=4), source.normal(size=3)
+        state = egg.place("egg", at=at, turned=turn / np.linalg.norm(turn))
+        lowest = (shell @ egg.pose("egg", state, params).rotation.T)[:, 2].min() + at[2]
+        value: Any = zw.compile(system).terms(state, params)
+        # The grid of 400 x 800 places misses the lowest one by at most some 1e-4 of the size.
+        assert value.value[-1, 0] == pytest.approx(lowest - 0.3, abs=2e-4)
+
+
+def test_pairs_that_have_no_closed_form_are_refused_with_those_that_have_one() -> None:
+    def tell(first: Any, second: Any) -> None:
+        made = zw.Bodies("pair").body("a", mass=1, inertia=(1, 1, 1))
+        made.shape("s", on="a", form=first).shape("r", on="ground", form=second).contact("s", "r", name="c").system()
+
+    with pytest.raises(
+        zw.DeclarationError, match="a Sphere with an Implicit is not supported. Supported are: a Sphere"
+    ):
+        tell(shapes.Sphere(1), shapes.Implicit("z"))
+    with pytest.raises(zw.DeclarationError, match="a Box with a Box is not supported"):
+        tell(shapes.Box(1, 1, 1), shapes.Box(1, 1, 1))
+    with pytest.raises(zw.DeclarationError, match="is none: its lowest point has no closed form.*Hull of points"):
+        tell(shapes.Implicit("x**4 + y**2 + z**2 - 1"), shapes.HalfSpace((0, 0, 1)))
