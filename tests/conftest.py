@@ -1,6 +1,42 @@
 """Settings of all tests, and of the processes that they start."""
 
 import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 # Which tier answers a call must not depend on what the cache holds: calls wait for machine code where they need it.
 os.environ.setdefault("ZWANG_WAIT", "1")
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Any]:
+    """A lab in a process of its own."""
+    from lab_pages import Lab
+
+    with Lab() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, without a window."""
+    from playwright.sync_api import sync_playwright
+
+    from lab_browsers import chromium
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def watched(browser: Any, lab: Any) -> Iterator[Any]:
+    """A page of the lab; in the end it had no trouble and asked nobody else."""
+    from lab_browsers import Watched
+
+    found = Watched(browser, lab)
+    yield found
+    found.end()

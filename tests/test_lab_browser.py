@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,86 +10,13 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("websockets")
-sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
-import zwang as zw  # noqa: E402
-from lab_pages import HANG, Lab  # noqa: E402
-from zwang.lab.exporting import export  # noqa: E402
+import zwang as zw
+from lab_browsers import PARTS, PICTURES, Watched
+from lab_pages import Lab
 
 pytestmark = pytest.mark.browser
-PICTURES = ["drawing", "space", "reactions", "map", "motion", "events", "realize", "papers"]
-PARTS = ["systems", "model", "parameters", *PICTURES, "take"]
-SLOW = HANG * 1000
-
-
-def chromium() -> str:
-    found = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
-    assert found, "no Chromium"
-    return found
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    with Lab() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as play:
-        found = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-class Watched:
-    """A page whose requests, messages and errors are kept."""
-
-    def __init__(self, browser: Any, lab: Lab, query: str = "", **context: Any) -> None:
-        self.context = browser.new_context(accept_downloads=True, **context)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(SLOW)
-        self.troubles: list[str] = []
-        self.addresses: list[str] = []
-        self.page.on("console", self.said)
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("request", lambda request: self.addresses.append(request.url))
-        self.page.goto(lab.address + query)
-        self.page.wait_for_selector("body[data-ready=true]")
-
-    def said(self, message: Any) -> None:
-        # Drivers that draw without a graphics card say when a screenshot makes them wait.
-        if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
-            self.troubles.append(message.text)
-
-    def part(self, name: str) -> Any:
-        return self.page.locator(f"section[data-part={name}]")
-
-    def shown(self, name: str) -> int:
-        return int(self.part(name).get_attribute("data-shown"))
-
-    def wait(self, name: str, more_than: int = 0, status: str = "idle") -> None:
-        """Until a part has painted another answer and waits for none."""
-        self.page.wait_for_function(
-            "([name, count, status]) => { const s = document.querySelector(`section[data-part=${name}]`);"
-            " return Number(s.dataset.shown) > count && s.dataset.status === status; }",
-            arg=[name, more_than, status],
-        )
-
-    def view(self) -> dict[str, Any]:
-        return dict(self.page.evaluate("() => zwang.view()"))
-
-    def end(self) -> None:
-        self.context.close()
-        assert self.troubles == []
-        assert all(url.startswith(("http://127.0.0.1:", "blob:", "data:")) for url in self.addresses)
-
-
-@pytest.fixture
-def watched(browser: Any, lab: Lab) -> Iterator[Watched]:
-    found = Watched(browser, lab)
-    yield found
-    found.end()
 
 
 def test_the_page_has_its_twelve_parts_and_loses_its_token(watched: Watched) -> None:
@@ -175,36 +99,6 @@ def test_a_point_is_dragged_along_the_configuration_space(browser: Any, lab: Lab
     watched.end()
 
 
-def test_a_mechanism_in_space_is_solid_and_can_be_turned(browser: Any, lab: Lab) -> None:
-    watched = Watched(browser, lab)
-    watched.wait("motion")
-    assert not any(url.endswith("/three.js") for url in watched.addresses)
-    page = watched.page
-    page.click("[data-system=flyball_governor]")
-    page.wait_for_function("() => document.querySelector('section[data-part=drawing]').dataset.solid === 'true'")
-    assert any(url.endswith("/three.js") for url in watched.addresses)
-    page.wait_for_function("() => zwang.stats().pending === 0")
-    before = page.locator("[data-handle]").first.bounding_box()
-    turn = page.locator("[data-action=turn]")
-    turn.focus()
-    for _ in range(5):
-        turn.press("ArrowRight")
-    assert page.locator("[data-handle]").first.bounding_box() != before
-    turn.press("Enter")
-    assert page.locator("[data-handle]").first.bounding_box() == before
-    handle, start = page.locator("[data-handle]").first, watched.view()["state"]
-    shown = watched.shown("drawing")
-    handle.press("ArrowRight")
-    watched.wait("drawing", shown)
-    assert watched.view()["state"] != start
-    with page.expect_download() as found:
-        page.click("[data-take=png]")
-    assert Path(found.value.path()).stat().st_size > 3000
-    page.click("[data-system=painleve_rod]")
-    assert page.locator("canvas.glass").is_hidden()
-    watched.end()
-
-
 def test_singular_points_are_marked_told_and_critical_values_are_ticks(browser: Any, lab: Lab) -> None:
     watched = Watched(browser, lab, "&system=four_bar_kite")
     watched.wait("space")
@@ -238,6 +132,32 @@ def test_the_map_gets_finer_and_a_place_on_it_sets_the_state(watched: Watched) -
     assert watched.view()["params"]["mu"] < moved
     watched.page.select_option("select[name=map-y]", "v_x")
     watched.page.wait_for_function("() => location.search.includes('map=mu%2Cv_x')")
+
+
+def test_the_map_shows_what_happens_too(browser: Any, lab: Lab) -> None:
+    watched = Watched(browser, lab, "&system=incline_block&map=mu,slope")
+    page = watched.page
+    watched.wait("map")
+    before = watched.shown("map")
+    page.select_option("select[name=map-what]", "kinds")
+    watched.wait("map", before)
+    found = [item.get_attribute("data-legend") for item in page.locator("[data-legend]").all()]
+    assert found == ["holds", "slides", "tips", "lifts", "moves", "none", "several"]
+    assert "slides" in watched.part("map").locator("table").text_content()
+    page.wait_for_function("() => location.search.includes('mapping=kinds')")
+    watched.end()
+
+
+def test_a_claim_is_computed_and_its_figure_is_shown(watched: Watched) -> None:
+    watched.wait("papers")
+    page = watched.page
+    claim = page.locator("[data-claim='001-ex1-slack']")
+    claim.locator("[data-action=check]").click()
+    page.wait_for_function(
+        "() => document.querySelector('[data-claim=\"001-ex1-slack\"] figure img')?.naturalWidth > 100"
+    )
+    assert claim.locator("figcaption").inner_text()
+    assert claim.locator("table").count() == 1
 
 
 def test_the_motion_is_played_scrubbed_and_goes_on_where_it_stopped(browser: Any, lab: Lab) -> None:
@@ -398,68 +318,3 @@ def test_the_page_plays_while_python_computes(browser: Any, lab: Lab) -> None:
     assert found["frames"] > 10, found
     print(json.dumps(found))
     watched.end()
-
-
-def test_an_exported_page_plays_from_disk(browser: Any, tmp_path: Path) -> None:
-    path = export(tmp_path / "view", {"system": "belt_block"})
-    context = browser.new_context()
-    page = context.new_page()
-    troubles: list[str] = []
-    addresses: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("request", lambda request: addresses.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_selector("body[data-ready=true]")
-    page.wait_for_function("() => Number(document.querySelector('section[data-part=motion]').dataset.shown) > 0")
-    page.click("[data-action=play]")
-    page.wait_for_function("() => zwang.view().t > 0.05")
-    assert page.evaluate("() => zwang.stats().frames") > 1
-    assert page.locator("section[data-part=reactions]").get_attribute("data-count") == "1"
-    page.fill("section[data-part=parameters] input[type=number][name=mu]", "0.7")
-    page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelector('section[data-part=reactions]').dataset.status === 'error'")
-    assert "has no Python behind it" in page.locator("section[data-part=reactions]").inner_text()
-    context.close()
-    assert troubles == []
-    assert addresses == [path.as_uri()]
-
-
-def test_a_film_says_how_evenly_it_plays(browser: Any, tmp_path: Path) -> None:
-    entry = zw.gallery.get("belt_block")
-    path = tmp_path / "film.html"
-    zw.simulate(entry.system, entry.state, entry.params, until=2.0).animate(path)
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(path.as_uri())
-    page.click("figure button")
-    page.wait_for_timeout(400)
-    found = page.evaluate("() => zwang.stats()")
-    assert set(found) == {"frames", "longest_gap_ms", "pending", "superseded"} and found["frames"] > 0
-    context.close()
-
-
-@pytest.mark.parametrize("width", [1280, 800, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_accessible_and_fits(browser: Any, lab: Lab, width: int, scheme: str) -> None:
-    watched = Watched(browser, lab, viewport={"width": width, "height": 900}, color_scheme=scheme)
-    watched.wait("motion")
-    watched.wait("papers")
-    page = watched.page
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    source = axe()
-    if source is None:
-        pytest.skip("axe-core is not installed: npm install axe-core")
-    page.evaluate(source)
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    told = [(item["id"], [node["target"] for node in item["nodes"]][:3]) for item in found]
-    assert told == []
-    watched.end()
-
-
-def axe() -> str | None:
-    for folder in (Path(__file__).resolve().parents[1], Path.cwd(), Path(os.environ.get("NODE_PATH", ".")).parent):
-        path = folder / "node_modules" / "axe-core" / "axe.min.js"
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    return None

@@ -161,9 +161,54 @@ def test_a_model_without_values_says_what_stands_in() -> None:
 def test_a_map_is_only_made_finer_where_that_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zwang.lab.answers.forces.FINER", 0.0)
     request = {"seq": 1, "kind": "map", "system": "painleve_rod", "x": ["mu", 0.0, 2.0], "y": ["theta", 0.2, 1.4]}
-    ((text, frames),) = answer({**request, "n": 256})
+    *_, (text, frames) = answer({**request, "n": 256})
     told = json.loads(text)
     assert (told["status"], told["n"], len(frames)) == ("done", 24, 1)
+
+
+def test_a_map_of_what_happens_has_the_words_of_reactions_over_arrays() -> None:
+    """A block on an incline: it holds where the friction exceeds the slope, and slides else."""
+    low, high = 0.05, 1.2
+    request = {"seq": 1, "kind": "map", "system": "incline_block", "x": ["mu", 0.01, 1.5], "y": ["slope", low, high]}
+    *_, (text, frames) = answer({**request, "n": 24, "what": "kinds"})
+    told, table = json.loads(text), np.frombuffer(frames[0], "<f4", offset=20).reshape(24, 24)
+    mu, slope = np.meshgrid(np.linspace(0.01, 1.5, 24), np.linspace(low, high, 24))
+    expected = np.where(mu > np.tan(slope), "holds", "slides")
+    assert (np.array(told["classes"])[table.astype(int)] == expected).all()
+    assert told["shares"]["holds"] == pytest.approx((expected == "holds").mean())
+
+
+def test_a_surface_is_sent_as_triangles_on_the_constraints() -> None:
+    ((text, frames),) = answer({"seq": 1, "kind": "space", "system": "surface_cone"})
+    told = json.loads(text)
+    assert told["surface"] and told["dimension"] == 2 and told["pieces"]
+    points = np.frombuffer(frames[-2], "<f4", offset=20).reshape(-1, 3).astype(float)
+    triangles = np.frombuffer(frames[-1], "<f4", offset=20).reshape(-1, 3)
+    assert len(triangles) <= 30_000 and triangles.max() < len(points) and (triangles == triangles.astype(int)).all()
+    # x^2 + y^2 = z^2, in four-byte floats: 6e-8 of the squares.
+    size = (points**2).sum(axis=1)
+    assert np.abs(points[:, 0] ** 2 + points[:, 1] ** 2 - points[:, 2] ** 2).max() < 1e-6 * size.max()
+
+
+def test_a_claim_comes_with_its_figures() -> None:
+    for name, kind in (("001-ex1-slack", "svg+xml"), ("001-ex2-regions", "png")):
+        told = json.loads(next(iter(answer({"seq": 1, "kind": "claim", "id": name})))[0])
+        (figure,) = told["figures"]
+        assert figure["data"].startswith(f"data:image/{kind};base64,") and figure["caption"].endswith(".")
+
+
+def test_every_way_on_is_followed_side_by_side() -> None:
+    """The pendulum on an ellipse stops where three half-branches leave; each is run to its end."""
+    request = {"seq": 1, "kind": "motion", "system": "ellipse_pendulum", "until": 3.0}
+    alone = json.loads(next(iter(answer(request)))[0])
+    ((text, frames),) = answer({**request, "run": "every"})
+    told = json.loads(text)
+    assert len(told["leaves"]) >= len(alone["continuations"]) == 3
+    assert len(frames) == 3 * len(told["leaves"])
+    assert len({item["taken"] for item in told["leaves"]}) == len(told["leaves"])
+    for number, leaf in enumerate(told["leaves"]):
+        rows = np.frombuffer(frames[3 * number], "<f4", offset=20).reshape(-1, len(leaf["columns"]))
+        assert rows[-1, 0] == pytest.approx(leaf["length"], rel=1e-6) and leaf["length"] > alone["length"]
 
 
 def test_arcs_that_are_sent_lie_on_the_constraints_from_end_to_end() -> None:

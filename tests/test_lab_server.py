@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -28,12 +27,6 @@ from zwang.lab.server import ASSETS, MOST_SOCKETS, MOST_UNREAD  # noqa: E402
 from zwang.lab.server import Page as ServedPage  # noqa: E402
 
 LINUX = sys.platform == "linux"
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    with Lab() as running:
-        yield running
 
 
 # --- who gets in -----------------------------------------------------------------------------------------------------

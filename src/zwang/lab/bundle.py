@@ -13,6 +13,7 @@ MODULES = (
     "elements",
     "painter",
     "solid",
+    "surface",
     "state",
     "transport",
     "plots",

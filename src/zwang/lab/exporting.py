@@ -87,7 +87,8 @@ def _requests(start: dict[str, Any], told: dict[str, Any]) -> Iterator[dict[str,
     names = [*told["params"], *told["coordinates"], *told["velocities"]]
     x, y = _axes(told)
     if x in names and y in names and x != y:
-        yield {"kind": "map", **whose, "x": _axis(x, told), "y": _axis(y, told), "n": MAP}
+        for what in ("counts", "kinds"):
+            yield {"kind": "map", **whose, "what": what, "x": _axis(x, told), "y": _axis(y, told), "n": MAP}
     for what in ("python", "model", "csv", "film"):
         yield {"kind": "take", "what": what, **run}
     yield {"kind": "claims"}

@@ -118,8 +118,9 @@ KINDS: dict[str, dict[str, tuple[Check, str]]] = {
         "x": (_axis, "[name, low, high]"),
         "y": (_axis, "[name, low, high]"),
         "n": (_between(2, 1000, whole=True), f"a whole number from 2 to 1000 (at most {MOST_CELLS:,} points)"),
+        "what": (_among("counts", "kinds"), "'counts' (how many motions) or 'kinds' (what happens)"),
     },
-    "motion": {**WHOSE, **_RUN, "run": (_among("", "compare"), "'' or 'compare'")},
+    "motion": {**WHOSE, **_RUN, "run": (_among("", "compare", "every"), "'', 'compare' or 'every'")},
     "realize": {
         **WHOSE,
         "until": _UNTIL,

@@ -84,8 +84,9 @@ def script(opened: Opened, params: Mapping[str, float], state: Mapping[str, floa
     return "\n".join(lines) + "\n"
 
 
-def _mapping(name: str, values: Mapping[str, float]) -> str:
-    inner = "".join(f"    {key!r}: {float(value)!r},\n" for key, value in values.items())
+def _mapping(name: str, values: Mapping[str, Any]) -> str:
+    plain = {key: value if isinstance(value, tuple) else float(value) for key, value in values.items()}
+    inner = "".join(f"    {key!r}: {value!r},\n" for key, value in plain.items())
     return f"{name} = {{\n{inner}}}" if inner else f"{name} = {{}}"
 
 

@@ -21,10 +21,15 @@ COUNTED = {"UNIQUE": "1", "UNIQUE_MOTION": "1", "FOUND": "1", "NONE": "0", "INAD
 WORDS = ("No motion is possible here", "One motion is possible here", "Two motions are possible here")
 FINER = 5.0
 """Seconds that a map may take in all, as far as they can be foreseen."""
+ONCE = 0.05
+"""Seconds of a coarse map beyond which something was loaded on the way."""
 STEPS = (24, 64, 256, 1000)
 """Points on a side of a map, coarse to fine."""
 OFF = -1.0
 """What a map says where no state is near."""
+COUNTS = ("0", "1", "2", "many")
+HAPPENS = ("holds", "slides", "tips", "lifts", "moves", "none", "several")
+"""What a map can show: how many motions there are, or what happens, in the words of `ReactionsMap.kinds`."""
 
 
 def answer_reactions(request: dict[str, Any]) -> Answers:
@@ -168,25 +173,37 @@ def answer_map(request: dict[str, Any]) -> Answers:
             raise zw.DeclarationError(f"{opened.system.name} has no {name!r:.60} to vary.")
     if axes[0][0] == axes[1][0]:
         raise zw.DeclarationError(f"A map needs two quantities; '{axes[0][0]}' was given twice.")
-    most = int(request.get("n", 256))
+    most, what = int(request.get("n", 256)), request.get("what", "counts")
     sizes = [size for size in STEPS if size < most] + [most]
-    begun = time.monotonic()
-    for size, finer in zip(sizes, [*sizes[1:], 0], strict=True):
-        before = time.monotonic()
-        counts = _counted(opened, params, state, axes, size)
-        now = time.monotonic()
+    words = COUNTS if what == "counts" else HAPPENS
+    table, begun, took = np.zeros(0), time.monotonic(), 0.0
+    for number, size in enumerate(sizes):
+        coarser = sizes[number - 1]
         # Finer only where that ends in time: an answer that is cut off would be none.
-        last = not finer or (now - begun) + (now - before) * (finer / size) ** 2 > FINER
-        yield (
-            {"status": "done" if last else "part", "x": axes[0], "y": axes[1], "n": size, "shares": _shares(counts)},
-            [counts],
-        )
-        if last:
+        if number and (time.monotonic() - begun) + took * (size / coarser) ** 2 > FINER:
+            yield _told(table, words, axes, what) | {"status": "done"}, [table]
             return
+        table, took = _timed(opened, params, state, axes, size, what)
+        yield _told(table, words, axes, what) | {"status": "part" if size < most else "done"}, [table]
+        if not number and size < most and took > ONCE:  # what is loaded once says nothing of how long a map takes
+            took = _timed(opened, params, state, axes, size, what)[1]
 
 
-def _counted(opened: Opened, params: Any, state: Any, axes: Any, size: int) -> Any:
-    """Return counts (rows along y, columns along x): 0, 1, 2, 3 for more, and `OFF`."""
+def _timed(opened: Opened, params: Any, state: Any, axes: Any, size: int, what: str) -> tuple[Any, float]:
+    before = time.monotonic()
+    found, good = _over(opened, params, state, axes, size=size)
+    table = _counted(found, good) if what == "counts" else _happening(found, good)
+    return table.reshape(size, size), time.monotonic() - before
+
+
+def _told(table: Any, words: tuple[str, ...], axes: Any, what: str) -> dict[str, Any]:
+    shares = {word: float((table == place).mean()) for place, word in enumerate(words)}
+    shares["off"] = float((table == OFF).mean())
+    return {"x": axes[0], "y": axes[1], "n": len(table), "what": what, "classes": list(words), "shares": shares}
+
+
+def _over(opened: Opened, params: Any, state: Any, axes: Any, *, size: int) -> tuple[Any, Any]:
+    """Return the reactions over a grid (rows along y, columns along x), and where a state is near."""
     mechanism = opened.mechanism
     grid = [np.linspace(low, high, size) for _, low, high in axes]
     X, Y = (item.ravel() for item in np.meshgrid(*grid))
@@ -204,14 +221,20 @@ def _counted(opened: Opened, params: Any, state: Any, axes: Any, size: int) -> A
         q, v, good = found.q, found.v, found.good
     batch = {name: q[:, k] for k, name in enumerate(mechanism.names)}
     batch |= {name: v[:, k] for k, name in enumerate(mechanism.speeds)}
-    answer: Any = zw.reactions(opened.model, {**batch, "t": state["t"]}, chosen, budget={"seconds": SECONDS})
+    answer = zw.reactions(opened.model, {**batch, "t": state["t"]}, chosen, budget={"seconds": SECONDS})
+    return answer, good
+
+
+def _counted(answer: Any, good: Any) -> Any:
+    """Return how many motions there are: 0, 1, 2, 3 for more, and `OFF`."""
     names = np.array([status.name for status in type(answer.status.flat[0])])[answer.codes]
     counts = np.minimum(answer.counts, 3).astype(float)
     counts[names == "MULTIPLE"] = np.maximum(counts[names == "MULTIPLE"], 2)
-    off = ~good | np.isin(names, ("INADMISSIBLE", "UNDECIDED"))
-    return np.where(off, OFF, counts).reshape(size, size)
+    return np.where(~good | np.isin(names, ("INADMISSIBLE", "UNDECIDED")), OFF, counts)
 
 
-def _shares(counts: Any) -> dict[str, float]:
-    words = {"0": 0.0, "1": 1.0, "2": 2.0, "many": 3.0, "off": OFF}
-    return {name: float((counts == value).mean()) for name, value in words.items()}
+def _happening(answer: Any, good: Any) -> Any:
+    """Return what happens, as a place in `HAPPENS`, and `OFF`."""
+    kinds = answer.kinds
+    places = np.select([kinds == word for word in HAPPENS], np.arange(len(HAPPENS), dtype=float), OFF)
+    return np.where(good, places, OFF)

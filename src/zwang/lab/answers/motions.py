@@ -28,6 +28,9 @@ MOST_EVENTS = 400  # beyond it a list is not read
 KEPT = 6  # motions in memory, those last shown
 BETWEEN_STEPS = 1e-7
 """A gap that counts as closed inside a step, far above the error of dense output and far below what is seen [m]."""
+MOST_MOTIONS = 24
+MOST_LEAVES = 6
+"""Motions of a tree of continuations that are computed, and ways that are shown: a page has six lines to draw with."""
 PARADOX = (("impact", "an impact without collision"), ("realize", "what stiff springs in its place do"))
 """Rules of `at_paradox`, and how they are offered."""
 
@@ -180,9 +183,36 @@ def _leads(way: Any, motion: Any) -> str:
 
 def answer_motion(request: dict[str, Any]) -> Answers:
     """Compute a motion, and tell it as tables: one of numbers, one of where everything in the drawing is."""
+    if request.get("run") == "every":
+        yield _every(request)
+        return
     opened, params, state, carried, run = run_of(request)
     told, tables = motion_tables(opened, params, run)
     yield told | {"carried": carried, "params": params, "start": state, "run": request.get("run", "")}, tables
+
+
+def _every(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Array]]:
+    """Return every way on of a motion, each as its tables from the start to its end."""
+    opened, params, state, _ = settled(request)
+    tree: Any = zw.simulate(
+        opened.model,
+        state,
+        params,
+        until=float(request.get("until", 10.0)),
+        at_choice="every",
+        at_singular="every",
+        at_paradox="every",
+        most=MOST_MOTIONS,
+        budget={"seconds": SECONDS, "memory": 200_000_000},
+    )
+    leaves, tables = [], []
+    for leaf in tree.leaves[:MOST_LEAVES]:
+        path = tree.path(leaf)
+        told, found = motion_tables(opened, params, PlayedRun(path, Rules()))
+        leaves.append(told | {"taken": "; ".join(part.taken for part in path if part.taken)})
+        tables += found
+    sentence = f"{len(leaves)} of {tree.count} ways on are shown. {tree.status.value} {tree.reason}".strip()
+    return {"run": "every", "leaves": leaves, "sentence": sentence}, tables
 
 
 def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -> tuple[dict[str, Any], list[Array]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterator
 from typing import Any
 
 import zwang as zw
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+MOST_PICTURE = 4_000_000
+"""Characters of a figure; beyond it, it is in the report alone."""
 
 
 def answer_claims(request: dict[str, Any]) -> Answers:
@@ -45,6 +49,25 @@ def answer_claim(request: dict[str, Any]) -> Answers:
                 {"what": item.what, "computed": str(item.computed), "expected": str(item.expected), "holds": item.holds}
                 for item in finding.comparisons
             ],
+            "figures": [told for told in map(_figure, record.pictures) if told],
         },
         [],
     )
+
+
+def _figure(picture: Any) -> dict[str, str] | None:
+    """Return a figure as the data of an image with its caption; None for a film, and where there is no matplotlib."""
+    try:
+        made = picture.make()
+    except ImportError:
+        return None
+    if not hasattr(made, "savefig"):
+        return None
+    kind = "png" if picture.raster else "svg"
+    file = io.BytesIO()
+    made.savefig(file, format=kind, dpi=110, bbox_inches="tight" if picture.tight else None)
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    if len(data) > MOST_PICTURE:
+        return None
+    media = "image/png" if kind == "png" else "image/svg+xml"
+    return {"caption": picture.caption, "data": f"data:{media};base64,{data}"}

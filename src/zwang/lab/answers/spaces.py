@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 SECONDS = 8.0  # beyond it a person has gone on
 ALONG = 400
 """Places on an arc."""
+TRIANGLES = 30_000  # of a surface: what a page turns without delay
 SAMPLES = 2000  # points of a sampled set
 
 
@@ -29,7 +30,8 @@ def answer_space(request: dict[str, Any]) -> Answers:
         return
     found: Any = zw.trace(opened.model, params, t=state["t"], budget={"seconds": SECONDS})
     arcs = [_places(arc) for arc in found.branches]
-    clouds = [_sampled(stratum, opened) for stratum in found.strata]
+    mesh = [] if found.surface is None else _mesh(found, opened, state)
+    clouds = [] if mesh else [_sampled(stratum, opened) for stratum in found.strata]
     clouds = [cloud for cloud in clouds if len(cloud)]
     yield (
         {
@@ -42,12 +44,14 @@ def answer_space(request: dict[str, Any]) -> Answers:
                 {"length": arc.length, "component": arc.component, "closed": arc.closed} for arc in found.branches
             ],
             "clouds": len(clouds),
+            "surface": bool(mesh),
+            "pieces": [_piece(item) for item in found.pieces] if mesh else [],
             "points": [dict(point) for point in found.points],
             "singular": [_point(item) for item in found.singular_points],
             "notes": list(found.notes),
             "residual": float(found.residual),
         },
-        [*arcs, *clouds],
+        [*arcs, *clouds, *mesh],
     )
 
 
@@ -57,6 +61,22 @@ def _places(arc: Any) -> Any:
     along = np.linspace(-1.0, 1.0, max(5, ALONG // len(pieces)))
     found = np.polynomial.chebyshev.chebval(along, np.moveaxis(pieces, 1, 0))  # (pieces, n, along)
     return np.moveaxis(found, 2, 1).reshape(-1, pieces.shape[2])[:MOST_ROWS]
+
+
+def _mesh(found: Any, opened: Opened, state: Any) -> list[Any]:
+    """Return the points and the triangles of a surface; of one that runs far, what is nearest to the shown state."""
+    points, triangles = np.asarray(found.surface.points), np.asarray(found.surface.triangles)
+    if len(triangles) > TRIANGLES:
+        here = np.array([state[name] for name in opened.mechanism.names])
+        away = np.where(found.angles, 0.0, np.abs(points - here)).max(axis=1)
+        near = np.argpartition(away[triangles].max(axis=1), TRIANGLES)[:TRIANGLES]
+        used, places = np.unique(triangles[near], return_inverse=True)
+        points, triangles = points[used], places.reshape(-1, 3)
+    return [points, triangles.astype(float)]
+
+
+def _piece(item: Any) -> dict[str, Any]:
+    return {"sentence": repr(item).strip("<>"), "dimension": item.dimension, "euler": item.euler, "genus": item.genus}
 
 
 def _sampled(stratum: Any, opened: Opened) -> Any:
@@ -120,8 +140,10 @@ def answer_singular(request: dict[str, Any]) -> Answers:
 
 
 def _row(item: Any) -> dict[str, Any]:
-    names = ("approach", "quantity", "exponent", "predicted", "coefficient", "friction", "solutions")
+    names = ("approach", "quantity", "exponent", "predicted", "coefficient", "friction", "solutions", "direction")
     found = {name: getattr(item, name, None) for name in names}
+    if isinstance(found["solutions"], Mapping):
+        found["solutions"] = ", ".join(f"{count} ({way})" for way, count in found["solutions"].items())
     return {name: value if isinstance(value, int | float | str | None) else str(value) for name, value in found.items()}
 
 

@@ -89,7 +89,7 @@ export const drawingPart = (view, transport, { carried, three = async () => null
     colours = colours || palette(own.element);
     if (!scene) return;
     frame = new Frame(box, width, height, 14, turn);
-    if (ghost) paintScene(pen, frame, scene, { ...ghost, colours, ghost: true });
+    for (const { ink, ...other } of ghost || []) paintScene(pen, frame, scene, { ...other, colours: ink ? { ...colours, quiet: ink, accent: ink } : colours, ghost: true });
     if (solid && frame.spatial) {
       glass.style.width = `${width}px`;
       glass.style.height = `${height}px`;
@@ -143,7 +143,7 @@ export const drawingPart = (view, transport, { carried, three = async () => null
   const arrows = (pen, width, height) => {
     const told = view.told;
     if (!told || !told.solutions || !told.solutions.length) return;
-    if (!forces) forces = largest(told);
+    forces = Math.max(forces, largest(told));
     if (!forces) return;
     const scale = unitOf(width, height);
     told.solutions.forEach((solution, number) => {
@@ -171,7 +171,8 @@ export const drawingPart = (view, transport, { carried, three = async () => null
     const range = solution.ranges[name] && solution.ranges[name][kind];
     if (!Array.isArray(range) || typeof range[0] === "object") return;
     const [low, high] = range.map((value, i) => (value === null ? (i ? most / unit : -most / unit) : value));
-    if (!(high > low)) return;
+    const size = Math.hypot(...force) * unit;
+    if (!(high > low) || Math.max(Math.abs(low), Math.abs(high)) * size > 1.2 * most) return; // the arrow is cut there
     const from = frame.at(at);
     pen.save();
     pen.globalAlpha *= 0.3;

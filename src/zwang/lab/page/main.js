@@ -142,7 +142,7 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
     view.restore(query);
     view.emit("restored");
     motion.until(view.until);
-    if (view.axes) map.element.querySelectorAll("select").forEach((select, k) => { select.value = view.axes[k]; });
+    map.restored();
     drawing.paint();
     opened();
   }

@@ -4,18 +4,35 @@ import { colour, make, part, short, table } from "./elements.js";
 import { prepare } from "./painter.js";
 import { palette } from "./systems.js";
 
-const CLASSES = [["0", "none"], ["1", "one"], ["2", "two"], ["many", "many"]];
+// What can be shown: for each class its name in answers, its word, its colour, and a second sign.
+const SHOWN = {
+  counts: [["0", "none", "count-none", "slash"], ["1", "one", "count-one", ""], ["2", "two", "count-two", "dots"], ["many", "many", "count-many", "cross"]],
+  kinds: [["holds", "holds", "count-one", ""], ["slides", "slides", "kind-slides", "lines"], ["tips", "tips", "count-two", "dots"], ["lifts", "lifts", "kind-lifts", "slash"],
+    ["moves", "moves", "kind-moves", "grains"], ["none", "none", "count-none", "slash"], ["several", "several", "count-many", "cross"]],
+};
 
 export const mapPart = (view, transport) => {
   const own = part("map");
   const canvas = make("canvas", { "aria-hidden": "true" });
   const button = make("button", { type: "button", class: "chart", "aria-label": "the map; arrow keys move the cross, Enter goes there" }, canvas);
   const selects = ["map-x", "map-y"].map((name) => make("select", { name, "aria-label": name === "map-x" ? "horizontal axis" : "vertical axis" }));
-  const legend = make("ul", { class: "legend" }, ...CLASSES.map(([name, word]) => make("li", { "data-legend": name }, make("i", { class: `swatch many-${word}`, "aria-hidden": "true" }), `${word}`)));
+  const what = make("select", { name: "map-what", "aria-label": "what the map shows" }, make("option", { value: "counts", text: "number of motions" }), make("option", { value: "kinds", text: "holds or slides" }));
+  const legend = make("ul", { class: "legend" });
   const rows = make("details", {}, make("summary", { text: "Table of shares" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "shares of the map" }));
-  own.body.append(make("div", { class: "stage" }, button), make("p", { class: "row" }, selects[0], make("span", { text: "against" }), selects[1]), legend, rows);
+  own.body.append(make("div", { class: "stage" }, button), make("p", { class: "row" }, what, make("span", { text: "over" }), selects[0], make("span", { text: "and" }), selects[1]), legend, rows);
   own.element.dataset.quality = "coarse";
   let told = null, counts = null, cross = [0.5, 0.5], frame = null, still = null;
+
+  const explain = () => {
+    legend.replaceChildren(...SHOWN[what.value].map(([name, word, ink, kind]) => {
+      const patch = make("canvas", { class: "swatch", width: 16, height: 16, "aria-hidden": "true" }), pen = patch.getContext("2d");
+      pen.fillStyle = colour(ink, own.element);
+      pen.fillRect(0, 0, 16, 16);
+      if (kind) { pen.fillStyle = sign(pen, kind); pen.fillRect(0, 0, 16, 16); }
+      return make("li", { "data-legend": name }, patch, word);
+    }));
+  };
+  what.addEventListener("change", () => { view.mapping = what.value; view.emit("axes"); explain(); ask(false); });
 
   const reach = (name) => {
     if (name in view.params) {
@@ -40,8 +57,10 @@ export const mapPart = (view, transport) => {
       select.replaceChildren(...names.map((name) => make("option", { value: name, text: name })));
       select.value = axes[k];
     });
+    what.value = view.mapping;
     told = counts = still = null;
     own.element.dataset.quality = "coarse";
+    explain();
     paint();
   };
 
@@ -55,7 +74,7 @@ export const mapPart = (view, transport) => {
     const [x, y] = selects.map((select) => [select.value, ...reach(select.value)]);
     if (x[0] === y[0]) { own.shown("Choose two different quantities.", true); return; }
     own.busy();
-    transport.ask({ kind: "map", ...view.whose(), x, y, n: 128 }, (answer, frames) => {
+    transport.ask({ kind: "map", ...view.whose(), x, y, n: 128, what: what.value }, (answer, frames) => {
       if (!answer) { own.calm(); return; }
       if (answer.status === "error") { own.element.classList.add("stale"); own.shown(answer.message, true); return; }
       own.element.classList.remove("stale");
@@ -63,31 +82,32 @@ export const mapPart = (view, transport) => {
       counts = frames[0];
       still = null;
       own.element.dataset.quality = answer.status === "done" ? "full" : "coarse";
-      rows.lastChild.replaceChildren(table("Share of the map", ["motions", "share"], [...CLASSES, ["off", "no state near"]].map(([name, word]) => [word, `${short(100 * answer.shares[name])} %`])));
+      rows.lastChild.replaceChildren(table("Share of the map", [answer.what === "counts" ? "motions" : "what happens", "share"], [...SHOWN[answer.what], ["off", "undecided, or no state near"]].map(([name, word]) => [word, `${short(100 * answer.shares[name])} %`])));
       paint();
       own.shown();
       if (answer.status !== "done") own.busy();
     }, { follow });
   };
 
-  // Colours, and a second sign for each class: hatched, plain, dots, crossed.
-  const sign = (kind, ink) => {
+  // A second sign for each class, for eyes and printers without colour.
+  const sign = (on, kind) => {
     const tile = make("canvas", { width: 8, height: 8 }), pen = tile.getContext("2d");
-    pen.strokeStyle = pen.fillStyle = ink;
+    pen.strokeStyle = pen.fillStyle = colour("paper", own.element);
     pen.globalAlpha = 0.55;
     pen.lineWidth = 1;
     pen.beginPath();
-    if (kind !== 2) { pen.moveTo(0, 8); pen.lineTo(8, 0); }
-    if (kind === 3) { pen.moveTo(0, 0); pen.lineTo(8, 8); }
-    if (kind === 2) pen.arc(4, 4, 1.2, 0, 7);
-    if (kind === 2) pen.fill(); else pen.stroke();
-    return pen.createPattern(tile, "repeat");
+    if (kind === "slash" || kind === "cross") { pen.moveTo(0, 8); pen.lineTo(8, 0); }
+    if (kind === "cross") { pen.moveTo(0, 0); pen.lineTo(8, 8); }
+    if (kind === "lines") { pen.moveTo(0, 4.5); pen.lineTo(8, 4.5); }
+    if (kind === "dots") pen.arc(4, 4, 1.2, 0, 7);
+    if (kind === "grains") { pen.rect(1, 1, 1, 3); pen.rect(5, 5, 1, 3); }
+    if (kind === "dots" || kind === "grains") pen.fill(); else pen.stroke();
+    return on.createPattern(tile, "repeat");
   };
 
   const background = (width, height) => {
     const layer = make("canvas", { width, height }), pen = layer.getContext("2d"), n = counts.rows;
-    const inks = CLASSES.map(([, word]) => colour(`count-${word}`, own.element)), paper = colour("paper", own.element);
-    CLASSES.forEach((_, kind) => {
+    SHOWN[told.what].forEach(([, , ink, mark], kind) => {
       pen.beginPath();
       for (let row = 0; row < n; row += 1) {
         let start = -1;
@@ -100,9 +120,9 @@ export const mapPart = (view, transport) => {
           }
         }
       }
-      pen.fillStyle = inks[kind];
+      pen.fillStyle = colour(ink, own.element);
       pen.fill();
-      if (kind !== 1) { pen.fillStyle = sign(kind, paper); pen.fill(); }
+      if (mark) { pen.fillStyle = sign(pen, mark); pen.fill(); }
     });
     return layer;
   };
@@ -167,5 +187,6 @@ export const mapPart = (view, transport) => {
   for (const kind of ["focus", "blur"]) button.addEventListener(kind, () => paint());
   view.on("model", build);
   new ResizeObserver(() => { still = null; paint(); }).observe(button);
-  return { ...own, paint, ask, recolour() { still = null; paint(); } };
+  return { ...own, paint, ask,
+    restored() { what.value = view.mapping; explain(); if (view.axes) selects.forEach((select, k) => { select.value = view.axes[k]; }); }, recolour() { still = null; explain(); paint(); } };
 };

@@ -1,6 +1,8 @@
 // The motion: played from its tables by this page alone, with linked plots, events and the ways on where it stops.
 
-import { full, make, part, short, table } from "./elements.js";
+import { colour, full, make, part, short, table } from "./elements.js";
+import { prepare } from "./painter.js";
+import { joined } from "./drawing.js";
 import { plot } from "./plots.js";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
@@ -15,6 +17,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   const compare = make("button", { type: "button", "data-action": "compare", "aria-pressed": "false", text: "Compare", onclick: () => setCompare(!other) });
   const time = make("input", { type: "range", name: "time", min: "0", max: "1", step: "any", value: "0", "aria-label": "time" });
   const marks = make("span", { class: "ticks", "aria-hidden": "true" });
+  const bands = make("canvas", { class: "bands", role: "img", "aria-label": "what each contact does" });
+  const bandKey = make("ul", { class: "key" });
   const clock = make("output", { class: "clock", text: "t = 0 s" });
   const until = make("input", { type: "number", name: "until", min: "0", step: "any", "aria-label": "end of the motion in seconds" });
   const speed = make("select", { name: "speed", "aria-label": "speed" }, ...SPEEDS.map((value) => make("option", { value: String(value), text: `${value}×` })));
@@ -24,12 +28,12 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   const plots = make("div", { class: "plots" });
   const rows = make("details", {}, make("summary", { text: "Table of the motion" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "rows of the motion" }));
   own.body.append(make("div", { class: "row controls" }, play, step, next, compare, make("label", {}, "speed ", speed), make("label", {}, "until ", until, " s")),
-    make("div", { class: "row" }, make("span", { class: "slide" }, time, marks), clock), answer, ways, plots, rows);
+    make("div", { class: "row" }, make("span", { class: "slide" }, time, marks), clock), bands, bandKey, answer, ways, plots, rows);
   const found = make("ol", { class: "eventlist", tabindex: "0", "aria-label": "events" });
   const eventRows = make("details", {}, make("summary", { text: "Table of events" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "table of events" }));
   list.body.append(found, eventRows);
 
-  let told = null, numbers = null, drawn = null, pushed = null, other = null, charts = [], playing = false, now = 0, before = 0, wanted = null, pace = 1;
+  let told = null, numbers = null, drawn = null, pushed = null, other = null, charts = [], leaves = [], playing = false, now = 0, before = 0, wanted = null, pace = 1;
 
   // --- reading the tables ---
   const spot = (run, t) => {
@@ -72,7 +76,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
       const ghost = other && other.told.scene && other.told.scene.names.length === told.scene.names.length ? pose(other, now) : null;
       here.trails = trails({ told, drawn }, here.low);
       if (now === 0) { here.arrows = true; here.forces = null; } // there all solutions are known
-      drawing.play(here, ghost && { places: ghost.places, bodiesAt: ghost.bodiesAt });
+      const others = leaves.map((item) => ({ ...pose(item, Math.min(now, item.told.length)), ink: colour(item.colour, own.element) }));
+      drawing.play(here, [...(ghost ? [{ places: ghost.places, bodiesAt: ghost.bodiesAt }] : []), ...others]);
     }
     const [low, high, share] = spot({ numbers }, now);
     view.live = view.model.coordinates.map((_, k) => { const a = numbers.data[low * numbers.columns + 1 + k], b = numbers.data[high * numbers.columns + 1 + k]; return a + share * (b - a); });
@@ -81,6 +86,33 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     clock.textContent = `t = ${(told.t0 + now).toFixed(told.length < 1 ? 4 : 2)} s`;
     time.setAttribute("aria-valuetext", clock.textContent);
     for (const chart of charts) chart.cursor(told.t0 + now);
+  };
+
+  // --- what each contact does, along the time line ---
+  const KINDS = [["open", "quiet", () => false], ["sticks or stays", "series-0", (mode) => /stick|closed|hold/.test(mode)], ["slips", "series-1", (mode) => /slip|slide/.test(mode)], ["other", "series-3", () => true]];
+  const kindOf = (mode) => (/^open/.test(mode) ? 0 : KINDS.findIndex(([, , fits], k) => k && fits(mode)));
+  const band = () => {
+    const names = told ? [...new Set(told.modes.flatMap((item) => Object.keys(item.modes)))].slice(0, 6) : [];
+    const lively = names.filter((name) => new Set(told.modes.map((item) => item.modes[name])).size > 1);
+    bands.hidden = bandKey.hidden = !lively.length;
+    if (!lively.length) return;
+    const tall = 10, { pen, width } = prepare(bands, tall * lively.length), wide = width - 116;
+    const inks = KINDS.map(([, name]) => colour(name, own.element)), used = new Set();
+    pen.font = "11px system-ui, sans-serif";
+    pen.textAlign = "right";
+    lively.forEach((name, row) => {
+      for (const item of told.modes) {
+        const mode = item.modes[name], kind = mode === undefined ? 0 : kindOf(mode);
+        used.add(kind);
+        pen.fillStyle = inks[kind];
+        const [from, to] = [item.start, item.end].map((t) => 8 + (wide - 16) * (t - told.t0) / (told.length || 1));
+        pen.fillRect(from, row * tall + (kind ? 1 : 4), Math.max(to - from, 0.6), kind ? tall - 3 : 1.5);
+      }
+      pen.fillStyle = colour("quiet", own.element);
+      pen.fillText(name.slice(0, 16), width - 4, row * tall + 9);
+    });
+    bandKey.replaceChildren(...[...used].sort().map((kind) => { const mark = make("i", { "aria-hidden": "true" }); mark.style.borderTopColor = inks[kind]; return make("li", {}, mark, KINDS[kind][0]); }));
+    bands.setAttribute("aria-label", `what each contact does: ${lively.join(", ")}; the table of the motion has it in words`);
   };
 
   // --- playing ---
@@ -144,7 +176,10 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const k = run.told.columns.indexOf(name), { data, columns, rows: count } = run.numbers;
     return k < 0 ? null : Array.from({ length: count }, (_, i) => { const value = data[i * columns + k]; return Number.isFinite(value) ? value : null; });
   };
-  const like = (run, names) => names.map((name) => ({ label: name.replace(/^(reaction|friction) of /, (_, word) => `${word} `), values: column(run, name) }));
+  const called = (name) => name.replace(/^(reaction|friction) of /, (_, word) => `${word} `);
+  const onEveryWay = (names, x) => names.slice(0, Math.max(1, Math.floor(6 / leaves.length))).flatMap((name) =>
+    leaves.map((item, i) => ({ label: `${called(name)}, way ${i + 1}`, values: resampled(item, name, x) })));
+  const like = (run, names) => names.map((name) => ({ label: called(name), values: column(run, name) }));
   const chart = () => {
     for (const item of charts) item.destroy();
     charts = [];
@@ -159,7 +194,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
       if (!known.length) continue;
       const holder = make("div", { class: "plot" });
       plots.append(holder);
-      const lines = like(mine, known);
+      const lines = leaves.length ? onEveryWay(known, x) : like(mine, known);
       if (other) lines.forEach((line, k) => { line.other = resampled(other, known[k], x); });
       charts.push(plot(holder, { title, unit, x, lines, seek: (t) => seek(t - told.t0) }));
     }
@@ -187,8 +222,11 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     marks.replaceChildren(...told.events.slice(0, 80).map((item) => { const mark = make("i", { title: item.sentence }); mark.style.left = `${told.length > 0 ? 100 * (item.time - told.t0) / told.length : 0}%`; return mark; }));
     answer.textContent = told.sentence;
     ways.replaceChildren(...told.continuations.map((words, i) => make("button", { type: "button", class: "card", "data-continuation": String(i), text: words, onclick: () => { view.path = [...view.path, i]; view.t = told.length; wanted = "stay"; ask(false); } })));
+    if (told.continuations.length > 1) ways.append(make("button", { type: "button", "data-action": "every", text: "Show every way at once", onclick: every }));
+    leaves = [];
     events();
     rowsOf();
+    band();
     chart();
     now = Math.min(view.t, told.length);
     if (!now) { drawing.still(); for (const item of charts) item.cursor(told.t0); time.value = "0"; clock.textContent = `t = ${told.t0.toFixed(2)} s`; drawing.paint(); view.live = null; view.emit("moved"); } else { draw(); instant(now); }
@@ -207,7 +245,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   const rowsOf = () => {
     const stride = Math.max(1, Math.floor(numbers.rows / 60)), body = [];
     for (let i = 0; i < numbers.rows; i += stride) body.push(Array.from({ length: numbers.columns }, (_, k) => short(numbers.data[i * numbers.columns + k] + (k ? 0 : told.t0))));
-    rows.lastChild.replaceChildren(table("Rows of the motion", told.columns, body));
+    const stretches = told.modes.slice(0, 100).map((item) => [short(item.start), short(item.end), Object.entries(item.modes).map(([name, mode]) => `${name} ${mode}`).join(", ") || "free"]);
+    rows.lastChild.replaceChildren(table("Rows of the motion", told.columns, body), table("What each contact does", ["from", "to", "modes"], stretches));
   };
   const setCompare = (on) => {
     other = on && told ? { told, numbers, drawn } : null;
@@ -215,6 +254,31 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     compare.textContent = other ? "Comparing" : "Compare";
     own.shown(other ? "This run is kept: change a parameter, and both are shown." : "");
     if (told) { chart(); draw(); }
+  };
+
+  // Every way on, side by side: each in its own colour, over the others.
+  const every = () => {
+    own.busy();
+    transport.ask({ kind: "motion", ...view.whose(), until: view.until, run: "every" }, (reply, tables) => {
+      if (!reply) { own.calm(); return; }
+      if (reply.status === "error") { own.shown(reply.message, true); return; }
+      leaves = reply.leaves.map((item, i) => ({ told: item, numbers: tables[3 * i], drawn: tables[3 * i + 1], colour: `series-${i % 6}` }));
+      const longest = leaves.reduce((best, item) => (item.told.length > best.told.length ? item : best), leaves[0]);
+      ways.replaceChildren(make("ul", { class: "key", "data-ways": String(leaves.length) }, ...leaves.map((item) => { const mark = make("i", { "aria-hidden": "true" }); mark.style.borderTopColor = colour(item.colour, own.element); return make("li", {}, mark, `${item.told.taken || "the way it went"}: ${item.told.status_name.toLowerCase().replace(/_/g, " ")} at ${short(item.told.t0 + item.told.length)} s`); })),
+        make("button", { type: "button", "data-action": "one", text: "Show one way again", onclick: () => ask(false) }));
+      if (longest) {
+        [numbers, drawn, pushed] = [longest.numbers, longest.drawn, null];
+        told = { ...longest.told, continuations: [] };
+        time.max = String(told.length || 1);
+        drawing.within(leaves.map((item) => item.told.scene && item.told.scene.box).filter(Boolean).reduce(joined, told.scene ? told.scene.box : [0, 0, 1, 1]));
+        events();
+        rowsOf();
+        band();
+        chart();
+        draw();
+      }
+      own.shown(reply.sentence);
+    }, { key: "motion every" });
   };
 
   const ask = (follow) => {
@@ -226,6 +290,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   view.on("model", () => {
     if (playing) { playing = false; play.setAttribute("aria-pressed", "false"); play.textContent = "Play"; }
     told = numbers = drawn = pushed = other = null;
+    leaves = [];
+    bands.hidden = bandKey.hidden = true;
     now = 0;
     compare.setAttribute("aria-pressed", "false");
     compare.textContent = "Compare";
@@ -240,8 +306,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   });
   view.on("params", () => { until.value = String(view.until); });
   view.on("grab", () => { if (playing) stop(); now = 0; view.t = 0; });
-  new ResizeObserver(() => { for (const item of charts) item.resize(); }).observe(plots);
-  return { motion: { ...own, recolour() { if (told) { chart(); draw(); } } }, events: list, ask, toggle, frames, jump, seek, compare: () => setCompare(!other),
+  new ResizeObserver(() => { for (const item of charts) item.resize(); if (told) band(); }).observe(plots);
+  return { motion: { ...own, recolour() { if (told) { band(); chart(); draw(); } } }, events: list, ask, toggle, frames, jump, seek, compare: () => setCompare(!other),
     faster(way) { const k = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(Number(speed.value)) + way)); speed.value = String(SPEEDS[k]); },
     until(value) { until.value = String(value); }, get told() { return told; }, get numbers() { return numbers; } };
 };

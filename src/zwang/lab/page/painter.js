@@ -101,7 +101,7 @@ const faces = (pen, frame, scene, places, colours, ghost) => {
 // colours: ink, quiet, accent, fill, paper; ghost draws everything pale.
 export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt = null, colours, ghost = false, small = false }) => {
   pen.save();
-  pen.globalAlpha = ghost ? 0.35 : 1;
+  pen.globalAlpha = ghost ? 0.5 : 1;
   pen.lineJoin = pen.lineCap = "round";
   const body = (k) => (bodiesAt ? bodiesAt[k] : scene.bodies[k].at);
   if (!ghost) {

@@ -1,24 +1,28 @@
 // The configuration space as a curve, with its singular points; the torus of angles is unrolled.
 
 import { full, make, part, short, symbol, table } from "./elements.js";
-import { prepare } from "./painter.js";
+import { Frame, prepare } from "./painter.js";
+import { nearest, paintSurface } from "./surface.js";
 import { palette } from "./systems.js";
 
 const TURN = 2 * Math.PI;
 const SIGNS = { crossing: "×", tangency: "≍", cusp: "≺", isolated: "·", higher: "∗", cone: "⋈" };
+
+const FRONT = [0.5, 0.51];
 
 export const spacePart = (view, transport) => {
   const own = part("space");
   const canvas = make("canvas", { role: "img", "aria-label": "the configuration space" });
   const points = make("div", { class: "handles" });
   const stage = make("div", { class: "stage" }, canvas, points);
-  const choice = ["x", "y"].map((axis) => make("select", { name: `space-${axis}`, "aria-label": `${axis === "x" ? "horizontal" : "vertical"} axis of the configuration space` }));
+  const turner = make("button", { type: "button", "data-action": "turn-space", text: "Turn the surface", hidden: true, "aria-label": "turn the surface: arrow keys, or drag the picture; Enter turns it back" });
+  const choice = ["x", "y", "z"].map((axis) => make("select", { name: `space-${axis}`, "aria-label": `${{ x: "horizontal", y: "vertical", z: "third" }[axis]} axis of the configuration space` }));
   const detail = make("div", { "data-detail": "singular", "aria-live": "polite" });
   const rows = make("details", {}, make("summary", { text: "Table of arcs and points" }), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "arcs and singular points" }));
-  own.body.append(stage, make("p", { class: "row" }, choice[0], choice[1]), detail, rows);
-  let told = null, arcs = [], frame = null, colours = null;
+  own.body.append(stage, make("p", { class: "row" }, ...choice, turner), detail, rows);
+  let told = null, arcs = [], frame = null, colours = null, mesh = null, layer = null, turn = [...FRONT];
 
-  for (const select of choice) select.addEventListener("change", () => { paint(); });
+  for (const select of choice) select.addEventListener("change", () => { layer = null; paint(); });
 
   const axes = () => choice.map((select) => Math.max(0, view.model.coordinates.indexOf(select.value)));
   const wrap = (value, angle) => (angle ? value - TURN * Math.round(value / TURN) : value);
@@ -29,8 +33,11 @@ export const spacePart = (view, transport) => {
       select.replaceChildren(...names.map((name) => make("option", { value: name, text: name })));
       select.value = names[Math.min(k, names.length - 1)];
     });
-    told = null;
+    told = mesh = layer = null;
     arcs = [];
+    turn = [...FRONT];
+    choice[2].hidden = turner.hidden = true;
+    canvas.classList.remove("turns");
     stage.hidden = choice[0].parentNode.hidden = false;
     points.replaceChildren();
     detail.replaceChildren();
@@ -57,6 +64,7 @@ export const spacePart = (view, transport) => {
     const { pen, width } = prepare(canvas, height);
     colours = colours || palette(own.element);
     if (!view.model) return;
+    if (mesh) { paintMesh(pen, width, height); return; }
     const [a, b] = axes(), [x0, x1] = reach(a), [y0, y1] = reach(b), left = 50, low = 22;
     const X = (x) => left + (x - x0) / (x1 - x0) * (width - left - 8);
     const Y = (y) => height - low - (y - y0) / (y1 - y0) * (height - low - 8);
@@ -112,6 +120,63 @@ export const spacePart = (view, transport) => {
     place(turns, width, height);
   };
 
+  // A surface over three coordinates, seen from a side; the state is a point of it.
+  const paintMesh = (pen, width, height) => {
+    const chosen = axes(), angles = chosen.map((k) => view.model.angles[k]), turns = angles;
+    const spot = (values) => chosen.map((k, i) => wrap(values[k], angles[i]));
+    if (!mesh.box || String(mesh.axes) !== String(chosen)) {
+      const bounds = chosen.map((k, i) => (angles[i] ? [-Math.PI, Math.PI] : span(k)));
+      mesh.box = [...bounds.map(([low]) => low), ...bounds.map(([, high]) => high)];
+      mesh.axes = chosen;
+    }
+    // Axes are stretched to a cube: metres and radians have no common scale.
+    const scaled = (place) => place.map((value, i) => 2 * (value - mesh.box[i]) / (mesh.box[i + 3] - mesh.box[i] || 1) - 1);
+    const seen = new Frame([-1, -1, -1, 1, 1, 1], width, height, 16, turn);
+    const size = [width, height, turn, chosen, colours.accent].join();
+    if (!layer || layer.size !== size) {
+      layer = { size, canvas: make("canvas", { width: canvas.width, height: canvas.height }) };
+      const brush = layer.canvas.getContext("2d");
+      brush.scale(canvas.width / width, canvas.height / height);
+      paintSurface(brush, seen, mesh, { spot, scaled, angles, colours, names: choice.map((select) => select.value), box: mesh.box });
+    }
+    pen.drawImage(layer.canvas, 0, 0, width, height);
+    const here = view.live || view.model.coordinates.map((name) => view.state[name]);
+    const [x, y] = seen.at(scaled(spot(here)));
+    pen.beginPath(); pen.arc(x, y, 6, 0, 7);
+    pen.fillStyle = colours.problem; pen.strokeStyle = colours.paper; pen.lineWidth = 2; pen.fill(); pen.stroke();
+    frame = { seen, spot, scaled, turns };
+    [...points.children].forEach((button) => {
+      const item = told.singular[Number(button.dataset.singular)], at = seen.at(scaled(spot(view.model.coordinates.map((name) => item.state[name]))));
+      button.style.transform = `translate(${at[0] - 14}px, ${at[1] - 14}px)`;
+    });
+  };
+  const span = (k) => {
+    let low = Infinity, high = -Infinity;
+    for (let i = k; i < mesh.points.data.length; i += mesh.points.columns) { low = Math.min(low, mesh.points.data[i]); high = Math.max(high, mesh.points.data[i]); }
+    return high > low ? [low, high] : [low - 1, low + 1];
+  };
+  const turned = (across, down) => {
+    turn = [turn[0] - across, Math.min(Math.PI / 2, Math.max(-Math.PI / 2, turn[1] + down))];
+    paint();
+  };
+  let held = null, moved = 0;
+  canvas.addEventListener("pointerdown", (event) => { if (mesh && !event.button) { held = [event.clientX, event.clientY]; moved = 0; canvas.setPointerCapture(event.pointerId); } });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    const step = [event.clientX - held[0], event.clientY - held[1]];
+    moved += Math.hypot(...step);
+    if (moved > 4) turned(step[0] / 140, step[1] / 140);
+    held = [event.clientX, event.clientY];
+  });
+  for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, () => { held = null; });
+  turner.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    turned(...way.map((part) => part * (event.shiftKey ? 0.01 : 0.1)));
+  });
+  turner.addEventListener("click", () => { turn = [...FRONT]; paint(); });
+
   const place = (turns) => {
     if (!told) return;
     [...points.children].forEach((button) => {
@@ -126,10 +191,16 @@ export const spacePart = (view, transport) => {
     if (answer.status === "error") { own.element.classList.add("stale"); own.shown(answer.message, true); return; }
     own.element.classList.remove("stale");
     told = answer;
-    arcs = frames;
+    arcs = answer.surface ? frames.slice(0, -2) : frames;
+    mesh = answer.surface ? { points: frames.at(-2), triangles: frames.at(-1).data } : null;
+    layer = null;
+    choice[2].hidden = turner.hidden = !mesh;
+    canvas.classList.toggle("turns", Boolean(mesh));
+    own.element.dataset.surface = String(Boolean(mesh));
     points.replaceChildren(...answer.singular.map((item, i) => make("button", { type: "button", class: "singular", "data-singular": String(i), "data-kind": item.kind,
       "aria-label": `singular point ${i + 1}: ${item.kind}`, title: item.kind, text: SIGNS[item.kind] || "∗", onclick: () => tell(item) })));
     rows.lastChild.replaceChildren(
+      ...(answer.surface ? [table("Pieces", ["piece", "dimension", "Euler characteristic", "genus"], answer.pieces.map((item) => [item.sentence, full(item.dimension), full(item.euler), full(item.genus)]))] : []),
       table("Arcs", ["arc", "length", "component", "closed"], answer.arcs.map((arc, i) => [String(i), full(arc.length), String(arc.component), arc.closed ? "yes" : "no"])),
       table("Singular points", ["point", "kind", ...view.model.coordinates], answer.singular.map((item, i) =>
         [String(i), item.kind, ...view.model.coordinates.map((name) => full(item.state[name]))])));
@@ -145,21 +216,26 @@ export const spacePart = (view, transport) => {
     const go = make("button", { type: "button", text: "Go there", onclick: () => view.setState(Object.fromEntries(view.model.coordinates.map((name) => [name, item.state[name]]))) });
     detail.replaceChildren(make("h3", { text: `${item.kind[0].toUpperCase()}${item.kind.slice(1)}` }),
       make("p", { text: `${item.curves} curve${item.curves === 1 ? "" : "s"}, ${item.ways} way${item.ways === 1 ? "" : "s"} out; the rank of the constraints falls from ${item.generic_rank} to ${item.rank}.` }),
-      lines, go, more);
+      lines, go, make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "exponents near the point" }, more));
     const at = Object.fromEntries(view.model.coordinates.map((name) => [name, item.state[name]]));
     own.busy();
     transport.ask({ kind: "singular", ...view.whose(), at }, (answer) => {
       if (!answer) { own.calm(); return; }
       if (answer.status === "error") { more.textContent = answer.message; own.shown(told.sentence); return; }
-      more.replaceChildren(make("p", { text: answer.sentence }), table("How quantities grow near the point", ["approach", "quantity", "exponent", "predicted", "coefficient"],
-        answer.rows.map((row) => [String(row.approach), String(row.quantity), typeof row.exponent === "number" ? short(row.exponent) : String(row.exponent ?? "–"), String(row.predicted ?? "–"), typeof row.coefficient === "number" ? short(row.coefficient) : String(row.coefficient ?? "–")])));
+      more.replaceChildren(make("p", { text: answer.sentence + (answer.threshold && answer.threshold !== "nan" ? ` The direction rule holds below a friction of ${answer.threshold}.` : "") }), table("How quantities grow near the point", ["approach", "quantity", "friction", "motion", "exponent", "predicted", "coefficient", "solutions by direction"],
+        answer.rows.map((row) => [String(row.approach), String(row.quantity), row.friction === "without" ? "" : String(row.friction ?? ""), row.direction === "both" ? "" : String(row.direction ?? ""), typeof row.exponent === "number" ? short(row.exponent) : String(row.exponent ?? "–"), String(row.predicted ?? "–"), typeof row.coefficient === "number" ? short(row.coefficient) : String(row.coefficient ?? "–"), row.friction === "without" ? "" : String(row.solutions ?? "")])));
       own.shown(told.sentence);
     });
   };
 
   canvas.addEventListener("click", (event) => {
-    if (!told || !arcs.length || !frame) return;
+    if (!told || !(arcs.length || mesh) || !frame) return;
     const place = canvas.getBoundingClientRect(), at = [event.clientX - place.left, event.clientY - place.top];
+    if (mesh) {
+      const found = moved > 4 ? null : nearest(mesh, frame, at);
+      if (found) view.setState(Object.fromEntries(view.model.coordinates.map((name, k) => [name, found[k]])));
+      return;
+    }
     let best = null, least = 30 ** 2;
     for (const arc of arcs) {
       for (let i = 0; i < arc.rows; i += 1) {
@@ -173,10 +249,9 @@ export const spacePart = (view, transport) => {
 
   view.on("model", build);
   new ResizeObserver(() => paint()).observe(stage);
-  return { ...own, paint, recolour() { colours = null; paint(); },
+  return { ...own, paint, recolour() { colours = layer = null; paint(); },
     ask(follow) {
       own.busy();
-      const { state, was, ...rest } = view.whose();
-      transport.ask({ kind: "space", ...rest }, show, { follow });
+      transport.ask({ kind: "space", ...view.whose() }, show, { follow });
     } };
 };

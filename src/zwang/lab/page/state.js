@@ -13,6 +13,7 @@ export class View {
     this.t = 0;
     this.path = []; // what was chosen where the motion stopped
     this.axes = null; // of the map
+    this.mapping = "counts"; // what the map shows
     this.told = null; // the last reactions
     this.chosen = 0; // which solution is in colour
     this.listeners = new Map();
@@ -87,6 +88,7 @@ export class View {
     if (this.until !== this.model.until) found.set("until", String(this.until));
     if (this.path.length) found.set("go", this.path.join(","));
     if (this.axes) found.set("map", this.axes.join(","));
+    if (this.mapping !== "counts") found.set("mapping", this.mapping);
     return found;
   }
 
@@ -106,6 +108,7 @@ export class View {
     if (t !== null && t >= 0) this.t = t;
     const go = query.get("go");
     if (go && /^\d+(,\d+)*$/.test(go)) this.path = go.split(",").map(Number);
+    if (query.get("mapping") === "kinds") this.mapping = "kinds";
     const map = (query.get("map") || "").split(",");
     const known = { ...this.params, ...this.state };
     if (map.length === 2 && map.every((name) => name in known) && map[0] !== map[1]) this.axes = map;

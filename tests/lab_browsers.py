@@ -1,0 +1,61 @@
+"""A page of the lab in a real browser, whose requests, messages and errors are kept."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from lab_pages import HANG, Lab
+
+PICTURES = ["drawing", "space", "reactions", "map", "motion", "events", "realize", "papers"]
+PARTS = ["systems", "model", "parameters", *PICTURES, "take"]
+SLOW = HANG * 1000
+
+
+def chromium() -> str:
+    found = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
+    assert found, "no Chromium"
+    return found
+
+
+class Watched:
+    """A page whose requests, messages and errors are kept."""
+
+    def __init__(self, browser: Any, lab: Lab, query: str = "", **context: Any) -> None:
+        self.context = browser.new_context(accept_downloads=True, **context)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(SLOW)
+        self.troubles: list[str] = []
+        self.addresses: list[str] = []
+        self.page.on("console", self.said)
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self.addresses.append(request.url))
+        self.page.goto(lab.address + query)
+        self.page.wait_for_selector("body[data-ready=true]")
+
+    def said(self, message: Any) -> None:
+        # Drivers that draw without a graphics card say when a screenshot makes them wait.
+        if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
+            self.troubles.append(message.text)
+
+    def part(self, name: str) -> Any:
+        return self.page.locator(f"section[data-part={name}]")
+
+    def shown(self, name: str) -> int:
+        return int(self.part(name).get_attribute("data-shown"))
+
+    def wait(self, name: str, more_than: int = 0, status: str = "idle") -> None:
+        """Until a part has painted another answer and waits for none."""
+        self.page.wait_for_function(
+            "([name, count, status]) => { const s = document.querySelector(`section[data-part=${name}]`);"
+            " return Number(s.dataset.shown) > count && s.dataset.status === status; }",
+            arg=[name, more_than, status],
+        )
+
+    def view(self) -> dict[str, Any]:
+        return dict(self.page.evaluate("() => zwang.view()"))
+
+    def end(self) -> None:
+        self.context.close()
+        assert self.troubles == []
+        assert all(url.startswith(("http://127.0.0.1:", "blob:", "data:")) for url in self.addresses)
