@@ -67,8 +67,47 @@ def test_a_loop_is_regular_where_its_bars_don_t_align() -> None:
     values = {**bar.params, "l0": 1.3, "l1": 0.5, "l2": 1.1, "l3": 0.9}
     found = zw.guarantee("regular", bar.system, {}, values)  # both angles all the way round
     assert found.status.name == "PROVED"
-    flat = zw.guarantee("regular", bar.system, {}, bar.params, budget={"steps": 300})
-    assert flat.status.name == "UNDECIDED" and len(flat.boxes) and 0 < flat.share < 1
+    flat = zw.guarantee("regular", bar.system, {}, bar.params)  # four equal bars can lie on one line
+    assert flat.status.name == "REFUTED" and "exactly" in flat.witness.reason
+    assert np.sin([flat.witness.state["alpha"], flat.witness.state["gamma"]]) == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_bars_that_just_reach_are_refuted_where_a_length_may_vary() -> None:
+    bar = zw.gallery.get("four_bar")
+    source = np.random.default_rng(4)
+    for _ in range(4):
+        l1, l2, l3 = source.uniform(0.6, 1.2, 3)
+        # the ground bar as long as all the others together: they just reach, on one line
+        edge = l1 + l2 + l3
+        known = {**{k: v for k, v in bar.params.items() if k != "l0"}, "l1": l1, "l2": l2, "l3": l3}
+        box = {"l0": (0.99 * edge, 1.01 * edge)}
+        found = zw.guarantee("regular", bar.system, box, known)
+        assert found.status.name == "REFUTED" and found.witness.params["l0"] == pytest.approx(edge, abs=1e-7)
+        assert found.status is zw.guarantee("regular", bar.system, box, known).status
+        inside = zw.guarantee("regular", bar.system, {"l0": (0.99 * edge, 0.995 * edge)}, known, budget={"steps": 4000})
+        assert inside.status.name in ("PROVED", "UNDECIDED")
+
+
+def test_constraints_that_are_redundant_everywhere_are_not_refuted() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    twice = zw.System(
+        name="twice",
+        kinetic=(vx**2 + vy**2) / 2,
+        constraints=[zw.Bilateral(x**2 + y**2 - 1, name="a"), zw.Bilateral(2 * x**2 + 2 * y**2 - 2, name="b")],
+    )
+    found = zw.guarantee("regular", twice, {"x": (-2, 2), "y": (-2, 2)}, budget={"steps": 100})
+    assert found.status.name == "UNDECIDED" and len(found.boxes) and 0 < found.share <= 1
+
+
+def test_a_singular_point_without_exact_numbers_stays_undecided() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    root = sp.sqrt(2)
+    cross = zw.System(
+        name="cross", kinetic=(vx**2 + vy**2) / 2,
+        constraints=[zw.Bilateral((x - root) ** 2 - (y - root / 3) ** 2, name="curve")],
+    )  # fmt: skip
+    found = zw.guarantee("regular", cross, {"x": (0, 3), "y": (0, 3)}, budget={"steps": 300})
+    assert found.status.name == "UNDECIDED" and len(found.boxes)
 
 
 def test_relations_follow_from_constraints_or_are_refuted() -> None:

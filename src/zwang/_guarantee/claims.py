@@ -16,6 +16,7 @@ from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
 from zwang._guarantee.contacts import ContactMatrices
 from zwang._guarantee.holding import HoldingForces
 from zwang._guarantee.modes import OtherModes
+from zwang._guarantee.rank_drop import RankDrop
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, solved, transposed
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
@@ -95,12 +96,13 @@ class BoxQuestion:
 
 @dataclass(frozen=True, eq=False)
 class BoxClaim:
-    """A claim that can be looked at: the numbers, the witness, and what else has to be true."""
+    """A claim that can be looked at: the numbers, the witness, what else has to be true, and where to look first."""
 
     words: str
     positive: Quantity
     confirm: Callable[[Bounds, int], Witness | None]
     also: Callable[[], bool] = lambda: True
+    first: Callable[[], Witness | None] = lambda: None
 
 
 def contact_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
@@ -203,7 +205,9 @@ def regular_claim(asked_of: BoxQuestion) -> BoxClaim:
         W: Matrix = [values[k * n : (k + 1) * n] for k in range(len(rows))]
         return [_gram(W)]
 
-    return BoxClaim("regular", positive, lambda at, which: None)
+    low, high = (tuple(pair[side] for pair in asked_of.box.values()) for side in (0, 1))
+    drop = RankDrop(asked_of.boxed, low, high)
+    return BoxClaim("regular", positive, lambda at, which: None, first=drop.witness)
 
 
 def _gram(W: Matrix) -> Sloped:

@@ -12,7 +12,7 @@ import sympy as sp
 from zwang._compile import Model, compile
 from zwang._compile.driving import with_inputs
 from zwang._declare.system import System
-from zwang._guarantee.boxes import Bounds, BoxedSystem, subdivided
+from zwang._guarantee.boxes import Bounds, BoxedSystem, Subdivision, subdivided
 from zwang._guarantee.claims import (
     BoxClaim,
     BoxQuestion,
@@ -110,7 +110,11 @@ def guarantee(
             return bool(held) and any(0 not in item.value for item in boxed.at(held, a, b))
 
         with spending(BUDGET.but(declared.name, budget)):
-            found = subdivided(low, high, made.positive, absent, made.confirm)
+            sought = made.first()
+            if sought is not None:
+                found = Subdivision(witness=sought, tried=1)
+            else:
+                found = subdivided(low, high, made.positive, absent, made.confirm)
             proved = found.witness is None and not found.left and made.also()
     status = GuaranteeStatus.UNDECIDED
     if found.witness is not None:
