@@ -64,7 +64,7 @@ NAMES = ("x", "y", "v_x", "v_y")
 
 
 def moved(path: Path, kind: str, until: float, **options):
-    return fmpy.simulate_fmu(str(path), fmi_type=kind, stop_time=until, output_interval=0.05, **options)
+    return fmpy.simulate_fmu(str(path), fmi_type=kind, stop_time=until, **{"output_interval": 0.05, **options})
 
 
 class Loaded:
@@ -175,6 +175,22 @@ def test_the_ellipse_pendulum_moves_as_here_and_keeps_its_constraints(kind: str,
     assert found["time"][-1] == pytest.approx(0.5)
     np.testing.assert_allclose(list(last.values()), [*motion.q[-1], *motion.v[-1]], rtol=0, atol=2e-7)
     assert model.check(last, entry.params, tol=2e-7) <= (2e-7 if kind == "ModelExchange" else 1e-13)
+
+
+@needs_importer
+def test_a_stiff_mechanism_is_right_in_co_simulation_and_as_good_as_the_importer_in_model_exchange(tmp_path) -> None:
+    entry = zw.gallery.get("andrews")
+    path = zw.compile(entry.system).to_fmu(tmp_path / "x.fmu", state=entry.state, params=entry.params)
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=0.03)
+    names = [item.name for item in entry.system.coordinates]
+
+    def off(kind: str, tolerance: float) -> float:
+        found = moved(path, kind, 0.03, relative_tolerance=tolerance, output_interval=1e-3)
+        return float(np.abs(np.array([found[name][-1] for name in names]) - motion.q[-1]).max())
+
+    assert off("CoSimulation", 1e-5) < 1e-7
+    errors = [off("ModelExchange", tolerance) for tolerance in (1e-6, 1e-8, 1e-10)]
+    assert errors[1] < errors[0] / 10 and errors[2] < errors[1] / 5 and errors[2] < 1e-5
 
 
 @needs_importer
