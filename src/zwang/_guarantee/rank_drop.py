@@ -163,7 +163,7 @@ class RankDrop:
         if sizes[count - 1] <= RANKS * sizes[0]:
             return False
         chosen = sorted(int(k) for k in qr(slopes, pivoting=True)[2][:count])
-        inverse = np.linalg.inv(slopes[:, chosen])
+        inverse = np.asarray(np.linalg.inv(slopes[:, chosen]), dtype=float)
         return any(self._maps_into_itself(x, lam, chosen, inverse, width) for width in WIDTHS)
 
     def _maps_into_itself(self, x: Array, lam: Array, chosen: list[int], inverse: Array, width: float) -> bool:
