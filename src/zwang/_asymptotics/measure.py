@@ -28,6 +28,8 @@ SETTLED = 1e-3
 """Error of an exponent up to which it counts as measured."""
 NOTHING = 1e-45
 """What is smaller at the largest distance of a measurement is rounding: else its exponent would be above seven."""
+NOISY = 10.0
+"""Slopes that converge change by half as much each time; a change so many times the last one is no convergence."""
 HALVINGS = 9
 """Times that tau is halved."""
 
@@ -156,9 +158,10 @@ def measured_power(x: Sequence[Number], y: Sequence[Number]) -> Power:
     if any(BALLS.vanishes(item) for item in y) or abs(y[0]) < NOTHING:
         return Power(None, arb(0))
     slopes = [abs(y[k + 1] / y[k]).log() / (x[k + 1] / x[k]).log() for k in range(len(x) - 1)]
-    exponent, error = _limit(slopes)
+    sound = _sound(slopes)
+    exponent, error = _limit(slopes[:sound])
     near = rounded(exponent)
-    coefficient, _ = _limit([b / a**near for a, b in zip(x, y, strict=True)])
+    coefficient, _ = _limit([b / a**near for a, b in zip(x[: sound + 1], y, strict=False)])
     return Power(exponent, coefficient, float(error))
 
 
@@ -169,6 +172,18 @@ def rounded(exponent: Number) -> Number:
         if abs(exponent - arb(above) / denominator) < 1e-4 / denominator:
             return arb(above) / denominator
     return exponent
+
+
+def _sound(slopes: Sequence[Number]) -> int:
+    """Return how many slopes come before digits run out: from there on they change by more than they did.
+
+    Where forces cancel in several orders, or the point is known to fewer digits, the nearest values are rounding.
+    """
+    changes = [abs(slopes[k + 1] - slopes[k]).mid() for k in range(len(slopes) - 1)]
+    for k in range(2, len(changes)):
+        if changes[k] > NOISY * changes[k - 1] > 0:
+            return k + 1
+    return len(slopes)
 
 
 def _limit(values: Sequence[Number]) -> tuple[Number, Number]:
