@@ -127,11 +127,14 @@ def test_random_chains_agree_with_the_count_of_short_sets(coordinates: str) -> N
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("coordinates", ["joint", "cartesian"])
-def test_fifty_random_chains_agree_with_the_count_of_short_sets(coordinates: str) -> None:
-    source = np.random.default_rng(12)
-    for k in range(50):
-        bars = _random_bars(source, thin=k % 5 == 4)
-        assert shape(zw.trace(chain(coordinates), lengths(*bars))) == (*betti(bars), 0), bars
+@pytest.mark.parametrize("kind", TYPES)
+def test_random_chains_of_every_type_agree_with_the_count_of_short_sets(kind: str, coordinates: str) -> None:
+    source, wanted = np.random.default_rng(12), betti(TYPES[kind])
+    for k in range(8):
+        bars = _random_bars(source, thin=k % 4 == 3)
+        while betti(bars) != wanted:
+            bars = _random_bars(source, thin=k % 4 == 3 and kind != "empty")
+        assert shape(zw.trace(chain(coordinates), lengths(*bars))) == (*wanted, 0), bars
 
 
 def test_thin_tubes_are_closed() -> None:
@@ -229,6 +232,24 @@ def test_critical_lengths_tell_the_euler_characteristic() -> None:
         (1, -2),
     ]
     assert found.surgeries == ("cone: two discs below, an annulus above",)
+
+
+def test_surgeries_that_cancel_are_listed_one_by_one() -> None:
+    # At l5 = 3 both 5.5 = l5 + 2.5 = 3 + 1 + 1.5 and 2.5 + 3 = 1 + 1.5 + l5: the first pair becomes the longer side as
+    # l5 grows, the second the shorter one.
+    params = {name: value for name, value in lengths(2.5, 3, 1, 1.5, 3).items() if name != "l5"}
+    (found,) = zw.critical(chain("joint"), params, vary="l5", within=(2.7, 3.3))
+    assert found.value == pytest.approx(3, abs=1e-9)
+    assert [side.euler for side in (found.before, found.at, found.after)] == [-2, -2, -2]
+    assert sorted(found.surgeries) == [
+        "cone: an annulus below, two discs above",
+        "cone: two discs below, an annulus above",
+    ]
+    (pair,) = [k for k, surgery in enumerate(found.surgeries) if surgery.endswith("two discs above")]
+    b, d = (found.points[pair][f"theta_{name}"] for name in "BD")
+    # Bars 1 and 5 (the ground) lie along each other, against the other three.
+    assert np.cos(b) == pytest.approx(-1, abs=1e-6)
+    assert np.cos(d) == pytest.approx(1, abs=1e-6)
 
 
 def test_a_surface_comes_back_from_a_file(tmp_path: Path) -> None:

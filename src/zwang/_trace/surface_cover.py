@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import evaluate_many
-from zwang._numerics.jit import with_functions
+from zwang._numerics.jit import long_from_here, with_functions
 from zwang._numerics.pacing import Pace
 from zwang._numerics.surfaces import growth, stars
 from zwang._numerics.surfaces.cut import Mesh, between, compact, cut
@@ -21,6 +21,8 @@ from zwang._trace.sampled import SampledSearch
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+IN_PLAIN = 500
+"""Points after which compiled code is waited for: they take some seconds without, and most surfaces have thousands."""
 FINEST = 1e-3
 """The shortest edge, as a part of the longest: where a shorter one is needed, a singular point is looked for."""
 REPAIRS = 8  # rounds in which loose edges are closed
@@ -112,6 +114,8 @@ class Cover:
             before = int(held[0].counts[growth.COUNT])
             status = pace.go(portion)
             spend(int(held[0].counts[growth.COUNT]) - before)
+            if int(held[0].counts[growth.COUNT]) > IN_PLAIN:
+                long_from_here(growth.seed, growth.grow, growth.settle, stars.stars)
             if status == growth.FULL:
                 held[0] = self._wider(held[0])
         return held[0]

@@ -16,7 +16,7 @@ from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type
 from zwang._numerics.jit.generated import load_generated
 from zwang._numerics.jit.kernel import Kernel, njit
 from zwang._numerics.jit.named import EVAL_SIGNATURE
-from zwang._numerics.jit.tiers import TIERS, Run, carried, only_tier, running, tier
+from zwang._numerics.jit.tiers import TIERS, Run, carried, long_from_here, only_tier, running, tier
 
 __all__ = [
     "EVAL_SIGNATURE",
@@ -31,6 +31,7 @@ __all__ = [
     "carried",
     "eval_type",
     "load_generated",
+    "long_from_here",
     "njit",
     "only_tier",
     "running",

@@ -106,6 +106,19 @@ class _Outside(threading.local):
 _OUTSIDE = _Outside()
 
 
+def long_from_here(*kernels: Any) -> None:
+    """End a call that was begun in plain Python until machine code is there: what follows, with these kernels, is long.
+
+    Known in advance, that need not be found out by counting.
+    """
+    run = asked()
+    if run is None or run.tier != PLAIN or run.meet is None:
+        return
+    for kernel in kernels:
+        run.meet(kernel)
+    raise TooLong
+
+
 @contextlib.contextmanager
 def running(run: Run) -> Iterator[Run]:
     """Let kernels run this way inside the block."""

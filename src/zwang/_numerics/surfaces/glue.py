@@ -61,7 +61,9 @@ def glue(points: Array, tangents: Array, periods: Array, inside: NDArray[np.bool
     for _ in range(PASSES):
         edges, _, uses = edges_of(triangles, len(points))
         filling: list[tuple[int, int, int]] = []
-        taken = {(int(a), int(b)) for a, b in edges[uses == 2]}
+        beside = np.zeros(len(points), dtype=bool)
+        beside[edges[uses == 1].ravel()] = True
+        taken = {(a, b) for a, b in edges[(uses == 2) & beside[edges].all(axis=1)].tolist()}
         for loop in _loops(edges[uses == 1], inside):
             filling += _filled(loop, points, tangents, periods, taken)
         if not filling:
