@@ -176,6 +176,8 @@ def test_exhaustive_search_finds_the_same_assemblies() -> None:
     sampled = space.over(CRANKS, (0.7, 2.0))
     proved = space.over(CRANKS, (0.7, 2.0), search="exhaustive")
     assert len(sampled) == len(proved) == 2
+    assert (sampled.complete, proved.complete) == (False, True)
+    assert "boxes of interval arithmetic" in proved.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
 import zwang as zw
+from zwang.cli import main
 
 TYPES = {
     "empty": (1, 1, 1, 1, 5),
@@ -289,3 +292,20 @@ def test_curves_have_pieces_too() -> None:
     entry = zw.gallery.get("four_bar")
     (piece,) = zw.trace(entry.system, entry.params).pieces
     assert (piece.dimension, piece.multiplicity, piece.euler, len(piece.singular)) == (1, 1, None, 3)
+
+
+def test_the_command_meshes_a_surface_at_a_resolution_and_draws_it(tmp_path: Path) -> None:
+    picture = tmp_path / "cone.png"
+    asked = ["trace", "surface_cone", "--resolution", "0.6", "--plot", str(picture), "--axes", "z,x,y", "--json"]
+    asked += [text for name in "xyz" for text in ("--box", f"{name}=-2:2")]
+    made = CliRunner().invoke(main, asked)
+    assert made.exit_code == 0, made.output
+    found = json.loads(made.stdout)
+    assert found["pieces"][0]["euler"] == 1
+    assert 50 < found["triangles"] < 2000
+    assert picture.stat().st_size > 10_000
+    wrong = CliRunner().invoke(main, ["trace", "surface_cone", "--resolution", "0"])
+    assert wrong.exit_code != 0
+    assert "resolution= is the longest edge" in wrong.output
+    three = CliRunner().invoke(main, ["trace", "four_bar", "--plot", str(picture), "--axes", "a,b,c"])
+    assert "three are for surfaces" in three.output

@@ -28,7 +28,17 @@ from zwang._results.equilibria import (
     EquilibriumSpecial,
 )
 from zwang._results.evaluation import Evaluation, EvaluationStatus
-from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, PathStatus, Sheets, SurfacePath, SurfaceSheet
+from zwang._results.folds import (
+    Assemblies,
+    Assembly,
+    FoldCurve,
+    FoldPoint,
+    Folds,
+    PathStatus,
+    Sheets,
+    SurfacePath,
+    SurfaceSheet,
+)
 from zwang._results.guarantee import Guarantee, GuaranteeStatus, Witness
 from zwang._results.limit import (
     LimitStatus,
@@ -59,6 +69,7 @@ from zwang._results.study import Failure, Study, StudyStatus
 from zwang._results.surface import SingularCurve, SpacePiece, SurfaceMesh
 
 __all__ = [
+    "Assemblies",
     "Assembly",
     "Asymptotics",
     "AsymptoticsStatus",

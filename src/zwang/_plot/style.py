@@ -112,8 +112,10 @@ def _figure_class() -> type[Figure]:
     return LookedFigure
 
 
-def new_figure(size: tuple[float, float] = (6.4, 4.2)) -> tuple[Figure, Axes]:
+def new_figure(size: tuple[float, float] = (6.4, 4.2), *, solid: bool = False) -> tuple[Figure, Axes]:
     """Return a figure and its axes that pyplot does not know: for files, with no window and nothing to close.
+
+    Axes of three dimensions where it is `solid`.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def new_figure(size: tuple[float, float] = (6.4, 4.2)) -> tuple[Figure, Axes]:
     with look():
         matplotlib()
         figure = _figure_class()(figsize=size, layout="constrained")
-        return figure, figure.add_subplot()
+        return figure, figure.add_subplot(projection="3d" if solid else None)
 
 
 def words(text: str, *, most: int = MOST_LETTERS) -> str:

@@ -18,7 +18,7 @@ from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.configuration_text import point_line, text_of
-from zwang._results.folds import Assembly, Folds, Sheets, SurfacePath
+from zwang._results.folds import Assemblies, Folds, Sheets, SurfacePath
 from zwang._results.storage import storable
 from zwang._results.surface import SingularCurve, SpacePiece, SurfaceMesh
 from zwang.errors import DeclarationError
@@ -300,7 +300,7 @@ class ConfigurationSpace(Result):
         found: Sheets = self._folded(onto).sheets
         return found
 
-    def over(self, onto: Any, values: Any, *, search: str = "sampled") -> list[Assembly]:
+    def over(self, onto: Any, values: Any, *, search: str = "sampled") -> Assemblies:
         """Return every configuration over given values of two quantities, each with its sheet.
 
         Parameters
@@ -308,9 +308,10 @@ class ConfigurationSpace(Result):
         onto : pair of coordinates, names or expressions
         values : pair of numbers
         search : {'sampled', 'exhaustive'}
-            From the mesh; or checked by subdivision with proofs, in the box of the space.
+            From the mesh; or checked by subdivision with proofs, in the box of the space: `complete` of the list says
+            whether it was proved that there are no others, its `notes` how, or what stands in the way.
         """
-        found: list[Assembly] = importlib.import_module("zwang._trace.assembled").assemblies(self, onto, values, search)
+        found: Assemblies = importlib.import_module("zwang._trace.assembled").assemblies(self, onto, values, search)
         return found
 
     def path(self, start: Any, end: Any, avoid: Any = None) -> SurfacePath:

@@ -152,6 +152,21 @@ class Assembly:
     curve: FoldCurve | None = None
 
 
+class Assemblies(list[Assembly]):
+    """What `over` found: a list of `Assembly`.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether an exhaustive search proved that there are no others.
+    notes : tuple of str
+        How that was proved, or what stands in the way of a proof.
+    """
+
+    complete: bool = False
+    notes: tuple[str, ...] = ()
+
+
 @storable
 class PathStatus(Enum):
     """Whether a path was found."""

@@ -10,7 +10,7 @@ import sympy as sp
 from zwang._declare.constraints import Bilateral
 from zwang._numerics.surfaces.cut import between
 from zwang._numerics.tolerances import real
-from zwang._results.folds import Assembly
+from zwang._results.folds import Assemblies
 from zwang._trace.folds import FoldedSurface
 from zwang._trace.verb import SEARCHES, trace
 from zwang.errors import DeclarationError, nearest
@@ -18,7 +18,7 @@ from zwang.errors import DeclarationError, nearest
 CLOSE = 1e-6  # scaled: such starts lie near the inputs asked for
 
 
-def assemblies(space: Any, onto: Any, values: Any, search: str) -> list[Assembly]:
+def assemblies(space: Any, onto: Any, values: Any, search: str) -> Assemblies:
     """Return every configuration over values; see `ConfigurationSpace.over`."""
     if search not in SEARCHES:
         raise DeclarationError(
@@ -31,7 +31,7 @@ def assemblies(space: Any, onto: Any, values: Any, search: str) -> list[Assembly
         )
     wanted = [real(value, "values", where=space.name) for value in values]
     if search == "sampled":
-        return folded.over(wanted)
+        return Assemblies(folded.over(wanted))
     system = folded.made.system
     held = []
     for k, (quantity, value) in enumerate(zip(folded.made.quantities, wanted, strict=True)):
@@ -45,4 +45,7 @@ def assemblies(space: Any, onto: Any, values: Any, search: str) -> list[Assembly
     if len(starts):
         miss = between(np.array(wanted), folded.made.values(starts), folded.made.turns)
         starts = starts[np.abs(miss).max(axis=1) < CLOSE]
-    return folded.over(wanted, starts)
+    made = Assemblies(folded.over(wanted, starts))
+    made.complete = found.complete and not found.branches and len(made) == len(starts)
+    made.notes = found.notes
+    return made

@@ -48,13 +48,16 @@ Examples:
     show_default=True,
     help="Many starts, or subdivision of the box with proofs.",
 )
+@click.option(
+    "--resolution", metavar="NUMBER", help="Of surfaces: the longest edge. Default: a fiftieth of the diameter."
+)
 @click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
 @click.option("--seed", default=0, show_default=True, help="Of the random starts.")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the space: .png, .svg or .pdf.")
-@click.option("--axes", "chosen", metavar="X,Y", help="With --plot: the two coordinates to draw.")
+@click.option("--axes", "chosen", metavar="X,Y[,Z]", help="With --plot: the coordinates to draw, three for a surface.")
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
 @tell_mistakes
 def trace_(
@@ -63,6 +66,7 @@ def trace_(
     driving: tuple[str, ...],
     sides: tuple[str, ...],
     search: str,
+    resolution: str | None,
     instant: str | None,
     seed: int,
     budget: tuple[str, ...],
@@ -72,15 +76,17 @@ def trace_(
     chosen: str | None,
     json_: bool,
 ) -> None:
-    """The configuration space: arcs, singular points with their kind, components.
+    """The configuration space: arcs or a surface, singular points with their kind, components.
 
     Exit code 1: no configuration satisfies the constraints, or not all could be resolved.
     """
     if chosen is not None and picture is None:
-        raise DeclarationError("--axes goes with --plot, which draws two coordinates over each other.")
-    pair = [name.strip() for name in chosen.split(",")] if chosen is not None else []
-    if chosen is not None and len(pair) != 2:
-        raise DeclarationError(f"--axes needs two coordinates, such as --axes x,y; it was given '{chosen}'.")
+        raise DeclarationError("--axes goes with --plot, which draws coordinates over each other.")
+    names = [name.strip() for name in chosen.split(",")] if chosen is not None else []
+    if chosen is not None and len(names) not in (2, 3):
+        raise DeclarationError(
+            f"--axes needs two coordinates, such as --axes x,y, or three for a surface; it was given '{chosen}'."
+        )
     files = Files(out=out, table=table, picture=picture)
     found = find_model(model)
     box = box_from(sides, "--box")
@@ -91,6 +97,7 @@ def trace_(
         values,
         box=box or None,
         search=search,
+        resolution=None if resolution is None else number(resolution, "--resolution"),
         t=t,
         seed=seed,
         budget=budget_from(budget),
@@ -98,7 +105,7 @@ def trace_(
     )
     files.write(out, space.save)
     files.write(table, space.to_csv)
-    files.write(picture, lambda path: _draw(space, path, pair))
+    files.write(picture, lambda path: _draw(space, path, names))
     if json_:
         print_json(summary(space))
     else:
@@ -106,9 +113,14 @@ def trace_(
     files.end(NO_ANSWER if space.status in (TraceStatus.EMPTY, TraceStatus.UNFINISHED) else 0)
 
 
-def _draw(space: ConfigurationSpace, path: Path, pair: list[str]) -> None:
-    figure, ax = new_figure((6.4, 4.6))
-    space.plot(*pair, ax=ax)
+def _draw(space: ConfigurationSpace, path: Path, names: list[str]) -> None:
+    solid = space.surface is not None and len(space.coordinates) > 2
+    if len(names) == 3 and not solid:
+        raise DeclarationError(
+            "--axes needs two coordinates here: three are for surfaces in at least three coordinates."
+        )
+    figure, ax = new_figure((6.4, 4.6), solid=solid)
+    space.plot(*names, ax=ax)
     write_picture(figure, path)
 
 
