@@ -324,9 +324,9 @@ def test_measurement_that_does_not_settle_is_none():
 
 
 def test_values_that_are_rounding_at_the_nearest_points_take_no_part():
-    x = [arb(16) ** -k for k in range(10)]
+    x = [arb(2) ** -k for k in range(20)]
     y = [3 * item**-2 * (1 + item) for item in x]
-    y[-2:] = [y[-2] * (1 + arb(1e-6)), y[-1] * (1 - arb(0.03))]
+    y[-2:] = [y[-2] * (1 + arb(1e-3)), y[-1] * (1 - arb(0.03))]
     found = measured_power(x, y)
     assert float(found.exponent) == pytest.approx(-2, abs=1e-9)
-    assert float(found.coefficient) == pytest.approx(3, abs=1e-6)
+    assert float(found.coefficient) == pytest.approx(3, abs=1e-9)
