@@ -197,3 +197,69 @@ def test_nothing_rests_that_depends_on_time() -> None:
         zw.equilibria(HOOP.replace(potential=sp.sin(zw.t) * sp.cos(PHI)), {"r": 1, "w": 4})
     with pytest.raises(zw.DeclarationError, match="needs a System"):
         zw.equilibria("hoop")
+
+
+# Regions with two freedoms.
+@pytest.mark.parametrize("planar", [True, False])
+def test_friction_with_two_freedoms_holds_the_region_of_its_closed_form(planar: bool, monkeypatch) -> None:
+    monkeypatch.setattr("zwang._equilibria.regions.SIDE", 12)
+    if planar:  # one law in the plane: the force (x, 3 y) is at most as large as the bound
+        laws = [zw.Friction(0.5, slip=(VX, VY), name="felt")]
+    else:  # a law along each axis: a rectangle
+        laws = [zw.Friction(0.5, slip=VX, name="a"), zw.Friction(0.6, slip=VY, name="b")]
+    table = zw.System(name="table", kinetic=(VX**2 + VY**2) / 2, potential=(X**2 + 3 * Y**2) / 2, constraints=laws)
+    found = zw.equilibria(table, box={"x": (-1, 1), "y": (-1, 1)})
+    (curve,) = found.boundary
+    x, y = curve.T
+    size = np.hypot(x, 3 * y) / 0.5 if planar else np.maximum(np.abs(x) / 0.5, np.abs(y) / 0.2)
+    assert found.status.name == "FOUND" and np.abs(size - 1).max() < 1e-10
+    assert np.array_equal(curve[0], curve[-1])  # it closes
+    found.plot()
+
+
+def test_regions_of_a_double_pendulum_with_rough_joints_are_rectangles(monkeypatch) -> None:
+    monkeypatch.setattr("zwang._equilibria.regions.SIDE", 24)
+    (a, b), (va, vb) = zw.coordinates("a b", angles="a b")
+    rough = zw.System(
+        name="rough",
+        kinetic=va**2 + vb**2 / 2 + va * vb * sp.cos(a - b),
+        potential=-2 * sp.cos(a) - sp.cos(b),
+        constraints=[zw.Friction(1, slip=va, name="first"), zw.Friction(sp.Rational(1, 2), slip=vb, name="second")],
+    )
+    found = zw.equilibria(rough)
+    places = np.concatenate(found.boundary)
+    # |2 sin a| <= 1 and |sin b| <= 1/2: two intervals of each angle, those about pi cut by the seam
+    assert np.abs(np.maximum(np.abs(2 * np.sin(places[:, 0])), np.abs(2 * np.sin(places[:, 1]))) - 1).max() < 1e-10
+    assert len(found.boundary) == 9
+
+
+def test_regions_need_a_box_and_more_freedoms_are_left_to_guarantee() -> None:
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    laws = [zw.Friction(1, slip=v, name=f"along {v}") for v in (vx, vy, vz)]
+    free = zw.System(name="free", kinetic=(vx**2 + vy**2 + vz**2) / 2, potential=x**2 + y**2 + z**2, constraints=laws)
+    found = zw.equilibria(free, box={"x": (-1, 1), "y": (-1, 1), "z": (-1, 1)})
+    assert found.boundary is None and "up to 3 dimensions" in " ".join(found.notes)
+    two = zw.System(name="two", kinetic=(VX**2 + VY**2) / 2, potential=X**2 + Y**2, constraints=[
+        zw.Friction(1, slip=VX, name="a"), zw.Friction(1, slip=VY, name="b")])  # fmt: skip
+    assert "give box={'x'" in " ".join(zw.equilibria(two).notes)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("contact", [False, True])
+def test_regions_on_a_surface_are_found(contact: bool) -> None:
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    bowl = z - (x**2 + y**2) / 2
+    if contact:  # at rest T = N (x, y), so that the region is the disc of radius mu
+        law = zw.Coulomb(sp.Rational(2, 5), slip=(vx, vy))
+        laws = [zw.Unilateral(bowl, friction=law, restitution=0, name="bowl")]
+    else:  # the multiplier is the weight 1, and balances (x, y): a rectangle
+        laws = [
+            zw.Bilateral(bowl, name="bowl"),
+            zw.Friction(0.3, slip=vx, name="a"),
+            zw.Friction(0.4, slip=vy, name="b"),
+        ]
+    bead = zw.System(name="bead", kinetic=(vx**2 + vy**2 + vz**2) / 2, potential=z, constraints=laws)
+    (curve,) = zw.equilibria(bead, box={"x": (-1, 1), "y": (-1, 1), "z": (-1, 2)}).boundary
+    x, y, z = curve.T
+    size = np.hypot(x, y) / 0.4 if contact else np.maximum(np.abs(x) / 0.3, np.abs(y) / 0.4)
+    assert np.abs(size - 1).max() < 1e-10 and np.abs(z - (x**2 + y**2) / 2).max() < 1e-12

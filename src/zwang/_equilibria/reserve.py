@@ -40,6 +40,40 @@ def reserve(model: Model, state: Mapping[str, float], params: Mapping[str, float
     return depth(problem)
 
 
+def reserve_in_planes(model: Model, state: Mapping[str, float], params: Mapping[str, float]) -> float | None:
+    """Return the same with friction in planes, where one set of forces balances a state; None where several may."""
+    try:
+        problem = contact_problem(model, state, params)
+    except StateError:
+        return -np.inf
+    rows, force = problem.rows, np.asarray(problem.force, dtype=float)
+    if rows.of or rows.resting is not None or rows.sides is not None or np.any(rows.slip):
+        return None
+    normal, tangent = (
+        part.toarray() if hasattr(part, "toarray") else np.asarray(part) for part in (rows.normal, rows.tangent)
+    )
+    scale = float(np.abs(force).max(initial=0.0)) or 1.0
+    unknown = np.array([bool(rows.has_normal[j]) and not bool(rows.known[j]) for j in range(rows.count)])
+    loads = np.array([float(rows.load[j]) if rows.known[j] else 0.0 for j in range(rows.count)])
+    pushed = force + normal.T @ np.where(unknown | ~rows.has_normal, 0.0, loads)
+    columns = np.concatenate([normal[unknown], tangent]).T
+    found, _, rank, _ = np.linalg.lstsq(columns, -pushed, rcond=None)
+    if rank < columns.shape[1]:
+        return None
+    if np.abs(columns @ found + pushed).max(initial=0.0) > STILL * scale:
+        return -np.inf
+    loads[unknown] = found[: int(unknown.sum())]
+    rubbed = found[int(unknown.sum()) :]
+    depths = []
+    for j in range(rows.count):
+        if unknown[j] and not rows.bilateral[j]:
+            depths.append(loads[j])
+        part = rubbed[rows.first[j] : rows.first[j + 1]]
+        if len(part):
+            depths.append(float(rows.friction[j]) * abs(loads[j]) - float(np.linalg.norm(part)))
+    return min(depths, default=np.inf) / scale
+
+
 def depth(problem: ContactProblem) -> float:
     """Return how deep inside their bounds some forces that balance a problem lie; -inf where nothing balances it."""
     rows = problem.rows

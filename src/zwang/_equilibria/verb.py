@@ -17,6 +17,7 @@ from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._equilibria.branches import BranchSearch
 from zwang._equilibria.intervals import RestingArc
+from zwang._equilibria.regions import RestingRegion, grid
 from zwang._equilibria.reserve import acceleration_size, asked
 from zwang._equilibria.stability import stability_at
 from zwang._equilibria.statics import FIRST, LEAST, Statics, geometry, held_positions, rubbing_rows, statics
@@ -155,7 +156,8 @@ class _RestSearch:
         self.params = {item.name: float(x) for item, x in zip(self.system.parameters, numbers[:, 0], strict=True)}
         self.points: list[Equilibrium] = []
         self.intervals: list[EquilibriumInterval] = []
-        self.regions = False
+        self.regions = self.resting = False
+        self.boundary: list[Any] = []
         self.searches: list[BranchSearch] = []
         self.notes: list[str] = []
         self.complete, self.undecided, self.reason = search == "exhaustive", False, ""
@@ -317,7 +319,7 @@ class _RestSearch:
                 return
             space = made
         else:
-            self._regions(freedoms)
+            self._regions(freedoms, closed, fixed)
             return
         if space.status is TraceStatus.UNFINISHED:
             self.reason = self.reason or space.reason or "The configuration space could not be resolved."
@@ -327,20 +329,49 @@ class _RestSearch:
             words, found = asked(self.model, state, self.params)
             if words and not any(len(one.branches) for one in space.singular_points):
                 self._add(self._point(state, _forces(found), closed, words))
-        flat = all(len(item.slip) <= 1 for item in self.system.constraints) and not any(
-            getattr(item, "of", None) for item in self.system.constraints
-        )
         for branch in space.branches:
-            self.intervals += RestingArc(self.model, self.params, branch, closed, fixed, flat).intervals()
+            self.intervals += RestingArc(self.model, self.params, branch, closed, fixed, self._flat).intervals()
         if space.dimension > 1:
-            self._regions(space.dimension)
+            self._regions(space.dimension, closed, fixed)
 
-    def _regions(self, dimension: int) -> None:
-        """Say that friction holds more than a curve."""
+    @property
+    def _flat(self) -> bool:
+        """Whether all friction is along lines and has a load of its own."""
+        return all(len(item.slip) <= 1 and not getattr(item, "of", None) for item in self.system.constraints)
+
+    def _regions(self, dimension: int, closed: tuple[str, ...], fixed: Mapping[str, float]) -> None:
+        """Find the curves round regions of rest with two freedoms; say so where there are more."""
+        if dimension == 2:
+            mesh = self._mesh(closed)
+            if mesh is not None:
+                names, points, triangles = mesh
+                held = tuple(str(item.name) for item in held_positions(self.system, closed))
+                region = RestingRegion(self.model, self.params, names, held, fixed, self._flat)
+                curves, some = region.boundary(points, triangles)
+                self.boundary += curves
+                self.resting = self.resting or some
+                self.undecided = self.undecided or not some
+                return
         self.undecided = self.regions = True
         self.notes.append(
             f"Friction holds regions of up to {dimension} dimensions: ask guarantee('can hold', ...) for a box."
         )
+
+    def _mesh(self, closed: tuple[str, ...]) -> tuple[tuple[str, ...], Any, Any] | None:
+        """Return coordinates, points and triangles of a surface of configurations; None where there is no mesh."""
+        free = [item for item in self.system.coordinates if item.name not in self.steady]
+        if not held_positions(self.system, closed):
+            box = {_name(key): pair for key, pair in (self.box or {}).items()}
+            sides = [box.get(item.name, (-np.pi, np.pi) if item.angle else None) for item in free]
+            missing = [item.name for item, side in zip(free, sides, strict=True) if side is None]
+            if missing:
+                self.notes.append(f"Regions of rest are looked for in a box: give box={{'{missing[0]}': (low, high)}}.")
+                return None
+            return tuple(item.name for item in free), *grid([side for side in sides if side is not None])
+        space = self._geometry(closed)
+        if space.surface is None or not len(space.surface.triangles):
+            return None
+        return tuple(space.coordinates), np.asarray(space.surface.points), np.asarray(space.surface.triangles)
 
     def _geometry(self, closed: tuple[str, ...]) -> ConfigurationSpace:
         """Return the configuration space with some contacts closed."""
@@ -365,7 +396,7 @@ class _RestSearch:
     def answer(self) -> Equilibria:
         """Return what was found."""
         branches = [branch for one in self.searches for branch in one.branches]
-        something = bool(self.points or self.intervals or branches)
+        something = bool(self.points or self.intervals or branches or self.resting)
         if self.reason:
             status = EquilibriaStatus.UNFINISHED
         elif something:
@@ -386,7 +417,7 @@ class _RestSearch:
             coordinates=names,
             points=tuple(order),
             intervals=None if self.regions and not self.intervals else tuple(self.intervals),
-            boundary=None if self.regions else (),
+            boundary=None if self.regions else tuple(self.boundary),
             branches=tuple(branches),
             folds=special("folds"),
             crossings=special("crossings"),

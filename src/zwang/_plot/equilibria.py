@@ -27,6 +27,11 @@ def _drawn(found: Any, what: str | None, ax: Any) -> Any:
         _branches(found, chosen, ax)
         ax.set_xlabel(symbol(found.vary))
         ax.set_ylabel(symbol(chosen))
+    elif found.boundary and len(names) > 1:
+        other = next(name for name in names if name != chosen)
+        _regions(found, chosen, other, ax)
+        ax.set_xlabel(symbol(chosen))
+        ax.set_ylabel(symbol(other))
     else:
         _line(found, chosen, ax)
         ax.set_xlabel(symbol(chosen))
@@ -52,6 +57,16 @@ def _branches(found: Any, chosen: str, ax: Any) -> None:
                 color=SERIES[1],
                 label=label,
             )
+    put_key(ax)
+
+
+def _regions(found: Any, first: str, second: str, ax: Any) -> None:
+    """Draw the curves round regions of rest."""
+    columns = [found.coordinates.index(name) for name in (first, second)]
+    for k, curve in enumerate(found.boundary):
+        ax.plot(*curve[:, columns].T, color=SERIES[0], label="bounds of rest" if k == 0 else None)
+    for k, point in enumerate(found.points):
+        ax.plot(point.state[first], point.state[second], "o", color=SERIES[1], label="points" if k == 0 else None)
     put_key(ax)
 
 

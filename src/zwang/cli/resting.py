@@ -125,6 +125,7 @@ def _plain(answer: Equilibria) -> dict[str, Any]:
         "status": answer.status.name,
         "complete": answer.complete,
         "points": points,
+        "boundary": None if answer.boundary is None else list(answer.boundary),
         "intervals": None
         if answer.intervals is None
         else [{"ends": [dict(state) for state in item], "holds": item.holds} for item in answer.intervals],
