@@ -97,3 +97,48 @@ def test_a_state_of_rounding_size_moves():
         motion = zw.simulate(system, {"x": start, "v_x": 0.0}, {}, until=1.0)
         assert motion.status.name == "REACHED"
         assert motion.end["x"] == pytest.approx(1 - np.cos(1.0), rel=1e-9)
+
+
+def resting(name, units):
+    system, _, params = in_units(name, units)
+    found = zw.equilibria(system, params)
+    sizes = sizes_of(system, units)
+    names = [item.name for item in system.coordinates]
+    return found.status.name, sorted([point.state[name] / sizes[name] for name in names] for point in found.points)
+
+
+@pytest.mark.parametrize("name", ["four_bar_crank_rocker", "slider_crank"])
+def test_equilibria_are_the_same_in_other_units(name):
+    status, places = resting(name, Units())
+    for units in (Units(length=1e-9), Units(time=1e-9), Units(1e3, 1e-3, 1e3)):
+        found, there = resting(name, units)
+        assert found == status, units
+        assert np.array(there) == pytest.approx(np.array(places), abs=1e-7), units
+
+
+@pytest.mark.parametrize("name", ["ellipse_pendulum", "four_bar", "slider_crank", "circle_particle"])
+def test_configuration_spaces_are_the_same_in_other_units(name):
+    def traced(units):
+        system, _, params = in_units(name, units)
+        space = zw.trace(system, params)
+        kinds = sorted(point.kind for point in space.singular_points)
+        return space.status.name, space.dimension, len(space.branches), space.components, kinds
+
+    expected = traced(Units())
+    for factor in FACTORS:
+        assert traced(Units(length=factor)) == expected, factor
+
+
+def test_critical_lengths_are_the_same_in_other_units():
+    for unit in (1.0, 1e-9, 1e9):
+        system, _, params = in_units("slider_crank", Units(length=unit))
+        found = zw.critical(system, params, vary="l", within=(0.2 * unit, unit))
+        assert [value.value / unit for value in found] == pytest.approx([0.5], rel=1e-9), unit  # the crank
+
+
+def test_limits_are_the_same_in_other_units():
+    for units in (Units(), Units(length=1e-9), Units(time=1e-9), Units(mass=1e9)):
+        system, state, params = in_units("circle_particle", units)
+        study = zw.limit(system, "circle", state, params, by=zw.Stiffness, until=0.3 * units.time, workers=1)
+        assert study.status.name == "CONVERGES", units
+        assert study.orders["position"].value == pytest.approx(-1.0, abs=0.02), units

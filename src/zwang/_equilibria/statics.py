@@ -1,10 +1,11 @@
 """Equations of rest as the configuration space of an auxiliary system, so that `trace` finds, follows and proves.
 
 With Q(q) the forces at rest (or with the rates of steady coordinates), w_j the rows of the constraints that hold:
-lam_0 Q / Q_0 + sum lam_j w_j = 0, lam_0^2 + sum lam_j^2 = 1, lam_0 > 0, together with the constraints themselves. The
-multipliers lie on a sphere, so that a box of coordinates bounds everything; the true ones are lam_j Q_0 / lam_0.
-Without constraints there are no multipliers, and Q = 0 is all. A parameter that is varied, and the rates of steady
-coordinates, are coordinates of the auxiliary system.
+lam_0 Q / Q_0 + sum lam_j c_j w_j = 0, lam_0^2 + sum lam_j^2 = 1, lam_0 > 0, together with the constraints themselves.
+The multipliers lie on a sphere, so that a box of coordinates bounds everything; the true ones are lam_j c_j Q_0/lam_0,
+with Q_0 and c_j such that they are typical where lam_j = lam_0, whatever the units. Without constraints there are no
+multipliers, and Q = 0 is all. A parameter that is varied, and the rates of steady coordinates, are coordinates of the
+auxiliary system.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class Statics:
         Auxiliary coordinates of the forces along slips and constraints on velocities.
     scale : float
         Q_0.
+    parts : mapping
+        Auxiliary coordinate of a multiplier -> c_j.
+    length : float
+        A length of the constraints.
     vary : str
         The parameter, or empty.
     """
@@ -57,6 +62,8 @@ class Statics:
     multipliers: Mapping[str, str]
     pushes: tuple[str, ...]
     scale: float
+    parts: Mapping[str, float]
+    length: float
     vary: str
 
     def state(self, point: Mapping[str, float]) -> dict[str, float]:
@@ -75,7 +82,10 @@ class Statics:
     def forces(self, point: Mapping[str, float]) -> dict[str, float]:
         """Return the multipliers of the constraints that hold."""
         first = float(point[FIRST]) if self.bounded else 1.0
-        return {name: float(point[label]) * self.scale / first for name, label in self.multipliers.items()}
+        return {
+            name: float(point[label]) * self.parts[label] * self.scale / first
+            for name, label in self.multipliers.items()
+        }
 
     def box(self, box: Mapping[Any, Any] | None, within: Any) -> dict[str, Any]:
         """Return the box of the auxiliary space."""
@@ -135,13 +145,17 @@ def statics(
             put[item] = table[vary]
     equations = derive(system)
     forces = [expr.xreplace(put) for expr in equations.force]
-    scale = _scale(forces, params)
+    unit = _length([item for item in system.constraints if isinstance(item, Unilateral) or item in held], params)
+    scale = _scale(forces, params, unit)
     rows = [[sp.diff(item.expr, q).xreplace(put) for q in system.coordinates] for item in held]
     rows += [[sp.diff(expr, v).xreplace(put) for v in system.velocities] for expr in rubbing]
+    parts = {label: _part(forces, row, params, scale, unit) for label, row in zip(multipliers, rows, strict=True)}
     balance = []
     for i, item in enumerate(system.coordinates):
         push = forces[i] * table[FIRST] / sp.Float(scale) if multipliers else forces[i]
-        total = push + sp.Add(*(table[label] * rows[k][i] for k, label in enumerate(multipliers)))
+        total = push + sp.Add(
+            *(sp.Float(parts[label]) * table[label] * rows[k][i] for k, label in enumerate(multipliers))
+        )
         if sp.expand(total) == 0:
             _require_determined(system, item.name, steady)
             continue
@@ -160,7 +174,7 @@ def statics(
         kinetic=sp.Add(*(v**2 for v in speeds)) / 2,
         constraints=[*balance, *where],
     )
-    return Statics(system, tuple(closed), space, rates, labels, tuple(pushes), scale, vary)
+    return Statics(system, tuple(closed), space, rates, labels, tuple(pushes), scale, parts, unit, vary)
 
 
 def held_positions(system: System, closed: Sequence[str]) -> list[Any]:
@@ -193,18 +207,46 @@ def _require_determined(system: System, name: str, steady: Mapping[str, float | 
         )
 
 
-def _scale(forces: Sequence[Any], params: Mapping[str, float]) -> float:
+def _length(held: Sequence[Any], params: Mapping[str, float]) -> float:
+    """Return the largest parameter of the constraints, as a length: 1 where they have none."""
+    used = {symbol.name for item in held for symbol in item.expr.free_symbols}
+    return max((abs(value) for name, value in params.items() if name in used and value), default=1.0)
+
+
+def _probed(expr: Any, params: Mapping[str, float], unit: float, source: np.random.Generator) -> float:
+    """Return the size of an expression at random places, 0 where it vanishes or has none."""
+    free = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    value = sp.lambdify(free, expr, "numpy", cse=False) if free else None
+    sizes = []
+    for _ in range(PROBES):
+        at = [params.get(item.name, source.uniform(-1, 1) * (1.0 if _turns(item) else unit)) for item in free]
+        with np.errstate(all="ignore"):
+            size = abs(float(value(*at))) if value is not None else abs(float(expr))
+        sizes += [size] if np.isfinite(size) and size > 0 else []
+    return float(np.median(sizes)) if sizes else 0.0
+
+
+def _turns(item: Any) -> bool:
+    return bool(getattr(item, "angle", False))
+
+
+def _scale(forces: Sequence[Any], params: Mapping[str, float], unit: float) -> float:
     """Return the size of the forces at random places, 1 where they vanish."""
-    source, sizes = np.random.default_rng(3), []
-    for expr in forces:
-        free = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
-        value = sp.lambdify(free, expr, "numpy", cse=False) if free else None
-        for _ in range(PROBES):
-            at = [params.get(symbol.name, source.uniform(-1, 1)) for symbol in free]
-            with np.errstate(all="ignore"):
-                size = abs(float(value(*at))) if value is not None else abs(float(expr))
-            sizes += [size] if np.isfinite(size) and size > 0 else []
+    source = np.random.default_rng(3)
+    sizes = [size for expr in forces if (size := _probed(expr, params, unit, source)) > 0]
     return float(np.median(sizes)) if sizes else 1.0
+
+
+def _part(forces: Sequence[Any], row: Sequence[Any], params: Mapping[str, float], scale: float, unit: float) -> float:
+    """Return c_j of a row: its multiplier balances the forces on typical coordinates; a power of two."""
+    source, found = np.random.default_rng(5), []
+    for force, entry in zip(forces, row, strict=True):
+        push, arm = (_probed(expr, params, unit, source) for expr in (force, entry))
+        found += [push / arm] if push > 0 and arm > 0 else []
+    if not found:  # forces act across it: as on the coordinate that it moves most
+        arms = [arm for entry in row if (arm := _probed(entry, params, unit, source)) > 0]
+        found = [scale / max(arms)] if arms else [scale]
+    return float(2.0 ** np.round(np.log2(np.median(found) / scale)))
 
 
 def geometry(system: System, closed: Sequence[str], steady: Mapping[str, Any]) -> tuple[System, str]:

@@ -239,12 +239,12 @@ class _RestSearch:
         if rest.bounded and float(point[FIRST]) < LEAST:
             return False
         forces = rest.forces(point)
-        if any(forces[name] < -SIGN * rest.scale for name in rest.closed):
+        if any(forces[name] < -SIGN * rest.scale * rest.parts[rest.multipliers[name]] for name in rest.closed):
             return False
         params = {**self.params, **({self.vary: float(point[self.vary])} if self.vary else {})}
         gaps = self.model.gaps(rest.state(point), params, active=())
         return all(
-            float(gaps[str(item.name)]) >= -SIGN
+            float(gaps[str(item.name)]) >= -SIGN * rest.length
             for item in self.system.constraints
             if isinstance(item, Unilateral) and item.level == "position" and item.name not in rest.closed
         )

@@ -13,9 +13,11 @@ from zwang._compile import Model
 from zwang._compile.inertia import inertia_of
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.contact_table import table_of
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import moving
 from zwang._kernels.terms import Terms
+from zwang._numerics.contact.admission import sizes_near
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.linear.projection import least_change
 from zwang._numerics.motion.reference import Reference, antiderivative, fit, nodes
@@ -64,10 +66,12 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Ideal
     model.require_finite(terms)
     mass, rows, _, _ = terms.at(0)
     _require_masses(model, inputs, terms)
-    q, v = inputs.q[:, 0], inputs.v[:, 0]
+    q, v, turns = inputs.q[:, 0], inputs.v[:, 0], table_of(system).arrays.turns
+    given = inputs.t, inputs.q, inputs.v, inputs.params
+    sizes, (near, _, _) = sizes_near(model.kernels.terms, terms, *given, turns)
     for place, item in enumerate(normals):
         off = float(terms.value[place, 0])
-        if item.level == "position" and abs(off) > OFF * (1 + abs(q).max()) and isinstance(item, Bilateral):
+        if item.level == "position" and abs(off) > OFF * near[place, 0] and isinstance(item, Bilateral):
             raise StateError(
                 f"{system.name}: the state is off constraint '{item.name}' by {off:.1e}; a limit study starts on it "
                 f"(tol {OFF:.0e}). Use compile({system.name}).project(state, params)."
@@ -75,7 +79,7 @@ def project_start(model: Model, names: tuple[str, ...], inputs: Inputs) -> Ideal
     held = [k for k, item in enumerate(normals) if _holds(item, float(terms.value[k, 0]))]
     speeds = np.array([terms.rate[k, 0] if normals[k].level == "position" else terms.value[k, 0] for k in held])
     correction = least_change(mass, rows[held], speeds)
-    if np.abs(correction).max(initial=0.0) <= 1e-14 * (1 + np.abs(v).max()):
+    if (np.abs(correction) <= 1e-14 * (sizes.of_coordinates(turns).speed + np.abs(v))).all():
         correction = np.zeros(len(q))
     removed = float(0.5 * correction @ mass @ correction)
     if removed <= ROUNDING * float(0.5 * v @ mass @ v):
@@ -261,7 +265,7 @@ def _impulses(model: Model, motion: Motion, names: tuple[str, ...], piece: Motio
     _, rows, _, _ = terms.at(0)
     for event in motion.events:
         impulses: Mapping[str, Any] = event.details.get("impulses", {})
-        if abs(event.time - time) <= 1e-12 * (1 + abs(time)):
+        if abs(event.time - time) <= 1e-12 * max(abs(time), float(motion.t[-1] - motion.t[0])):
             for name, number in zip(names, _numbers(model, names), strict=True):
                 total += float(np.sum(impulses.get(name, 0.0))) * rows[number]
     return total

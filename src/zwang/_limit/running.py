@@ -44,6 +44,8 @@ BUDGET = Budget(steps=100_000_000, memory=1_000_000_000)
 """Steps of each motion of a study; memory of all of them."""
 AT_ONCE = 16
 """Motions among which the memory of a study is divided: those that are run at a time, with what is made of them."""
+STRONG = (1e12, 1e18, 1e24, 1e30, 1e36)
+"""Strengths at which rates are measured: the first one that rates are proportional to."""
 EVENTS_TOL = 1e-10
 """What `simulate` is asked for: below, rounding of a stiff force times the time between its switches stops it."""
 
@@ -170,10 +172,12 @@ class Runner:
         """Return the squared frequency, or the rate, per unit of strength at the start, or `otherwise`."""
         if self.method == "events":
             return otherwise
-        strength = 1e12
-        rate = fastest_rate(self.problem(strength))
-        found = rate**2 / strength if self.softened.level == "position" else rate / strength
-        return found if np.isfinite(found) and found > 1e-12 else otherwise
+        power = 2 if self.softened.level == "position" else 1
+        for strength in STRONG:  # beyond the rates that the system has without it
+            found, later = (fastest_rate(self.problem(N)) ** power / N for N in (strength, 1e6 * strength))
+            if abs(found - later) <= 1e-2 * later:
+                break
+        return found if np.isfinite(found) and found > 1e-12 * otherwise else otherwise
 
     def rate(self, run: RealizedRun) -> float:
         """Return the fastest rate [1/s] along a run, from a few of its states; 0 where it is not known."""

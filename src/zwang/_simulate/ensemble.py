@@ -21,6 +21,7 @@ from zwang._kernels.lanes import LaneEnds, SideBySide
 from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
+from zwang._numerics.sizes import sizes_at
 from zwang._numerics.tolerances import Tolerances
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
@@ -31,6 +32,8 @@ from zwang._simulate.stretch import SHARPEST, STRICTER
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
+ORDINARY = 0.1
+"""Sizes from which on 1 in their place allows errors that are hardly larger."""
 MANY = 32
 """Motions below which they are computed one by one."""
 OVERHEAD = 250
@@ -107,8 +110,11 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
     lanes = _lanes(model, first, count)
     if lanes is None:
         return None
-    _admit(model, inputs, one)
-    tol = max(STRICTER * options.tol, SHARPEST)
+    least = _admit(model, inputs, one)
+    # Errors are relative to 1 + the size there; where sizes are smaller the tolerance is.
+    tol = max(STRICTER * options.tol, SHARPEST) * (least if least < ORDINARY else 1.0)
+    if tol < SHARPEST:
+        return None
     move = partial(_moved, lanes, inputs, tol, options)
     found = move(options.until)
     known, cut = {0: first}, found.interrupted >= 0
@@ -154,8 +160,11 @@ def _lanes(model: Model, first: Motion, count: int) -> SideBySide | None:
     return model.kernels.lanes(mode_of_piece(piece))
 
 
-def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
-    """Let a state that violates its constraints be refused, with its place, as it would be by itself."""
+def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> float:
+    """Let a state that violates its constraints be refused, with its place, as it would be by itself.
+
+    Returns the least characteristic size of a coordinate or velocity.
+    """
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     good = np.isfinite(terms.force).all(axis=0)
     if not isinstance(terms, SparseTerms):
@@ -166,6 +175,10 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> None:
     good &= (found.standing == Standing.ACTIVE).all(axis=0)
     for k in np.flatnonzero(~good):
         one(int(k))
+    turns = table_of(model.system).arrays.turns
+    sizes = sizes_at(terms, turns, inputs.q, inputs.v)
+    plain = [] if turns.all() else [sizes.length.min(), sizes.speed.min()]
+    return float(min([*plain, sizes.spin.min()] if turns.any() else plain))
 
 
 def _moved(lanes: SideBySide, inputs: Inputs, tol: float, options: MotionOptions, until: float) -> LaneEnds:

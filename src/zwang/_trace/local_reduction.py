@@ -133,7 +133,7 @@ def _path(place: SpacePlace, q: Array, x: Array, rows: bool) -> Array:
 
 def _independent(rows: Array) -> Array:
     """Return a basis of the span of the rows, those that are rounding left out; one row stays as it is."""
-    if len(rows) <= 1:
+    if len(rows) <= 1 or not np.isfinite(rows).all():
         return rows if np.abs(rows).max(initial=0.0) > TINY else rows[:0]
     _, values, right = np.linalg.svd(rows, full_matrices=False)
     kept = int(np.count_nonzero(values > TINY))

@@ -98,6 +98,7 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
             continue  # all the way round: nothing is cut
         low[place], high[place], boxed[place] = a, b, True
     scale = np.where(equations.angles, 1.0, unit)
+    scale = np.where(boxed & ~equations.angles, np.minimum(scale, high - low), scale)
     sides = (high - low)[boxed & ~equations.angles]
     if len(sides) and not values:
         scale = np.where(equations.angles, 1.0, max(min(1.0, float(sides.max())), 1e-12))
