@@ -86,6 +86,8 @@ browser: $(TOOLS) ## checks that need a real browser
 	@$(MAKE) --no-print-directory docs
 	@[ -d $(STAMPS)/npm/node_modules/axe-core ] || ! command -v npm >/dev/null || \
 	  npm install --silent --no-save --prefix $(STAMPS)/npm axe-core
+	@$(BIN)/python -c 'import jupyterlab, marimo' 2>/dev/null || $(PIP) install --quiet --no-user jupyterlab marimo || \
+	  echo 'make browser: JupyterLab and marimo could not be installed; views in notebooks are not looked at' >&2
 	$(call step,browser: pages in headless Chromium,NODE_PATH=$(STAMPS)/npm/node_modules $(BIN)/python -m pytest -q -m browser tests)
 
 # Each test says what it drew and from which seed (-rP prints it, also where it passed).

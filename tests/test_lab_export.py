@@ -35,6 +35,8 @@ def test_an_exported_page_holds_its_data_and_asks_nobody(tmp_path: Path) -> None
     done = CliRunner().invoke(main, ["lab", "belt_block", "--export", str(tmp_path / "view")])
     assert done.exit_code == 0
     text = (tmp_path / "view" / "index.html").read_text(encoding="utf-8")
+    helped = (tmp_path / "view" / "help.html").read_text(encoding="utf-8")
+    assert 'id="drawing"' in helped and "<style>" in helped and "href=" not in helped
     data = re.search(r'<script type="application/json" id="recorded">(.*?)</script>', text, re.DOTALL)
     assert data is not None
     recorded = json.loads(data[1])

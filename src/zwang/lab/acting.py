@@ -60,6 +60,12 @@ class ForcePlaces:
         ]
 
     @cached_property
+    def _lengths(self) -> list[Sequence[Any]]:
+        """Rows that keep quaternions at unit length: a place is a function of a turn, whatever the length."""
+        known = self.mechanism
+        return [known.row_of(item) for item in known.held if str(item.name) in known.hidden]
+
+    @cached_property
     def _points(self) -> dict[str, list[list[Any]]]:
         """Name -> rows of the derivatives of its place, of the points and bodies that move."""
         if self.drawing is None:
@@ -110,22 +116,23 @@ class ForcePlaces:
         """Return the rows that have a place in the drawing: their ends, and the unit forces (N, 2 or 3)."""
         table = self.mechanism.table
         P = {name: table(rows, values, count) for name, rows in self._points.items()}
+        free = table(self._lengths, values, count) if self._lengths else np.zeros((count, 0, len(self.mechanism.names)))
         found = []
         for row in self.rows:
             entries = table([row.entries], values, count)[:, 0]
-            best = self._best(entries, P)
+            best = self._best(entries, P, free)
             if best is not None:
                 found.append((row, *best))
         return found
 
-    def _best(self, row: Array, P: Mapping[str, Array]) -> tuple[Ends, Array] | None:
+    def _best(self, row: Array, P: Mapping[str, Array], free: Array) -> tuple[Ends, Array] | None:
         if not np.abs(row).max(initial=0.0) or not np.isfinite(row).any():
             return None
-        single: dict[Ends, Array] = {(name,): unit_forces(jacobian, row) for name, jacobian in P.items()}
+        single: dict[Ends, Array] = {(name,): unit_forces(jacobian, row, free) for name, jacobian in P.items()}
         fits = {ends: force for ends, force in single.items() if np.isfinite(force).all(axis=1).mean() > 0.5}
         if not fits:
             pairs: dict[Ends, Array] = {
-                (a, b): unit_forces(P[a] - P[b], row) for a, b in self.drawing.bars if a in P and b in P
+                (a, b): unit_forces(P[a] - P[b], row, free) for a, b in self.drawing.bars if a in P and b in P
             }
             fits = {ends: force for ends, force in pairs.items() if np.isfinite(force).all(axis=1).mean() > 0.5}
         if not fits:
@@ -134,19 +141,24 @@ class ForcePlaces:
         return ends, fits[ends]
 
 
-def unit_forces(P: Array, row: Array) -> Array:
-    """Return the forces F with ``P^T F = row``, for each of a batch; nan where there is none.
+def unit_forces(P: Array, row: Array, free: Array) -> Array:
+    """Return the forces F with ``P^T F = row`` up to multiples of the rows `free`, for each of a batch; nan for none.
 
     Examples
     --------
-    >>> P = np.array([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]])
-    >>> unit_forces(P, np.array([[0.0, 2.0, 0.0]])).tolist(), unit_forces(P, np.array([[0.0, 2.0, 1.0]])).tolist()
-    ([[0.0, 2.0]], [[nan, nan]])
+    >>> P, none = np.array([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), np.zeros((1, 0, 3))
+    >>> unit_forces(P, np.array([[0.0, 2.0, 0.0]]), none).tolist()
+    [[0.0, 2.0]]
+    >>> unit_forces(P, np.array([[0.0, 2.0, 1.0]]), none).tolist()
+    [[nan, nan]]
+    >>> unit_forces(P, np.array([[0.0, 2.0, 1.0]]), np.array([[[0.0, 0.0, 1.0]]])).tolist()
+    [[0.0, 2.0]]
     """
-    sound = np.asarray(np.isfinite(P).all(axis=(1, 2)) & np.isfinite(row).all(axis=1))
-    P, row = np.where(sound[:, None, None], P, 0.0), np.where(sound[:, None], row, 0.0)
-    force = np.einsum("ndk,nk->nd", np.linalg.pinv(np.swapaxes(P, 1, 2), rcond=1e-9), row)
+    wide, A = P.shape[1], np.concatenate([P, free], axis=1)
+    sound = np.asarray(np.isfinite(A).all(axis=(1, 2)) & np.isfinite(row).all(axis=1))
+    A, row = np.where(sound[:, None, None], A, 0.0), np.where(sound[:, None], row, 0.0)
+    found = np.einsum("ndk,nk->nd", np.linalg.pinv(np.swapaxes(A, 1, 2), rcond=1e-9), row)
     size = np.abs(row).max(axis=1)
-    left = np.abs(np.einsum("ndk,nd->nk", P, force) - row).max(axis=1)
+    left = np.abs(np.einsum("ndk,nd->nk", A, found) - row).max(axis=1)
     good = np.asarray(sound & (left <= FITS * size) & (size > 0))
-    return np.where(good[:, None], force, np.nan)
+    return np.where(good[:, None], found[:, :wide], np.nan)

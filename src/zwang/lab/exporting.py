@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from zwang._outputs import write_text
 from zwang._plot.content_policy import content_policy
 from zwang.errors import DeclarationError
 from zwang.lab.answers import answer
-from zwang.lab.bundle import script, style
+from zwang.lab.bundle import read, script, style
 from zwang.lab.models import CATEGORIES, description, open_model
 from zwang.lab.protocol import encode
 
@@ -22,7 +23,7 @@ MAP = 64
 
 
 def export(folder: Path, start: dict[str, Any]) -> Path:
-    """Write ``folder/index.html`` and return its path.
+    """Write ``folder/index.html`` with its help beside it, and return its path.
 
     Parameters
     ----------
@@ -35,7 +36,14 @@ def export(folder: Path, start: dict[str, Any]) -> Path:
         raise DeclarationError(f"'{folder}' is a file; --export needs the name of a folder.")
     page = page_of(start or {"system": FIRST})
     folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "help.html", help_page())
     return write_text(folder / "index.html", page)
+
+
+def help_page() -> str:
+    """Return the page of help with its style in it."""
+    text = re.sub(r'<link rel="icon"[^>]*>\n', "", read("help.html"))
+    return text.replace('<link rel="stylesheet" href="lab.css">', f"<style>\n{style()}\n</style>")
 
 
 def page_of(start: dict[str, Any]) -> str:

@@ -30,6 +30,9 @@ export const solidLayer = (three, canvas) => {
     parts = null;
   };
 
+  // Triangles of solids, and of flat bodies, which are polygons through points.
+  const triangles = (scene) => [...scene.faces, ...scene.bodies.filter((body) => body.corners).flatMap(({ corners }) => corners.slice(2).map((k, i) => [corners[0], corners[i + 1], k]))];
+
   const build = (scene, colours, thick) => {
     clear();
     const group = new three.Group();
@@ -54,15 +57,16 @@ export const solidLayer = (three, canvas) => {
       return item;
     });
     let hull = null;
-    if (scene.faces.length) {
+    const all = triangles(scene);
+    if (all.length) {
       const geometry = new three.BufferGeometry();
-      geometry.setAttribute("position", new three.BufferAttribute(new Float32Array(9 * scene.faces.length), 3));
+      geometry.setAttribute("position", new three.BufferAttribute(new Float32Array(9 * all.length), 3));
       hull = new three.Mesh(geometry, new three.MeshLambertMaterial({ color: new three.Color(colours.accent), side: three.DoubleSide }));
       hull.frustumCulled = false;
       group.add(hull);
     }
-    const corners = new Set(scene.faces.flat()), edges = scene.bars.filter(([a, b]) => corners.has(a) && corners.has(b));
-    parts = { group, bars, joints, bodies, springs, guides, hull, edges, outlines: edges.length ? line(2 * edges.length, colours.ink) : null };
+    const corners = new Set(scene.faces.flat()), edges = [...scene.bars.filter(([a, b]) => corners.has(a) && corners.has(b)), ...scene.bodies.filter((body) => body.corners).flatMap(({ corners: ring }) => ring.map((k, i) => [k, ring[(i + 1) % ring.length]]))];
+    parts = { group, all, bars, joints, bodies, springs, guides, hull, edges, outlines: edges.length ? line(2 * edges.length, colours.ink) : null };
     stage.add(group);
   };
 
@@ -86,7 +90,7 @@ export const solidLayer = (three, canvas) => {
     parts.bodies.forEach((item, i) => { if (item) item.position.set(...(bodiesAt ? bodiesAt[i] : scene.bodies[i].at).slice(0, 3)); });
     scene.springs.forEach(([a, b], i) => fill(parts.springs[i], coil(places[a], places[b])));
     if (parts.hull) {
-      fill(parts.hull, scene.faces.flat().map((k) => places[k]));
+      fill(parts.hull, parts.all.flat().map((k) => places[k]));
       parts.hull.geometry.computeVertexNormals();
     }
     if (parts.outlines) fill(parts.outlines, parts.edges.flat().map((k) => places[k]));
@@ -103,7 +107,7 @@ export const solidLayer = (three, canvas) => {
   return {
     paint(frame, scene, { places = scene.places, bodiesAt = null, colours }) {
       const thick = 2.2 / frame.scale;
-      const made = JSON.stringify([scene.names, scene.bars, scene.springs, scene.faces, scene.bodies.map((body) => body.outline && body.outline[0]), scene.outlines, colours, thick.toPrecision(1)]);
+      const made = JSON.stringify([scene.names, scene.bars, scene.springs, scene.faces, scene.bodies.map((body) => body.corners || body.outline[0]), scene.outlines, colours, thick.toPrecision(1)]);
       if (made !== shown) { build(scene, colours, thick); shown = made; }
       put(scene, places, bodiesAt);
       const [w, h] = [frame.width / 2 / frame.scale, frame.height / 2 / frame.scale], far = 20 * frame.reach + w + h;
