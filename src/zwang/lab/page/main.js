@@ -204,6 +204,8 @@ export const film = (recorded) => {
 export const widget = ({ model, el }) => {
   const root = document.createElement("div");
   el.append(root);
+  root.setAttribute("data-lm-suppress-shortcuts", "true"); // else JupyterLab takes Enter, Space and letters for itself
+  root.addEventListener("keydown", (event) => event.stopPropagation());
   const lab = mount(root, widgetWire(model), model.get("first"), model.get("start"), { alone: true, three: packed });
   return () => { lab.transport.closed("The view was closed."); };
 };
