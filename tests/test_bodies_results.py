@@ -201,3 +201,18 @@ def test_a_cylinder_on_its_face_is_refused_with_a_cure() -> None:
     thing = stone("cylinder")
     with pytest.raises(zw.StateError, match="'touch 1' is not finite.*face of the Cylinder 'skin'.*tilt.*Hull"):
         zw.reactions(thing.system(), thing.place("stone", at=(0, 0, 0.5)))
+
+
+def test_a_quaternion_and_its_opposite_are_one_equilibrium() -> None:
+    # A body on a ball joint between springs: along each of them it can point to its hook or away from it.
+    held = zw.Bodies("held").body("b", mass=1, inertia=(1, 2, 3)).spherical("eye", "ground", "b", at=(0, 0, 0))
+    for name, at in (("p", (1, 0, 0)), ("q", (0, 1, 0))):
+        held.point(name, on="b", at=at).point(f"{name}_hook", on="ground", at=tuple(3 * x for x in at))
+        held.spring(name, f"{name}_hook", stiffness=2 if name == "p" else 1)
+    found = zw.equilibria(held.system(), {}, seed=1)
+    quaternions = np.array([[point.state[f"e{k}_eye"] for k in range(4)] for point in found.points])
+    near = np.abs(quaternions @ quaternions.T) - np.eye(len(quaternions))
+    assert len(quaternions) >= 2
+    assert near.max() < 1 - 1e-6
+    # V = -k1 3 R11 - k2 3 R22: the pose of the hooks is the one that is stable.
+    assert sum(abs(e[0]) > 1 - 1e-9 for e in quaternions) == 1

@@ -283,14 +283,24 @@ class _RestSearch:
         angles = {item.name for item in self.system.coordinates if item.angle}
         for other in self.points:
             apart = 0.0
+            turned = self._turned(point, other)
             for name, value in point.state.items():
-                difference = value - other.state[name]
+                difference = value - (-other.state[name] if name in turned else other.state[name])
                 if name in angles:
                     difference = (difference + np.pi) % (2 * np.pi) - np.pi
                 apart = max(apart, abs(difference) / (1 + abs(value)))
             if apart <= SAME:
                 return
         self.points.append(point)
+
+    def _turned(self, point: Equilibrium, other: Equilibrium) -> set[str]:
+        """Return the coordinates of quaternions that point the other way round: e and -e are one pose."""
+        found: set[str] = set()
+        for joint in () if self.system.tree is None else self.system.tree.joints:
+            names = [item.name for item in joint.quaternion]
+            if sum(point.state[name] * other.state[name] for name in names) < 0:
+                found.update(names)
+        return found
 
     # With friction.
     def _with_friction(self, closed: tuple[str, ...]) -> None:
