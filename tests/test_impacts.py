@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from impact_examples import ANGLE, kanes_pendulum, leaning_rod, random_problem
-from zwang._numerics.impacts import HELD, LAWS, ONE_SIDED, ImpactContact, ImpactProblem, resolve_impact
+from zwang._numerics.impacts import HELD, LAWS, ONE_SIDED, ImpactContact, ImpactProblem, resolve, resolve_impact
 from zwang.errors import DeclarationError
 
 # One contact without friction
@@ -399,3 +399,34 @@ def test_an_impulse_that_travels_needs_a_restitution_wherever_it_goes():
     gaps = [ImpactContact([-1, 1, 0], restitution=1.0, name="a"), ImpactContact([0, -1, 1], name="b")]
     found = resolve_impact(ImpactProblem(np.eye(3), [1.0, 0.0, 0.0], gaps))
     assert "an impact reaches 'b', where no restitution was declared" in found.choice
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_newtons_outcome_of_one_rough_contact_in_closed_form_is_that_of_the_search(seed):
+    rng = np.random.default_rng(seed)
+    known = 0
+    for _ in range(60):
+        n = int(rng.integers(2, 5))
+        L = np.tril(rng.normal(size=(n, n))) + 2 * np.eye(n)
+        sides = tuple(rng.uniform(0, 1.2, 2))
+        contact = ImpactContact(
+            rng.normal(size=n), restitution=rng.uniform(0, 1), sides=sides, tangent=rng.normal(size=n), name="tip",
+            rate0=rng.normal(scale=0.2), slip_rate0=rng.normal(scale=0.2, size=1),
+        )  # fmt: skip
+        v = rng.normal(size=n)
+        contacts = [contact]
+        if n > 2 and rng.random() < 0.5:
+            row = rng.normal(size=n)
+            contacts.insert(0, ImpactContact(row, kind="held", rate0=-float(row @ v), name="joint"))
+        problem = ImpactProblem(L @ L.T, v, contacts)
+        found = resolve._one_rough_contact(problem)
+        if found is None:
+            continue
+        known += 1
+        searched = resolve._by_law(problem, "newton")
+        assert searched.choice is None and found.law == searched.law and found.carrying == searched.carrying
+        assert found.velocity == pytest.approx(searched.velocity, abs=1e-9)
+        assert found.normal == pytest.approx(searched.normal, abs=1e-9)
+        assert found.tangential == pytest.approx(searched.tangential, abs=1e-9)
+        assert found.energy_change == pytest.approx(searched.energy_change, abs=1e-9)
+    assert known > 10

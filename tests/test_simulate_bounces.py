@@ -184,10 +184,10 @@ def test_many_random_walls_have_one_log(seed, monkeypatch):
 
 def test_a_budget_ends_a_motion_of_many_impacts():
     values = {"w": 1.0, "A": 0.0, "e": 1.0, "g": 9.81}
-    found = zw.simulate(ball(), {"y": 1.0, "v_y": 0.0}, values, until=100.0, budget={"steps": 20_000})
+    found = zw.simulate(ball(), {"y": 1.0, "v_y": 0.0}, values, until=100.0, budget={"steps": 600})
     assert found.status.name == "UNFINISHED" and "steps" in found.reason
-    # An impact counts for 500 steps.
-    assert 30 <= len(found.events) <= 40
+    # Five steps or so lead to the next impact, which counts for four.
+    assert 30 <= len(found.events) <= 100
 
 
 def test_progress_is_told_of_a_motion_of_many_impacts():

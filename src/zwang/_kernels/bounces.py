@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zwang._numerics.motion.lone_impact import Flown, LoneContacts, TermPlaces
     from zwang._numerics.motion.loop import Stored
 
-MOST = 256
+MOST = 1000
 """Impacts in one portion of work."""
 
 

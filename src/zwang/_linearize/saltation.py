@@ -132,10 +132,14 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
         assert instant.after is not None
         return velocity is not None and bool(np.abs(velocity - instant.after.v).max(initial=0.0) <= SAME * size)
 
-    if not closing or not same(struck(context, before)):
+    if not closing:
         return JumpMap(handled)
-    inside = pattern_map(problem_of(context, before), law)
-    if inside is None or not same(inside(problem_of(context, before))):
+    problem = problem_of(context, before)
+    outcome = resolve_impact(problem, law)
+    if outcome.choice is not None or not same(outcome.velocity):
+        return JumpMap(handled)
+    inside = pattern_map(problem, law, None if law == "poisson" else outcome)
+    if inside is None or not same(inside(problem)):
         return JumpMap(struck)
     return JumpMap(struck, lambda ground, moment: inside(problem_of(ground, moment)))
 

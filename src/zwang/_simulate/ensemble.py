@@ -46,7 +46,9 @@ def ensemble(
     """Return the motions from each state of a batch; `move` makes one of them."""
     with spending(options.budget) as meter:
         found = _motions(model, inputs, options, move, meter)
-        return replace(found, reason=meter.over) if len(found) < inputs.q.shape[1] else found
+        if len(found) == inputs.q.shape[1]:
+            return found
+        return replace(found, residual=None, reason=meter.over)  # residuals are computed when they are asked for
 
 
 def _motions(

@@ -60,6 +60,8 @@ from zwang.errors import DeclarationError, StateError
 
 EVENT = 500
 """Steps that an event counts for in a budget: it takes about as long."""
+BOUNCE = 4
+"""The same for an impact that compiled code passes."""
 BLURRED = 14.0
 """What log det(J M^-1 J^T) has fallen from its largest value where the sign of a multiplier is not to be trusted."""
 STANDSTILL = 60
@@ -250,14 +252,14 @@ def _bounced(context: Context, record: MotionRecord, decision: Decision) -> Made
 
     Where the rows come to depend on each other, the steps are those on which they do, up to the next impact.
     """
-    found = advance_bouncing(context, record.moment, decision, EVENT)
+    found = advance_bouncing(context, record.moment, decision, BOUNCE)
     if found is None:
         return None
     if len(found) and record.at_once and found.moving.kernels.independence is None:
         following = found.together()
         nearness = record.moment.memory.nearness.look(context, found.moving, found.found.whole)[0]
         record.take(replace(following, moment=following.moment.recalling(nearness=nearness)))
-        spend(found.steps + EVENT * len(found), found.steps * context.kept)
+        spend(found.steps + BOUNCE * len(found), found.steps * context.kept)
     else:
         for impact in found.one_by_one():
             nearness, dip = record.moment.memory.nearness.look(context, impact.made.moving, impact.made.stretch)
@@ -267,7 +269,7 @@ def _bounced(context: Context, record: MotionRecord, decision: Decision) -> Made
             record.passed(decision, impact.made, impact.fired(decision, record.recent))
             record.take(replace(following, moment=following.moment.recalling(nearness=nearness)))
             pay(context, impact.made.stretch)
-            spend(EVENT)
+            spend(BOUNCE)
     if len(found) and context.options.progress is not None:
         context.options.progress(record.moment.t)
     return found.last(record.moment)

@@ -125,12 +125,19 @@ def works(ground: Ground, pieces: Sequence[MotionPiece], events: Sequence[str] =
     return found
 
 
+@lru_cache(maxsize=1)
+def _gauss() -> tuple[Array, Array]:
+    """Return the points of Gauss and their weights: asked for in every piece of a motion."""
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    return nodes, weights
+
+
 def _step_works(ground: Ground, powers: Powers, piece: MotionPiece) -> Array:
     """Return the works (steps, names) of each step of a piece."""
     count = len(piece.t) - 1
     size = len(powers.names) + len(ground.table.places) + 1
     out = np.zeros((count, size))
-    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    nodes, weights = _gauss()
     chunk = max(1, 8 * CHUNK // max(8, piece.q.shape[1]))
     for start in range(0, count, chunk):
         part = slice(start, min(start + chunk, count))

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.impacts.jumps import Jump
 from zwang._numerics.impacts.newton import newton_jumps
 from zwang._numerics.impacts.poisson import expansions
-from zwang._numerics.impacts.problem import CONTACT, HELD, ImpactProblem
+from zwang._numerics.impacts.problem import CONTACT, HELD, ImpactOutcome, ImpactProblem
 
 Array = NDArray[np.float64]
 ZERO = 1e-9
@@ -31,10 +30,13 @@ class PhasePattern:
     slipping: tuple[tuple[int, int], ...]
 
 
-def pattern_map(problem: ImpactProblem, law: str | None) -> Callable[[ImpactProblem], Array] | None:
+def pattern_map(
+    problem: ImpactProblem, law: str | None, outcome: ImpactOutcome | None = None
+) -> Callable[[ImpactProblem], Array] | None:
     """Return the velocity after an impact as a function of nearby impacts with the same pattern.
 
-    None where the outcome is not unique or not of this form: friction in planes, the energetic law.
+    None where the outcome is not unique or not of this form: friction in planes, the energetic law. `outcome` is that
+    of Newton's law, where it is known and unique.
 
     Examples
     --------
@@ -56,14 +58,18 @@ def pattern_map(problem: ImpactProblem, law: str | None) -> Callable[[ImpactProb
             return None
         middle = problem.velocity + first[0].w
         phases = (
-            _pattern(problem, first[0], middle, np.zeros(len(e))),
-            _pattern(problem, second[0], middle + second[0].w, e * np.maximum(first[0].normal, 0.0)),
+            _pattern(problem, first[0].normal, middle, np.zeros(len(e))),
+            _pattern(problem, second[0].normal, middle + second[0].w, e * np.maximum(first[0].normal, 0.0)),
         )
         return lambda other: _poisson(other, *phases)
-    found = newton_jumps(problem, e).found
-    if len(found) != 1:
-        return None
-    pattern = _pattern(problem, found[0], problem.velocity + found[0].w, np.zeros(len(e)))
+    if outcome is None:
+        found = newton_jumps(problem, e).found
+        if len(found) != 1:
+            return None
+        normal, after = found[0].normal, problem.velocity + found[0].w
+    else:
+        normal, after = outcome.normal, outcome.velocity
+    pattern = _pattern(problem, normal, after, np.zeros(len(e)))
     return lambda other: other.velocity + _solved(other, pattern, other.velocity, _back(other, _restitution(other)))[0]
 
 
@@ -77,17 +83,17 @@ def _back(problem: ImpactProblem, e: Array) -> Array:
     return np.asarray(-problem.rates - np.where(held, 0.0, e * np.minimum(problem.rates, 0.0)))
 
 
-def _pattern(problem: ImpactProblem, jump: Jump, after: Array, least: Array) -> PhasePattern:
-    """Return the pattern of a phase; `least` are normal impulses that are given."""
-    own = jump.normal - least
+def _pattern(problem: ImpactProblem, normal: Array, after: Array, least: Array) -> PhasePattern:
+    """Return the pattern of a phase with these normal impulses; `least` are those of them that are given."""
+    own = normal - least
     carrying = [
         j
         for j, one in enumerate(problem.contacts)
-        if one.kind == HELD or own[j] > ZERO * float(np.abs(jump.normal).max(initial=0.0))
+        if one.kind == HELD or own[j] > ZERO * float(np.abs(normal).max(initial=0.0))
     ]
     sticking, slipping = [], []
     for j, one in enumerate(problem.contacts):
-        if not one.rubs or not jump.normal[j]:
+        if not one.rubs or not normal[j]:
             continue
         slip = float(problem.slip_of(j, after)[0])
         size = float(np.abs(one.tangent[0]) @ (np.abs(after) + np.abs(problem.velocity))) + abs(one.slip_rate0[0])

@@ -30,6 +30,10 @@ Array = NDArray[np.float64]
 LAWS = ("newton", "poisson", "energetic")
 AGREE = 1e-9
 """Velocities in the kinetic metric that differ by less, relative to the change, are one."""
+CLEAR = 1e-7
+"""Impulses and slips beyond this part of their terms have a sign beyond doubt."""
+EXACT = 1e-11
+"""What a rate after an impact may miss, relative to that before it."""
 GAIN = 1e-9
 """Work of the impulses up to this, relative to the kinetic energy of the jump, is rounding."""
 
@@ -91,7 +95,7 @@ def resolve_impact(problem: ImpactProblem, law: str | None = None) -> ImpactOutc
     if simple is not None:
         return simple
     if law is not None:
-        return _by_law(problem, law)
+        return (_one_rough_contact(problem) if law == "newton" else None) or _by_law(problem, law)
     return _common(problem)
 
 
@@ -132,6 +136,68 @@ def _one_ideal_contact(problem: ImpactProblem) -> ImpactOutcome | None:
     normal[[j, *held]] = impulses
     residual = abs(float(after[j]) + e * float(problem.rates[j])) / abs(float(problem.rates[j]))
     return outcome_of(problem, velocity, normal, np.zeros((len(normal), 2)), "any", residual)
+
+
+def _one_rough_contact(problem: ImpactProblem) -> ImpactOutcome | None:
+    """Return Newton's outcome of one contact with friction along a line and held rows, in closed form.
+
+    None where it is something else, or not exactly one mode of Coulomb's law is admissible beyond doubt.
+    """
+    places = _impacting(problem)
+    others = [i for i in range(len(problem.contacts)) if i not in places]
+    if len(places) != 1 or problem.without_collision or any(problem.contacts[i].kind != HELD for i in others):
+        return None
+    j, contact = places[0], problem.contacts[places[0]]
+    if len(contact.tangent) != 1 or any(problem.contacts[i].rubs for i in others) or problem.closing.sum() > 1:
+        return None
+    rows = np.vstack([contact.normal, contact.tangent, problem.normals[others]])
+    gram = rows @ problem.response @ rows.T
+    reply = np.zeros((len(rows), 2))  # impulses of the held rows to one of the contact and one of its friction
+    reply[:2] = np.eye(2)
+    if others:
+        if np.linalg.cond(gram[2:, 2:]) > 1 / CLEAR:
+            return None
+        reply[2:] = -np.linalg.solve(gram[2:, 2:], gram[2:, :2])
+    rate, slip = float(problem.rates[j]), float(problem.slip_of(j, problem.velocity)[0])
+    impulses = _admissible(gram[:2] @ reply, rate, slip, contact.restitution or 0.0, contact.sides or (0.0, 0.0))
+    if impulses is None:
+        return None
+    every = reply @ impulses
+    velocity = problem.velocity + problem.response @ rows.T @ every
+    normal, tangential = np.zeros(len(problem.contacts)), np.zeros((len(problem.contacts), 2))
+    normal[[j, *others]], tangential[j, 0] = every[[0, *range(2, len(rows))]], every[1]
+    missed = abs(float(problem.rates_of(velocity)[j]) + (contact.restitution or 0.0) * rate) / abs(rate)
+    outcome = outcome_of(problem, velocity, normal, tangential, "newton", missed)
+    return outcome if missed <= EXACT and _gain(problem, outcome) <= 0.0 else None
+
+
+def _admissible(answer: Array, rate: float, slip: float, e: float, sides: tuple[float, float]) -> Array | None:
+    """Return the impulses (normal, friction) of the only admissible mode; None where that is not beyond doubt.
+
+    `answer` (2, 2): how rate and slip change with the impulses.
+    """
+    if not np.linalg.det(answer) > CLEAR * answer[0, 0] * answer[1, 1]:
+        return None
+    found = []
+    back = -(1 + e) * rate
+    for sign, mu in ((1, sides[0]), (-1, sides[1])):
+        push = np.array([1.0, -sign * mu])
+        along = float(answer[0] @ push)
+        if abs(along) <= CLEAR * answer[0, 0]:
+            return None
+        P = back / along
+        after = sign * (slip + P * float(answer[1] @ push))
+        if P > 0 and abs(after) <= CLEAR * (abs(slip) + P * float(np.abs(answer[1]) @ np.abs(push))):
+            return None
+        if P > 0 and after > 0:
+            found.append(P * push)
+    P, F = np.linalg.solve(answer, [back, -slip])
+    room = min(float(F + sides[0] * P), float(sides[1] * P - F))
+    if P > 0 and abs(room) <= CLEAR * (abs(F) + max(sides) * P):
+        return None
+    if P > 0 and room > 0:
+        found.append(np.array([P, F]))
+    return found[0] if len(found) == 1 else None
 
 
 def _by_law(problem: ImpactProblem, law: str) -> ImpactOutcome:
