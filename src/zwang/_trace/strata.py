@@ -13,15 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._declare.symbols import t as time
 from zwang._results.configuration import ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
+from zwang._trace.local_reduction import path_values
 from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import RANK
 from zwang.errors import DeclarationError, StateError, nearest
@@ -277,15 +276,7 @@ def _third(place: SpacePlace, q: Array, u: Array, direction: Array) -> float:
 
 
 def _third_derivatives(place: SpacePlace, q: Array, direction: Array) -> Array:
-    """Return f'''(d, d, d) of the scaled equations, symbolically along the line q + s d."""
-    e = place.equations
-    s = sp.Symbol("s", real=True)
-    values: dict[Any, Any] = dict(zip(e.system.parameters, place.params.tolist(), strict=True))
-    moved = {
-        symbol: value + s * step
-        for symbol, value, step in zip(
-            e.system.coordinates, q.tolist(), (direction * place.scale).tolist(), strict=True
-        )
-    }
-    found = [sp.diff(item.expr.subs({**values, **moved, time: place.t}), s, 3).subs(s, 0) for item in e.held]
-    return np.array([float(item) for item in found]) / place.weights
+    """Return f'''(d, d, d) of the scaled equations, from their series along the line q + s d."""
+    line = np.zeros((len(q), 4))
+    line[:, 1] = direction
+    return np.asarray(6 * path_values(place, q, line)[:, 3])

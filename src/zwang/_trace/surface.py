@@ -130,7 +130,7 @@ class SingularSet:
         lone: list[LocalType] = []
         # Starts scatter round a degenerate point: the one at which the rows are shortest is nearest to it.
         for row in sorted(q, key=self._weakest):
-            if self._has(row) or self.follower.on_arcs(row):
+            if self._has(row) or self.follower.on_arcs(row) or self._stands_for(row, lone):
                 continue
             local = local_type(self.search, rank, row)
             if local.singular_dimension > 0:
@@ -157,6 +157,12 @@ class SingularSet:
                 self.factors[k] *= 2
                 widened = True
         return widened
+
+    def _stands_for(self, q: Array, lone: list[LocalType]) -> bool:
+        """Say whether one of some degenerate points is so near that a ball round it has this configuration too."""
+        centres = [self._at(local) / self.scale for local in lone if local.kind not in ("cone", "isolated")]
+        away = [np.linalg.norm(between(c, q / self.scale, self.search.solver.periods)) for c in centres]
+        return bool(min(away, default=np.inf) <= 0.5 * BALL * self.longest)
 
     def _weakest(self, q: Array) -> float:
         sizes = np.linalg.svd(self.search.place.values(q)[1], compute_uv=False)
