@@ -29,6 +29,8 @@ CONVERGED = 3e-14
 """A step this small, relative to the coordinates, is rounding."""
 DEGREES = (6, 10, 16)
 ORDERS = (2, 3, 4, 5, 6, 7, 8)
+LIKELY = 2
+"""Ranks that are tried in large mechanisms: each takes seconds there."""
 MOST_TERMS = 500
 """Of a reduced equation that is looked at: with many free directions a product of two series takes their square."""
 
@@ -43,7 +45,7 @@ def refine(place: SpacePlace, q: Array, tolerance: float = ZERO) -> Frame | None
     """
     _, rows = place.values(q)
     values: Array = np.asarray(np.linalg.svd(rows, compute_uv=False), dtype=float)
-    for rank in _ranks(values):
+    for rank in _ranks(values)[: LIKELY if place.equations.large else None]:
         for found in _candidates(place, q, rank):
             if _is_singular(found, tolerance):
                 return found
