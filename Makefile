@@ -58,9 +58,11 @@ test: ## install the development tools and check everything
 	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory pytest
 
-lint: $(TOOLS) ## style: ruff
+lint: $(TOOLS) ## style: ruff; dependencies: deptry; the package as an index sees it: twine
 	$(call step,lint: ruff check,$(BIN)/ruff check --quiet .)
 	$(call step,lint: ruff format --check,$(BIN)/ruff format --check --quiet .)
+	$(call step,lint: deptry: what is imported is declared and the other way round,$(BIN)/deptry --no-ansi src)
+	$(call step,lint: twine check on what would be published,rm -rf $(STAMPS)/dist && $(BIN)/python -m hatchling build -d $(STAMPS)/dist 2>$(STAMPS)/build.log && $(BIN)/twine check --strict $(STAMPS)/dist/*)
 
 types: $(TOOLS) ## types: mypy, strict
 	$(call step,types: mypy --strict on src,$(BIN)/mypy)
@@ -112,8 +114,8 @@ lock: ## resolve the requirements anew: requirements.txt, requirements-dev.txt
 	@[ -d $(STAMPS)/lock ] || { $(PYTHON) -m venv $(STAMPS)/lock && $(STAMPS)/lock/bin/python -m pip install -q pip-tools; }
 	$(call step,lock: runtime and plots,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra plot \
 	  -o requirements.txt pyproject.toml requirements.in)
-	$(call step,lock: every extra and the tools,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra certify --extra plot \
-	  --extra io --extra gpu --extra lab --extra notebook -c requirements.txt \
+	$(call step,lock: every extra and the tools,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra plot \
+	  --extra io --extra gpu --extra lab --extra notebook --extra dask -c requirements.txt \
 	  -o requirements-dev.txt pyproject.toml requirements-dev.in)
 
 clean: ## remove what make made: environment, stamps, caches, built pages

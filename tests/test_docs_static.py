@@ -191,3 +191,21 @@ def test_function_names_stand_apart_from_what_they_follow(mathml) -> None:
 def test_what_the_converter_does_not_know_is_an_error_and_never_raw_text(mathml, latex: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         mathml(latex)
+
+
+def test_what_an_index_shows_has_absolute_links_alone():
+    import importlib.util
+    import re
+    from pathlib import Path
+
+    root = Path(__file__).resolve().parents[1]
+    found = importlib.util.spec_from_file_location("hatch_build", root / "hatch_build.py")
+    module = importlib.util.module_from_spec(found)
+    pytest.importorskip("hatchling")
+    found.loader.exec_module(module)
+    shown = module.absolute((root / "README.md").read_text(encoding="utf-8"), "https://forge/zwang")
+    links = re.findall(r"\]\(([^)\s]+)\)", shown)
+    assert links
+    assert all(link.startswith("https://") for link in links)
+    assert "https://forge/zwang/raw/main/docs/_static/painleve_map.png" in links
+    assert "https://forge/zwang/blob/main/docs/start.md" in links

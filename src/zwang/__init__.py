@@ -7,6 +7,7 @@ it. Names are loaded when they are first used: ``import zwang as zw`` is quick a
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -207,6 +208,10 @@ if TYPE_CHECKING:
 
     def view(shown: Any, state: Any = None, params: Any = None, **options: Any) -> Any:
         """Return what a notebook shows; it lives above the papers, which import this module."""
+
+
+if os.environ.get("ZWANG_LOG"):
+    importlib.import_module("zwang._logs").show_log_as_asked()
 
 
 def __getattr__(name: str) -> Any:

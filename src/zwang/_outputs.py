@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from zwang.errors import DeclarationError
 
+LOG = logging.getLogger("zwang.files")
 LONGEST_ENDING = 8
 """Of a draft's name: what writes a draft tells the format by its ending, and longer ones are no formats."""
 FULL = {errno.ENOSPC, errno.EFBIG, *(getattr(errno, name) for name in ("EDQUOT",) if hasattr(errno, name))}
@@ -93,6 +95,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         else:  # a pipe or a device: it can't be replaced, and must not
             with draft.open("rb") as whole, target.open("wb") as device:
                 shutil.copyfileobj(whole, device)
+        LOG.info("wrote %s", path)
     except OSError as error:
         raise not_written(path, error) from None
     finally:

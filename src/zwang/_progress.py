@@ -7,6 +7,7 @@ bar or lines at once, wherever stderr goes; False, nothing; a function is called
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 from zwang.errors import DeclarationError, printable
 
+LOG = logging.getLogger("zwang")
 PATIENCE = 2.0
 """Seconds before a bar that nobody asked for."""
 BETWEEN = 0.1
@@ -49,7 +51,7 @@ def progress_bar(
     """
     progress = check_progress(given, words)
     inside = _inside > 0
-    with shown_elsewhere():
+    with shown_elsewhere(), _logged(words, logging.DEBUG if inside else logging.INFO):
         if callable(progress):
             yield progress
         elif progress is False or (progress is None and (inside or not _seen())):
@@ -60,6 +62,17 @@ def progress_bar(
                 yield bar
             finally:
                 bar.close()
+
+
+@contextlib.contextmanager
+def _logged(words: str, level: int) -> Iterator[None]:
+    """Log that a job starts, and how long it took."""
+    begin = time.perf_counter()
+    LOG.log(level, "%s", words)
+    try:
+        yield
+    finally:
+        LOG.log(level, "%s: %.3f s", words, time.perf_counter() - begin)
 
 
 @contextlib.contextmanager

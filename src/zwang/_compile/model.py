@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ _MODELS: Kept[Model] = Kept(64)
 CONTRADICTION = 1e-9  # relative; dependent equations that agree to this are one equation, others contradict each other
 FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
+LOG = logging.getLogger("zwang.compile")
 
 
 def compile(system: System | Model, backend: str | None = None, *, tier: str | None = None) -> Model:
@@ -71,6 +73,7 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
     declared, name = system, backend or "native"
     key = (declared.digest, declared.name, tuple(declared.units.items()), name, tier)
+    LOG.info("compile '%s' for the backend %s", declared.name, name)
     return _MODELS.get(key, lambda: Model(declared, name, tier))
 
 

@@ -106,8 +106,9 @@ def _number(system: System, what: str, name: str, value: Any) -> Array:
             raise TypeError
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
+        comma = " Decimals have a point: 0.5, not 0,5." if isinstance(value, (str, tuple)) and "," in str(value) else ""
         raise DeclarationError(
-            f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}."
+            f"{system.name}: {what}: '{name}' must be a real number or an array; it is {value!r:.60}.{comma}"
         ) from None
     except OverflowError:
         raise DeclarationError(f"{system.name}: {what}: '{name}' has a value beyond the range of a double.") from None

@@ -149,6 +149,11 @@ class Unilateral(_Relation):
         object.__setattr__(self, "where", known[1] if known else self.where if isinstance(expr, Text) else None)
         if self.restitution is not None:
             object.__setattr__(self, "restitution", as_expression(self.restitution, "Unilateral: restitution"))
+            if self.restitution.is_number and not 0 <= self.restitution <= 1:
+                raise DeclarationError(
+                    f"Unilateral{f' {self.name!r}' if self.name else ''}: restitution= is {self.restitution}, needed a "
+                    "number between 0 (plastic) and 1 (elastic), or an expression."
+                )
 
     def expressions(self) -> dict[str, Any]:
         """Return the expressions of this constraint by what they are."""

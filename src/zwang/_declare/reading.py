@@ -114,6 +114,11 @@ def named_constraints(name: str, constraints: Iterable[Any]) -> list[Constraint]
     """Return the constraints with a name each; unnamed ones are called after their place."""
     listed: list[Constraint] = []
     taken: set[str] = set()
+    if isinstance(constraints, (Bilateral, Unilateral, Friction, str)) or not isinstance(constraints, Iterable):
+        raise DeclarationError(
+            f"{name}: constraints= needs a list, of one constraint too: constraints=[zw.Bilateral(...)]; it was given "
+            f"{constraints!r:.80}."
+        )
     for place, item in enumerate(constraints):
         if not isinstance(item, (Bilateral, Unilateral, Friction)):
             raise DeclarationError(

@@ -114,6 +114,8 @@ class _Builder:
             return self._sum(node)
         if isinstance(node, ast.Call):
             return self._call(node)
+        if isinstance(node, ast.Tuple) and any(isinstance(item, ast.Constant) for item in node.elts[:-1]):
+            raise self._source.error(node, "a comma between numbers", "Decimals have a point: 0.5, not 0,5.")
         what = "a list in brackets" if isinstance(node, ast.Tuple) else "a condition"
         raise self._source.error(node, what, "It can only stand in Piecewise((expr, condition), ..., (expr, True)).")
 

@@ -23,6 +23,7 @@ from zwang._results.columns import Quantities
 from zwang._results.motion_columns import motion_columns
 from zwang._results.motion_dense import states_at
 from zwang._results.motion_parts import Continuation, Events, ModeSpan, MotionPiece, MotionRows
+from zwang._results.named import ByName
 from zwang._results.poincare import PoincarePoints
 from zwang._results.storage import storable
 from zwang.errors import DeclarationError
@@ -305,32 +306,32 @@ class Motion(Result):
     @property
     def reactions(self) -> Mapping[str, Array]:
         """Name of a constraint -> its multiplier (rows,), zero while it is open, nan where it is undetermined."""
-        return self.rows.reactions
+        return ByName(self.rows.reactions)
 
     @property
     def friction(self) -> Mapping[str, Array]:
         """Name of a constraint with friction -> the friction force (rows,), or (rows, 2) in a plane."""
-        return self.rows.friction
+        return ByName(self.rows.friction)
 
     @cached_property
     def reaction_range(self) -> Mapping[str, Array]:
         """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
         known = self.rows.reaction_range
         if known or self.source is None:
-            return known
+            return ByName(known)
         with running(Run(self.provenance.tier)):
             made: Mapping[str, Array] = self.source.ranges(self)
-        return made
+        return ByName(made)
 
     @property
     def energy(self) -> Mapping[str, Array]:
         """The 'kinetic', 'potential' and 'total' energy (rows,) [J]."""
-        return self.rows.energy
+        return ByName(self.rows.energy)
 
     @property
     def work(self) -> Mapping[str, Array]:
         """Cumulative work (rows,) [J] of each force (by its coordinate) and each constraint; 'time' where T, V vary."""
-        return self.rows.work
+        return ByName(self.rows.work)
 
     @property
     def drift(self) -> float:

@@ -18,7 +18,7 @@ from zwang._results.later import WithLater
 from zwang._results.reaction_boxes import Modes, SolutionEnclosure, UndecidedBox
 from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
 
@@ -98,7 +98,27 @@ class Ranges:
     normal: Array
     tangential: Array
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the contacts."""
+        return self.names
+
+    def values(self) -> list[dict[str, Any]]:
+        """The ranges of the contacts, in the order of their names."""
+        return [self[name] for name in self.names]
+
+    def items(self) -> list[tuple[str, dict[str, Any]]]:
+        """Each name with its ranges."""
+        return [(name, self[name]) for name in self.names]
+
     def __getitem__(self, name: str) -> dict[str, Any]:
+        if name not in self.names:
+            raise KeyError(f"{name!r}: {nearest(str(name), self.names)}")
         at = self.names.index(name)
         normal = (float(self.normal[at, 0]), float(self.normal[at, 1]))
         tangential = self.tangential[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +28,9 @@ from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
 from zwang._simulate.wrenches import wrench
 
 Array = NDArray[np.float64]
+LOG = logging.getLogger("zwang.simulate")
+MOST_LOGGED = 100
+"""Events of a motion that are logged."""
 NEGLIGIBLE = 1e-3
 """Part of the largest forces of a piece below which forces are measured beside those."""
 ENTRIES = 2_000_000
@@ -50,6 +54,10 @@ def motion_of(
     own = frozenset() if course is None else course.driven.own
     params = {item.name: float(value) for item, value in zip(system.parameters, ground.params, strict=True)}
     end = float(pieces[-1].t[-1])
+    events = sorted(events, key=lambda event: event.time)
+    LOG.debug("motion of '%s': %s at t = %g, %d events", system.name, stop.status.name, end, len(events))
+    for event in events[:MOST_LOGGED]:
+        LOG.debug("  t = %.9g: %s %s", event.time, event.kind, event.constraint or event.name)
     return Motion(
         status=stop.status,
         residual=None,
@@ -66,7 +74,7 @@ def motion_of(
         params={name: value for name, value in params.items() if name not in own},
         inputs={} if course is None else course.told(end),
         pieces=pieces,
-        events=Events(sorted(events, key=lambda event: event.time)),
+        events=Events(events),
         continuations=stop.continuations,
         reason=stop.reason,
         until=options.until,

@@ -13,6 +13,7 @@ from zwang._asymptotics import asymptotics
 from zwang._expressions import parse
 from zwang._plot import new_figure
 from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
@@ -34,7 +35,7 @@ class Approaching(Assignments):
 
 
 @click.command("asymptotics", cls=Approaching, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--at", multiple=True, metavar="NAME=NUMBER ...", help="The singular point; by default the only one.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @input_option

@@ -21,13 +21,14 @@ from zwang._reactions import reactions
 from zwang._report import pose_of
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
-from zwang.cli.values import Assignments, values_from
+from zwang.cli.values import Assignments, Words, values_from
 from zwang.errors import DeclarationError
 
-MODEL = click.argument("model", metavar="MODEL")
+MODEL = click.argument("model", metavar="MODEL", shell_complete=complete_model)
 JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
 SHOWN = 8  # coordinates whose equations still fit a terminal
 
@@ -38,7 +39,13 @@ SHOWN = 8  # coordinates whose equations still fit a terminal
 @click.option(
     "--state", "state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's."
 )
-@click.option("--backend", default="native", show_default=True, help="native, reference, cuda or batch.")
+@click.option(
+    "--backend",
+    type=Words(["native", "reference", "cuda", "batch"]),
+    default="native",
+    show_default=True,
+    help="What evaluates the equations.",
+)
 @JSON
 @tell_mistakes
 def check(model: str, params: tuple[str, ...], state: tuple[str, ...], backend: str, json_: bool) -> None:
@@ -139,7 +146,7 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
 
 
 @click.command("gallery")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_model)
 @click.option("--save", "target", type=click.Path(path_type=Path), help="Write the named system to a model file.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the named system at its state.")
 @click.option("--tour", is_flag=True, help="Evaluate every system of the gallery and check its facts.")

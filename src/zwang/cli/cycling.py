@@ -12,10 +12,11 @@ from zwang._cycles import cycles, lyapunov, periodic
 from zwang._results.cycle import CycleStatus
 from zwang._results.cycles import KINDS, Cycles, CyclesStatus
 from zwang._results.lyapunov import LyapunovStatus
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files
 from zwang.cli.nearby import draw, given
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, budget_from, budget_option, number
+from zwang.cli.values import Assignments, Words, budget_from, budget_option, number
 
 EXAMPLES = """\b
 Examples:
@@ -25,11 +26,11 @@ Examples:
 
 
 @click.command("periodic", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--period", help="A number, or an expression of the parameters; by default found.")
 @click.option("--section", help="An expression that vanishes at the start of the cycle.")
 @click.option("--steady", multiple=True, metavar="NAME", help="A coordinate that need not return.")
-@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
 @click.option("--tol", default="1e-12", show_default=True, help="Of the motions.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="The guess; overrides the model's state.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
@@ -86,14 +87,14 @@ Examples:
 
 
 @click.command("cycles", cls=Assignments, epilog=CYCLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--vary", required=True, metavar="NAME", help="The parameter over which cycles are followed.")
 @click.option("--within", required=True, metavar="LOW:HIGH", help="Its range, which has the model's value in it.")
 @click.option("--no-switch", is_flag=True, help="Don't follow branches that leave at flips and crossings.")
 @click.option("--doublings", type=int, default=2, show_default=True, help="How often the period may be doubled.")
 @click.option("--period", help="A number, or an expression of the parameters; by default found.")
 @click.option("--steady", multiple=True, metavar="NAME", help="A coordinate that need not return.")
-@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="The guess; overrides the model's state.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
@@ -158,11 +159,11 @@ def _plain(answer: Cycles) -> dict[str, Any]:
 
 
 @click.command("lyapunov", cls=Assignments)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--until", required=True, metavar="TIME", help="End of the motion [s].")
 @click.option("--transient", default="0", show_default=True, metavar="TIME", help="From when on growth counts [s].")
 @click.option("--exponents", type=int, help="How many of the largest; by default all.")
-@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")

@@ -11,6 +11,7 @@ import numpy as np
 from zwang._compile import compile
 from zwang._drive import drive
 from zwang._results.drive import Drive
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files
 from zwang.cli.models import find_model
 from zwang.cli.nearby import draw
@@ -36,7 +37,7 @@ Examples:
 
 
 @click.command("drive", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option(
     "--motion", multiple=True, required=True, metavar="NAME=VALUE ...",
     help="Coordinates: an expression of t, or a table FILE.csv:cubic; the others follow from the constraints.",

@@ -13,6 +13,12 @@ import click
 import zwang
 
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+CRASH = 70
+"""EX_SOFTWARE of sysexits.h."""
+CRASHED = (
+    f"zwang {zwang.__version__} crashed: this is a mistake in zwang, not in your model. Please report it where you got "
+    "zwang from (`pip show zwang` has the addresses), with this message, the command and the model file."
+)
 COMMANDS = {
     "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
     "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
@@ -55,6 +61,12 @@ class LazyGroup(click.Group):
         """Return a command, whose module is imported now."""
         if cmd_name not in COMMANDS:
             return None
+        if ctx.resilient_parsing:  # a shell asks
+            from zwang.cli.completing import stand_in
+
+            quick = stand_in(cmd_name)
+            if quick is not None:
+                return quick
         module, attribute, _ = COMMANDS[cmd_name]
         try:
             found = getattr(importlib.import_module(f"zwang.cli.{module}"), attribute)
@@ -71,6 +83,19 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command '{args[0]}'. {nearest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it can't have meant to raise is a crash, told with how to report it."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, click.ClickException, OSError):
+            raise
+        except Exception:  # whatever it is, it is a mistake of ours
+            import traceback
+
+            click.echo(traceback.format_exc(), err=True, nl=False)
+            click.echo(CRASHED, err=True)
+            ctx.exit(CRASH)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
@@ -86,9 +111,15 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(zwang.__version__, prog_name="zwang")
-def main() -> None:
+@click.option("-v", "--verbose", count=True, help="Log to stderr what is done; -vv in detail. Or set ZWANG_LOG.")
+def main(verbose: int) -> None:
     """Constrained mechanical systems where Lagrange's equations stop giving an answer.
 
     MODEL is a model file (.toml), a robot (.urdf, .xml), or the name of a system of the gallery.
-    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 130 Ctrl-C.
+    Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 70 a crash of
+    zwang itself, 130 Ctrl-C.
     """
+    if verbose:
+        from zwang._logs import show_log
+
+        show_log("info" if verbose == 1 else "debug")

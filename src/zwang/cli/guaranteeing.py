@@ -12,6 +12,7 @@ from zwang._declare.system import System
 from zwang._expressions import parse
 from zwang._guarantee import guarantee
 from zwang._results.guarantee import GuaranteeStatus
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files
 from zwang.cli.models import find_model
 from zwang.cli.nearby import draw
@@ -27,7 +28,7 @@ Examples:
 
 
 @click.command("guarantee", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.argument("claim", metavar="CLAIM")
 @click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH ...", help="Bounds; several times.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")

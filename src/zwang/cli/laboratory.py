@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from zwang.cli.completing import complete_model
 from zwang.cli.telling import tell_mistakes
 from zwang.errors import DeclarationError, nearest
 
@@ -16,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
-@click.argument("model", metavar="[MODEL]", required=False)
+@click.argument("model", metavar="[MODEL]", required=False, shell_complete=complete_model)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; by default a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")

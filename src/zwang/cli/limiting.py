@@ -12,12 +12,14 @@ from zwang._limit import limit, recommend
 from zwang._plot import new_figure
 from zwang._realize import REALIZATIONS, realize
 from zwang._results.limit import LimitStatus, LimitStudy, Recommendation, RecommendationStatus
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import (
     Assignments,
+    Words,
     budget_from,
     budget_option,
     in_radians,
@@ -39,10 +41,15 @@ PERMILLE = 1000  # steps of a progress bar
 
 
 @click.command("limit", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--constraint", "names", multiple=True, required=True, metavar="NAME", help="What is realized.")
 @click.option("--until", default="1", show_default=True, metavar="TIME", help="End of the time that is studied [s].")
-@click.option("--by", "way", help="Stiffness or Viscosity; by default what fits the constraint.")
+@click.option(
+    "--by",
+    "way",
+    type=Words(["Stiffness", "Viscosity"]),
+    help="By default what fits the constraint.",
+)
 @click.option("--weight", help="Of Stiffness: an expression in the coordinates.")
 @click.option("--energy", help="Of Stiffness: W(q) in place of weight times the square, for all that are realized.")
 @click.option("--damping", help="Of Stiffness.")
@@ -57,7 +64,14 @@ PERMILLE = 1000  # steps of a progress bar
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the study: .npz, or .nc with the extra io.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the study: .png, .svg or .pdf.")
-@click.option("--show", "shown", default="errors", show_default=True, help="What --plot draws: errors, force, motions.")
+@click.option(
+    "--show",
+    "shown",
+    type=Words(["errors", "force", "motions"]),
+    default="errors",
+    show_default=True,
+    help="What --plot draws.",
+)
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
 @tell_mistakes
 def limit_(
@@ -132,7 +146,7 @@ Examples:
 
 
 @click.command("realize", cls=Assignments, epilog=REALIZE)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--constraint", "names", multiple=True, required=True, metavar="NAME", help="What is realized.")
 @click.option("--strength", required=True, metavar="TEXT", help="A number, an expression or the name of a parameter.")
 @click.option("--by", "way", help="Stiffness or Viscosity; by default what fits the constraint.")

@@ -13,10 +13,20 @@ from zwang._plot import new_figure
 from zwang._results.linearization import Linearization
 from zwang._results.sensitivity import Fit, FitStatus, Sensitivity, SensitivityStatus
 from zwang._sensitivity import fit, sensitivity
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import NamedModel, find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import Assignments, budget_from, budget_option, in_radians, number, require_known, values_from
+from zwang.cli.values import (
+    Assignments,
+    Words,
+    budget_from,
+    budget_option,
+    in_radians,
+    number,
+    require_known,
+    values_from,
+)
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -52,7 +62,7 @@ def given(
 
 
 @click.command("linearize", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
@@ -111,11 +121,11 @@ def _plain(answer: Linearization) -> dict[str, Any]:
 
 
 @click.command("sensitivity", cls=Assignments, epilog=SENSITIVITY)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--until", required=True, metavar="TIME", help="End of the motion [s].")
 @click.option("--wrt", multiple=True, required=True, metavar="NAME", help="What is varied: a parameter, a start.")
 @click.option("--of", multiple=True, default=("end",), metavar="WHAT", help="end, events, reactions or an expression.")
-@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
@@ -178,12 +188,12 @@ def _columns(path: Path) -> dict[str, Any]:
 
 
 @click.command("fit", cls=Assignments, epilog=FIT)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option(
     "--data", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A .csv file."
 )
 @click.option("--free", multiple=True, required=True, metavar="NAME", help="What is fitted: a parameter, a start.")
-@click.option("--impact", help="newton, poisson or energetic.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")

@@ -16,6 +16,7 @@ from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
@@ -43,7 +44,7 @@ Examples:
 
 
 @click.command("reactions", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @input_option

@@ -10,6 +10,7 @@ import click
 from zwang._compile import compile
 from zwang._equilibria import equilibria
 from zwang._results.equilibria import Equilibria, EquilibriaStatus
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files
 from zwang.cli.models import find_model
 from zwang.cli.nearby import draw
@@ -35,7 +36,7 @@ Examples:
 
 
 @click.command("equilibria", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @input_option
 @click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")

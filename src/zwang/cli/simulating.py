@@ -13,12 +13,14 @@ from zwang._plot import new_figure
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_tree import MotionTree, MotionTreeStatus
 from zwang._simulate import simulate
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.progress import progress
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import (
     Assignments,
+    Words,
     budget_from,
     budget_option,
     in_radians,
@@ -40,22 +42,46 @@ PERMILLE = 1000  # steps of a progress bar
 
 
 @click.command("simulate", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--until", required=True, metavar="TIME", help="When to stop [s].")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @input_option
 @click.option("--degrees", is_flag=True, help="Angles in --state are in degrees (their velocities in rad/s).")
 @click.option("--tol", default=1e-10, show_default=True, help="Relative tolerance of the steps.")
-@click.option("--method", default="events", show_default=True, help="events, timestepping or auto.")
+@click.option(
+    "--method",
+    type=Words(["events", "timestepping", "auto"]),
+    default="events",
+    show_default=True,
+    help="How it moves.",
+)
 @click.option("--step", type=float, help="Step of --method timestepping [s].")
 @click.option("--project", is_flag=True, help="Move the state first onto its constraints, by the least change.")
 @click.option("--event", "events", multiple=True, metavar="NAME=EXPRESSION", help="Log when an expression passes zero.")
 @click.option("--stop-at", "stops", multiple=True, metavar="NAME=EXPRESSION", help="The same, and stop there.")
-@click.option("--impact", type=click.Choice(["newton", "poisson", "energetic"]), help="The law of impact.")
-@click.option("--at-paradox", default="stop", show_default=True, help="stop, impact, realize or every.")
-@click.option("--at-choice", default="stop", show_default=True, help="stop, keep mode, realize or every.")
-@click.option("--at-singular", default="stop", show_default=True, help="stop, straight, realize or every.")
+@click.option("--impact", type=Words(["newton", "poisson", "energetic"]), help="The law of impact.")
+@click.option(
+    "--at-paradox",
+    type=Words(["stop", "impact", "realize", "every"]),
+    default="stop",
+    show_default=True,
+    help="Where no reaction exists.",
+)
+@click.option(
+    "--at-choice",
+    type=Words(["stop", "keep mode", "realize", "every"]),
+    default="stop",
+    show_default=True,
+    help="Where there are several.",
+)
+@click.option(
+    "--at-singular",
+    type=Words(["stop", "straight", "realize", "every"]),
+    default="stop",
+    show_default=True,
+    help="At singular points.",
+)
 @click.option("--most", default=64, show_default=True, help="Motions of a tree at most, where every way is followed.")
 @budget_option
 @click.option("--out", type=click.Path(path_type=Path), help="Save the motion: .npz, or .nc with the extra io.")

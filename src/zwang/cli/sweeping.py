@@ -14,6 +14,7 @@ import numpy as np
 from zwang._results.loading import load_result
 from zwang._results.study import Study, StudyStatus
 from zwang._sweep import sampled, sweep
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
@@ -33,7 +34,7 @@ SETTINGS = ("workers", "block", "seed", "project", "backend")
 
 @click.command("sweep", cls=Assignments, epilog=EXAMPLES)
 @click.argument("what", metavar="STUDY.toml | STORE | VERB")
-@click.argument("model", metavar="[MODEL]", required=False)
+@click.argument("model", metavar="[MODEL]", required=False, shell_complete=complete_model)
 @click.option("--over", multiple=True, metavar="NAME=LOW:HIGH:COUNT ...", help="Axes of the grid.")
 @click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")

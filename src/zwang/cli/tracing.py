@@ -13,6 +13,7 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_text import summary
 from zwang._results.critical import CriticalValue
 from zwang._trace import critical, trace
+from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
@@ -37,7 +38,7 @@ Examples:
 
 
 @click.command("trace", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
 @input_option
 @click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
@@ -132,7 +133,7 @@ Examples:
 
 
 @click.command("critical", cls=Assignments, epilog=CRITICAL)
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_model)
 @click.option("--vary", required=True, metavar="NAME", help="The parameter.")
 @click.option("--within", required=True, metavar="LOW:HIGH", help="The interval that is searched.")
 @click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")

@@ -46,6 +46,15 @@ class Assignments(click.Command):
         return super().parse_args(ctx, written)
 
 
+class Words(click.Choice[str]):
+    """Words that an option knows, for help and completion; another one is answered by the verb, with the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word as it is written."""
+        known = {word.lower(): word for word in map(str, self.choices)}
+        return known.get(str(value).lower(), str(value))
+
+
 def budget_option(command: Any) -> Any:
     """Give a command the option --budget: seconds, or seconds=, steps= and memory= (bytes)."""
     words = "Seconds, or any of seconds= steps= memory= (bytes), after which to end with what there is."

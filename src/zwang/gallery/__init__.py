@@ -14,7 +14,9 @@ source of that system for tests, documentation and benchmarks.
 from __future__ import annotations
 
 import importlib
+import json
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from zwang._declare.system import System
@@ -23,62 +25,9 @@ from zwang.gallery.entry import Entry, Fact
 
 __all__ = ["Entry", "Fact", "get", "n_four_bar", "names", "normal_form", "pyramid", "stack", "touching_curves"]
 
-# Name of the entry -> module of this package that has a function of that name.
-_HOMES = {
-    "andrews": "squeezer",
-    "atwood": "string_over_bar",
-    "atwood_changing_length": "string_over_bar",
-    "belt_block": "block_on_belt",
-    "bouncing_ball": "ball",
-    "circle_particle": "particle_on_circle",
-    "crossing": "normal_forms",
-    "curve_cusp": "plane_curves",
-    "curve_isolated_point": "plane_curves",
-    "curve_node": "plane_curves",
-    "curve_squared": "plane_curves",
-    "curve_three_lines": "plane_curves",
-    "delta": "parallel_robots",
-    "ellipse_pendulum": "pendulum_on_ellipse",
-    "ellipse_pendulum_cartesian": "pendulum_on_ellipse",
-    "ellipse_pendulum_friction": "pendulum_on_ellipse",
-    "ellipse_pendulum_string": "pendulum_on_ellipse",
-    "euler_disc": "spinning_disc",
-    "flyball_governor": "governor",
-    "flyball_governor_springs": "governor",
-    "four_bar": "four_bars",
-    "four_bar_crank_rocker": "four_bars",
-    "four_bar_kite": "four_bars",
-    "four_bar_parallelogram": "four_bars",
-    "four_bar_triple_rocker": "four_bars",
-    "freewheel": "one_way_clutch",
-    "gough_stewart": "platforms",
-    "incline_block": "block_on_incline",
-    "incline_table": "boxes_on_slopes",
-    "kozlov_neishtadt": "pushed_particle",
-    "ladder": "leaning_rod",
-    "n_four_bar": "chain_of_four_bars",
-    "painleve_rod": "sliding_rod",
-    "painleve_rod_tip": "leaning_rod",
-    "pyramid": "pile_of_blocks",
-    "ratchet": "ratchet_wheel",
-    "rssr": "spatial_four_bar",
-    "sleigh": "skate",
-    "sleigh_ahead": "skate",
-    "sleigh_incline": "skate",
-    "slider_crank": "crank_and_slider",
-    "speed_limit": "limited_speed",
-    "stack": "tower_of_blocks",
-    "stewart_triangle": "platforms",
-    "surface_cone": "surfaces",
-    "surface_umbrella": "surfaces",
-    "tangency": "normal_forms",
-    "three_rrr": "parallel_robots",
-    "three_upu": "platforms",
-    "touching_curves": "plane_curves",
-    "two_particles": "particles_on_rod",
-    "two_skates": "beam_on_skates",
-    "wedge_box": "boxes_on_slopes",
-}
+# Name of the entry -> module of this package that has a function of that name; as data, so that the completion of a
+# shell knows the names without loading what declares them.
+_HOMES: dict[str, str] = json.loads(resources.files(__name__).joinpath("homes.json").read_text(encoding="utf-8"))
 
 
 def names() -> tuple[str, ...]:

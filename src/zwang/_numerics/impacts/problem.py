@@ -98,8 +98,8 @@ class ImpactContact:
         e = self.restitution
         if e is not None and not 0 <= e <= 1:
             raise DeclarationError(
-                f"ImpactContact{f' {self.name!r}' if self.name else ''}: restitution is {e:g}, needed a number between "
-                f"0 (plastic) and 1 (elastic)."
+                f"{f'contact {self.name!r}' if self.name else 'a contact'}: restitution is {e:g}, needed a number "
+                "between 0 (plastic) and 1 (elastic)."
             )
 
     @property
