@@ -119,7 +119,7 @@ lock: ## resolve the requirements anew: requirements.txt, requirements-dev.txt
 	  -o requirements-dev.txt pyproject.toml requirements-dev.in)
 
 clean: ## remove what make made: environment, stamps, caches, built pages
-	rm -rf .venv $(STAMPS) docs/_build docs/gallery docs/papers docs/reference/generated build dist $(REPORT) $(LEDGER)
+	rm -rf .venv $(STAMPS) docs/_build docs/examples docs/systems.md docs/generated docs/papers docs/reference/generated build dist $(REPORT) $(LEDGER)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

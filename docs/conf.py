@@ -11,11 +11,13 @@ sys.path.insert(0, str(HERE / "_ext"))
 import paper_pages  # noqa: E402
 import public_names  # noqa: E402
 import rooms  # noqa: E402
+import systems_page  # noqa: E402
 
 import zwang  # noqa: E402
 
 public_names.write(zwang, HERE / "reference" / "generated" / "index.rst")
 paper_pages.write(HERE / "papers", HERE.parent / "ledger.json")
+systems_page.write(HERE / "systems.md", HERE / "generated")
 rooms.write(HERE.parent / "src" / "zwang", HERE.parent / "pyproject.toml", HERE / "generated" / "rooms.svg")
 
 project = "zwang"
@@ -31,7 +33,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "gallery/*.ipynb", "gallery/*.zip"]
+exclude_patterns = ["_build", "_ext", "_templates", "examples/*.ipynb", "examples/*.zip"]
 root_doc = "index"
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -45,7 +47,7 @@ numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
-    "gallery_dirs": "gallery",
+    "gallery_dirs": "examples",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,

@@ -292,7 +292,10 @@ def declared(*extras: str) -> list[Requirement]:
 
 @pytest.mark.parametrize(
     ("file", "extras"),
-    [("requirements.txt", ("plot",)), ("requirements-dev.txt", ("certify", "plot", "io", "gpu", "lab", "notebook"))],
+    [
+        ("requirements.txt", ("plot",)),
+        ("requirements-dev.txt", ("certify", "plot", "io", "gpu", "lab", "notebook", "dask")),
+    ],
 )
 def test_the_lock_files_meet_what_the_project_declares(file: str, extras: tuple[str, ...]) -> None:
     pins = locked(ROOT / file)

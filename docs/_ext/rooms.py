@@ -48,6 +48,7 @@ SAYS = {
     "pictures": "the look, public",
     "results": "classes of results, public",
     "_interrupts": "Ctrl-C where it must wait, and is not lost",
+    "_logs": "the logger `zwang`, silent unless it is asked for",
     "_outputs": "files written whole or not at all",
     "_progress": "bars for long jobs",
     "_workers": "processes that end with their parent",
