@@ -55,7 +55,8 @@ def support(mass: Array, rows: Array) -> Array:
     """
     size = np.abs(rows)
     size = np.where(size > NOISE * size.max(axis=1, initial=0.0, keepdims=True), size, 0.0)
-    across, along = np.ones(len(size)), np.ones(size.shape[1])
+    # Rows begin with unit size: one that is there twice, in another scale, must not move those of its coordinates.
+    across, along = 1.0 / _or_one(size.max(axis=1, initial=0.0)), np.ones(size.shape[1])
     for _ in range(EQUILIBRATED):
         scaled = size * across[:, None] * along
         across /= np.sqrt(_or_one(scaled.max(axis=1, initial=0.0)))
