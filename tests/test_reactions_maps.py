@@ -183,3 +183,80 @@ def test_maps_on_a_device_are_those_of_the_processor(device: str, name: str, mon
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
     assert found.residual < 1e-12
     assert found.provenance.backend == device
+
+
+def rod_in_space() -> zw.System:
+    """Return a uniform rod of half length l, inclination theta, azimuth psi, whose lower tip touches the floor."""
+    (x, y, z, th, ps), (vx, vy, vz, vth, vps) = zw.coordinates("x y z theta psi", angles="theta psi")
+    m, length, g, mu = zw.parameters("m l g mu")
+    tip = sp.Matrix(
+        [x - length * sp.cos(th) * sp.cos(ps), y - length * sp.cos(th) * sp.sin(ps), z - length * sp.sin(th)]
+    )
+    kinetic = m * (vx**2 + vy**2 + vz**2) / 2 + m * length**2 * (vth**2 + sp.cos(th) ** 2 * vps**2) / 6
+    slip = zw.rate(tip)
+    floor = zw.Unilateral(tip[2], friction=zw.Coulomb(mu, slip=(slip[0], slip[1])), restitution=0, name="tip")
+    return zw.System(name="rod in space", kinetic=kinetic, potential=m * g * z, constraints=[floor])
+
+
+def falling_disc() -> zw.System:
+    """Return a thin disc of radius R, inclination theta, whose lowest point touches the floor."""
+    (_, _, z, psi, theta, _), (vx, vy, vz, vpsi, vtheta, vphi) = zw.coordinates(
+        "x y z psi theta phi", angles="psi theta phi"
+    )
+    m, R, g, mu = zw.parameters("m R g mu")
+    uphill = sp.Matrix([-sp.sin(psi) * sp.cos(theta), sp.cos(psi) * sp.cos(theta), sp.sin(theta)])
+    turning = (vtheta, vpsi * sp.sin(theta), vphi + vpsi * sp.cos(theta))
+    kinetic = m * (vx**2 + vy**2 + vz**2) / 2
+    kinetic += m * R**2 * (turning[0] ** 2 + turning[1] ** 2 + 2 * turning[2] ** 2) / 8
+    along = sp.Matrix([sp.cos(psi), sp.sin(psi), 0])
+    spin = turning[0] * along + turning[1] * uphill + turning[2] * along.cross(uphill)
+    speed = sp.Matrix([vx, vy, vz]) - spin.cross(R * uphill)
+    law = zw.Coulomb(mu, slip=(sp.expand(speed[0]), sp.expand(speed[1])))
+    rim = zw.Unilateral(z - R * sp.sin(theta), friction=law, restitution=0, name="rim")
+    return zw.System(name="falling disc", kinetic=kinetic, potential=m * g * z, constraints=[rim])
+
+
+def expected_counts(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the number of accelerations of one sliding contact, whose gap accelerates by A N + b."""
+    return np.where(A < 0, np.where(b > 0, 2, 0), 1)
+
+
+def test_a_rod_in_space_has_no_reaction_or_two_where_the_closed_form_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tip slides at an angle to the rod, which turns about the vertical; no state is asked singly."""
+    monkeypatch.setattr("zwang._reactions.maps._write", None)
+    mu, turn, side = np.meshgrid(np.linspace(0.11, 4, 23), np.linspace(0.05, 8, 21), [0.0, 0.9, 2.2], indexing="ij")
+    th = np.pi / 3
+    c, s = np.cos(th), np.sin(th)
+    state = {"x": 0.0, "y": 0.0, "z": s, "theta": th, "psi": 0.0, "v_z": 0.0, "v_theta": 0.0, "v_psi": turn}
+    state |= {"v_x": -np.cos(side), "v_y": np.sin(side) + c * turn}  # the slip is (-cos(side), sin(side))
+    found = zw.reactions(rod_in_space(), state, {"m": 1.0, "l": 1.0, "g": 9.81, "mu": mu})
+    # m A = 1 + 3 c^2 - 3 mu s c cos(side): the row of the gap meets the slip along the rod alone.
+    A, b = 1 + 3 * c**2 - 3 * mu * s * c * np.cos(side), -9.81 + s * c**2 * turn**2
+    assert (found.counts == expected_counts(A, b)).all() and set(np.unique(found.counts)) == {0, 1, 2}
+
+
+def test_a_falling_disc_has_no_reaction_or_two_where_the_closed_form_says() -> None:
+    mu, turn = np.meshgrid(np.linspace(0.11, 4, 31), np.linspace(0.05, 12, 29), indexing="ij")
+    th, R = 1.0, 0.5
+    c, s = np.cos(th), np.sin(th)
+    # It turns about the vertical; the centre moves so that the lowest point slides downhill.
+    state = {"x": 0.0, "y": 0.0, "z": R * s, "psi": 0.0, "theta": th, "phi": 0.0}
+    state |= {"v_x": -R * turn * c, "v_y": -1.0, "v_z": 0.0, "v_psi": turn, "v_theta": 0.0, "v_phi": 0.0}
+    found = zw.reactions(falling_disc(), state, {"m": 1.0, "R": R, "g": 9.81, "mu": mu})
+    # J = m R^2/4 about diameters, 2 J about the axis: J theta'' = J turn^2 s c - 2 J turn^2 c s.
+    A, b = 1 + 4 * c**2 - 4 * mu * s * c, -9.81 + R * c * (s * c * turn**2)
+    assert (found.counts == expected_counts(A, b)).all() and set(np.unique(found.counts)) == {0, 1, 2}
+
+
+def test_maps_in_space_hold_what_single_states_say() -> None:
+    mu = np.linspace(0.2, 2.2, 5)
+    state = {"x": 0.0, "y": 0.0, "z": np.sin(1.0), "theta": 1.0, "psi": 0.3, "v_z": 0.0, "v_theta": 0.0, "v_psi": 0.0}
+    params = {"m": 1.0, "l": 1.0, "g": 9.81}
+    for slide in (0.7, 0.0):  # sliding, and at rest, where the direction of the slip is not known
+        found = zw.reactions(rod_in_space(), {**state, "v_x": slide, "v_y": 0.0}, {**params, "mu": mu})
+        for k, one in enumerate(mu):
+            alone = zw.reactions(rod_in_space(), {**state, "v_x": slide, "v_y": 0.0}, {**params, "mu": one})
+            assert found.status[k] is alone.status and found.counts[k] == len(alone.accelerations)
+            if found.counts[k] == 1:
+                assert found.normal[0, k] == pytest.approx(alone.solutions[0].normal[0])
+                assert found.modes[0, k] == int(alone.solutions[0].modes.codes[0])

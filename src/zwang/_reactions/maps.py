@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from zwang._kernels.many_reactions import Admit, DeviceCount
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact import counting
 from zwang._numerics.contact.admission import admit
+from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
@@ -68,7 +70,8 @@ def reactions_of_batch(
     states = inputs.q.shape[1]
     table = count_table(model.system)
     out = _room(len(model.system.coordinates), len(model.system.constraints), states)
-    counter = None if table is None else model.kernels.counter(table)
+    planar = not (table_of(model.system).arrays.components > 1).any()
+    counter = model.kernels.counter(table) if table is not None and planar else None
     if counter is not None:
         _count_elsewhere(counter, model, inputs, tolerances, tol, out, report)
     elif table is not None:
@@ -107,10 +110,13 @@ def _room(n: int, lines: int, states: int) -> counting.CountedSolutions:
 
 
 def count_table(system: System) -> Ints | None:
-    """Return the table of constraints for the compiled count, None where that can't be used."""
+    """Return the table of constraints for the compiled count, None where that can't be used.
+
+    Friction in a plane is counted along its slip, which is known unless it rests: see `_straightened`.
+    """
     table = table_of(system)
     lines = table.arrays
-    if not table.round or table.loaded or (lines.components > 1).any() or _modes(lines) > MOST_MODES:
+    if not table.round or table.loaded or _modes(lines) > MOST_MODES:
         return None
     slip = np.where(lines.components > 0, lines.first, -1)
     return np.column_stack([lines.side, lines.normal, slip, lines.law])
@@ -216,13 +222,40 @@ def _count(
         return
     states = Inputs(t, q, v, params, ())
     found = admitted_states(model.kernels, table_of(model.system).arrays, terms, states, tolerances)
+    planes = np.flatnonzero(table_of(model.system).arrays.components > 1)
+    terms = _straightened(terms, table[planes, 2])
     counted = counting.CountedTerms(
         *(np.ascontiguousarray(getattr(terms, name)) for name in counting.CountedTerms._fields)
     )
     here = out._replace(worst=np.zeros(1))
     counting.count_solutions(table, found.standing, found.rest, counted, tol, part.start, 0, 1, here)
+    if len(planes):
+        _in_planes(planes, found.rest[planes], part, out)
     out.counts[part][~sound_laws(model.system, terms.bounds)] = counting.INADMISSIBLE
     out.worst[0] = max(out.worst[0], here.worst[0])
+
+
+def _straightened(terms: Terms, firsts: Ints) -> Terms:
+    """Return the terms with the first slip row of friction in planes along the slip: its speed, row and bias."""
+    if not len(firsts):
+        return terms
+    slip, rows, bias = terms.slip.copy(), terms.slip_rows.copy(), terms.slip_bias.copy()
+    for first in firsts:
+        own = slice(first, first + 2)
+        speed = np.hypot(*terms.slip[own])
+        along = terms.slip[own] / np.where(speed > 0, speed, 1.0)
+        rows[first] = np.einsum("sb,sib->ib", along, terms.slip_rows[own])
+        bias[first] = np.einsum("sb,sb->b", along, terms.slip_bias[own])
+        slip[first] = speed
+    return replace(terms, slip=slip, slip_rows=rows, slip_bias=bias)
+
+
+def _in_planes(planes: Ints, rest: NDArray[np.bool_], part: slice, out: counting.CountedSolutions) -> None:
+    """Tell what was counted along slips in planes: where one rests its direction is not known, and it is asked."""
+    out.counts[part][rest.any(axis=0) & (out.counts[part] != counting.INADMISSIBLE)] = counting.DOUBTFUL
+    modes = out.modes[planes, part]
+    out.modes[planes, part] = np.where(modes == Mode.SLIP_PLUS, Mode.SLIP, modes)
+    out.forces[planes, 1, part] = np.nan  # two components, and room for one
 
 
 def _decide(
