@@ -226,10 +226,10 @@ def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Envelope, low: Any,
     """Add what the friction of a sliding contact does when its slip and its normal impulse change."""
     s = sliding(t, f, c)
     a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
-    for i in range(s.count):
+    for i in range(s.parts):
         for e in range(t[J_START][a + o + i], t[J_START][a + o + i + 1]):
             row = env.place[t[J_COLUMN][e]]
-            for j in range(s.count):
+            for j in range(s.parts):
                 turn = s.turning * ((1.0 if i == j else 0.0) - _of(s, i) * _of(s, j)) * f[JAC][e]
                 if turn != 0.0:
                     for g in range(t[J_START][a + o + j], t[J_START][a + o + j + 1]):
@@ -241,9 +241,9 @@ def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Envelope, low: Any,
 
 
 class Sliding(NamedTuple):
-    """Friction of a sliding contact: tangents, direction of the slip, mu (0 without a normal), bound, mu P/|s|."""
+    """Friction of a sliding contact: number of tangents, direction of the slip, mu (0 without a normal), bound, mu P/|s|."""
 
-    count: int
+    parts: int
     first: float
     second: float
     mu: float
@@ -356,7 +356,7 @@ def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: A
                     x[env.place[t[J_COLUMN][e]]] -= rho[b] * f[U][b] * f[JAC][e]
         if mode[c] == SLIDES:
             s, o = sliding(t, f, c), 0 if t[KIND][c] == BOUND else 1
-            for i in range(s.count):
+            for i in range(s.parts):
                 off = -s.bound * _of(s, i) - f[R][a + o + i] + s.mu * _of(s, i) * rho[a] * f[U][a]
                 for e in range(t[J_START][a + o + i], t[J_START][a + o + i + 1]):
                     x[env.place[t[J_COLUMN][e]]] += off * f[JAC][e]
@@ -367,10 +367,10 @@ def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: A
             s, o = sliding(t, f, c), 0 if t[KIND][c] == BOUND else 1
             more = -rho[a] * (f[U][a] + _along(t, f, a, env, x)) if o else 0.0
             first, second = _along(t, f, a + o, env, x), 0.0
-            if s.count > 1:
+            if s.parts > 1:
                 second = _along(t, f, a + o + 1, env, x)
             across = s.first * first + s.second * second
-            for i in range(s.count):
+            for i in range(s.parts):
                 turned = (first if i == 0 else second) - _of(s, i) * across
                 f[R][a + o + i] = -_of(s, i) * (s.bound + s.mu * more) - s.turning * turned
             if o:
