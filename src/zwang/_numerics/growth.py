@@ -21,23 +21,29 @@ FEWEST = 6
 """Places that a fit needs."""
 STRAIGHT = 0.05
 """How far a place may lie off the line, relative to its distance from the end."""
+WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+SCATTER = 0.15
+"""Root mean square of the relative distance from a power law of what oscillates about it."""
+LATE = 0.02
+"""Part of the time so far by which t* may lie behind the last place."""
 LEAST = 0.05
 """Exponents below this are not told from a logarithm."""
 
 
 @dataclass(frozen=True)
 class GrowthFit:
-    """A power law that was found: the exponent p with its error, and t*."""
+    """A power law that was found: the exponent p with its error, t*, and over how many decades of the time left."""
 
     exponent: float
     error: float
     instant: float
+    decades: int = 2
 
     def __str__(self) -> str:
         digits = max(1, 1 - math.floor(math.log10(max(self.error, 1e-6))) - 1)
         return (
-            f"grows like (t* - t)^-p, p = {self.exponent:.{digits}f} +- {max(self.error, 1e-6):.0e} over two decades, "
-            f"t* = {self.instant:.12g}"
+            f"grows like (t* - t)^-p, p = {self.exponent:.{digits}f} +- {max(self.error, 1e-6):.0e} over "
+            f"{WORDS.get(self.decades, str(self.decades))} decades, t* = {self.instant:.12g}"
         )
 
 
@@ -83,6 +89,42 @@ def growth(t: Array, x: Array, rate: Array, finest: float = 0.0) -> GrowthFit | 
     if p < LEAST or error > 0.2 * p or off > STRAIGHT:
         return None
     return GrowthFit(p, error, instant)
+
+
+def mean_growth(t: Array, x: Array) -> GrowthFit | None:
+    """Return the power law about which a quantity oscillates up to its peak near the end; None where there is none.
+
+    For growth that is a law on the average alone, and that something stops at last (a disc that wobbles and lies down):
+    log |x| is fitted against log(t* - t), evenly in that, with the t* that fits best.
+
+    Examples
+    --------
+    >>> t = 1.0 - np.geomspace(1.0, 1e-4, 400)
+    >>> found = mean_growth(t, (1.0 - t) ** (-1 / 3) * (1 + 0.1 * np.sin(40 * t)))
+    >>> abs(found.exponent - 1 / 3) < 0.03, found.decades >= 3
+    (True, True)
+    >>> mean_growth(t, np.exp(t)) is None
+    True
+    """
+    x = np.abs(x)
+    peak = int(np.argmax(x)) if len(x) else 0
+    if peak < FEWEST or not x[peak] > 3 * x[0] > 0 or not x[: peak + 1].min() > 0:
+        return None
+    end, span = float(t[-1]), float(t[-1] - t[0])
+    best: tuple[float, GrowthFit] | None = None
+    for late in (0.0, *np.geomspace(1e-6, LATE, 60)):
+        instant = end + late * span
+        left = np.geomspace(instant - t[0], max(instant - t[peak], 1e-300), 60)
+        decades = math.log10(left[0] / left[-1])
+        values, logs = np.interp(instant - left, t[: peak + 1], np.log(x[: peak + 1])), np.log(left)
+        slopes = [np.polyfit(logs[part], values[part], 1) for part in (slice(None), slice(30), slice(30, None))]
+        scatter = float(np.sqrt(np.mean((values - np.polyval(slopes[0], logs)) ** 2)))
+        if decades >= DECADES and (best is None or scatter < best[0]):
+            error = scatter / (math.log(10) * decades) + abs(slopes[1][0] - slopes[2][0]) / 4
+            best = scatter, GrowthFit(-float(slopes[0][0]), float(error), instant, int(decades))
+    if best is None or best[0] > SCATTER or not best[1].exponent > max(LEAST, best[1].error):
+        return None
+    return best[1]
 
 
 def _line(t: Array, y: Array) -> tuple[float, float, float, float] | None:

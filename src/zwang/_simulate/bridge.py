@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from zwang._compile.measured import measured_in
 from zwang._declare.switches import Reaction
 from zwang._numerics.budget import spend
-from zwang._numerics.contact.modes import Mode
-from zwang._numerics.growth import GrowthFit, growth
+from zwang._numerics.contact.modes import Mode, Side
+from zwang._numerics.growth import GrowthFit, growth, mean_growth
 from zwang._numerics.impacts import resolve_impact
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
@@ -195,6 +195,25 @@ def _towards(t: Array) -> Array:
     """Return times whose distances from the last one shrink by a steady factor."""
     left = np.geomspace(max(float(t[-1] - t[0]), 1e-300), max(float(np.spacing(t[-1])), 1e-300), ROWS)
     return np.asarray(t[-1] - left)
+
+
+def ran_away(ground: Ground, moment: Moment, past: Past, words: str) -> Stop | None:
+    """Return the end of a motion whose velocities grew like a power of the time left until something stopped them.
+
+    Friction with a bound of its own stops a slip, or inertia vanishes: `words` say so. None where nothing grew so.
+    """
+    t, q, v, _ = _last_rows(past)
+    if len(t) < 3 or not np.isfinite(v).all():
+        return None
+    terms = ground.many(t, q, v)
+    bound = [place for place in ground.table.places if place.side is Side.BOUND and len(place.slips) == 1]
+    series = [(f"the slip of '{place.name}'", terms.slip[place.slips[0]]) for place in bound]
+    names = [f"'{item.name}'" for item in ground.model.system.velocities]
+    for what, x in [*series, *zip(names, v.T, strict=True)]:
+        found = mean_growth(t, x)
+        if found is not None:
+            return Stop(MotionStatus.BLOW_UP, f"At t = {moment.t:.12g} {words}: until then {what} {found}.")
+    return None
 
 
 def _fastest(ground: Ground, past: Past) -> tuple[str, GrowthFit | None]:

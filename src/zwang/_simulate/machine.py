@@ -18,13 +18,14 @@ from zwang._compile.values import Inputs
 from zwang._interrupts import taken
 from zwang._kernels.stretch import FIRED, INTERRUPTED, IRREGULAR, NOT_FINITE, PAUSED, REACHED
 from zwang._numerics.budget import Spent, spend, spending
+from zwang._numerics.contact.modes import Side
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit, as_given
 from zwang._simulate.bounces import advance_bouncing
-from zwang._simulate.bridge import broken, chattering, growing_reaction
+from zwang._simulate.bridge import broken, chattering, growing_reaction, ran_away
 from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
@@ -335,6 +336,8 @@ def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
     decision, watches = happening.decision, happening.watches
     if (other := shared_otherwise(decision, watches)) is not None:
         return Transition(moment, other)
+    if (end := _braked(context, moment, happening)) is not None:
+        return Transition(moment, end)
     if any(kind == "normal" for kind, _ in watches):
         if words := wedges(context, moment, decision):
             return stopped_at(moment, MotionStatus.SINGULAR, words)
@@ -342,6 +345,19 @@ def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
         if moment.memory.nearness.fallen > BLURRED:
             return pass_singular(context, moment, decision)
     return happen(context, moment, decision, watches, happening.moving, happening.acceleration)
+
+
+def _braked(context: Context, moment: Moment, happening: Fired) -> Stop | None:
+    """Return the end of a motion in which friction stops a slip that grew without bound; None where it did not."""
+    places = (context.table.places[context.table.of_law(k)] for kind, k in happening.watches if kind == "slip")
+    names = [place.name for place in places if place.side is Side.BOUND and not place.of]
+    return ran_away(context, moment, happening.past, f"friction stops '{names[0]}'") if names else None
+
+
+def _faded(context: Context, moment: Moment, happening: Broken) -> Stop | None:
+    """Return the end of a motion whose velocities grew without bound until inertia was lost; None where they didn't."""
+    inertia = inertia_of(context.model, context.inputs(moment.t, moment.q, moment.v))
+    return ran_away(context, moment, happening.past, "a motion has lost its inertia") if inertia.lost else None
 
 
 def _still(context: Context, following: Transition, happening: Fired) -> Transition:
@@ -388,6 +404,8 @@ def _broken(context: Context, moment: Moment, happening: Broken) -> Transition:
             return Transition(moment, other)
         passed = pass_singular(context, moment, decision)
         stop = passed.decision
+        if isinstance(stop, Stop) and (end := _faded(context, moment, happening)) is not None:
+            return Transition(moment, end)
         if isinstance(stop, Stop) and (growing := growing_reaction(context, decision, happening.past)):
             return replace(passed, decision=replace(stop, reason=f"{stop.reason} Before it {growing}."))
         return passed
