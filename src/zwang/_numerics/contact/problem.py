@@ -139,7 +139,12 @@ class ContactProblem:
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "inverse_times"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("inverse_times", "kept")}
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What was computed of the problem and is asked for again; no part of it."""
+        return {}
 
     @cached_property
     def inverse_times(self) -> Callable[[Array], Array]:

@@ -64,7 +64,14 @@ class Scales:
 
 
 def scales_of(problem: ContactProblem) -> Scales:
-    """Return the scales of a problem."""
+    """Return the scales of a problem, computed once."""
+    found: Scales | None = problem.kept.get("scales")
+    if found is None:
+        found = problem.kept["scales"] = _scales(problem)
+    return found
+
+
+def _scales(problem: ContactProblem) -> Scales:
     rows, inverse_times = problem.rows, problem.inverse_times
     normal, tangent = _lengths(rows.normal, inverse_times), _lengths(rows.tangent, inverse_times)
     weight = float(np.sqrt(max(0.0, float(problem.force @ inverse_times(problem.force)))))

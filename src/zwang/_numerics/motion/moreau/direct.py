@@ -241,7 +241,7 @@ def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Envelope, low: Any,
 
 
 class Sliding(NamedTuple):
-    """Friction of a sliding contact: number of tangents, direction of the slip, mu (0 without a normal), bound, mu P/|s|."""
+    """Friction of a sliding contact: tangents, direction of the slip, mu (0 without a normal), bound, mu P/|s|."""
 
     parts: int
     first: float
