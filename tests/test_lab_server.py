@@ -414,7 +414,8 @@ def test_workers_end_when_the_server_is_killed() -> None:
 
 
 def test_the_server_imports_no_sympy_and_no_numba() -> None:
-    code = "import sys, zwang.lab.server; print(*(n for n in ('sympy', 'numba', 'scipy') if n in sys.modules))"
+    code = "import sys, zwang.cli.laboratory, zwang.lab.server\n"
+    code += "print(*(n for n in ('sympy', 'numba', 'scipy') if n in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 import click
 import numpy as np
-import sympy as sp
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -34,6 +33,7 @@ def as_json(value: Any) -> Any:
 
     Examples
     --------
+    >>> import sympy as sp
     >>> as_json({"a": np.array([1.0, np.nan]), "b": sp.Symbol("x") + 1})
     {'a': [1.0, None], 'b': 'x + 1'}
     """
@@ -47,9 +47,10 @@ def as_json(value: Any) -> Any:
         return value.item()
     if isinstance(value, Enum):
         return value.name
-    if isinstance(value, sp.MatrixBase):
+    sp = sys.modules.get("sympy")  # who has a formula has loaded it; the lab's server does without
+    if sp is not None and isinstance(value, sp.MatrixBase):
         return [[as_json(item) for item in row] for row in value.tolist()]
-    if isinstance(value, sp.Basic):
+    if sp is not None and isinstance(value, sp.Basic):
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): as_json(item) for key, item in value.items()}
