@@ -57,6 +57,14 @@ def test_chain_of_more_loops_goes_straight_on_with_every_passage_an_event(n):
     assert all(event.kind == "singular" for event in motion.events)
 
 
+@pytest.mark.parametrize("tol", [1e-9, 1e-6])
+def test_no_passage_of_forty_loops_is_silent(tol):
+    entry = n_four_bar(40)
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=2.0, at_singular="straight", tol=tol)
+    assert [event.kind for event in motion.events] == ["singular"] * 2
+    assert motion.events[0].time == pytest.approx(entry.facts["first_singular_instant"].value, abs=1e3 * tol)
+
+
 @pytest.mark.nightly
 def test_chain_of_forty_loops_ends_at_the_published_place():
     entry = n_four_bar(40)
@@ -78,7 +86,7 @@ def test_no_speed_and_no_tolerance_carries_five_loops_past_the_point_in_silence(
     state = {name: value * speed for name, value in entry.state.items() if name.startswith("v_")}
     motion = zw.simulate(entry.system, {**entry.state, **state}, entry.params, until=4.0, tol=tol)
     assert motion.status.name == "SINGULAR"
-    assert motion.q[-1][1::2] == pytest.approx(np.zeros(6), abs=1e-6)
+    assert motion.q[-1][1::2] == pytest.approx(np.zeros(6), abs=max(1e-6, 100 * tol))  # coarse ones stop before it
 
 
 @pytest.mark.parametrize("x0", [-1.0, -0.7, -0.5, -0.31])

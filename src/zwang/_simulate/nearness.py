@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._kernels.independence import Independence
+from zwang._kernels.independence import Independence, settled
 from zwang._kernels.moving import Moving
 from zwang._kernels.stretch import IRREGULAR, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Stretch
 from zwang._simulate.ground import Ground
@@ -34,6 +34,8 @@ BOTTOMLESS = 1e-5
 """Part to which the least singular value of the rows falls at a singular point, from where it was largest."""
 NEARLY = 1e-2
 """The same where the steps could not go on."""
+OFF = 1e-3
+"""How far off a motion may be, relative to the positions, to be moved back onto what it holds."""
 CRAWL = 1e-3
 """Part of the longest step that steps make on the average where they crawl."""
 STUCK = (STEP_TOO_SMALL, IRREGULAR, NOT_FINITE)
@@ -135,7 +137,8 @@ class Nearness:
             stuck = True
         for peak, k, passed in troughs(values):
             if passed or stuck:
-                position, deep = _positions(earlier, found), BOTTOMLESS if passed else NEARLY
+                position = _settled_positions(_positions(earlier, found), moving, ground.params, found.branches)
+                deep = BOTTOMLESS if passed else NEARLY
                 dip = _followed(ground, top[1], measure, position, times, values, k, peak, deep)
                 if dip is not None:
                     return near, dip
@@ -212,6 +215,23 @@ def _positions(earlier: Stretch | None, found: Stretch) -> Callable[[float], Arr
         return earlier.at(time)[0] if earlier is not None and time < start else found.at(time)[0]
 
     return position
+
+
+def _settled_positions(
+    position: Callable[[float], Array], moving: Moving, params: Array, branches: Array
+) -> Callable[[float], Array]:
+    """Return positions on what is held: a motion that is off it by its tolerance misses the point by the root of that.
+
+    Where no way leads back they are those of the motion.
+    """
+
+    def on(time: float) -> Array:
+        q = position(time)
+        found, _, _, _ = settled(moving, time, q, np.zeros(len(q)), params, branches)
+        near = np.abs(found - q).max() <= OFF * (np.abs(q).max() + 1e-300)
+        return found if near else q
+
+    return on
 
 
 def lowest_between(

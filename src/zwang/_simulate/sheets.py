@@ -39,6 +39,8 @@ DROPPED = 1e-6
 """Singular values of the rows, in units of their lengths nearby, that count as zero at the point."""
 REGULAR = 1e-4
 """Least singular value of U^T (dJ/dv) V with which one sheet leaves along v, relative to the change of all rows."""
+SHARPENED = 4
+"""Steps of Newton's method for the time of a singular point."""
 NUDGE = 1e-3
 """Part of the way over which the rows are looked at in which their derivative is taken."""
 STEP = 0.1
@@ -142,8 +144,32 @@ def point_on(ground: Ground, moving: Moving, arc: Arc, near: float) -> SheetPoin
         moved, time = abs(new - time), new
         if moved <= 1e-15 * max(abs(time), arc.half):
             break
+    time = _sharpened(ground, moving, arc, time)
     q, v, _ = arc.at(time)
     return _described(ground, moving, time, q, v, arc.half)
+
+
+def _sharpened(ground: Ground, moving: Moving, arc: Arc, time: float) -> float:
+    """Return the time near a given one at which the least singular value of the rows vanishes, by Newton's method.
+
+    u^T J w with its singular vectors changes sign there. Where no step makes it smaller the time is left as it is.
+    """
+    shift = NUDGE * arc.half
+
+    def least(at: float) -> tuple[float, Array, Array]:
+        here = held_rows(ground, moving.mode.held, at, arc.at(at)[0])
+        left, values, right = np.linalg.svd(here.rows, full_matrices=False)
+        return float(values[-1]), left[:, -1], right[-1]
+
+    size, u, w = least(time)
+    for _ in range(SHARPENED):
+        beside = u @ held_rows(ground, moving.mode.held, time + shift, arc.at(time + shift)[0]).rows @ w
+        new = time - size * shift / (beside - size) if beside != size else time
+        found = least(new) if abs(new - time) < arc.half else (np.inf, u, w)
+        if not found[0] < size:
+            break
+        time, (size, u, w) = new, found
+    return time
 
 
 def _power(distances: Array, values: Array) -> int:
