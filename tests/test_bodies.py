@@ -127,6 +127,17 @@ def test_a_stone_that_spins_about_its_middle_axis_turns_over_and_keeps_energy_an
     np.testing.assert_allclose(motion.energy["total"], motion.energy["total"][0], atol=1e-8)
 
 
+def test_a_stone_keeps_energy_and_momentum_over_a_thousand_turns() -> None:
+    moments, end = np.array([1.0, 2.0, 2.6]), 1000 * np.pi
+    stone = zw.Bodies("stone").body("stone", mass=1, inertia=moments)
+    motion = zw.simulate(stone.system(), stone.place("stone", spin=(0.01, 2, 0.0)), until=end, tol=1e-13)
+    assert motion.status == zw.results.MotionStatus.REACHED
+    poses = [stone.pose("stone", motion.at(t)) for t in np.linspace(0, end, 101)]
+    momentum = np.array([pose.rotation @ (moments * pose.spin) for pose in poses])
+    np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), atol=1e-9)
+    np.testing.assert_allclose(motion.energy["total"], motion.energy["total"][0], rtol=1e-9)
+
+
 def test_a_heavy_top_precesses_at_the_closed_form() -> None:
     # Steady precession at inclination th: (I1 cos th) W^2 - I3 w3 W + m g l = 0 with w3 = spin about the axis.
     m, g, l, inner, outer, th, fast = 1.0, 9.81, 0.3, 0.02, 0.05, 0.5, 80.0
