@@ -1,4 +1,4 @@
-"""The description that package indices show: README.md with absolute links, since an index has none of the files."""
+"""The description that package indices show: README.md, with absolute links where the project has an address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class ReadmeHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the description."""
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
-        metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text, metadata["urls"]["Repository"])}
+        home = metadata.get("urls", {}).get("Repository", "")
+        metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text, home) if home else text}
 
 
 def absolute(text: str, home: str) -> str:

@@ -163,7 +163,7 @@ def _sharpened(ground: Ground, moving: Moving, arc: Arc, time: float) -> float:
 
     size, u, w = least(time)
     for _ in range(SHARPENED):
-        beside = u @ held_rows(ground, moving.mode.held, time + shift, arc.at(time + shift)[0]).rows @ w
+        beside = float(u @ held_rows(ground, moving.mode.held, time + shift, arc.at(time + shift)[0]).rows @ w)
         new = time - size * shift / (beside - size) if beside != size else time
         found = least(new) if abs(new - time) < arc.half else (np.inf, u, w)
         if not found[0] < size:
