@@ -21,8 +21,20 @@ from zwang._simulate.stretch import watched_expressions
 from zwang._simulate.watch import ANY, said
 
 Array = NDArray[np.float64]
+AROUND = 5
+"""Samples on either side of the lowest one through which a polynomial is put; three are too few."""
 TOUCHED = 1e-9
 """A watch that dips to this part of its largest value on a stretch, and rises again, grazes zero."""
+
+
+def _least_near(nodes: Array, height: Array, k: int) -> float:
+    """Return the least value of a smooth quantity next to its lowest sample, number k, by a polynomial around it."""
+    part = slice(max(0, k - AROUND), k + AROUND + 1)
+    fit = np.polynomial.Polynomial.fit(nodes[part], height[part], len(nodes[part]) - 1)
+    turns = fit.deriv().roots()
+    inside = turns.real[(np.abs(turns.imag) <= 1e-9 * np.ptp(nodes[part]))]
+    inside = inside[(inside > nodes[k - 1]) & (inside < nodes[k + 1])]
+    return float(min([height[k], *fit(inside)]))
 
 
 def _acts(context: Context, watch: tuple[str, int]) -> bool:
@@ -137,9 +149,7 @@ class VariationalFlow:
             height = side * value
             low = np.flatnonzero((height[1:-1] < height[:-2]) & (height[1:-1] <= height[2:])) + 1
             for k in low:
-                fit = np.polynomial.Polynomial.fit(nodes[k - 1 : k + 2], height[k - 1 : k + 2], 2)
-                turn = fit.deriv().roots()
-                least = min(float(height[k]), float(fit(turn[0])) if len(turn) else np.inf)
+                least = _least_near(nodes, height, int(k))
                 if least <= TOUCHED * float(np.abs(height).max()):
                     words = f"the motion grazes an event: {said(stretch.context.table, watch)} and opens again"
                     raise GrazedError(float(nodes[k]), words)

@@ -141,7 +141,9 @@ class PassedImpacts:
     def last(self, moment: Moment) -> MadeSteps:
         """Return the steps after the last impact, from the moment after it."""
         steps = self.found.stretch(len(self))
-        changes = {"step": float(steps.next_step)} if steps.next_step > 0 else {}
+        changes: dict[str, Any] = {"sizes": self.start.memory.sizes}
+        if steps.next_step > 0:
+            changes["step"] = float(steps.next_step)
         end = moment.but(t=float(steps.t[-1]), q=np.array(steps.q[-1]), v=np.array(steps.v[-1]))
         return MadeSteps(steps, self.moving, end.recalling(**changes))
 
