@@ -192,7 +192,7 @@ def test_autonomous_cycle_has_its_period_followed():
 
 def test_a_budget_that_is_spent_leaves_what_was_found():
     one, _, _ = bouncing()
-    found = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 20_000})
+    found = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 2_000})
     assert found.status.name == "UNFINISHED" and "budget" in found.reason and len(found.branches[0].cycles) > 3
     none = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 10})
     assert none.status.name == "UNFINISHED" and not none.branches

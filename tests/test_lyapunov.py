@@ -26,7 +26,7 @@ def test_sum_of_exponents_is_what_damping_and_impacts_do_to_volumes(tmp_path):
     assert found.exponents.sum() == pytest.approx(wanted, abs=2e-3) and found.residual < 1e-6
     again = zw.load_result(found.save(tmp_path / "found.npz"))
     assert np.array_equal(again.exponents, found.exponents)
-    assert found.plot().get_xlabel() == "time [s]" and "+-" in repr(found)
+    assert found.plot().get_xlabel() == "t [s]" and "+-" in repr(found)
     one = zw.lyapunov(oscillator(), {"x": 0.0, "v_x": 0.0}, params, until=150.0, exponents=1)
     assert one.exponents == pytest.approx(found.exponents[:1], abs=1e-6) and np.isnan(one.residual)
 

@@ -235,7 +235,7 @@ def test_fit_of_a_linear_model_is_that_of_linear_least_squares():
     design = np.vander(times, 3)
     plain = 0.05**2 * np.linalg.inv(design.T @ design)
     assert with_sigma.covariance == pytest.approx(turn @ plain @ turn.T, rel=1e-6)
-    assert "g = 9.7988671" in repr(found) and found.plot().get_xlabel() == "time [s]"
+    assert "g = 9.7988671" in repr(found) and found.plot().get_xlabel() == "t [s]"
 
 
 def test_fit_through_impacts_finds_restitution_and_friction():

@@ -18,8 +18,8 @@ MOST_NAMED = 12
 MOST_LINES = 400
 SAME = 1e-9
 """Part of the axis within which events are simultaneous."""
-LONGEST = 46
-"""Letters of one name."""
+LONGEST, TALLEST = 46, 26
+"""Letters of one name, level and upright."""
 TICKS = "|x+1234"
 """Marks of the kinds of events."""
 
@@ -66,11 +66,13 @@ def _together(events: Sequence[Mark], near: float) -> list[tuple[float, list[str
     return groups
 
 
-def _short(texts: Sequence[str]) -> str:
-    """Return what happens in one line; events of one name are counted."""
+def _short(texts: Sequence[str], most: int) -> str:
+    """Return what happens in one line of so many letters; events of one name are counted."""
     counted = [text if count == 1 else f"{count} × {text}" for text, count in Counter(texts).items()]
     line = ", ".join(counted)
-    return line if len(line) <= LONGEST else f"{counted[0][: LONGEST - 14]} … {len(texts)} events"
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1]}…" if len(texts) == 1 else f"{counted[0][: most - 14]} … {len(texts)} events"
 
 
 def _names(ax: Axes, groups: list[tuple[float, list[str]]]) -> float:
@@ -97,7 +99,8 @@ def _written(ax: Axes, groups: list[tuple[float, list[str]]], *, upright: bool) 
     """Write names; None, and nothing is there, where two of them would touch."""
     look: Any = {"rotation": 90 if upright else 0, "ha": "center", "va": "bottom", "fontsize": 8, "color": INK}
     across = ax.get_xaxis_transform()
-    made = [ax.text(time, 1.012, words(_short(texts)), transform=across, **look) for time, texts in groups]
+    most = TALLEST if upright else LONGEST
+    made = [ax.text(time, 1.012, words(_short(texts, most)), transform=across, **look) for time, texts in groups]
     boxes = [text.get_window_extent() for text in made]
     room = ax.get_window_extent()
     touch = any(b.x0 < a.x1 + 2 for a, b in pairwise(boxes))

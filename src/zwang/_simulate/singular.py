@@ -18,8 +18,9 @@ from zwang._kernels.moving import Moving
 from zwang._results.motion import MotionStatus
 from zwang._simulate.decide import held_again
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import full_mode
-from zwang._simulate.moment import Context, Decision, Dipped, Moment, Transition, keeping, stopped_at
+from zwang._simulate.modes import full_mode, hold
+from zwang._simulate.moment import Context, Decision, Dipped, Moment, Transition, keeping, stopped_at, terms_at
+from zwang._simulate.nearness import NEARLY, held_rows
 from zwang._simulate.passage import Crossing
 from zwang._simulate.sheets import leave_on_sheet, pass_on_sheet
 from zwang._simulate.stretch import Approach, moving_for
@@ -54,7 +55,7 @@ def meet_singular(context: Context, moment: Moment, happening: Dipped) -> Transi
     decision, dip = happening.decision, happening.dip
     approach = Approach(context, moment, happening)
     here = approach.seen(dip.time)
-    other = _other_rows(context, here, decision)
+    other = _other_rows(context, here, decision, approach.seen(dip.before))
     if other is not None:
         return replace(approach.go(dip.before), decision=other)
     if _ideal(context, decision):
@@ -85,11 +86,21 @@ def _listed_way(approach: Approach, crossing: Crossing) -> Transition | None:
     return None
 
 
-def _other_rows(context: Context, here: Moment, decision: Decision) -> Decision | None:
-    """Return the decision with other rows held, where only those chosen from dependent ones lose their rank."""
+def _other_rows(context: Context, here: Moment, decision: Decision, before: Moment) -> Decision | None:
+    """Return the decision with other rows held, where only those chosen from dependent ones lose their rank.
+
+    None where the others lose it too: beside the point itself they only seem to be independent.
+    """
     if decision.mode.mode.held == full_mode(context.table, decision.labels).held:
         return None
-    return held_again(context, here, decision)
+    found = held_again(context, here, decision)
+    if found is None:
+        return None
+    held = found.mode.mode.held
+    if len(held) < len(hold(context.table, decision.labels, terms_at(context, before)).mode.held):
+        return None
+    at, clear = (held_rows(context, held, moment.t, moment.q) for moment in (here, before))
+    return found if at.least(clear.lengths) > NEARLY * clear.least(clear.lengths) else None
 
 
 def leave_singular(context: Context, moment: Moment, decision: Decision) -> Transition:

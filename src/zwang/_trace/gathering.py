@@ -17,6 +17,13 @@ from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_structure import LocalStructure
 
 Array = NDArray[np.float64]
+NOTHING = 1e-20
+"""Part of a coordinate's scale below which it is zero: points are refined with more digits than doubles have."""
+
+
+def _plain(q: Array, scale: Array) -> Array:
+    """Return a place whose coordinates that only rounding keeps from zero are zero."""
+    return np.where(np.abs(q) <= NOTHING * scale, 0.0, q)
 
 
 def _derivative() -> Any:
@@ -105,7 +112,7 @@ def points_of(
         result.append(
             SingularPoint(
                 number=number,
-                state=state_of(place.equations, local.q, place.t),
+                state=state_of(place.equations, _plain(local.q, place.scale), place.t),
                 kind=local.kind,
                 tangents=local.tangents,
                 order=local.order,

@@ -175,10 +175,10 @@ def realize_(
     options = {"weight": weight, "energy": energy, "damping": damping, "ratio": ratio, "other_side": other}
     given = {key: item for key, item in options.items() if item is not None}
     by = _way(found.system, names, way, given, strength)
-    made = realize(found.system, names, by=by)
-    files.write(out, lambda path: made.save(path, params=found.params, state=found.state))
+    system = realize(found.system, names, by=by)
+    files.write(out, lambda path: system.save(path, params=found.params, state=found.state))
     if out is None:
-        tell(repr(made))
+        tell(repr(system))
     files.end(0)
 
 

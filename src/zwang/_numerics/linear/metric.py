@@ -51,7 +51,7 @@ def support(mass: Array, rows: Array) -> Array:
     A point without mass between two rods: each row gets the mass of the other point.
 
     >>> support(np.diag([2.0, 0.0]), np.array([[1.0, -1.0], [0.0, 4.0]]))
-    array([2. , 0.5])
+    array([2.   , 0.125])
     """
     size = np.abs(rows)
     size = np.where(size > NOISE * size.max(axis=1, initial=0.0, keepdims=True), size, 0.0)

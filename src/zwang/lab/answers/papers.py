@@ -64,9 +64,9 @@ def _figure(picture: Any) -> dict[str, str] | None:
     if not hasattr(made, "savefig"):
         return None
     kind = "png" if picture.raster else "svg"
-    file = io.BytesIO()
-    made.savefig(file, format=kind, dpi=110, bbox_inches="tight" if picture.tight else None)
-    data = base64.b64encode(file.getvalue()).decode("ascii")
+    buffer = io.BytesIO()
+    made.savefig(buffer, format=kind, dpi=110, bbox_inches="tight" if picture.tight else None)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
     if len(data) > MOST_PICTURE:
         return None
     media = "image/png" if kind == "png" else "image/svg+xml"
