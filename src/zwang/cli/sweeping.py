@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import tomllib
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -235,10 +236,10 @@ def _law(name: str, given: Any) -> Any:
 
 def _dask(address: str) -> Any:
     try:
-        from distributed import Client
+        distributed: Any = importlib.import_module("distributed")  # its functions have no types
     except ImportError:
         raise DeclarationError("--dask needs Dask: pip install 'dask[distributed]'.") from None
-    return Client(address).get_executor()
+    return distributed.Client(address).get_executor()
 
 
 def _draw(study: Study, path: Path, show: str | None) -> None:
