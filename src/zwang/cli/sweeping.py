@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import tomllib
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -236,10 +235,11 @@ def _law(name: str, given: Any) -> Any:
 
 def _dask(address: str) -> Any:
     try:
-        distributed: Any = importlib.import_module("distributed")  # its functions have no types
+        from distributed import Client
     except ImportError:
         raise DeclarationError("--dask needs Dask: pip install 'dask[distributed]'.") from None
-    return distributed.Client(address).get_executor()
+    untyped: Any = Client
+    return untyped(address).get_executor()
 
 
 def _draw(study: Study, path: Path, show: str | None) -> None:
