@@ -115,7 +115,7 @@ lock: ## resolve the requirements anew: requirements.txt, requirements-dev.txt
 	$(call step,lock: runtime and plots,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra plot \
 	  -o requirements.txt pyproject.toml requirements.in)
 	$(call step,lock: every extra and the tools,CUSTOM_COMPILE_COMMAND='make lock' $(COMPILE) --extra plot \
-	  --extra io --extra gpu --extra lab --extra notebook --extra dask -c requirements.txt \
+	  --extra io --extra gpu --extra lab --extra notebook --extra dask --extra robots -c requirements.txt \
 	  -o requirements-dev.txt pyproject.toml requirements-dev.in)
 
 clean: ## remove what make made: environment, stamps, caches, built pages
