@@ -37,7 +37,7 @@ CASES = {
     "steps": lambda: zw.simulate(
         p.system, p.state, p.params, until=1e4, step=1e-3, method="timestepping", budget={"memory": 10**10}
     ),
-    "ensemble": lambda: zw.simulate(p.system, many(40), p.params, until=1e4, budget=plenty),
+    "ensemble": lambda: zw.simulate(p.system, many(40), p.params, until=1e7, budget=plenty),
     "springs": lambda: zw.limit(
         h.system, "floor", h.state, by=zw.Stiffness, until=1.0, strengths=[1e14, 1e15, 1e16], budget=plenty
     ),
