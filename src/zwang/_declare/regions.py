@@ -39,7 +39,7 @@ def guarded(expr: Any) -> tuple[Any, Boolean] | None:
     if not isinstance(expr, sp.Piecewise) or len(expr.args) != 2:
         return None
     (inner, where), (other, rest) = expr.args
-    return (inner, where) if rest == True and other - inner**2 == 1 else None  # noqa: E712
+    return (inner, where) if rest == sp.true and other - inner**2 == 1 else None
 
 
 def guarded_text(inner: str, where: str) -> str:
