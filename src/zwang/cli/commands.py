@@ -24,21 +24,18 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
+from zwang.cli.request import JSON, MODEL, PARAM, path_option, state_option
 from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.cli.values import Assignments, Words, values_from
 from zwang.errors import DeclarationError
 
-MODEL = click.argument("model", metavar="MODEL", shell_complete=complete_model)
-JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
 SHOWN = 8  # coordinates whose equations still fit a terminal
 
 
 @click.command(cls=Assignments)
 @MODEL
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
-@click.option(
-    "--state", "state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's."
-)
+@PARAM
+@state_option()
 @click.option(
     "--backend",
     type=Words(["native", "reference", "cuda", "batch"]),
@@ -147,10 +144,10 @@ def show(model: str, latex: bool, equations: bool, json_: bool) -> None:
 
 @click.command("gallery")
 @click.argument("name", required=False, shell_complete=complete_model)
-@click.option("--save", "target", type=click.Path(path_type=Path), help="Write the named system to a model file.")
-@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the named system at its state.")
+@path_option("--save", "target", "Write the named system to a model file.")
+@path_option("--plot", "picture", "Draw the named system at its state.")
 @click.option("--tour", is_flag=True, help="Evaluate every system of the gallery and check its facts.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the tour as one HTML page.")
+@path_option("--out", "out", "Write the tour as one HTML page.")
 @JSON
 @tell_mistakes
 def gallery_(

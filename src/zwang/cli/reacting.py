@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from zwang._compile import Model, compile
 from zwang._plot import new_figure
 from zwang._plot.style import symbol
 from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
-from zwang.cli.completing import complete_model
-from zwang.cli.files import Files, write_picture
-from zwang.cli.models import find_model
+from zwang.cli.files import write_picture
 from zwang.cli.progress import progress
-from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import (
-    Assignments,
-    angle_names,
-    budget_from,
-    budget_option,
-    in_radians,
-    input_option,
-    inputs_from,
-    ranges_from,
-    require_known,
-    values_from,
-)
+from zwang.cli.request import Request, command, plainly
+from zwang.cli.telling import NO_ANSWER, print_json, tell
+from zwang.cli.values import angle_names, in_radians, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError
 
 NOT_ANSWERED = {ReactionsStatus.NONE, ReactionsStatus.UNDECIDED}
@@ -43,19 +29,15 @@ Examples:
 """
 
 
-@click.command("reactions", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL", shell_complete=complete_model)
-@click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
-@input_option
+@command("reactions", EXAMPLES, inputs=True, out="the result", table=True, plot="the result")
 @click.option(
     "--map",
     "ranges",
     multiple=True,
     metavar="NAME=LOW:HIGH:COUNT ...",
-    help="Count the solutions over ranges of parameters or of the state. Of two, the second runs to the right.",
+    help="Count the solutions over ranges of parameters or of the state. Of two, the second runs to the right; "
+    "--degrees goes for them too.",
 )
-@click.option("--degrees", is_flag=True, help="Angles in --state and --map are in degrees (their velocities in rad/s).")
 @click.option(
     "--hold",
     "held",
@@ -68,10 +50,6 @@ Examples:
 @click.option(
     "--slip", "slips", multiple=True, metavar="CONSTRAINT=NUMBER", help="With --hold: its slip velocity [m/s]."
 )
-@budget_option
-@click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
-@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
-@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the result: .png, .svg or .pdf.")
 @click.option(
     "--what",
     type=click.Choice(["counts", "kinds"]),
@@ -79,24 +57,13 @@ Examples:
     show_default=True,
     help="What a map shows: how many solutions there are, or what happens (holds, slides, tips, none, several).",
 )
-@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
-@tell_mistakes
 def reactions_(
-    model: str,
-    state: tuple[str, ...],
-    params: tuple[str, ...],
-    driving: tuple[str, ...],
+    asked: Request,
     ranges: tuple[str, ...],
-    degrees: bool,
     held: tuple[str, ...],
     follow: tuple[str, ...],
     slips: tuple[str, ...],
-    budget: tuple[str, ...],
-    out: Path | None,
-    table: Path | None,
-    picture: Path | None,
     what: str,
-    json_: bool,
 ) -> None:
     """Every acceleration and reaction that the laws allow at a state, or their number over ranges.
 
@@ -105,57 +72,34 @@ def reactions_(
     """
     if (follow or slips) and not held:
         raise DeclarationError("--follow and --slip go with --hold, which names the constraints to keep closed.")
-    files = Files(out=out, table=table, picture=picture)
-    found = find_model(model)
-    compiled = compile(found.system)
-    asked = _Question(compiled, found.state, found.params, degrees, inputs_from(driving))
-    asked.set(state, params, ranges)
+    places = _Places(asked, ranges)
     if held:
-        asked.hold(held, follow, values_from(slips, "--slip"))
-    result = asked.answer(budget_from(budget))
-    files.write(out, result.save)
-    files.write(table, result.to_csv)
-    files.write(picture, lambda path: draw(result, path, angle_names(found.system) if degrees else set(), what))
-    answered = _tell_map(result, asked, json_) if isinstance(result, ReactionsMap) else _tell_one(result, asked, json_)
-    files.end(0 if answered else NO_ANSWER)
+        places.hold(held, follow, values_from(slips, "--slip"))
+    result = places.answer(asked.budget)
+    degrees = angle_names(asked.system) if asked.degrees else set()
+    asked.write(result, lambda one, path: draw(one, path, degrees, what))
+    if isinstance(result, ReactionsMap):
+        answered = _tell_map(result, places, asked.json)
+    else:
+        asked.tell(result, lambda one: {**as_plain(one), "state": places.state, "params": places.params})
+        answered = result.status not in NOT_ANSWERED
+    asked.files.end(0 if answered else NO_ANSWER)
 
 
-class _Question:
-    """A model with values, some of which may be ranges."""
+class _Places:
+    """States and parameters of a model, some of which may run over ranges."""
 
-    def __init__(
-        self,
-        model: Model,
-        state: dict[str, Any],
-        params: dict[str, Any],
-        degrees: bool,
-        inputs: dict[str, Any] | None = None,
-    ) -> None:
-        self.inputs = inputs
-        self.model, self.state, self.params, self.degrees = model, dict(state), dict(params), degrees
-        self.ranges: dict[str, Any] = {}
-        self.start: dict[str, Any] = {}
-
-    def set(self, state: tuple[str, ...], params: tuple[str, ...], ranges: tuple[str, ...]) -> None:
-        """Put the values of the command line in their places."""
-        system = self.model.system
-        of_state = ["t", *(item.name for item in (*system.coordinates, *system.velocities))]
-        of_params = [item.name for item in system.parameters]
-        given, numbers = values_from(state, "--state"), values_from(params, "--param")
-        varied = ranges_from(ranges, "--map")
-        require_known(system, given, of_state, "--state")
-        require_known(system, numbers, of_params, "--param")
-        require_known(system, varied, [*of_state, *of_params], "--map")
-        if self.degrees:
-            given, varied = in_radians(system, given), in_radians(system, varied)
-        self.state |= given
-        self.params |= numbers
-        self.start = {
-            name: varied[name][0] for name in varied if name in of_state and name not in self.state
-        } | self.state
-        for place, (name, values) in enumerate(varied.items()):
-            self.ranges[name] = values
-            spread = values.reshape(-1, *(1 for _ in range(len(varied) - place - 1)))
+    def __init__(self, asked: Request, ranges: tuple[str, ...]) -> None:
+        self.model, self.inputs = asked.model, asked.inputs
+        self.state, self.params = asked.state, asked.params
+        self.ranges: dict[str, Any] = ranges_from(ranges, "--map")
+        of_state = asked.of_state
+        require_known(asked.system, self.ranges, [*of_state, *asked.of_params], "--map")
+        if asked.degrees:
+            self.ranges = in_radians(asked.system, self.ranges)
+        self.start = {name: values[0] for name, values in self.ranges.items() if name in of_state} | self.state
+        for place, (name, values) in enumerate(self.ranges.items()):
+            spread = values.reshape(-1, *(1 for _ in range(len(self.ranges) - place - 1)))
             (self.state if name in of_state else self.params)[name] = spread
 
     def hold(self, held: tuple[str, ...], follow: tuple[str, ...], slips: dict[str, float]) -> None:
@@ -187,29 +131,16 @@ class _Question:
         return result
 
 
-def _tell_one(result: Any, asked: _Question, json_: bool) -> bool:
-    """Print reactions and return whether they are an answer."""
-    if json_:
-        print_json({**as_plain(result), "state": asked.state, "params": asked.params})
-    else:
-        tell(repr(result))
-    return result.status not in NOT_ANSWERED
-
-
-def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> bool:
+def _tell_map(result: ReactionsMap, asked: _Places, json_: bool) -> bool:
     """Print a map and return whether it is an answer."""
     if json_:
         print_json(
             {
-                "name": result.name,
+                **{name: getattr(result, name) for name in ("name", "codes", "counts", "kinds", "residual")},
                 "axes": list(asked.ranges),
                 "values": asked.ranges,
                 "statuses": [status.name for status in ReactionsStatus],
-                "codes": result.codes,
-                "counts": result.counts,
-                "kinds": result.kinds,
                 "shares": result.shares(),
-                "residual": result.residual,
                 "digest": result.provenance.digest,
             },
             indent=None,
@@ -229,46 +160,31 @@ def _tell_map(result: ReactionsMap, asked: _Question, json_: bool) -> bool:
 
 def as_plain(result: Reactions) -> dict[str, Any]:
     """Return what JSON shows of reactions."""
+    numbers = ("acceleration", "acceleration_unique", "normal", "tangential", "gap_acceleration", "dimension",
+               "component", "residual")  # fmt: skip
+    names = ("name", "contacts", "coordinates", "complete", "accelerations", "accelerations_continuum", "note")
+    rejected = [(result.rejected.key(row), result.rejected.at(row)) for row in range(len(result.rejected))]
     return {
-        "name": result.name,
-        "status": result.status.name,
+        **plainly(*names, "residual")(result),
         "sentence": result.status.value,
-        "contacts": result.contacts,
-        "coordinates": result.coordinates,
-        "complete": result.complete,
-        "accelerations": result.accelerations,
-        "accelerations_continuum": result.accelerations_continuum,
         "solutions": [
             {
                 "modes": dict(zip(item.names, item.modes, strict=True)),
-                "acceleration": item.acceleration,
-                "acceleration_unique": item.acceleration_unique,
-                "normal": item.normal,
-                "tangential": item.tangential,
-                "gap_acceleration": item.gap_acceleration,
-                "dimension": item.dimension,
-                "component": item.component,
+                **{name: getattr(item, name) for name in numbers},
                 "ranges": {"normal": item.ranges.normal, "tangential": item.ranges.tangential},
-                "residual": item.residual,
             }
             for item in result.solutions
         ],
         "rejected": [
-            {"modes": result.rejected.key(row), **_rejection(result.rejected.at(row))}
-            for row in range(len(result.rejected))
+            {"modes": modes, "reason": item.reason, "value": item.value, "contact": item.contact}
+            for modes, item in rejected
         ],
         "certificates": [
-            {"kind": item.kind, "number": item.number, "scope": item.scope, "sentence": item.sentence}
+            {name: getattr(item, name) for name in ("kind", "number", "scope", "sentence")}
             for item in result.certificates
         ],
-        "note": result.note,
-        "residual": result.residual,
         "digest": result.provenance.digest,
     }
-
-
-def _rejection(item: Any) -> Mapping[str, Any]:
-    return {"reason": item.reason, "value": item.value, "contact": item.contact}
 
 
 def draw(result: Reactions | ReactionsMap, path: Path, degrees: set[str], what: str = "counts") -> None:

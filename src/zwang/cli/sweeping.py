@@ -17,6 +17,7 @@ from zwang._sweep import sampled, sweep
 from zwang.cli.completing import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
+from zwang.cli.request import PARAM, draw, path_option, plainly, state_option
 from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, budget_from, budget_option, number, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError, nearest
@@ -36,8 +37,8 @@ SETTINGS = ("workers", "block", "seed", "project", "backend")
 @click.argument("what", metavar="STUDY.toml | STORE | VERB")
 @click.argument("model", metavar="[MODEL]", required=False, shell_complete=complete_model)
 @click.option("--over", multiple=True, metavar="NAME=LOW:HIGH:COUNT ...", help="Axes of the grid.")
-@click.option("--state", multiple=True, metavar="NAME=NUMBER ...", help="Values of the state; override the model's.")
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
+@state_option()
+@PARAM
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Further arguments of the verb.")
 @click.option("--keep", multiple=True, help="What is kept of each result: status, t[-1], events[0].time, ...")
 @click.option("--project", is_flag=True, help="Carry each state onto the constraints that the given one satisfies.")
@@ -49,8 +50,8 @@ SETTINGS = ("workers", "block", "seed", "project", "backend")
 @click.option("--block", type=int, help="Points that are handed over together.")
 @click.option("--seed", type=int, default=None, help="Of samples and random choices.")
 @budget_option
-@click.option("--out", type=click.Path(path_type=Path), help="Save the study: .npz, .nc (extra io) or .csv.")
-@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw it: .png, .svg or .pdf.")
+@path_option("--out", "out", "Save the study: .npz, .nc (extra io) or .csv.")
+@path_option("--plot", "picture", "Draw it: .png, .svg or .pdf.")
 @click.option("--show", help="What --plot draws; by default the status or the first that is kept.")
 @click.option("--json", "json_", is_flag=True, help="Write JSON to stdout: axes, values, failures.")
 @tell_mistakes
@@ -243,25 +244,15 @@ def _dask(address: str) -> Any:
 
 
 def _draw(study: Study, path: Path, show: str | None) -> None:
-    from zwang._plot import new_figure
-
     if len(study.dims) > 2:
         write_picture(study.plot(show).flat[0].figure, path)
-        return
-    figure, ax = new_figure()
-    study.plot(show, ax=ax)
-    write_picture(figure, path)
+    else:
+        draw(study, path, *([] if show is None else [show]))
 
 
 def _plain(study: Study) -> dict[str, Any]:
     return {
-        "name": study.name,
-        "verb": study.verb,
-        "status": study.status.name,
-        "dims": study.dims,
-        "coords": study.coords,
-        "values": study.values,
-        "done": study.done,
+        **plainly("name", "verb", "dims", "coords", "values", "done")(study),
         "failures": [{"point": item.point, "message": item.message} for item in study.failures],
         "left": int(np.count_nonzero(~study.done)) - len(study.failures),
     }

@@ -13,20 +13,10 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_text import summary
 from zwang._results.critical import CriticalValue
 from zwang._trace import critical, trace
-from zwang.cli.completing import complete_model
-from zwang.cli.files import Files, write_picture
-from zwang.cli.models import find_model
-from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import (
-    Assignments,
-    assigned,
-    budget_from,
-    budget_option,
-    input_option,
-    inputs_from,
-    number,
-    values_from,
-)
+from zwang.cli.files import write_picture
+from zwang.cli.request import BOX, SEARCH, SEED, TIME, Request, command, number_at
+from zwang.cli.telling import NO_ANSWER, print_json, tell
+from zwang.cli.values import assigned, number
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b
@@ -37,81 +27,42 @@ Examples:
 """
 
 
-@click.command("trace", cls=Assignments, epilog=EXAMPLES)
-@click.argument("model", metavar="MODEL", shell_complete=complete_model)
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
-@input_option
-@click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
-@click.option(
-    "--search",
-    type=click.Choice(["sampled", "exhaustive"]),
-    default="sampled",
-    show_default=True,
-    help="Many starts, or subdivision of the box with proofs.",
-)
+@command("trace", EXAMPLES, state="", inputs=True, out="the result", table=True, plot="the space")
+@BOX
+@SEARCH
 @click.option(
     "--resolution", metavar="NUMBER", help="Of surfaces: the longest edge. Default: a fiftieth of the diameter."
 )
-@click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
-@click.option("--seed", default=0, show_default=True, help="Of the random starts.")
-@budget_option
-@click.option("--out", type=click.Path(path_type=Path), help="Save the result: .npz, or .nc with the extra io.")
-@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write a table of it: .csv.")
-@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the space: .png, .svg or .pdf.")
+@TIME
+@SEED
 @click.option("--axes", "chosen", metavar="X,Y[,Z]", help="With --plot: the coordinates to draw, three for a surface.")
-@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
-@tell_mistakes
 def trace_(
-    model: str,
-    params: tuple[str, ...],
-    driving: tuple[str, ...],
+    asked: Request,
     sides: tuple[str, ...],
     search: str,
     resolution: str | None,
     instant: str | None,
     seed: int,
-    budget: tuple[str, ...],
-    out: Path | None,
-    table: Path | None,
-    picture: Path | None,
     chosen: str | None,
-    json_: bool,
 ) -> None:
     """The configuration space: arcs or a surface, singular points with their kind, components.
 
     Exit code 1: no configuration satisfies the constraints, or not all could be resolved.
     """
-    if chosen is not None and picture is None:
+    if chosen is not None and asked.picture is None:
         raise DeclarationError("--axes goes with --plot, which draws coordinates over each other.")
     names = [name.strip() for name in chosen.split(",")] if chosen is not None else []
     if chosen is not None and len(names) not in (2, 3):
         raise DeclarationError(
             f"--axes needs two coordinates, such as --axes x,y, or three for a surface; it was given '{chosen}'."
         )
-    files = Files(out=out, table=table, picture=picture)
-    found = find_model(model)
-    box = box_from(sides, "--box")
-    t = None if instant is None else number(instant, "--time")
-    values = found.params | values_from(params, "--param")
     space = trace(
-        found.system,
-        values,
-        box=box or None,
-        search=search,
-        resolution=None if resolution is None else number(resolution, "--resolution"),
-        t=t,
-        seed=seed,
-        budget=budget_from(budget),
-        inputs=inputs_from(driving),
-    )
-    files.write(out, space.save)
-    files.write(table, space.to_csv)
-    files.write(picture, lambda path: _draw(space, path, names))
-    if json_:
-        print_json(summary(space))
-    else:
-        tell(repr(space))
-    files.end(NO_ANSWER if space.status in (TraceStatus.EMPTY, TraceStatus.UNFINISHED) else 0)
+        asked.system, asked.params, box=box_from(sides, "--box") or None, search=search, seed=seed,
+        resolution=number_at(resolution, "--resolution"), t=number_at(instant, "--time"), budget=asked.budget,
+        inputs=asked.inputs,
+    )  # fmt: skip
+    good = space.status not in (TraceStatus.EMPTY, TraceStatus.UNFINISHED)
+    asked.end(space, summary, good=good, drawn=lambda one, path: _draw(one, path, names))
 
 
 def _draw(space: ConfigurationSpace, path: Path, names: list[str]) -> None:
@@ -132,48 +83,29 @@ Examples:
 """
 
 
-@click.command("critical", cls=Assignments, epilog=CRITICAL)
-@click.argument("model", metavar="MODEL", shell_complete=complete_model)
+@command("critical", CRITICAL, state="", inputs=True)
 @click.option("--vary", required=True, metavar="NAME", help="The parameter.")
 @click.option("--within", required=True, metavar="LOW:HIGH", help="The interval that is searched.")
-@click.option("--param", "params", multiple=True, metavar="NAME=NUMBER ...", help="Parameters; override the model's.")
-@input_option
-@click.option("--box", "sides", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a coordinate; several times.")
-@click.option("--time", "instant", metavar="NUMBER", help="The instant, for constraints with explicit time [s].")
-@click.option("--seed", default=0, show_default=True, help="Of the random starts.")
-@budget_option
-@click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")
-@tell_mistakes
-def critical_(
-    model: str,
-    vary: str,
-    within: str,
-    params: tuple[str, ...],
-    driving: tuple[str, ...],
-    sides: tuple[str, ...],
-    instant: str | None,
-    seed: int,
-    budget: tuple[str, ...],
-    json_: bool,
-) -> None:
+@BOX
+@TIME
+@SEED
+def critical_(asked: Request, vary: str, within: str, sides: tuple[str, ...], instant: str | None, seed: int) -> None:
     """Values of a parameter at which the configuration space becomes singular, and what changes there.
 
     Exit code 1: a budget was spent before the search had ended.
     """
-    found = find_model(model)
-    t = None if instant is None else number(instant, "--time")
     answer = critical(
-        found.system, found.params | values_from(params, "--param"), vary=vary,
-        within=_bounds(vary, within, "--within"), box=box_from(sides, "--box") or None, t=t, seed=seed,
-        budget=budget_from(budget), inputs=inputs_from(driving),
+        asked.system, asked.params, vary=vary, within=_bounds(vary, within, "--within"),
+        box=box_from(sides, "--box") or None, t=number_at(instant, "--time"), seed=seed, budget=asked.budget,
+        inputs=asked.inputs,
     )  # fmt: skip
-    if json_:
+    if asked.json:
         print_json({"status": answer.status.name, "reason": answer.reason, "values": [_told(item) for item in answer]})
     else:
-        tell("\n".join(repr(item) for item in answer) or f"{found.system.name}: no critical value of {vary} was found.")
+        tell("\n".join(repr(item) for item in answer) or f"{asked.system.name}: no critical value of {vary} was found.")
         if answer.reason:
             tell(answer.reason)
-    Files().end(NO_ANSWER if answer.reason else 0)
+    asked.files.end(NO_ANSWER if answer.reason else 0)
 
 
 def _told(item: CriticalValue) -> dict[str, Any]:
