@@ -118,12 +118,58 @@ def test_block_slides_to_rest_along_a_line_in_the_plane():
     # Stops after 1 / (mu g) s, v^2 / (2 mu g) from the start, in the direction of the velocity; is not lifted.
     distance = 1 / (2 * 0.5 * 9.81)
     assert motion.q[-1] == pytest.approx([0.6 * distance, 0.8 * distance, 0.0], abs=1e-5)
-    assert np.abs(motion.q[:, 2]).max() == 0.0
+    assert np.abs(motion.q[:, 2]).max() < 1e-14
     assert motion.v[-1].tolist() == [0.0, 0.0, 0.0]
     (stop,) = motion.events
     assert (stop.kind, stop.constraint) == ("stick", "floor")
     assert stop.time == pytest.approx(1 / (0.5 * 9.81), abs=2e-3)
     assert motion.work["floor"][-1] == pytest.approx(-0.5 * 2.0, rel=1e-9)
+
+
+def feet_on_floor(count: int) -> zw.System:
+    """Return tables in space with four feet each, beside each other on one floor: as many islands."""
+    names = [f"{letter}{i}" for i in range(count) for letter in "xyzabc"]
+    q, v = zw.coordinates(names)
+    kinetic, feet, weight = [], [], []
+    for i in range(0, 6 * count, 6):
+        x, y, z, a, b, c = q[i : i + 6]
+        vx, vy, vz, va, vb, vc = v[i : i + 6]
+        kinetic.append((vx**2 + vy**2 + vz**2) / 2 + (va**2 + vb**2 + 2 * vc**2) / 6)
+        weight.append(9.81 * z)
+        for sx, sy in ((1, 1), (1, -1), (-1, 1), (-1, -1)):  # for small angles a, b
+            at = (x + sp.cos(c) * sx - sp.sin(c) * sy, y + sp.sin(c) * sx + sp.cos(c) * sy, z + sy * a - sx * b - 0.2)
+            slip = (zw.rate(at[0]) - 0.2 * vb, zw.rate(at[1]) + 0.2 * va)
+            law = zw.Coulomb(0.5, slip=slip)
+            feet.append(zw.Unilateral(at[2], friction=law, restitution=0, name=f"foot {len(feet)}"))
+    return zw.System(name="feet", kinetic=sp.Add(*kinetic), potential=sp.Add(*weight), constraints=feet)
+
+
+def test_feet_that_slide_straight_stop_where_friction_says_and_what_stands_beside_them_stays():
+    system = feet_on_floor(3)
+    state = dict.fromkeys([item.name for item in (*system.coordinates, *system.velocities)], 0.0)
+    state |= {"z0": 0.2, "z1": 0.2, "z2": 0.2, "v_x1": 1.0, "v_x2": -0.5}
+    motion = zw.simulate(system, state, {}, until=0.4, method="timestepping", step=1e-3)
+    assert motion.status.name == "REACHED" and motion.residual <= 1e-10
+    q = dict(zip(motion.coordinates, motion.q[-1], strict=True))
+    assert q["x1"] == pytest.approx(1 / (2 * 0.5 * 9.81), abs=1e-4)  # v^2/(2 mu g)
+    assert q["x2"] == pytest.approx(-0.25 / (2 * 0.5 * 9.81), abs=1e-4)
+    assert not motion.q[:, :2].any() and not motion.q[:, 3:6].any()  # the first table has not felt anything
+    assert not motion.v[-1].any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_feet_that_slide_and_turn_obey_the_laws_at_every_step(seed):
+    random = np.random.default_rng(seed)
+    system = feet_on_floor(2)
+    state = dict.fromkeys([item.name for item in (*system.coordinates, *system.velocities)], 0.0)
+    state |= {"z0": 0.2, "z1": 0.2}
+    state |= {name: float(random.uniform(-1, 1)) for name in ("v_x0", "v_y0", "v_c0", "v_x1", "v_y1", "v_c1")}
+    motion = zw.simulate(system, state, {}, until=0.5, method="timestepping", step=1e-3)
+    assert motion.status.name == "REACHED" and motion.residual <= 1e-10 and not motion.v[-1].any()
+    assert (np.diff(motion.energy["total"]) <= 1e-12).all()
+    for name in motion.constraints:
+        load, rub = motion.reactions[name], np.linalg.norm(motion.friction[name], axis=1)
+        assert load.min() >= 0 and (rub <= 0.5 * load + 1e-7 * load.max()).all()
 
 
 def test_push_below_the_bound_moves_nothing_and_shows_its_friction():

@@ -133,7 +133,7 @@ def row_times(t: Any, f: Any, a: int, x: Any) -> float:
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
 def delassus(t: Any, f: Any, active: Any) -> None:
-    """Fill W for the rows of the active contacts (of the others it is left as it was) and the scales."""
+    """Fill W for the rows of the active contacts; of the others it is left as it was."""
     n = t[MEMBERS].size
     push, reach, local = np.zeros(n), np.zeros(n), t[J_START]
     rows_active = np.zeros(local.size - 1, np.int64)
@@ -164,13 +164,30 @@ def delassus(t: Any, f: Any, active: Any) -> None:
             k = t[BLOCKS][q]
             for i in range(t[BLOCK_START][k], t[BLOCK_START][k + 1]):
                 reach[t[MEMBERS][i]] = 0.0
+
+
+@njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
+def scales(t: Any, f: Any, active: Any) -> None:
+    """Set the scale of each active contact: the root of the largest diagonal entry of W on its rows."""
+    push = np.zeros(t[MEMBERS].size)
     for c in range(active.size):
         largest = 0.0
-        if active[c]:
-            for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
-                for q in range(t[W_START][a], t[W_START][a + 1]):
-                    if t[W_COLUMN][q] == a:
-                        largest = max(largest, f[W][q])
+        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c] if active[c] else t[FIRST][c]):
+            for e in range(t[J_START][a], t[J_START][a + 1]):
+                push[t[J_COLUMN][e]] = f[JAC][e]
+            own = 0.0
+            for q in range(t[BLOCKS_START][a], t[BLOCKS_START][a + 1]):
+                k = t[BLOCKS][q]
+                start, at = t[BLOCK_START][k], t[BLOCK_AT][k]
+                s = t[BLOCK_START][k + 1] - start
+                for i in range(s):
+                    x = push[t[MEMBERS][start + i]]
+                    if x != 0.0:
+                        for j in range(s):
+                            own += x * f[INVERSE][at + i * s + j] * push[t[MEMBERS][start + j]]
+            for e in range(t[J_START][a], t[J_START][a + 1]):
+                push[t[J_COLUMN][e]] = 0.0
+            largest = max(largest, own)
         f[SCALE][c] = math.sqrt(largest) if largest > 0.0 else 1.0
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, shift, solve, velocities
+from zwang._numerics.motion.moreau.direct import follow
+from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, shift, solve
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BOUND_PLACE,
@@ -48,13 +49,13 @@ from zwang._numerics.motion.moreau.kernels import (
     VALUE_PLACE,
     R,
     U,
-    delassus,
     finish,
     load,
     prepare,
     rates_at_rest,
     row_size,
     row_times,
+    scales,
     settle,
 )
 from zwang._numerics.motion.moreau.sections import solve_loaded, solve_sections
@@ -199,8 +200,8 @@ def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: 
         if not far:
             break
         load(t, f, terms, place)
-        delassus(t, f, contacts)
-        t[LAST][0] = -1  # W is no longer that of a step
+        scales(t, f, contacts)
+        t[LAST][0] = -1  # the scales are no longer those of a step
         shift(t, f, chosen, f[GAP], 1e-3 * _least_drift(t, f, chosen, q), f[SHIFT])
         for i in range(q.size):
             q[i] += f[SHIFT][i]
@@ -246,14 +247,14 @@ def walk(
         for c in range(t[FIRST].size):
             same = same and t[ACTIVE][c] == t[LAST][c]
         if not same:
-            delassus(t, f, t[ACTIVE])
+            scales(t, f, t[ACTIVE])
             for c in range(t[FIRST].size):
                 t[LAST][c] = t[ACTIVE][c]
         cause = prepare(t, f, h, terms, place[FORCE_PLACE], speed)
         if not cause <= 1e300:
             return NOT_FINITE, k, worst, drift
         if given >= 0.0 and k == start:
-            velocities(t, f, t[ACTIVE])
+            follow(t, f, f[SHIFT])
             residual = given
         else:
             bounds = place[BOUND_PLACE]
