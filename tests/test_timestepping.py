@@ -172,6 +172,27 @@ def test_feet_that_slide_and_turn_obey_the_laws_at_every_step(seed):
         assert load.min() >= 0 and (rub <= 0.5 * load + 1e-7 * load.max()).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_friction_between_supports_that_move_apart_follows_the_stronger_one(seed):
+    # Two supports under one body, each with a speed of its own: the stronger one carries it, at every step.
+    random = np.random.default_rng(seed)
+    strong, weak = random.uniform(2, 4), random.uniform(0.5, 1)
+    a, b, c, d = (round(float(value), 3) for value in random.uniform(-1, 1, 4))
+    t = zw.t
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    laws = [
+        zw.Friction(weak, slip=(vx - a * t**2, vy - b * t**3), name="weak"),
+        zw.Friction(strong, slip=(vx - c * t**2, vy - d * t**2), name="strong"),
+    ]
+    system = zw.System(name="apart", kinetic=(vx**2 + vy**2) / 2, constraints=laws, coordinates=(x, y))
+    state = {"x": 0, "y": 0, "v_x": 0, "v_y": 0}
+    motion = zw.simulate(system, state, {}, until=0.2, method="timestepping", step=1e-3)
+    assert motion.status.name == "REACHED" and motion.residual <= 1e-10
+    # At the end of a step of length h from the middle on: s(t) = c t^2 is met as c (t^2 - h^2/4).
+    expected = np.outer(motion.t[1:] ** 2 - 1e-6 / 4, [c, d])
+    assert motion.v[1:] == pytest.approx(expected, abs=1e-11)
+
+
 def test_push_below_the_bound_moves_nothing_and_shows_its_friction():
     motion = zw.simulate(block_on_floor(), AT_REST, {**BLOCK, "p": 9.0}, until=0.1, method="timestepping", step=1e-3)
     assert not motion.v.any()

@@ -62,6 +62,8 @@ CONVERGED = 1e-3
 CURE = "Time stepping goes on from here: use method='auto', which steps over such a stretch, or method='timestepping'"
 FINE = 1e-6
 """Error of a stretch, relative to the sizes, with which halving its step ends."""
+NOTHING = 1e-12
+"""Positions and velocities below this part of their sizes are rounding: what they change by is compared with sizes."""
 HALVINGS = 8  # of the step of time stepping on a bridge
 MOST = 400
 """Stretches of one motion."""
@@ -129,8 +131,8 @@ def bridge_from(context: Context, moment: Moment, past: Past) -> Bridge | None:
     if any(run is None for run in runs):
         return None
     coarse, middle, fine = (run[1] for run in runs if run is not None)
-    error = apart(past, middle, fine)
-    if error > CONVERGED or error > 0.75 * max(apart(past, coarse, middle), 1e-9):
+    error = apart(context, past, middle, fine)
+    if error > CONVERGED or error > 0.75 * max(apart(context, past, coarse, middle), 1e-9):
         return None
     return Bridge(window, window / (4 * STEPS), error)
 
@@ -156,14 +158,14 @@ def walked(ground: Ground, moment: Moment, window: float, count: int) -> tuple[W
     return (walk, steps) if stop.status is MotionStatus.REACHED and finite else None
 
 
-def apart(past: Past, one: Steps, other: Steps) -> float:
+def apart(context: Context, past: Past, one: Steps, other: Steps) -> float:
     """Return the largest difference of two ends, relative to the sizes of positions and velocities."""
     worst = 0.0
-    for name in ("q", "v"):
+    for name, own in zip("qv", context.step_sizes, strict=True):
         rows = np.abs(getattr(other, name)).max(axis=0)
         for piece in past[-1:]:
             rows = np.maximum(rows, np.abs(getattr(piece, name)).max(axis=0))
-        size = np.where(rows > 0, rows, max(float(rows.max(initial=0.0)), 1e-300))
+        size = np.where(rows > NOTHING * own, rows, np.maximum(float(rows.max(initial=0.0)), own))
         off = np.abs(getattr(one, name)[-1] - getattr(other, name)[-1])
         worst = max(worst, float((off / size).max(initial=0.0)))
     return worst
@@ -294,7 +296,7 @@ def step_over(context: Context, moment: Moment, stop: Stop, past: Past) -> Trans
         finer = walked(context, moment, bridge.window, 2 * count)
         if made is None or finer is None:
             return _not_over(moment, stop, "Time stepping does not go on from this very state.")
-        error, made, count = apart(past, made[1], finer[1]), finer, 2 * count
+        error, made, count = apart(context, past, made[1], finer[1]), finer, 2 * count
         if error <= FINE:
             break
     assert made is not None  # the loop has seen to it

@@ -24,12 +24,12 @@ from zwang._numerics.contact.local_contact import (
     W1,
     W2,
     LocalBlock,
-    contact_error,
     prepare_contact,
     solve_contact,
 )
 from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.jit import njit
+from zwang._numerics.motion.moreau.active import MOST_WORK, ROUNDS, by_modes, law_error, left_of, sort_modes
 from zwang._numerics.motion.moreau.direct import (
     OPEN,
     SLIDES,
@@ -45,7 +45,6 @@ from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     FIRST,
     FLOATS,
-    GAP,
     INTS,
     KIND,
     LAW,
@@ -63,7 +62,7 @@ from zwang._numerics.motion.moreau.kernels import (
     delassus,
 )
 
-ROUNDS, MEMORY = 40, 8
+MEMORY = 8
 TOL = 1e-12
 """Residual that a step is solved to, relative to the velocities that it would make without impulses."""
 GOOD = 1e-10
@@ -71,8 +70,6 @@ GOOD = 1e-10
 GRADIENTS, SWEEPS = 400, 400
 SHIFTS = 12
 """Turns in which positions are moved back; two or three do."""
-MOST_WORK = 3e7
-"""Multiplications of a factorization beyond which gradients are cheaper."""
 
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
@@ -88,20 +85,6 @@ def velocities(t: Any, f: Any, active: Any) -> None:
                 if r != 0.0:
                     total += f[W][q] * r
             f[U][a] = total
-
-
-@njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True)
-def law_error(t: Any, f: Any, active: Any, law: Any) -> float:
-    """Return the largest distance of an active contact from its law."""
-    worst = 0.0
-    for c in range(active.size):
-        if active[c]:
-            one = contact_error(
-                t[KIND][c], t[SIZE][c], law[2 * c], law[2 * c + 1], f[SCALE][c], f[R], f[U], t[FIRST][c]
-            )
-            if not one <= worst:
-                worst = one
-    return worst
 
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1], float64, int64)", separate=True)
@@ -196,52 +179,6 @@ def _local_tables(t: Any, f: Any, active: Any) -> Any:
 
 
 @njit
-def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
-    """Return the mode of one contact."""
-    s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
-    if not t[ACTIVE][c] or s == 0:
-        return OPEN
-    o = 0 if kind == BOUND else 1
-    small = 100.0 * zero * f[SCALE][c]
-    if kind == UNILATERAL and not f[R][a] > 0.0:
-        # Blocks of a tower that nothing holds would fall together: at first what does not separate counts as closed.
-        if f[U][a] > (small if first else -small):
-            return OPEN
-        slip = 0.0
-        for k in range(a + o, a + s):
-            slip += f[U][k] * f[U][k]
-        return SLIDES if math.sqrt(slip) > small + 2.0 * f[LAW][2 * c] * abs(f[U][a]) else STICKS
-    if s == o:
-        return STICKS
-    pull, slip, against = 0.0, 0.0, 0.0
-    for k in range(a + o, a + s):
-        pull += f[R][k] * f[R][k]
-        slip += f[U][k] * f[U][k]
-        against += f[R][k] * f[U][k]
-    bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
-    pull, slip = math.sqrt(pull), math.sqrt(slip)
-    if first:
-        return SLIDES if pull >= (1.0 - 1e-6) * bound and slip > zero * f[SCALE][c] else STICKS
-    if old == SLIDES:
-        return STICKS if against > small * pull else SLIDES
-    return SLIDES if pull > bound * (1.0 + 1e-12) else STICKS
-
-
-@njit
-def _sort(t: Any, f: Any, mode: Any, zero: float, first: bool) -> bool:
-    """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed.
-
-    Return whether a mode changed.
-    """
-    changed = False
-    for c in range(mode.size):
-        new = _mode_of(t, f, c, mode[c], zero, first)
-        changed = changed or new != mode[c]
-        mode[c] = new
-    return changed
-
-
-@njit
 def _set_modes(t: Any, f: Any, mode: Any, held: Any, zero: float) -> None:
     """Give sliding contacts their friction, open ones none; the rows that are left are held."""
     for c in range(mode.size):
@@ -278,7 +215,7 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
     work = np.zeros((MEMORY + 2) * 2 * m + MEMORY * (2 * MEMORY + 1))
     zero, error = 1e-13 * cause, np.inf
     count, slot, last = -1, 0, np.inf
-    _sort(t, f, mode, zero, True)
+    sort_modes(t, f, mode, zero, True)
     _set_modes(t, f, mode, held, zero)
     for _ in range(rounds):
         for a in range(m):
@@ -289,7 +226,7 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
         error = law_error(t, f, t[ACTIVE], f[LAW]) / cause
         if error <= tol:
             break
-        changed = _sort(t, f, mode, zero, False)
+        changed = sort_modes(t, f, mode, zero, False)
         _set_modes(t, f, mode, held, zero)
         if changed:
             count, slot, last = -1, 0, np.inf
@@ -303,110 +240,6 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
             if held[a] == 0:
                 f[R][a] = work[a]
     return error
-
-
-@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64)", separate=True)
-def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float) -> float:
-    """Newton's method for the modes of the last step, then for those that what failed asks for; return the residual.
-
-    Infinite where a factorization would cost more than gradients do.
-    """
-    n, active = t[MEMBERS].size, t[ACTIVE]
-    env = envelope(t)
-    if work_of(env) > MOST_WORK:
-        return np.inf
-    low, up, x, w = np.empty(env.start[n]), np.empty(env.start[n]), np.empty(n), np.empty(n)
-    mode, held = np.zeros(active.size, np.int64), np.zeros(f[R].size, np.int64)
-    zero, error, left, fresh = 1e-13 * cause, np.inf, np.inf, True
-    rho = weights(t, f)
-    _sort(t, f, mode, zero, True)
-    _hold(t, f, mode, held)
-    for c in range(mode.size):  # friction that sticks is shared anew, so that no self-stress builds up
-        if mode[c] == STICKS and t[KIND][c] != BOUND:
-            for a in range(t[FIRST][c] + 1, t[FIRST][c] + t[SIZE][c]):
-                f[R][a] = 0.0
-    follow(t, f, w)
-    for _ in range(ROUNDS):
-        if fresh and not factor(t, f, mode, held, rho, env, low, up):
-            return np.inf
-        newton(t, f, mode, held, rho, env, low, up, x)
-        follow(t, f, w)
-        before, error = error, law_error(t, f, active, f[LAW]) / cause
-        slides = _slides(mode)
-        if error <= (loose if slides else tol):
-            return error
-        fresh = slides and error > 0.1 * before
-        last, left = left, _left(t, f, held)
-        if 100.0 * zero < left < 0.1 * last:
-            continue  # what the held rows have left says nothing of modes
-        left = np.inf
-        if _sort(t, f, mode, zero, False):
-            _hold(t, f, mode, held)
-            follow(t, f, w)
-            error, fresh = np.inf, True
-        elif error > 0.5 * before:
-            _agree(t, f, held)
-    return error
-
-
-@njit
-def _left(t: Any, f: Any, held: Any) -> float:
-    """Return the largest scaled rate of the held rows."""
-    worst = 0.0
-    for c in range(t[FIRST].size):
-        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
-            if held[a]:
-                worst = max(worst, abs(f[U][a]) / f[SCALE][c])
-    return worst
-
-
-@njit
-def _agree(t: Any, f: Any, held: Any) -> None:
-    """Drop from the corrections of held rows what no velocity fulfils.
-
-    Rows that depend on each other (the four feet of a body that stops turning) have corrections for the turning of rows
-    that are consistent up to their own size only.
-    """
-    for a in range(held.size):
-        if held[a] and abs(f[U][a]) <= abs(f[TURN][a]) + abs(f[GAP][a]):
-            f[TURN][a] -= f[U][a]
-            f[B][a] -= f[U][a]
-
-
-@njit
-def _slides(mode: Any) -> bool:
-    for c in range(mode.size):  # noqa: SIM110 - compiled
-        if mode[c] == SLIDES:
-            return True
-    return False
-
-
-@njit
-def _cut(t: Any, f: Any, c: int) -> None:
-    """Cut the friction of a contact to its bound."""
-    a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
-    bound = f[LAW][2 * c + 1] if f[LAW][2 * c + 1] >= 0.0 else f[LAW][2 * c] * abs(f[R][a])
-    pull = 0.0
-    for k in range(a + o, a + t[SIZE][c]):
-        pull += f[R][k] * f[R][k]
-    pull = math.sqrt(pull)
-    if pull > bound:
-        for k in range(a + o, a + t[SIZE][c]):
-            f[R][k] *= bound / pull
-
-
-@njit
-def _hold(t: Any, f: Any, mode: Any, held: Any) -> None:
-    """Set the rows that modes hold; open contacts get no impulse, friction beyond its bound is cut to it."""
-    for c in range(mode.size):
-        s, a = t[SIZE][c], t[FIRST][c]
-        o = 0 if t[KIND][c] == BOUND else 1
-        for k in range(a, a + s):
-            held[k] = 1 if mode[c] == STICKS or (mode[c] == SLIDES and k < a + o) else 0
-            if mode[c] == OPEN:
-                f[R][k] = 0.0
-        if mode[c] == SLIDES:
-            _cut(t, f, c)
 
 
 @njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, int64, int64)", separate=True)
@@ -426,13 +259,14 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
     error = law_error(t, f, active, law) / cause
     if error <= tol:
         return error
-    held, before = np.zeros(m, np.int64), f[R].copy()
+    held, before, rates, turns = np.zeros(m, np.int64), f[R].copy(), f[B].copy(), f[TURN].copy()
     for start in range(2):  # from the last step, then from nothing
         error = by_modes(t, f, cause, tol, loose)
         if error <= loose:
             return error
         for a in range(m):
             f[R][a] = before[a] if start else 0.0
+            f[B][a], f[TURN][a] = rates[a], turns[a]
         follow(t, f, np.empty(t[MEMBERS].size))
     delassus(t, f, active)
     velocities(t, f, active)
@@ -487,12 +321,8 @@ def shift(t: Any, f: Any, chosen: Any, gap: Any, tol: float, out: Any) -> None:
     left = np.inf
     follow(t, f, out)
     for _ in range(SHIFTS if sound else 0):
-        worst = 0.0
-        for a in range(m):
-            if chosen[a]:
-                worst = max(worst, abs(f[U][a]))
-        if not tol < worst < 0.5 * left:
+        last, left = left, left_of(t, f, chosen)
+        if not tol < left < 0.5 * last:
             return
-        left = worst
         newton(t, f, mode, chosen, rho, env, low, up, x)
         follow(t, f, out)
