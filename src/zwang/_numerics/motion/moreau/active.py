@@ -224,7 +224,7 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float) -> float:
         follow(t, f, w)
         before, error = error, law_error(t, f, active, f[LAW]) / cause
         slides = _slides(mode)
-        if error <= tol or (slides and error <= loose and error > 0.1 * before):
+        if error <= (loose if slides else tol):
             return error
         fresh = slides and error > 0.1 * before
         last, left = left, left_of(t, f, held)
