@@ -162,6 +162,40 @@ def test_rocking_block_has_the_symmetric_cycle_of_its_piecewise_linear_equations
     assert np.prod(found.multipliers) == pytest.approx(R**4, rel=1e-7)
 
 
+def test_cycles_start_on_sections_and_at_impacts():
+    params, state = bouncing(1.3, 1, 0.5)
+    speed = 9.81 * np.pi / 10  # it leaves with g T/2
+    own = zw.periodic(table(), state, params)
+    struck = zw.periodic(table(), state, params, section="table")
+    (v,) = table().velocities
+    for found in (struck, zw.periodic(table(), state, params, section=v - 1)):
+        assert found.status.name == "CLOSED" and found.residual <= 1e-10
+        assert found.multipliers == pytest.approx(own.multipliers, abs=1e-8)
+    assert struck.state["v_y"] == pytest.approx(speed, abs=1e-9) and found.state["v_y"] == pytest.approx(1, abs=1e-12)
+    assert struck.state["y"] == pytest.approx(params["A"] * np.sin(10 * struck.state["t"]), abs=1e-10)
+    system, start, values = woodpecker()
+    beak = zw.periodic(system, start, values, period=0.146, steady="y", impact="newton", section="beak")
+    assert beak.status.name == "CLOSED" and beak.motion.events[-1].constraint == "beak"
+    assert abs(beak.multipliers[2] + 0.839156) < 1e-5 and np.abs(beak.multipliers[3:]).max() < 1e-6
+    (x,), (v,) = zw.coordinates("x")
+    spring = zw.System(name="spring", kinetic=v**2 / 2, potential=x**2 / 2)
+    down = zw.periodic(spring, {x: 1, v: 0}, {}, section=x, direction=-1)
+    assert down.state["x"] == pytest.approx(0, abs=1e-12) and down.state["v_x"] == pytest.approx(-1)
+    with pytest.raises(DeclarationError, match=r"section= \(x \+ 3/10\)\*\*2 is tangent to the cycle at t = "):
+        zw.periodic(spring, {x: 1, v: 0}, {}, section=(x + sp.Rational(3, 10)) ** 2)
+    with pytest.raises(DeclarationError, match="section= 'lower' asks for impacts of that constraint, and the cycle"):
+        zw.periodic(stopped(), {"x": 1, "v_x": 0}, {}, section="lower")
+    with pytest.raises(DeclarationError, match="'z', which is no coordinate, velocity or constraint"):
+        zw.periodic(spring, {x: 1, v: 0}, {}, section="z")
+
+
+def stopped():
+    """A spring with a stop that it does not reach."""
+    (x,), (v,) = zw.coordinates("x")
+    stop = zw.Unilateral(x + 2, restitution=1, name="lower")
+    return zw.System(name="spring", kinetic=v**2 / 2, potential=x**2 / 2, constraints=[stop])
+
+
 def test_smooth_cycles_and_families():
     (x,), (v,) = zw.coordinates("x")
     van = zw.System(name="van der Pol", kinetic=v**2 / 2, forces={x: (1 - x**2) * v - x})
@@ -248,7 +282,7 @@ def test_mistakes_of_periodic():
     spring = zw.System(name="spring", kinetic=v**2 / 2, potential=x**2 / 2)
     with pytest.raises(StateError, match=r"at rest and stays so.*linearize"):
         zw.periodic(spring, {x: 0, v: 0}, {})
-    with pytest.raises(DeclarationError, match="section= x - 5 is not crossed"):
+    with pytest.raises(DeclarationError, match="section= x - 5 is not crossed by the cycle: it comes down to 4"):
         zw.periodic(spring, {x: 1, v: 0}, {}, section="x - 5")
     falls = zw.System(name="falls", kinetic=v**2 / 2, potential=x)
     away = zw.periodic(falls, {x: 1, v: 0.5}, {})

@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.grazing import Leaving, leaving
 from zwang._cycles.signs import OnBranch
-from zwang._cycles.walking import BranchWalk, SpecialDraft
+from zwang._cycles.walking import NOTHING, BranchWalk, SpecialDraft
 from zwang._results.cycles import CycleBranch, CycleSpecial
 
 Array = NDArray[np.float64]
 MOST_BRANCHES = 40  # beyond it a diagram is no picture
 LEAVING = (1e-2, 3e-2, 3e-3, 1e-3)
 """Steps with which a branch is entered."""
+APART = 0.3
+"""Least cosine between a direction across a branch and the way to the cycle that is found with it."""
 SAME = 1e-6
 """Distance of special points, in parts of the range, that are one."""
 MET = 2e-2
@@ -31,6 +34,7 @@ class BranchDraft:
     first: Near
     walks: list[BranchWalk] = field(default_factory=list)
     doublings: int = 0
+    leaves: float | None = None
 
     def nears(self) -> list[Near]:
         """Return its cycles in order."""
@@ -44,7 +48,8 @@ class BranchDraft:
         reasons = [walk.reason or "It was not followed to its end." for walk in self.walks]
         begins = reasons[1] if len(reasons) > 1 else ""
         if self.origin >= 0:
-            begins = f"It leaves branch {self.origin} at {self.first.over.parameter(self.first.value):.10g}."
+            at = self.first.value if self.leaves is None else self.leaves
+            begins = f"It leaves branch {self.origin} at {self.first.over.parameter(at):.10g}."
         return CycleBranch(
             number=self.number,
             values=np.array([near.over.parameter(near.value) for near in nears]),
@@ -89,6 +94,7 @@ class Branching:
     def _leave(self, draft: BranchDraft) -> None:
         """Keep the special points of a branch, and follow what leaves it there."""
         found = [special for walk in draft.walks for special in walk.specials]
+        beyond = {id(special): self._grazed(special) for special in found}
         kept: list[tuple[SpecialDraft, list[int]]] = []
         for special in found:
             known = self._known(special)
@@ -99,6 +105,14 @@ class Branching:
             self.specials.append(kept[-1])
         joined: list[float] = []
         for special, numbers in kept:
+            left_there = beyond[id(special)]
+            if left_there is not None and left_there.here is not None:
+                left = self._beyond(draft, left_there)
+                numbers.append(left.number)
+                for walk in draft.walks:
+                    if special in walk.specials:
+                        walk.reason = walk.reason.replace(NOTHING, f"branch {left.number} leaves it.")
+                self._leave(left)
             if not self.switch or special.kind not in ("flip", "crossing"):
                 continue
             if special.kind == "flip" and any(abs(value - special.near.value) < MET for value in joined):
@@ -113,6 +127,24 @@ class Branching:
                 joined += [walk.joined for walk in left.walks if walk.joined is not None]
                 self._leave(left)
 
+    def _grazed(self, special: SpecialDraft) -> Leaving | None:
+        """Return how a branch leaves a grazing, which is located by the way; None where it is none."""
+        found = leaving(special.near, special.beyond) if special.kind == "grazing" and special.beyond else None
+        if found is not None:
+            special.located = found.value
+        return found
+
+    def _beyond(self, draft: BranchDraft, left: Leaving) -> BranchDraft:
+        """Return the branch that leaves a grazing, followed."""
+        assert left.here is not None
+        near = left.here.near
+        made = BranchDraft(len(self.drafts), draft.number, near, doublings=draft.doublings, leaves=left.value)
+        crossings = tuple(one.near for one, _ in self.specials if one.kind == "crossing")
+        made.walks.append(BranchWalk(near.over, left.here, crossings=crossings, step=left.step))
+        self.drafts.append(made)
+        made.walks[0].go()
+        return made
+
     def _met(self, draft: BranchDraft) -> None:
         """Keep that a branch met others at crossings that are known."""
         for walk in draft.walks:
@@ -124,7 +156,7 @@ class Branching:
         """Return the branches of a special point that was found before, from another branch."""
         near = special.near
         for other, numbers in self.specials:
-            if other.kind != special.kind or abs(other.near.value - near.value) > SAME:
+            if other.kind != special.kind or abs(other.value - special.value) > SAME:
                 continue
             if other.near.over.rounds != near.over.rounds or other.near.trip.t != near.trip.t:
                 continue
@@ -166,7 +198,7 @@ class Branching:
         found = [
             CycleSpecial(
                 kind=kind,
-                value=one.near.over.parameter(one.near.value),
+                value=one.near.over.parameter(one.value),
                 cycle=one.near.cycle(),
                 branches=tuple(numbers),
                 reason=one.reason,
@@ -213,6 +245,6 @@ def _entered(start: Near, way: Place) -> OnBranch | None:
             continue
         secant = near.place.moved(start.place, -1.0)
         onward = near.tangent(secant)
-        if onward is not None and secant.dot(way, start.sizes) > 0.9 * secant.length(start.sizes):
+        if onward is not None and secant.dot(way, start.sizes) > APART * secant.length(start.sizes):
             return OnBranch(near, onward)
     return None

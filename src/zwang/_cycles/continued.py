@@ -244,10 +244,10 @@ class CyclesOver:
         except NotDifferentiableError as error:
             smooth, grazes = False, isinstance(error, GrazedError)
             after = self._differences(near, start[:, 0])
-        end = after[:, d] + trip.found.rate * self._longer(near.value)
+        end = after[:, d] + trip.found.rate * self.longer(near.value)
         return Slopes(after[:, :d], start[:, 0], end, smooth, grazes)
 
-    def _longer(self, value: float) -> float:
+    def longer(self, value: float) -> float:
         """Return how the period changes with the parameter where time gives it."""
         if self.free_period:
             return 0.0

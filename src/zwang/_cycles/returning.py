@@ -113,28 +113,21 @@ class ReturnMap:
             columns.append(np.mean([slope for slope, _ in ends], axis=0) if ends else np.zeros(2 * n))
         return np.stack(columns, axis=1)
 
-    def newton(self, trip: RoundTrip, phase: Array | None = None) -> tuple[RoundTrip, int]:
-        """Return the trip that closes best near another one, and the steps made.
-
-        Parameters
-        ----------
-        trip : RoundTrip
-        phase : (2 n,) array, optional
-            Gradient of what stays as it is along the way, where the period is sought; by default along the motion.
-        """
+    def newton(self, trip: RoundTrip) -> tuple[RoundTrip, int]:
+        """Return the trip that closes best near another one, and the steps made."""
         best = trip
         for count in range(STEPS):
             if best.found.residual <= SHARP:
                 return best, count
-            better = self._along(best, self.step(best, phase))
+            better = self._along(best, self.step(best))
             if better is None:
                 return best, count
             best = better
         return best, STEPS
 
-    def step(self, trip: RoundTrip, phase: Array | None) -> Array:
+    def step(self, trip: RoundTrip) -> Array:
         """Return Newton's step: of the start along the basis, then of the period where that is sought."""
-        matrix, right = return_equations(trip.found, self.derivative(trip), self.steady, self._speed(trip), phase)
+        matrix, right = return_equations(trip.found, self.derivative(trip), self.steady, self._speed(trip))
         left, values, across = np.linalg.svd(matrix, full_matrices=False)
         # Families, and coordinates that need not return, leave directions open: the least step.
         kept = values > FAMILY * values.max(initial=0.0)

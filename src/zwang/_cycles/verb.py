@@ -20,11 +20,14 @@ from zwang._linearize.monodromy import CLOSED, STILL, cycle_of
 from zwang._linearize.trail import PassedStretch, Trail, followed
 from zwang._numerics.budget import Allowed, Spent, spend, spending
 from zwang._numerics.jit import tiered
+from zwang._numerics.tolerances import whole
 from zwang._results import Provenance
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion, MotionStatus
+from zwang._results.motion_dense import states_at
 from zwang._simulate.options import BUDGET, MotionOptions
+from zwang._simulate.section import PoincareSection
 from zwang._simulate.watch import ANY
 from zwang.errors import DeclarationError, StateError, nearest
 
@@ -38,6 +41,12 @@ FIRST = 20.0
 """Length of the first look for a return, in times on which the start changes."""
 CLEAR = 1e-3
 """Part of its largest value on a stretch above which a watch is clear of its event at the start."""
+TOUCH = 1e-6
+"""Part of a section's largest value on a cycle down to which it is touched."""
+SOON = 1e-11
+"""Part of the period after which a cycle starts that starts after an impact."""
+SETTLING = 60
+"""Periods of the forcing after which a motion from a guess that led nowhere is a new one."""
 PART = 1e-6
 """Gap after a part of the period up to which that part is the period."""
 
@@ -51,6 +60,7 @@ def periodic(
     *,
     period: Any = None,
     section: Any = None,
+    direction: int = 0,
     steady: Iterable[Any] = (),
     inputs: Mapping[Any, Any] | None = None,
     tol: float = 1e-12,
@@ -61,7 +71,8 @@ def periodic(
     """Return the periodic motion near a guess, and its multipliers.
 
     Newton's method on the return map, with derivatives through events by jump matrices; where a motion has none
-    (impacts that accumulate within the period), by differences.
+    (impacts that accumulate within the period), by differences. Where that leads nowhere with a given period, the
+    motion from the guess is followed for sixty periods, and its end is the guess.
 
     Parameters
     ----------
@@ -72,9 +83,11 @@ def periodic(
     period : float or expression of the parameters, optional
         With explicit time a common period of everything that depends on it, by default that of its sines and cosines;
         else a guess, by default the time after which the motion from the guess comes back near to it.
-    section : expression of coordinates and velocities, optional
-        Vanishes at the start of the cycle, which fixes where on the cycle that is; by default the start is moved across
-        the motion only.
+    section : expression, Event or name of a constraint, optional
+        The cycle starts where the expression vanishes, or right after an impact of the constraint; by default near the
+        guess.
+    direction : {0, 1, -1}
+        Of the crossings of a section that count: both, rising, falling.
     steady : names or symbols of coordinates
         They need not return, only their velocities: a woodpecker sinks every period.
     inputs, tol, impact, backend
@@ -103,11 +116,12 @@ def periodic(
     free = not depends_on_time(question)
     given = checked_period(question, period)
     numbers = steady_numbers(question.model.system, steady)
+    way = whole(direction, "direction", least=-1, most=1, where=question.name)
     start = float(question.given.t[0])
     options = question.options(until=start + (given or 1.0), tol=tol, impact=impact)
     returns = ReturnMap(question, options, numbers, free_period=free)
     with spending(BUDGET.but(question.name, budget)):
-        guess = _Guess(returns, given, section)
+        guess = _Guess(returns, given, section, way)
         try:
             return guess.cycle()
         except Spent as spent:
@@ -132,8 +146,8 @@ def steady_numbers(system: System, steady: Any) -> frozenset[int]:
 class _Guess:
     """The way from a guess to a cycle."""
 
-    def __init__(self, returns: ReturnMap, period: float | None, section: Any) -> None:
-        self.returns, self.period, self.section = returns, period, section
+    def __init__(self, returns: ReturnMap, period: float | None, section: Any, direction: int) -> None:
+        self.returns, self.period, self.section, self.direction = returns, period, section, direction
         self.question: MotionQuestion = returns.question
         self.best: RoundTrip | None = None
         self.found = False
@@ -144,42 +158,69 @@ class _Guess:
         given = self.question.given
         return float(given.t[0]), given.q[:, 0], given.v[:, 0]
 
+    def _section(self) -> PoincareSection | None:
+        """Return the section that was asked for, checked."""
+        question = self.question
+        if self.section is None:
+            return None
+        put = None if question.driven is None else question.driven.put
+        return PoincareSection(question.declared, question.model.system, self.section, self.direction, 0.0, put)
+
     def cycle(self) -> Cycle:
         """Return the cycle near the guess, or how near it came."""
         t, q, v = self.start
-        phase = None
-        if self.section is not None:
-            t, q, v, phase = self._on_section()
-        elif self.period is None:
+        across = self._section()
+        if self.period is None:
             t, q, v = self._clear(*self._look(1e-3))
         if self.period is None:
             near = self._first_return(t, q, v)
             if isinstance(near, Cycle):
                 return near
             (self.period, t, q, v), self.found = near, True
-        if self.section is None:
-            t, q, v = self._clear(*self._moved(t, q, v))
+        t, q, v = self._clear(*self._moved(t, q, v))
         trip = self.returns.trip(t, q, v, self.period)
         if trip is None:
             return self._lost(t, q, v)
         self.best = trip
-        best, count = self.returns.newton(trip, phase)
+        best, count = self.returns.newton(trip)
         self.best = best
+        if best.found.residual > CLOSED and not self.returns.free_period:
+            best, more = self._settled(best)
+            count += more
         if self.found:
-            best = self._shortest(best, phase)
+            best = self._shortest(best)
+        if across is not None and best.found.residual <= CLOSED:
+            best = self._on_section(best, across)
         returns = self.returns
         return cycle_of(
             self.question, best.motion, best.trail, returns.steady, free_period=returns.free_period, iterations=count
         )
 
-    def _shortest(self, trip: RoundTrip, phase: Array | None) -> RoundTrip:
+    def _settled(self, best: RoundTrip) -> tuple[RoundTrip, int]:
+        """Return the cycle to which the motion from the guess settles, or what was best before."""
+        assert self.period is not None
+        t, q, v = self.start
+        motion, _ = self._moved(t, q, v, SETTLING * self.period)
+        if motion.status is not MotionStatus.REACHED:
+            return best, 0
+        start = self._clear(*self._moved(float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()))
+        trip = self.returns.trip(*start, self.period)
+        if trip is None:
+            return best, 0
+        found, count = self.returns.newton(trip)
+        if found.found.residual >= best.found.residual:
+            return best, count
+        self.best = found
+        return found, count
+
+    def _shortest(self, trip: RoundTrip) -> RoundTrip:
         """Return a cycle that was found by its return with its least period: it may have gone round several times."""
         for parts in (2, 3, 5):
             while trip.found.residual <= CLOSED:
                 shorter = self.returns.trip(trip.t, trip.q, trip.v, trip.period / parts)
                 if shorter is None or shorter.found.residual > PART:
                     break
-                trip, _ = self.returns.newton(shorter, phase)
+                trip, _ = self.returns.newton(shorter)
                 self.best = trip
         return trip
 
@@ -266,54 +307,30 @@ class _Guess:
         reason = f"The motion from the guess does not return to it: {words}. Give a period=, or coordinates in steady=."
         return _bare(self.returns, motion, near.period if near is not None else float("nan"), reason)
 
-    def _on_section(self) -> tuple[float, Array, Array, Array]:
-        """Return where the motion from the guess first crosses the section, and the gradient of that there."""
-        from zwang._sensitivity.varied import Observed
-
-        system, name = self.question.declared, self.question.name
-        watched = Observed(system, {"section": self.section})
-        span = self.period or FIRST * self._time()
-        t, q, v = self.start
-        for _ in range(DOUBLINGS):
-            motion, _ = self._moved(t, q, v, span)
-            times = np.linspace(float(motion.t[0]), float(motion.t[-1]), 40 * len(motion.t) + 1)
-            crossing = self._crossing(watched, motion, times)
-            if crossing is not None:
-                break
-            span *= 2
-        else:
-            raise DeclarationError(f"{name}: section= {self.section} is not crossed by the motion from the guess.")
-        n = len(motion.coordinates)
-        y = np.array([motion.at(crossing)[key] for key in (*motion.coordinates, *motion.velocities)])
+    def _on_section(self, trip: RoundTrip, across: PoincareSection) -> RoundTrip:
+        """Return a cycle that starts where it first crosses the section, or right after an impact."""
+        name, shown = self.question.name, self.section
         params = self.question.given.params[:, 0]
-        slope = watched.slope(0, np.array([crossing]), y[:n, None], y[n:, None], params)[:, 0]
-        gradient = slope[1 : 1 + 2 * n]
-        later = min(crossing + 1e-6 * span, float(motion.t[-1]))
-        rate = (np.array([motion.at(later)[key] for key in (*motion.coordinates, *motion.velocities)]) - y) / max(
-            later - crossing, 1e-300
-        )
-        if abs(gradient @ rate) <= 1e-6 * float(np.abs(gradient) @ np.abs(rate)):
-            raise DeclarationError(f"{name}: section= {self.section} is tangent to the motion at t = {crossing:.6g}.")
-        return crossing, y[:n], y[n:], gradient
-
-    def _crossing(self, watched: Any, motion: Motion, times: Array) -> float | None:
-        from scipy.optimize import brentq
-
-        params = self.question.given.params[:, 0]
-        names = (*motion.coordinates, *motion.velocities)
-        n = len(motion.coordinates)
-
-        def value(t: Any) -> Array:
-            found = motion.at(np.atleast_1d(t))
-            y = np.array([found[key] for key in names])
-            return np.asarray(watched.value(0, np.atleast_1d(t), y[:n], y[n:], params))
-
-        values = value(times)
-        change = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
-        if not len(change):
-            return None
-        k = int(change[0])
-        return float(brentq(lambda t: float(value(t)[0]), times[k], times[k + 1], xtol=1e-14))
+        points = across.points(trip.motion, params)
+        if not len(points):
+            if across.constraint is not None:
+                raise DeclarationError(
+                    f"{name}: section= '{shown}' asks for impacts of that constraint, and the cycle has none."
+                )
+            time, least, most = across.nearest(trip.motion, params)
+            if least <= TOUCH * most:
+                raise DeclarationError(f"{name}: section= {shown} is tangent to the cycle at t = {time:.6g}.")
+            raise DeclarationError(
+                f"{name}: section= {shown} is not crossed by the cycle: it comes down to {least:.3g} at t = {time:.6g}."
+            )
+        # An impact at the very end of a period would count or not by rounding.
+        t = float(points.t[0]) + (SOON * trip.period if across.constraint is not None else 0.0)
+        z = states_at(trip.motion.pieces, np.array([min(t, float(trip.motion.t[-1]))]))[0]
+        n = len(trip.q)
+        moved = self.returns.trip(t, z[:n], z[n:], trip.period)
+        if moved is None:
+            return trip
+        return moved if moved.found.residual <= CLOSED else self.returns.newton(moved)[0]
 
     def _lost(self, t: float, q: Array, v: Array) -> Cycle:
         """Return how the motion from the guess ends before its period does."""

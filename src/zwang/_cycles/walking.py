@@ -25,18 +25,26 @@ MEETING = 3e-2
 """Distance up to which a crossing is one that is known."""
 MOST = 400
 """Cycles on each half of a branch."""
+NOTHING = "no cycle was found beyond."
 BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
 """Steps beyond an end at which motions are looked at."""
 
 
 @dataclass(eq=False)
 class SpecialDraft:
-    """A special point of a branch."""
+    """A special point of a branch; `beyond` is a motion with other events, where the branch ended there."""
 
     kind: str
     reason: str
     near: Near
     tangent: Place
+    beyond: Near | None = None
+    located: float | None = None
+
+    @property
+    def value(self) -> float:
+        """Its place in the range of the parameter."""
+        return self.near.value if self.located is None else self.located
 
 
 @dataclass(eq=False)
@@ -65,6 +73,8 @@ class BranchWalk:
         Where it joined the branch of half its period.
     gone : float
         How far from the first cycle it went.
+    step : float
+        The next step along it.
     changed : Near or None
         The last cycle before the last change of the sequence of events.
     strange : bool
@@ -82,12 +92,13 @@ class BranchWalk:
     reason: str = ""
     joined: float | None = None
     gone: float = 0.0
+    step: float = FIRST
     changed: Near | None = None
     strange: bool = False
 
     def go(self) -> None:
         """Go on until the branch ends, leaves the range, or closes."""
-        first, step = self.here.near, FIRST
+        first, step = self.here.near, self.step
         while not self.reason:
             if len(self.points) >= MOST:
                 self.reason = f"It was followed over {MOST} cycles, the most that are."
@@ -211,12 +222,12 @@ class BranchWalk:
         other = next((one for one in nearby if one is not None and one.sequence != near.sequence), None)
         if other is not None:
             kind, words = _sort(near, other)
-            self.specials.append(SpecialDraft(kind, words, near, tangent))
-            self.reason = f"It ends at {shown:.10g}, a {kind}: no cycle was found beyond."
+            self.specials.append(SpecialDraft(kind, words, near, tangent, other))
+            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING}"
         elif any(one is None for one in nearby):
             self.reason = f"It ends at {shown:.10g}: the motion beyond does not last a period."
         else:
-            self.reason = f"It ends at {shown:.10g}: no cycle was found beyond."
+            self.reason = f"It ends at {shown:.10g}: {NOTHING}"
 
 
 WORDS = {

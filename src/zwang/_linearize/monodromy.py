@@ -112,9 +112,7 @@ def monodromy_of(found: Return, after: Array) -> Array:
     return np.asarray(np.linalg.lstsq(scaled, after / found.sizes[:, None], rcond=None)[0])
 
 
-def return_equations(
-    found: Return, after: Array, steady: frozenset[int], period: float | None, phase: Array | None = None
-) -> tuple[Array, Array]:
+def return_equations(found: Return, after: Array, steady: frozenset[int], period: float | None) -> tuple[Array, Array]:
     """Return matrix and right side of Newton's step of the start, and of the logarithm of the period if it is sought.
 
     Parameters
@@ -124,16 +122,14 @@ def return_equations(
         What becomes of its basis.
     steady : frozenset of int
     period : float or None
-        Where the period is sought.
-    phase : (2 n,) array, optional
-        Gradient of what stays as it is where the period is sought; by default the start moves across the motion.
+        Where the period is sought; then the start moves across the motion.
     """
     rows = [i for i in range(len(found.gap)) if i not in steady]
     matrix = (after - found.basis)[rows] / found.sizes[rows, None]
     right = -found.gap[rows] / found.sizes[rows]
     if period is not None:
         matrix = np.hstack([matrix, (found.rate[rows] / found.sizes[rows])[:, None] * period])
-        along = (found.start_rate / found.sizes**2 if phase is None else phase) @ found.basis
+        along = found.start_rate / found.sizes**2 @ found.basis
         along = along / (np.linalg.norm(along) or 1.0)
         matrix = np.vstack([matrix, np.append(along, 0.0)])
         right = np.append(right, 0.0)

@@ -74,6 +74,20 @@ class PoincareSection:
             before[k] = jumps.get(time, before[k])
         return PoincarePoints(found, y[:, :n].copy(), y[:, n:].copy(), before)
 
+    def nearest(self, motion: Motion, params: Array) -> tuple[float, float, float]:
+        """Return when the expression is least in size, and its least and largest size there and along a motion."""
+        from scipy.optimize import minimize_scalar
+
+        times = np.unique(np.concatenate([_looks(piece.t) for piece in motion.pieces]))
+        sizes = np.abs(self._many(states_at(motion.pieces, times), times, params))
+        k = int(np.argmin(sizes))
+        low, high = float(times[max(k - 1, 0)]), float(times[min(k + 1, len(times) - 1)])
+        least = minimize_scalar(
+            lambda t: float(abs(self._many(states_at(motion.pieces, np.array([t])), np.array([t]), params)[0])),
+            bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)},
+        )  # fmt: skip
+        return float(least.x), float(least.fun), float(sizes.max())
+
     def _impacts(self, motion: Motion) -> list[float]:
         assert self.constraint is not None
         return [event.time for event in motion.events.of("impact", self.constraint)]
@@ -92,8 +106,7 @@ class PoincareSection:
         for piece in motion.pieces:
             if len(piece.t) < 2:
                 continue
-            shares = np.arange(LOOKS) / LOOKS
-            times = np.append((piece.t[:-1, None] + np.diff(piece.t)[:, None] * shares).ravel(), piece.t[-1])
+            times = _looks(piece.t)
             values = self._many(states_at((piece,), times), times, params)
             signs = np.sign(values)
             for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
@@ -112,3 +125,8 @@ class PoincareSection:
         n = y.shape[1] // 2
         rows = [times, *y.T[:n], *y.T[n:], *(np.full(len(times), one) for one in params)]
         return self.measured.values_at(0, rows)
+
+
+def _looks(t: Array) -> Array:
+    """Return times within and at the ends of steps."""
+    return np.append((t[:-1, None] + np.diff(t)[:, None] * (np.arange(LOOKS) / LOOKS)).ravel(), t[-1])
