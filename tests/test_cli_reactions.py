@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import zwang as zw
 from zwang._reactions.holding import hold, slips_of
-from zwang._results import load_result
+from zwang._results.loading import load_result
 from zwang.cli import main
 
 # The numbers for the uniform rod: m = l = 1, g = 9.81, 60 degrees, tip velocity -1.

@@ -9,7 +9,7 @@ from scipy import sparse
 from planar_examples import ladder, painleve, rod, three_motions
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._reactions.enumerate import Subject, reactions_of_problem
-from zwang._results import load_result
+from zwang._results.loading import load_result
 from zwang._results.reaction_boxes import Modes
 from zwang.errors import DeclarationError
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._results import Provenance, load_result
+from zwang._results import Provenance
+from zwang._results.loading import load_result
 
 
 @pytest.fixture

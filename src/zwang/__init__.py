@@ -56,7 +56,7 @@ _PLACES = {
     "limit": "zwang._limit",
     "linearize": "zwang._linearize",
     "load": "zwang._declare",
-    "load_result": "zwang._results",
+    "load_result": "zwang._results.loading",
     "load_robot": "zwang._bodies",
     "lyapunov": "zwang._cycles",
     "on_curve": "zwang._declare",
@@ -198,7 +198,7 @@ if TYPE_CHECKING:
     from zwang._numerics.contact.problem import Contact, ContactProblem
     from zwang._reactions import contact_problem, hold, reactions
     from zwang._realize import Stiffness, Viscosity, realize
-    from zwang._results import load_result
+    from zwang._results.loading import load_result
     from zwang._results.signals import Held, Table
     from zwang._sensitivity import fit, sensitivity
     from zwang._simulate import simulate

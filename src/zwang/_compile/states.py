@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._bodies import rebuilt
-from zwang._bodies.contacts import flat_cylinder
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
@@ -224,7 +222,12 @@ def _change(terms: Terms | SparseTerms, places: list[int], needed: Array, one_si
 
 def without_normal(system: System, name: str) -> str:
     """Return what is said where the gradient of a constraint is not finite."""
-    cause = "" if system.tree is None else flat_cylinder(rebuilt(system)._told, name)
+    cause = ""
+    if system.tree is not None:
+        from zwang._bodies import rebuilt
+        from zwang._bodies.contacts import flat_cylinder
+
+        cause = flat_cylinder(rebuilt(system)._told, name)
     return (
         f"{system.name}: the gradient of constraint '{name}' is not finite at this state: it vanishes or has no limit "
         f"there, so the constraint has no normal.{cause}"

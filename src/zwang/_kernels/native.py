@@ -8,6 +8,7 @@ dense loops.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +18,14 @@ from zwang._derive.kinds import Kind, sort_into_kinds
 from zwang._derive.modes import ActiveSet
 from zwang._derive.solution import PIVOT
 from zwang._derive.supported import Supported
-from zwang._kernels.lanes import Lanes, lanes_for
-from zwang._kernels.large import TableKernels
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
 from zwang._kernels.terms import Solved, Terms
 from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
+
+if TYPE_CHECKING:
+    from zwang._kernels.lanes import Lanes
 
 SMALL = 12  # coordinates and constraints; beyond it straight code compiles for seconds
 WIDEST_KIND = 16  # coordinates of a part; wider ones gain nothing from loops
@@ -37,6 +39,8 @@ class StraightKernels(Service):
 
     def lanes(self, mode: ActiveSet) -> Lanes | None:
         """Return what moves many states of a mode side by side; None where lanes don't suit it."""
+        from zwang._kernels.lanes import lanes_for
+
         return self.kept(("lanes", mode), lambda: lanes_for(self.frozen, self.structure, mode))
 
 
@@ -78,6 +82,8 @@ class NativeBackend:
             return StraightKernels(system)
         plain = system.mass is None and system.tree is None
         if plain and not _massless(system) and has_like_parts(sort_into_kinds(system, ())):
+            from zwang._kernels.large import TableKernels
+
             return TableKernels(system)
         return DenseKernels(system)
 

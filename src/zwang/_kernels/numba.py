@@ -11,7 +11,6 @@ import numpy as np
 from zwang._derive.program import Program
 from zwang._kernels import straight
 from zwang._kernels.outputs import NO_TABLE, Array, Functions, Outputs
-from zwang._kernels.tape import taped
 from zwang._numerics.jit import load_generated, tier
 
 FEW = 32
@@ -45,6 +44,8 @@ class NumbaDialect:
     def build(self, program: Program, outputs: Mapping[str, Outputs], name: str, *, quick: bool = False) -> Functions:
         """Return functions for outputs of one program; see `Dialect`."""
         if quick and tier() == "compiled":  # plain, generated code needs no compilation either, and is the quicker one
+            from zwang._kernels.tape import taped
+
             return taped(program, list(outputs.values()))
         sizes = tuple(len(item.nodes) for item in outputs.values())
         if len(outputs) == 1:

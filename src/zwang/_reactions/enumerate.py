@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.certificates import Proof, certificates
-from zwang._numerics.contact.choose import solve_one
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.enumeration import SearchOutcome, find_modes, mode_count
 from zwang._numerics.contact.exact.sets import ExactSet, exact_set
@@ -33,14 +32,11 @@ from zwang._numerics.contact.rest import holding, settled
 from zwang._numerics.contact.scaled import Reduced, has_resultants, is_planar, reduce
 from zwang._numerics.tolerances import real
 from zwang._reactions.candidates import DENSE
-from zwang._reactions.loads import reactions_by_loads
 from zwang._reactions.one_solution import one_piece, piece_at
-from zwang._reactions.pins import reactions_of_pins
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
 from zwang._reactions.single_contact import contact_graph
 from zwang._reactions.solutions import distinct_accelerations, in_given_units, solution_of
-from zwang._reactions.spatial import reactions_by_solvers
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
 from zwang._results.later import Later
@@ -171,6 +167,8 @@ def reactions_of_problem(
         return in_given_units(problem, _with_pins(problem, called, options, subject, origin, ranges=ranges))
     if lines:
         return in_given_units(problem, _planar(problem, called, options, subject, origin))
+    from zwang._reactions.spatial import reactions_by_solvers  # half of the room, and no part of the plane
+
     found = reactions_by_solvers(
         problem,
         names=called,
@@ -191,6 +189,8 @@ def _by_loads(
     problem: ContactProblem, names: tuple[str, ...], options: SolverOptions, subject: Subject, origin: Provenance
 ) -> Reactions:
     """Return one solution where friction that others load is beside friction in planes."""
+    from zwang._reactions.loads import reactions_by_loads
+
     asked = replace(subject, names=names, provenance=origin)
 
     def ask(given: ContactProblem) -> Reactions:
@@ -211,6 +211,8 @@ def _with_pins(
     ranges: bool,
 ) -> Reactions:
     """Return the answer where friction goes with resultants."""
+    from zwang._reactions.pins import reactions_of_pins
+
     return reactions_of_pins(
         problem,
         names,
@@ -386,6 +388,8 @@ def _one(problem: ContactProblem, reduced: Reduced, options: SolverOptions) -> l
     tol = options.tol
     piece = one_piece(problem, reduced, tol, options.slip_tol)
     if piece is None and not reduced.special:
+        from zwang._numerics.contact.choose import solve_one
+
         proposed = solve_one(friction_arrays(problem, slip_tol=options.slip_tol))
         piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
     return [settled(reduced, piece, tol)] if piece is not None else []

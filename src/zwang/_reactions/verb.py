@@ -23,11 +23,8 @@ from zwang._progress import Progress, check_progress, progress_bar
 from zwang._reactions.admissible import acting
 from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.enumerate import WIDEST_SIGNS, Subject, reactions_of_problem
-from zwang._reactions.inequality import Inequality
-from zwang._reactions.maps import map_axes, reactions_of_batch
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.singular import RankReport, rank_report
-from zwang._reactions.wrenches import with_wrenches
 from zwang._results import Provenance
 from zwang._results.finite import within_doubles
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -179,6 +176,8 @@ def _answer(
     model, state = whole.acting(state)
     inputs = resolve(model.system, state, values)
     if inputs.shape:
+        from zwang._reactions.maps import map_axes, reactions_of_batch
+
         if normal_forces is not None:
             raise DeclarationError("reactions: normal_forces= goes with one state, not with a batch.")
 
@@ -195,6 +194,10 @@ def _answer(
         axes, values = map_axes(inputs.shape, state, params)
         return replace(found, axes=axes, values=values)
     answer = _of_state(model, inputs, normal_forces, tolerances, options)
+    if model.system.tree is None:
+        return answer
+    from zwang._reactions.wrenches import with_wrenches  # bodies are a room of their own
+
     return with_wrenches(answer, model, inputs, driven)
 
 
@@ -245,7 +248,13 @@ def _of_state(
 
 def _with_inequality(result: Reactions, problem: ContactProblem) -> Reactions:
     """Let the answer make the variational inequality of its problem when it is asked for."""
-    result.__dict__["_make_inequality"] = lambda: Inequality(problem, result.contacts)
+
+    def made() -> Any:
+        from zwang._reactions.inequality import Inequality
+
+        return Inequality(problem, result.contacts)
+
+    result.__dict__["_make_inequality"] = made
     return result
 
 

@@ -39,8 +39,6 @@ SAME = 1e-9
 def with_wrenches(result: Reactions, model: Model, inputs: Inputs, driving: Driven | None) -> Reactions:
     """Let the solutions of a mechanism in space say what its joints exert, when they are asked."""
     system = model.system
-    if system.tree is None:
-        return result
     symbols, numbers = (*system.coordinates, *system.velocities), (*inputs.q[:, 0], *inputs.v[:, 0])
     state = {item.name: float(value) for item, value in zip(symbols, numbers, strict=True)}
     state["t"] = float(inputs.t[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from zwang._results.base import Provenance, Result
 from zwang._results.evaluation import Evaluation, EvaluationStatus
-from zwang._results.loading import load_result
 from zwang._results.storage import storable
 
-__all__ = ["Evaluation", "EvaluationStatus", "Provenance", "Result", "load_result", "storable"]
+__all__ = ["Evaluation", "EvaluationStatus", "Provenance", "Result", "storable"]

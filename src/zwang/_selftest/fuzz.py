@@ -24,7 +24,7 @@ from zwang._compile import Model, compile
 from zwang._declare import load
 from zwang._linkage import Linkage
 from zwang._reactions import reactions
-from zwang._results import load_result
+from zwang._results.loading import load_result
 from zwang._selftest.canary import watching
 from zwang._selftest.complaint import Complaint, generator
 from zwang._selftest.finite import not_finite
