@@ -228,3 +228,22 @@ def test_a_surface_and_its_inputs_can_be_drawn() -> None:
     with pytest.raises(zw.DeclarationError, match="no coordinate 'theta_X' to draw"):
         space.plot("theta_X")
     pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    "bars", [(1.06, 1.7, 0.76, 1.81, 1.32), (1.91, 1.27, 1.96, 0.62, 1.41), (1.0, 2.0, 2.0, 1.0, 0.5)]
+)
+def test_folds_go_straight_through_their_crossings(bars: tuple[float, ...]) -> None:
+    # A leg that is straight or folded leads the tool along a circle round its hip; four sheets meet at a crossing.
+    space = robot(*bars)
+    folds = space.folds(TOOL)
+    for curve in folds:
+        tips = np.array(curve.values)
+        legs = [np.linalg.norm(tips - hip, axis=1) for hip in ((0.0, 0.0), (bars[4], 0.0))]
+        assert min(np.ptp(leg) for leg in legs) < 1e-8
+        assert curve.closed
+        for point in curve.crossings:
+            assert min(np.abs(tips - point.values).max(axis=1)) < 1e-12
+    assert len(folds) == 4
+    assert sum(len(curve.crossings) for curve in folds) == 2 * 4  # each belongs to two folds
+    assert len(space.sheets(TOOL)) == 4

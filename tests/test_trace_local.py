@@ -12,6 +12,8 @@ import zwang as zw
 from zwang._trace.equations import SpacePlace, equations_of, parameter_vector
 from zwang._trace.local import LocalStructure, analyse
 from zwang._trace.local_cones import _common_zeros, real_lines
+from zwang._trace.local_reduction import frame, reduce
+from zwang._trace.local_refining import _valley
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 
@@ -134,3 +136,11 @@ def test_forms_with_planes_in_common_or_too_few_are_not_told() -> None:
     shared = np.array([np.diag([1.0, -1.0, 0.0]), np.diag([2.0, -2.0, 0.0])])
     assert _common_zeros(shared, source) is None
     assert _common_zeros(np.diag([1.0, -1.0, 0.0])[None], source) is None
+
+
+def test_a_point_next_to_which_a_series_overflows_is_no_singular_one() -> None:
+    # The derivatives of x^(5/2) at 1e-120 grow beyond any double from the fifth on.
+    at = frame(plane(y**2 - x ** sp.Rational(5, 2)), np.array([1e-120, 0.0]), 0)
+    with np.errstate(all="ignore"):
+        h, _ = _valley(reduce(at, 8))
+    assert not h.any()

@@ -309,3 +309,10 @@ def test_the_command_meshes_a_surface_at_a_resolution_and_draws_it(tmp_path: Pat
     assert "resolution= is the longest edge" in wrong.output
     three = CliRunner().invoke(main, ["trace", "four_bar", "--plot", str(picture), "--axes", "a,b,c"])
     assert "three are for surfaces" in three.output
+
+
+def test_every_length_at_which_five_bars_lie_in_a_line_is_critical() -> None:
+    params = {name: value for name, value in lengths(4, 3, 1, 2, 1).items() if name != "l3"}
+    found = zw.critical(chain("joint"), params, vary="l3", within=(0.3, 9), compare=False)
+    assert [item.value for item in found] == pytest.approx([2, 4, 6, 8], abs=1e-9)
+    assert [len(item.points) for item in found] == [2, 2, 1, 1]  # of the sums of signed lengths

@@ -104,7 +104,7 @@ class Extended:
                 normal[:, self.n, self.n] = 1.0
             right = -np.einsum("bij,bi->bj", A, residual)
             normal = np.where(active[:, None, None], normal, eye)
-            step = np.linalg.solve(normal, np.where(active[:, None], right, 0.0)[..., None])[..., 0]
+            step = _solved(normal, np.where(active[:, None], right, 0.0))
             length = np.abs(step).max(axis=1)
             tried = z + step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))[:, None]
             spend(len(tried))
@@ -137,6 +137,14 @@ class Extended:
         rank = int((sizes > 1e-6).sum())
         kernel = right[rank:]
         return float(np.linalg.det(kernel @ np.einsum("r,rjk->jk", u, H[0]) @ kernel.T))
+
+
+def _solved(normal: Array, right: Array) -> Array:
+    """Return the steps (b, k) of symmetric matrices (b, k, k); the shortest where damping is lost in rounding."""
+    try:
+        return np.asarray(np.linalg.solve(normal, right[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        return np.asarray((np.linalg.pinv(normal, hermitian=True) @ right[..., None])[..., 0])
 
 
 def _sizes(residual: Array) -> Array:

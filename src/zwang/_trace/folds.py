@@ -23,8 +23,11 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FLAT = 1e-7
 """A curve whose image is smaller than this part of that of the surface is collapsed."""
-LOOKS = 33
-"""Places along an edge close to a crossing at which the determinant is looked at."""
+LOOKS, CLOSER = 33, 4
+"""Places along an edge close to a crossing at which the determinant is looked at, and how often again where it is
+least."""
+AROUND = (1.5, 1.0, 0.7, 0.5, 2.0, 3.0)
+"""Where folds cross, what is closer than so many steps belongs to either: the first that leaves four ways out."""
 SAME = 1e-7  # scaled: places of one point
 
 
@@ -66,20 +69,34 @@ class FoldedSurface:
         M = np.einsum("kaj,kbj->kab", self.T[a], self.T[b])
         return np.asarray(np.sign(M[:, 0, 0] * M[:, 1, 1] - M[:, 0, 1] * M[:, 1, 0]))
 
-    def chord(self, a: Array, b: Array, parts: Array) -> Array:
-        """Return points of the surface over chords (k, n) at parts of them, (k, parts, n)."""
-        d = between(a, b, self.made.periods)
-        flat = (a[:, None] + parts[None, :, None] * d[:, None]).reshape(-1, self.made.n)
-        return np.asarray(self.made.onto_surface(flat).reshape(len(a), len(parts), -1))
-
     def _signs(self, a: Array, b: Array) -> NDArray[np.bool_]:
-        """Say where the determinant changes its sign on the way from a to b (k, n)."""
-        q = self.chord(a, b, np.linspace(0, 1, LOOKS))
-        T, D = self.made.tangents(q.reshape(-1, self.made.n))
-        T, D = T.reshape(len(a), LOOKS, 2, -1), D.reshape(len(a), LOOKS)
+        """Say where the determinant changes its sign on the way from a to b (k, n).
+
+        Next to a crossing it may do so twice within a small part of the way: there it is looked at again.
+        """
+        found, left = np.zeros(len(a), dtype=bool), np.arange(len(a))
+        low, high = np.zeros(len(a)), np.ones(len(a))
+        for _ in range(CLOSER):
+            part = low[left, None] + (high - low)[left, None] * np.linspace(0, 1, LOOKS)
+            changes, smallest = self._changes(a[left], b[left], part)
+            found[left] = changes
+            row, width = np.arange(len(left)), (high - low)[left] / (LOOKS - 1)
+            low[left] = np.maximum(part[row, smallest] - width, low[left])
+            high[left] = np.minimum(part[row, smallest] + width, high[left])
+            left = left[~changes]
+            if not len(left):
+                break
+        return found
+
+    def _changes(self, a: Array, b: Array, part: Array) -> tuple[NDArray[np.bool_], Ints]:
+        """Say where the determinant changes its sign between parts (k, l) of chords, and where it is smallest."""
+        d = between(a, b, self.made.periods)
+        q = self.made.onto_surface((a[:, None] + part[:, :, None] * d[:, None]).reshape(-1, self.made.n))
+        T, D = self.made.tangents(q)
+        T, D = T.reshape(*part.shape, 2, -1), D.reshape(part.shape)
         M = np.einsum("klaj,klbj->klab", T[:, :-1], T[:, 1:])
         alike = np.sign(M[..., 0, 0] * M[..., 1, 1] - M[..., 0, 1] * M[..., 1, 0])
-        return np.asarray((alike * D[:, :-1] * D[:, 1:] < 0).any(axis=1))
+        return np.asarray((alike * D[:, :-1] * D[:, 1:] < 0).any(axis=1)), np.abs(D).argmin(axis=1)
 
     def _crossings(self) -> Array:
         """Return the points at which both quantities are stationary."""
@@ -125,30 +142,56 @@ class FoldedSurface:
         part = np.abs(self.D[self.edges[numbers, 0]]) / np.abs(self.D[self.edges[numbers]]).sum(axis=1)
         points = self.made.onto_folds(a + part[:, None] * between(a, b, self.made.periods))
         extent = np.ptp(self.made.values(self.q), axis=0).max()
-        curves = [self._curve(ring, closed, points, extent) for ring, closed in self._rings(numbers)]
+        beside = self._beside(numbers)
+        for centre in self.flat:
+            points = self._straight_through(centre, beside, points)
+        curves = [self._curve(ring, closed, points, extent) for ring, closed in _rings(beside)]
         onto = (self.made.onto[0], self.made.onto[1])
         return Folds(tuple(curves), onto, self.edges[self.cut | self.doubled])
 
-    def _rings(self, numbers: Ints) -> list[tuple[list[int], bool]]:
-        """Return the cut edges one after the other, as places in `numbers`, and whether they close."""
+    def _beside(self, numbers: Ints) -> dict[int, list[int]]:
+        """Return which cut edges, as places in `numbers`, are next to each other along a fold."""
         place = {int(edge): k for k, edge in enumerate(numbers)}
         beside: dict[int, list[int]] = {k: [] for k in range(len(numbers))}
         for sides in self.sides[self.cut[self.sides].sum(axis=1) == 2]:
             one, two = (place[int(edge)] for edge in sides if self.cut[edge])
             beside[one].append(two)
             beside[two].append(one)
-        found, left = [], set(beside)
-        for start in sorted(beside, key=lambda k: (len(beside[k]), k)):
-            if start not in left:
-                continue
-            ring, here = [start], start
-            left.discard(start)
-            while onward := [k for k in beside[here] if k in left]:
-                here = onward[0]
-                ring.append(here)
-                left.discard(here)
-            found.append((ring, len(ring) > 2 and start in beside[here]))
-        return found
+        return beside
+
+    def _straight_through(self, centre: Array, beside: dict[int, list[int]], points: Array) -> Array:
+        """Lead folds straight through a crossing, which becomes a point of each; return the points with it.
+
+        The mesh says which edges are cut, not by which of two folds that cross inside one of its triangles.
+        """
+        away = np.linalg.norm(between(centre, points, self.made.periods), axis=1)
+        length = [
+            _apart(points[k], points[j], self.made.periods) for k in np.argsort(away)[:8] for j in beside.get(k, ())
+        ]
+        ways = self.made.crossing(centre)
+        for around in AROUND if len(ways) else ():
+            inner = {k for k in np.flatnonzero(away < around * max(length, default=0.0)).tolist() if k in beside}
+            ends = sorted({j for k in inner for j in beside[k]} - inner)
+            along = between(centre, points[ends], self.made.periods).reshape(len(ends), -1) @ ways.T
+            which = np.abs(along).argmax(axis=1) if ends else np.zeros(0, dtype=int)
+            # Four ways out, each fold forth and back.
+            signed = sorted(
+                (int(k), float(np.sign(row[k])), end) for k, row, end in zip(which, along, ends, strict=True)
+            )
+            if [item[:2] for item in signed] == [(0, -1.0), (0, 1.0), (1, -1.0), (1, 1.0)]:
+                break
+        else:
+            return points
+        for k in inner:
+            for j in beside.pop(k):
+                if j in beside:
+                    beside[j].remove(k)
+        for pair in ([end for *_, end in signed[:2]], [end for *_, end in signed[2:]]):
+            beside[len(points)] = pair
+            for end in pair:
+                beside[end].append(len(points))
+            points = np.concatenate([points, centre[None]])
+        return points
 
     def _curve(self, ring: list[int], closed: bool, points: Array, extent: float) -> FoldCurve:
         q = points[ring]
@@ -156,9 +199,13 @@ class FoldedSurface:
         collapsed = bool(np.abs(between(values[0], values, self.made.turns)).max() < FLAT * extent)
         cusps = [] if collapsed else self._cusps(q, closed)
         spacing = np.linalg.norm(between(q[:-1], q[1:], self.made.periods), axis=1).max(initial=0.0)
+        through = (points[:, None] == self.flat[None]).all(axis=2).any(axis=0)
         met, kinks = (
-            [c for c in special if np.linalg.norm(between(c, q, self.made.periods), axis=1).min() < 2 * spacing]
-            for special in (self.flat, self.kinks)
+            [c for c, room in zip(special, near, strict=True) if _apart_from(c, q, self.made.periods) <= room]
+            for special, near in (
+                (self.flat, np.where(through, 0.0, 2 * spacing)),
+                (self.kinks, np.full(len(self.kinks), 2 * spacing)),
+            )
         )
         piece = int(self.space.surface.piece[self.nearest(q[0])])
         states = np.array([list(self.state(row).values())[: self.made.n] for row in q])
@@ -314,6 +361,26 @@ class FoldedSurface:
         q, miss = self.made.over(starts, wanted)
         good = (miss < 1e-10) & np.isfinite(q).all(axis=1)
         return self._distinct(q[good])
+
+
+def _rings(beside: dict[int, list[int]]) -> list[tuple[list[int], bool]]:
+    """Return what is next to each other one after the other, and whether it closes."""
+    found, left = [], set(beside)
+    for start in sorted(beside, key=lambda k: (len(beside[k]), k)):
+        if start not in left:
+            continue
+        ring, here = [start], start
+        left.discard(start)
+        while onward := [k for k in beside[here] if k in left]:
+            here = onward[0]
+            ring.append(here)
+            left.discard(here)
+        found.append((ring, len(ring) > 2 and start in beside[here]))
+    return found
+
+
+def _apart_from(a: Array, rows: Array, periods: Array) -> float:
+    return float(np.linalg.norm(between(a, rows, periods), axis=1).min())
 
 
 def _apart(a: Array, b: Array, periods: Array) -> float:

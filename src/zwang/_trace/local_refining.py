@@ -144,12 +144,14 @@ def _by_cluster(start: Frame, degree: int) -> Iterator[Frame]:
 
 
 def _valley(found: ReducedEquations) -> tuple[Array, tuple[Array, Array]]:
-    """Return the coefficients of h, and the axis of eta with the coefficients of eta(xi)."""
+    """Return the coefficients of h, and the axis of eta with the coefficients of eta(xi); zeros without a valley."""
     g = found.mixed()
     terms = dict(zip(found.monomials.rows, g.coefficients, strict=True))
     norms = [np.abs(g.c[found.monomials.totals == d]).max() for d in range(g.size)]
     top = max(norms[2:])
-    order = next(d for d in range(2, len(norms)) if norms[d] > 1e-3 * top)
+    order = next((d for d in range(2, len(norms)) if norms[d] > 1e-3 * top), None)
+    if order is None:  # nothing bends, or a series is no number so near to where it has none
+        return np.zeros(g.size + 1), (np.array([1.0, 0.0]), np.zeros(g.size))
     form = np.array([terms[order - j, j] for j in range(order + 1)])
     angles = np.linspace(0, np.pi, 361)[:-1]
     values = sum(form[j] * np.cos(angles) ** (order - j) * np.sin(angles) ** j for j in range(order + 1))
@@ -196,7 +198,7 @@ def _shift(at: Frame, p: int, degree: int) -> tuple[Frame | None, float]:
     if not len(found.coefficients):
         return None, 0.0
     h, (axis, eta) = _valley(found)
-    if abs(h[p]) <= 1e-300:
+    if not np.isfinite(h[p - 1]) or not 1e-300 < abs(h[p]) < np.inf:
         return None, 0.0
     xi = -h[p - 1] / (p * h[p])
     if abs(xi) > NEAR:
@@ -214,4 +216,4 @@ def _vanishes(at: Frame, p: int, degree: int) -> bool:
     if not len(found.coefficients):
         return False
     h, _ = _valley(found)
-    return bool(np.abs(h[:p]).max() <= ZERO * max(1.0, np.abs(h).max()))
+    return bool(h.any() and np.abs(h[:p]).max() <= ZERO * max(1.0, np.abs(h).max()))

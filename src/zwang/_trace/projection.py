@@ -184,26 +184,47 @@ class Projection:
     def _bends(self, expr: Any) -> list[Any]:
         return [sp.diff(item, symbol) for item in self._slopes(expr) for symbol in self.system.coordinates]
 
+    def bends(self, q: Array) -> tuple[Array, Array, Array, Array]:
+        """Return tangent planes T (b, 2, n), slopes P (b, 2, 2) and bends M (b, 2, 2, 2) in them, steps back (b, n).
+
+        P and M are the derivatives of the quantities along the surface, the steps lead back onto it.
+        """
+        r = self.n - 2
+        f, rows, _, slopes = self.first(q)
+        bent, curved = self.second(q)
+        left, sizes, right = _svd(rows)
+        mix = np.swapaxes(left[:, :, :r], 1, 2) / np.maximum(sizes[:, :r, None], 1e-300)
+        V, T = right[:, :r], right[:, r:]
+        normal = np.einsum("brm,bmjk,baj,bck->brac", mix, bent, T, T)
+        M = np.einsum("bpjk,baj,bck->bpac", curved, T, T) - np.einsum("bpj,brj,brac->bpac", slopes, V, normal)
+        return T, np.einsum("bpj,baj->bpa", slopes, T), M, -np.einsum("brj,brm,bm->bj", V, mix, f)
+
     def flat(self, q: Array) -> Array:
         """Return points at which both quantities are stationary next to q, by least squares; those that arrive."""
-        r = self.n - 2
 
         def step(q: Array) -> Array:
-            f, rows, _, slopes = self.first(q)
-            bent, curved = self.second(q)
-            left, sizes, right = _svd(rows)
-            mix = np.swapaxes(left[:, :, :r], 1, 2) / np.maximum(sizes[:, :r, None], 1e-300)
-            V, T = right[:, :r], right[:, r:]
-            normal = np.einsum("brm,bmjk,baj,bck->brac", mix, bent, T, T)
-            M = np.einsum("bpjk,baj,bck->bpac", curved, T, T) - np.einsum("bpj,brj,brac->bpac", slopes, V, normal)
-            P = np.einsum("bpj,baj->bpa", slopes, T)
+            T, P, M, back = self.bends(q)
             y = _least(M.reshape(len(q), 4, 2), P.reshape(len(q), 4))
-            return np.asarray(np.einsum("ba,baj->bj", y, T) - np.einsum("brj,brm,bm->bj", V, mix, f))
+            return np.asarray(np.einsum("ba,baj->bj", y, T) + back)
 
         q = newton(q, step, 0.3)
         P = np.einsum("bpj,baj->bpa", self.first(q)[3], self.tangents(q)[0])
         good = np.isfinite(q).all(axis=1) & (np.abs(P).max(axis=(1, 2)) < 1e-9)
         return np.asarray(q[good])
+
+    def crossing(self, q: Array) -> Array:
+        """Return the directions (2, n) in which folds pass a point at which both quantities are stationary.
+
+        The determinant of the projection is a quadratic form of the tangent plane there; a definite one has no zeros.
+        """
+        T, _, M, _ = self.bends(q[None])
+        (a, b), (c, d) = M[0]
+        form = np.outer(a, d) - np.outer(b, c)
+        sizes, axes = np.linalg.eigh(form + form.T)
+        if not sizes[0] < 0 < sizes[1]:
+            return np.zeros((0, self.n))
+        ways = [np.sqrt(sizes[1]) * axes[:, 0] + sign * np.sqrt(-sizes[0]) * axes[:, 1] for sign in (1, -1)]
+        return np.asarray(np.array([way / np.linalg.norm(way) for way in ways]) @ T[0])
 
     def place(self, state: Any, what: str) -> Array:
         """Return the coordinates of a state that satisfies the constraints."""
