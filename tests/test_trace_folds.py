@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._trace.surface_shades import shade_of
 
 A2, A3 = (15.91, 0.0), (0.0, 10.0)
 SIDES = (17.04, 16.54, 20.84)
@@ -225,7 +226,7 @@ def test_a_surface_and_its_inputs_can_be_drawn() -> None:
     assert (counts == 2).mean() > 0.995
     with pytest.raises(zw.DeclarationError, match="one number for each of the"):
         space.plot(colour=[1.0, 2.0])
-    with pytest.raises(zw.DeclarationError, match="no coordinate 'theta_X' to draw"):
+    with pytest.raises(zw.DeclarationError, match="theta_X"):
         space.plot("theta_X")
     pyplot.close("all")
 
@@ -247,3 +248,111 @@ def test_folds_go_straight_through_their_crossings(bars: tuple[float, ...]) -> N
     assert len(folds) == 4
     assert sum(len(curve.crossings) for curve in folds) == 2 * 4  # each belongs to two folds
     assert len(space.sheets(TOOL)) == 4
+
+
+def test_points_of_folds_lie_on_them_next_to_places_without_derivatives() -> None:
+    # Where a leg has length zero Newton's method has nothing to go by.
+    space, legs = platform()
+    (fold,) = space.folds(legs)
+    a, p = (symbol for symbol in sorted(legs[0].free_symbols, key=str))
+    feet = [sp.lambdify([a, p], expr**2, "numpy") for expr in legs]
+    J = sp.Matrix([expr**2 for expr in legs]).jacobian([a, p])  # of squares, which have derivatives everywhere
+    determinant = sp.lambdify([a, p], J.det(), "numpy")
+    rows = fold.points
+    near = min(float(foot(*rows.T).min()) for foot in feet)
+    assert near < 0.1
+    assert np.abs(determinant(*rows.T)).max() < 1e-4 * np.abs(determinant(*space.surface.points.T)).max()
+    steps = np.angle(np.exp(1j * np.diff(rows, axis=0)))
+    assert np.linalg.norm(steps, axis=1).max() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        ({"colour": "sheet", "folds": CRANKS}, ""),
+        ({"colour": "distance", "folds": CRANKS}, "distance to the next fold"),
+        ({"colour": "C-D"}, "multiplier of C-D"),
+        ({"colour": "cos(theta_B)"}, "cos(theta_B)"),
+        ({"x": TOOL[0], "y": TOOL[1], "z": "theta_B", "colour": "component"}, ""),
+        ({"wrapped": True, "folds": TOOL}, ""),
+    ],
+)
+def test_a_surface_is_drawn_over_chosen_quantities_and_coloured_by_others(options: Any, label: str) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = robot(1.0, 1.5, 1.3, 0.9, 0.8).plot(**options)
+    assert ax.name == "3d"
+    assert len(ax.collections[0].get_facecolor()) >= len(robot(1.0, 1.5, 1.3, 0.9, 0.8).surface.triangles)
+    bars = [other.get_ylabel() for other in ax.figure.axes if other is not ax]
+    assert bars == ([label] if label else [])
+    words = [] if ax.get_legend() is None else [text.get_text() for text in ax.get_legend().get_texts()]
+    assert ("fold" in words) == ("folds" in options)
+    assert ("sheet 1" in words) == (options.get("colour") == "sheet")
+    pyplot.close("all")
+
+
+def test_a_torus_is_drawn_unrolled_without_gaps_at_its_seams() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    space, legs = platform()
+    ax = space.plot(folds=legs)
+    faces = [path.vertices[:-1] for path in ax.collections[0].get_paths()]
+    areas = [abs(np.dot(v[:, 0], np.roll(v[:, 1], 1)) - np.dot(v[:, 1], np.roll(v[:, 0], 1))) / 2 for v in faces]
+    assert sum(areas) == pytest.approx(4 * np.pi**2, rel=1e-9)
+    assert max(np.abs(v).max() for v in faces) < np.pi + 1e-9
+    ring = space.plot(folds=legs, wrapped=True)
+    assert ring.name == "3d"
+    pyplot.close("all")
+
+
+def test_the_distance_to_the_next_fold_is_that_along_the_surface() -> None:
+    # x^2 + y^2 + z^2 = 1 over x, y: the fold is the equator, and the distance from it the latitude.
+    (x, y, z), v = zw.coordinates("x y z")
+    ball = zw.System(
+        name="ball", kinetic=sum(w**2 for w in v) / 2, constraints=[zw.Bilateral(x**2 + y**2 + z**2 - 1, name="f")]
+    )
+    space = zw.trace(ball, {}, resolution=0.15)
+    found = shade_of(space, "distance", (x, y)).values
+    latitude = np.arcsin(np.clip(np.abs(space.surface.points[:, 2]), 0, 1))
+    assert (found > latitude - 0.02).all()
+    assert np.abs(found - latitude).max() < 0.2  # ways along edges are a little longer
+
+
+def test_multipliers_colour_a_surface_by_the_forces_of_a_mechanism_let_go() -> None:
+    # A unit mass on the unit sphere under gravity g: at rest the multiplier of (r^2 - 1)/2 is g z.
+    (x, y, z), v = zw.coordinates("x y z")
+    ball = zw.System(
+        name="ball", kinetic=sum(w**2 for w in v) / 2, potential=2 * z,
+        constraints=[zw.Bilateral((x**2 + y**2 + z**2 - 1) / 2, name="shell")],
+    )  # fmt: skip
+    space = zw.trace(ball, {}, resolution=0.3)
+    assert shade_of(space, "shell", None).values == pytest.approx(2 * space.surface.points[:, 2], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colour": "sheet"}, "colour='sheet' belongs to folds"),
+        ({"colour": "shed"}, "nothing to colour by that is called 'shed'"),
+        ({"colour": [1.0]}, "one number for each of the"),
+        ({"wrapped": True, "x": "cos(theta_B)"}, r"'cos\(theta_B\)' is none"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn_are_refused_with_a_cure(options: Any, message: str) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(zw.DeclarationError, match=message):
+        robot(1.0, 1.5, 1.3, 0.9, 0.8).plot(**options)
+
+
+def test_folds_belong_to_pictures_of_surfaces_and_need_room() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    entry = zw.gallery.get("four_bar")
+    with pytest.raises(zw.DeclarationError, match="folds= and wrapped= belong to pictures of surfaces"):
+        zw.trace(entry.system, entry.params).plot(wrapped=True)
+    with pytest.raises(zw.DeclarationError, match="needs an ax= with three dimensions"):
+        robot(1.0, 1.5, 1.3, 0.9, 0.8).plot(ax=pyplot.figure().add_subplot())
+    (x, y), v = zw.coordinates("x y")
+    plane = zw.trace(
+        zw.System(name="p", kinetic=sum(w**2 for w in v) / 2, coordinates=(x, y)), {}, box={x: (0, 1), y: (0, 1)}
+    )
+    with pytest.raises(zw.DeclarationError, match="there are no folds onto x and y"):
+        plane.plot(colour="distance", folds=(x, y))
+    pyplot.close("all")

@@ -329,14 +329,16 @@ class ConfigurationSpace(Result):
     @titling
     def plot(
         self,
-        x: str | None = None,
-        y: str | None = None,
-        z: str | None = None,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
         *,
         onto: Any = None,
         ax: Any = None,
         title: bool | str = True,
         colour: Any = None,
+        folds: Any = None,
+        wrapped: bool = False,
         legend: bool = True,
         each: bool = False,
     ) -> Any:
@@ -344,18 +346,26 @@ class ConfigurationSpace(Result):
 
         Parameters
         ----------
-        x, y, z : str, optional
-            The coordinates to draw over each other; by default the first ones. Angles are drawn from minus to plus half
-            a turn, so that arcs and surfaces go on at the opposite side.
+        x, y, z : str or expression, optional
+            The coordinates to draw over each other, of a surface also expressions of them; by default the first
+            coordinates. Angles are drawn from minus to plus half a turn, so that arcs and surfaces go on at the
+            opposite side.
         onto : pair of coordinates, names or expressions, optional
             Of a surface: draw the plane of these two quantities instead, with the number of configurations over each
             place and the images of the folds.
         title : bool or str
             False leaves it out; a text stands in its place.
         ax : Axes, optional
-            With three dimensions for a surface.
-        colour : {'arc', 'curve', 'component'} or array, optional
-            What has a colour of its own; of a surface, a number for each point of its mesh, by default its piece.
+            With three dimensions for a surface over three quantities, or wrapped.
+        colour : {'arc', 'curve', 'component'}, name, expression or array, optional
+            What has a colour of its own. Of a surface: 'piece' (by default), 'component'; 'sheet' and 'distance', of
+            and to the next of the folds that `folds` names; the name of a constraint for its multiplier, the mechanism
+            let go at rest; a coordinate or an expression; or a number for each point of the mesh.
+        folds : pair of coordinates, names or expressions, or what `folds` returned, optional
+            Of a surface: draw the folds of the projection onto these, with their cusps and crossings.
+        wrapped : bool
+            Of a surface: lead the first two quantities, angles, round a ring and round its tube, which a third quantity
+            makes thicker where it is larger.
         legend : bool
             Whether to say what the marks are.
         each : bool
@@ -367,12 +377,17 @@ class ConfigurationSpace(Result):
             from zwang._plot.surface import draw_over
 
             return draw_over(self, onto, ax=ax, legend=legend)
-        if self.surface is not None and len(self.coordinates) > 2 and not isinstance(colour, str):
+        if self.surface is not None and not each and not (isinstance(colour, str) and colour in ("arc", "curve")):
             from zwang._plot.surface import draw_surface
 
-            rest = [name for name in self.coordinates if name not in (x, y, z)]
-            names = [name if name is not None else rest.pop(0) for name in (x, y, z)]
-            return draw_surface(self, names, ax=ax, colour=colour)
+            shades = importlib.import_module("zwang._trace.surface_shades")
+            picture = shades.picture_of(self, (x, y, z), colour=colour, folds=folds, wrapped=wrapped)
+            return draw_surface(self, picture, ax=ax, legend=legend)
+        if folds is not None or wrapped:
+            raise DeclarationError(
+                f"{self.name}: folds= and wrapped= belong to pictures of surfaces; this space has dimension "
+                f"{self.dimension}."
+            )
         from zwang._plot.configuration import draw_configuration
 
         return draw_configuration(

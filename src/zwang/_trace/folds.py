@@ -28,6 +28,7 @@ LOOKS, CLOSER = 33, 4
 least."""
 AROUND = (1.5, 1.0, 0.7, 0.5, 2.0, 3.0)
 """Where folds cross, what is closer than so many steps belongs to either: the first that leaves four ways out."""
+HALVINGS = 50  # of an edge
 SAME = 1e-7  # scaled: places of one point
 
 
@@ -140,7 +141,7 @@ class FoldedSurface:
         numbers = np.flatnonzero(self.cut)
         a, b = self.q[self.edges[numbers, 0]], self.q[self.edges[numbers, 1]]
         part = np.abs(self.D[self.edges[numbers, 0]]) / np.abs(self.D[self.edges[numbers]]).sum(axis=1)
-        points = self.made.onto_folds(a + part[:, None] * between(a, b, self.made.periods))
+        points = self._placed(a, b, part)
         extent = np.ptp(self.made.values(self.q), axis=0).max()
         beside = self._beside(numbers)
         for centre in self.flat:
@@ -148,6 +149,24 @@ class FoldedSurface:
         curves = [self._curve(ring, closed, points, extent) for ring, closed in _rings(beside)]
         onto = (self.made.onto[0], self.made.onto[1])
         return Folds(tuple(curves), onto, self.edges[self.cut | self.doubled])
+
+    def _placed(self, a: Array, b: Array, part: Array) -> Array:
+        """Return the points at which folds cut edges from a to b (k, n), near parts of them."""
+        d = between(a, b, self.made.periods)
+        starts = a + part[:, None] * d
+        points = self.made.onto_folds(starts)
+        moved = np.linalg.norm(between(starts, points, self.made.periods), axis=1)
+        lost = np.flatnonzero(~(moved < np.linalg.norm(d, axis=1)))
+        # Next to a place without derivatives Newton's method runs away: there the change of sign is closed in on.
+        low, high = np.zeros(len(lost)), np.ones(len(lost))
+        T, D = self.made.tangents(a[lost])
+        for _ in range(HALVINGS if len(lost) else 0):
+            middle = (low + high) / 2
+            points[lost] = self.made.onto_surface(a[lost] + middle[:, None] * d[lost])
+            T_there, D_there = self.made.tangents(points[lost])
+            before = np.linalg.det(np.einsum("kaj,kbj->kab", T, T_there)) * D * D_there > 0
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        return points
 
     def _beside(self, numbers: Ints) -> dict[int, list[int]]:
         """Return which cut edges, as places in `numbers`, are next to each other along a fold."""

@@ -55,7 +55,7 @@ class Projection:
         q, self.m = exact.coordinates, len(exact.values)
         self.quantities = quantities_of(self.system, space, onto)
         self.onto = tuple(str(item) for item in self.quantities)
-        put = self._numbers()
+        put = values_of(self.system, space)
         phi = [self.system.expanded(item).xreplace(put) for item in self.quantities]
         powers = {part for item in phi for part in item.atoms(sp.Pow) if part.exp == sp.Rational(1, 2)}
         self.roots = [part.base for part in sorted(powers, key=str) if part.base.free_symbols]
@@ -69,10 +69,6 @@ class Projection:
         self.turns = np.array(
             [TURN if isinstance(item, Coordinate) and item.angle else 0.0 for item in self.quantities]
         )
-
-    def _numbers(self) -> dict[Any, Any]:
-        values = {symbol: sp.Float(self.space.params[symbol.name], 17) for symbol in self.system.parameters}
-        return {symbol: sp.Rational(float(value)) for symbol, value in values.items()}
 
     def first(self, q: Array) -> tuple[Array, Array, Array, Array]:
         """Return f (b, m), its rows (b, m, n), the quantities (b, 2) and their rows (b, 2, n) at q (b, n)."""
@@ -263,6 +259,11 @@ def _least(M: Array, residual: Array, cut: float = 1e-10) -> Array:
     return np.asarray(-np.einsum("bij,bj->bi", inverse, residual))
 
 
+def values_of(system: Any, space: Any) -> dict[Any, Any]:
+    """Return the parameters of a system as exact numbers."""
+    return {symbol: sp.Rational(float(space.params[symbol.name])) for symbol in system.parameters}
+
+
 def quantities_of(system: Any, space: Any, onto: Any) -> list[Any]:
     """Return the two quantities as expressions."""
     where = f"{space.name}: onto="
@@ -272,9 +273,14 @@ def quantities_of(system: Any, space: Any, onto: Any) -> list[Any]:
             f"{where} takes two quantities, coordinates or expressions of them, as in onto=('x', 'y'); it was given "
             f"{count}: {onto!r:.60}."
         )
+    return expressions_of(system, onto, where)
+
+
+def expressions_of(system: Any, items: Sequence[Any], where: str) -> list[Any]:
+    """Return names, texts and expressions of the coordinates as expressions of the system's own symbols."""
     known = {symbol.name: symbol for symbol in (*system.coordinates, *system.parameters)}
     found = []
-    for item in onto:
+    for item in items:
         if not isinstance(item, (str, sp.Expr)):
             raise DeclarationError(f"{where} takes names and expressions; it was given {item!r:.60}.")
         expr = _expressions.parse(item, known, where=where) if isinstance(item, str) else item
