@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import zwang as zw
+from c_backend import on_a_device
 from zwang._kernels import Service
 from zwang._numerics.pacing import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
@@ -76,10 +78,91 @@ def test_inadmissible_entry_is_named() -> None:
         zw.simulate(ENTRY.system, state, PARAMS, until=1.0)
 
 
-def test_user_events_go_one_by_one() -> None:
+def test_events_that_stop_nothing_leave_the_motions_side_by_side() -> None:
     y = ENTRY.system.coordinates[3]
-    found = zw.simulate(ENTRY.system, states(4), PARAMS, until=0.2, events=[zw.Event(y, name="level")])
+    found = moved(4, events=[zw.Event(y + 0.08, name="level")])
+    assert found.end["t"].tolist() == [1.0] * 4
+    assert len(found[2].events) > 0
+    assert repr(found).endswith("2 events in the 2 that are computed whole")
+
+
+def test_events_that_change_something_go_one_by_one() -> None:
+    y, v = ENTRY.system.coordinates[3], ENTRY.system.velocities[3]
+    event = zw.Event(y + 20, name="never", then=zw.Reset({v: 0}))
+    found = zw.simulate(ENTRY.system, states(4), PARAMS, until=0.2, events=[event])
     assert isinstance(found.motions, tuple)
+
+
+def oscillator() -> zw.System:
+    (x,), (v,) = zw.coordinates("x")
+    return zw.System(name="oscillator", coordinates=[x], kinetic=v**2 / 2, potential=x**2 / 2)
+
+
+def crossing(x: float, v: float, level: float, direction: int) -> float:
+    """Return when an oscillator is first at a level, in closed form; inf if never."""
+    size, phase = float(np.hypot(x, v)), float(np.arctan2(v, x))
+    if size <= abs(level):
+        return float("inf")
+    at = float(np.arccos(level / size))
+    ways = [(phase + at, -1), (phase - at, 1)]
+    times = [(time + 2 * np.pi * k, way) for time, way in ways for k in range(-2, 4)]
+    return min(time for time, way in times if time > 1e-12 and direction in (0, way))
+
+
+@pytest.mark.parametrize("device", ["native", "lanes in c", "cuda"])
+@pytest.mark.parametrize("direction", [0, 1, -1])
+def test_an_event_stops_motions_side_by_side_where_it_does_in_closed_form(device: str, direction: int) -> None:
+    model = zw.compile(oscillator(), device if device == "native" else on_a_device(device))
+    rng = np.random.default_rng(5)
+    x, v = rng.uniform(-1, 1, 200), rng.uniform(-1, 1, 200)
+    x[3], v[3] = 0.3, -0.4  # at the level
+    x[4], v[4] = 1e-6, 2e-6  # small
+    x[5], v[5] = 0.3 + 1e-4, 0.0  # turns right behind it
+    place = oscillator().coordinates[0]
+    found = zw.simulate(
+        model, {"x": x, "v_x": v}, until=9.0, tol=1e-12, events=[zw.Event(place - 0.3, direction=direction, stop=True)]
+    )
+    assert isinstance(found.motions, LaterMotions)
+    assert len(found.motions.known) < 20  # few are in doubt
+    expected = np.array([min(9.0, crossing(a, b, 0.3, direction)) for a, b in zip(x, v, strict=True)])
+    assert found.end["t"] == pytest.approx(expected, abs=1e-10)
+    stopped = expected < 9.0
+    assert found.end["x"][stopped] == pytest.approx(0.3, abs=1e-11)
+    later = found.at([0.5, 5.0])["x"]
+    assert np.isnan(later).tolist() == [(expected < time).tolist() for time in (0.5, 5.0)]
+    assert found[7].end["t"] == pytest.approx(found.end["t"][7], abs=1e-10)
+
+
+@pytest.mark.parametrize("device", ["native", "lanes in c", "cuda"])
+def test_the_first_of_several_events_stops_a_motion_on_constraints(device: str) -> None:
+    model = zw.compile(ENTRY.system, device if device == "native" else on_a_device(device))
+    x, y = ENTRY.system.coordinates[2:4]
+    events = [zw.Event(y + 0.06, direction=1, stop=True), zw.Event(x - 1.09, stop=True), zw.Event(x - y - 2)]
+    found = zw.simulate(model, states(40), PARAMS, until=1.0, events=events)
+    assert isinstance(found.motions, LaterMotions)
+    assert 1.0 > found.end["t"].min() > 0.0
+    for k in range(0, 40, 7):
+        alone = zw.simulate(ENTRY.system, {name: row[k] for name, row in states(40).items()}, PARAMS, until=1.0,
+                            events=events)  # fmt: skip
+        assert found.end["t"][k] == pytest.approx(alone.end["t"], abs=1e-9)
+        assert found.end["x_B"][k] == pytest.approx(alone.end["x_B"], abs=1e-8)
+
+
+@pytest.mark.parametrize("rate", [30.0, 400.0])
+def test_a_fast_event_is_not_passed_over_between_samples(rate: float) -> None:
+    time, (place,) = zw.t, oscillator().coordinates
+    event = zw.Event(sp.cos(rate * time) - sp.Rational(1, 2) + 0 * place, stop=True)
+    x = np.linspace(0.1, 1.0, 40)
+    found = zw.simulate(oscillator(), {"x": x, "v_x": 0.0}, until=2.0, events=[event])
+    assert found.end["t"] == pytest.approx(np.pi / 3 / rate, abs=1e-9)
+
+
+def test_lanes_keep_small_motions_as_accurate_as_large_ones() -> None:
+    x = np.geomspace(1e-9, 1e9, 37)
+    found = zw.simulate(oscillator(), {"x": x, "v_x": 0.0}, until=3.0)
+    assert isinstance(found.motions, LaterMotions)
+    assert set(found.motions.known) == {0}
+    assert found.end["x"] / x == pytest.approx(np.cos(3.0), abs=1e-9)
 
 
 def test_saved_ensemble_holds_every_motion(tmp_path: Path) -> None:

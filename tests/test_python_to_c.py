@@ -102,6 +102,31 @@ def test_a_program_in_c_computes_what_python_does() -> None:
         assert found.tolist() == expected.tolist()
 
 
+WEIGHTS = (0.5, -2.0, 3.25)
+
+
+@njit
+def _weighted(numbers: Floats, n: int) -> float:
+    total = 0.0
+    for i in range(-n, n):
+        total += WEIGHTS[i % 3] * numbers[abs(i)]
+    return total
+
+
+@needs_compiler
+def test_rows_of_numbers_and_remainders_are_those_of_python() -> None:
+    translation = Translation({})
+    name, kind = translation.function(_weighted, [ArrayKind(FLOAT, 1), INT])
+    assert kind == FLOAT
+    call = f"double call(double *at, long long n) {{ return {name}((doubles_1){{at, {{n + 1}}}}, n); }}\n"
+    made = library(HEAD.format(block=1) + translation.text + "double call(double *at, long long n);\n" + call, None,
+                   "-Wno-unused-function")  # fmt: skip
+    made.call.restype = ctypes.c_double
+    numbers = np.random.default_rng(1).normal(size=8)
+    found = made.call(ctypes.c_void_p(numbers.ctypes.data), ctypes.c_longlong(7))
+    assert found == _weighted.py_func(numbers, 7)
+
+
 def test_types_have_their_names() -> None:
     assert array_kind("float64[:, :, ::1]") == ArrayKind(FLOAT, 3)
     assert record_kind(Pair).fields == (("table", ArrayKind(FLOAT, 2)), ("sums", ArrayKind(FLOAT, 1)))

@@ -19,7 +19,7 @@ from zwang._derive.solution import solve
 from zwang._interrupts import taken
 from zwang._kernels import device
 from zwang._kernels.device import DeviceFunctions, DeviceText, Launcher, Loaded
-from zwang._kernels.lanes import LaneEnds, LaneOutputs, suited
+from zwang._kernels.lanes import LaneEnds, LaneOutputs, lane_outputs, lane_sizes
 from zwang._kernels.many_motions import motions_source
 from zwang._kernels.many_reactions import DeviceCount
 from zwang._kernels.many_states import BLOCK
@@ -127,27 +127,31 @@ class DeviceLanes:
         between: Callable[[int], None] | None = None,
         *,
         most: int = ENDLESS,
+        sizes: Array | None = None,
     ) -> LaneEnds:
         """Move states t (B,), q and v (n, B) until their times (B,); see `Lanes.run`."""
-        return self._moved((t, q, v, params, np.broadcast_to(until, t.shape)), tol, np.zeros(0), between, most)[0]
+        given = (t, q, v, params, np.broadcast_to(until, t.shape), lane_sizes(sizes, t.size))
+        return self._moved(given, tol, np.zeros(0), between, most)[0]
 
     def sampled(
-        self, t: Array, q: Array, v: Array, params: Array, instants: Array, tol: float, *, most: int = ENDLESS
-    ) -> Array:
+        self, t: Array, q: Array, v: Array, params: Array, instants: Array, tol: float, *, most: int = ENDLESS,
+        sizes: Array | None = None,
+    ) -> Array:  # fmt: skip
         """Return the states at ascending instants (S, 2n, B), nan where a motion has none."""
         last = np.maximum(t, instants[-1]) if instants.size else t
-        return self._moved((t, q, v, params, last), tol, np.array(instants, dtype=float), None, most)[1]
+        given = (t, q, v, params, last, lane_sizes(sizes, t.size))
+        return self._moved(given, tol, np.array(instants, dtype=float), None, most)[1]
 
     def _moved(
         self,
-        given: tuple[Array, Array, Array, Array, Array],
+        given: tuple[Array, ...],
         tol: float,
         instants: Array,
         between: Callable[[int], None] | None,
         most: int,
     ) -> tuple[LaneEnds, Array]:
         """Return where states t, q, v with parameters are at their ends, and at the instants."""
-        t, q, v, params, ends = given
+        t, q, v, params, ends, sizes = given
         n, count = q.shape
         found = _room(n, count)
         samples = np.full((instants.size, 2 * n, count), np.nan)
@@ -161,7 +165,7 @@ class DeviceLanes:
                 part = slice(start, min(start + portion, count))
                 begun = start
                 own = params if params.shape[1] == 1 else params[:, part]
-                here = (t[part], q[:, part], v[:, part], own, ends[part])
+                here = (t[part], q[:, part], v[:, part], own, ends[part], sizes[:, part])
                 samples[:, :, part] = self._portion(here, tol, instants, most, found, part)
                 most -= int(found.attempts[part].sum())
                 begun = part.stop if most > 0 or found.reached[part].all() else start
@@ -177,7 +181,7 @@ class DeviceLanes:
     def _portion(
         self, given: Sequence[Array], tol: float, instants: Array, most: int, found: LaneEnds, part: slice
     ) -> Array:
-        launcher, (t, q, v, params, ends) = self.launcher, given
+        launcher, (t, q, v, params, ends, sizes) = self.launcher, given
         n, count = q.shape
         text = self._text(shared=params.shape[1] == 1)
         text.prepare(params)
@@ -185,7 +189,8 @@ class DeviceLanes:
         samples = launcher.filled((instants.size, 2 * n, count), np.nan)
         reached, drift = launcher.empty((count,), "u1"), launcher.empty((count,), "f8")
         steps, attempts = launcher.empty((count,), "i8"), launcher.empty((count,), "i8")
-        rows = (times, places, speeds, launcher.put(params), launcher.put(np.array(ends)), launcher.put(instants))
+        put = (params, np.array(ends), np.array(sizes, order="C"), instants)
+        rows = (times, places, speeds, *map(launcher.put, put))
         counter = launcher.put(np.zeros(1, dtype=np.uint64))
         limits = (int(instants.size), samples, float(tol), min(STEPS, most))
         text.loaded.launch("move", count, *rows, *limits, reached, steps, attempts, drift, counter, count, taking=True)
@@ -257,14 +262,13 @@ class CudaKernels(Service):
         functions = self.device_terms()
         return self.kept("counter", lambda: DeviceCount(self.launcher, functions, self.layout, table))
 
-    def lanes(self, mode: ActiveSet) -> DeviceLanes | None:
+    def lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]] = ()) -> DeviceLanes | None:
         """Return what moves many states of a mode on the device; None where it doesn't suit."""
-        if not suited(self.frozen, self.structure):
-            return None
-        return self.kept(("lanes", mode), lambda: self._lanes(mode))
+        return self.kept(("lanes", mode, tuple(stops)), lambda: self._lanes(mode, tuple(stops)))
 
-    def _lanes(self, mode: ActiveSet) -> DeviceLanes:
-        return DeviceLanes(self.launcher, LaneOutputs.of(self.frozen.copy().program, self.structure, mode), {})
+    def _lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]]) -> DeviceLanes | None:
+        outputs = lane_outputs(self.system, self.frozen, self.structure, mode, stops)
+        return None if outputs is None else DeviceLanes(self.launcher, outputs, {})
 
 
 class CudaBackend:

@@ -8,7 +8,7 @@ dense loops.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,11 +37,12 @@ class StraightKernels(Service):
     def __init__(self, system: System) -> None:
         super().__init__(system, NumbaDialect())
 
-    def lanes(self, mode: ActiveSet) -> Lanes | None:
+    def lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]] = ()) -> Lanes | None:
         """Return what moves many states of a mode side by side; None where lanes don't suit it."""
-        from zwang._kernels.lanes import lanes_for
+        from zwang._kernels.lanes import lane_outputs, lanes_of
 
-        return self.kept(("lanes", mode), lambda: lanes_for(self.frozen, self.structure, mode))
+        given = (self.system, self.frozen, self.structure, mode, tuple(stops))
+        return self.kept(("lanes", *given[3:]), lambda: lanes_of(lane_outputs(*given)))
 
 
 class DenseKernels(Service):

@@ -48,6 +48,7 @@ INLINE double smaller(double a, double b) { return b < a ? b : a; }
 INLINE long long larger_whole(long long a, long long b) { return b > a ? b : a; }
 INLINE long long smaller_whole(long long a, long long b) { return b < a ? b : a; }
 INLINE long long whole_size(long long a) { return a < 0 ? -a : a; }
+INLINE long long remainder_of(long long a, long long b) { return (a % b + b) % b; }
 """
 
 
@@ -327,6 +328,8 @@ class _Function:
             of, axis = self.value(node.value.value), node.slice
             assert isinstance(axis, ast.Constant)
             return Value(f"{of.text}.n[{axis.value!r}]", INT)
+        if isinstance(node.value, ast.Name) and isinstance(self.scope.get(node.value.id), tuple):
+            return Value(f"{self._row(node.value)}[{self.value(node.slice).text}]", FLOAT)
         of = self.value(node.value)
         if not isinstance(of.kind, ArrayKind):
             raise self._refused(node)
@@ -342,8 +345,17 @@ class _Function:
         shape = ", ".join(f"{of.text}.n[{k}]" for k in range(len(places), of.kind.rank))
         return Value(f"MADE({part.name}, {of.text}.at + {at}, {{{shape}}})", part)
 
+    def _row(self, node: ast.Name) -> str:
+        """Return the name of a tuple of numbers that stands outside of the kernel."""
+        numbers = ", ".join(repr(float(item)) for item in self.scope[node.id])
+        if (line := f"    const double {node.id}[] = {{{numbers}}};\n") not in self.rooms:
+            self.rooms.append(line)
+        return node.id
+
     def _value_of_BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
+        if isinstance(node.op, ast.Mod) and (left.kind, right.kind) == (INT, INT):
+            return Value(f"remainder_of({left.text}, {right.text})", INT)
         if isinstance(node.op, ast.Div):
             return Value(f"((double)({left.text}) / {right.text})", FLOAT)
         if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 2:

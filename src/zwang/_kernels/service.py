@@ -124,8 +124,12 @@ class Service:
         given = (self.dialect, self.system, self.frozen.copy(), self.structure, mode, tuple(extra))
         return self.kept(key, lambda: mode_kernels(*given, quick=form))
 
-    def lanes(self, mode: ActiveSet) -> SideBySide | None:
-        """Return what moves many states of a mode side by side; None where there is nothing of the kind."""
+    def lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]] = ()) -> SideBySide | None:
+        """Return what moves many states of a mode side by side; None where there is nothing of the kind.
+
+        `stops`: expressions at whose crossing of zero a motion ends, each with its direction (1 upwards, -1 downwards,
+        0 either way).
+        """
         return None
 
     def counter(self, table: Any) -> DeviceCount | None:

@@ -85,10 +85,11 @@ class LaterMotions(Sequence[Motion]):
     def at(self, times: Array) -> Array:
         """Return the states at ascending times (times, 2n, count), nan where a motion has none."""
         found = self._at(times)[:, :, : self.size]
-        for k in np.flatnonzero(np.isnan(found).any(axis=(0, 1))):
-            motion = self[int(k)]
-            lacking = np.isnan(found[:, :, k]).any(axis=1)
-            _fill(found[:, :, k], motion, times, lacking)
+        ended = times[:, None] > self.t
+        found.swapaxes(1, 2)[ended] = np.nan
+        missing = np.isnan(found).any(axis=1) & ~ended
+        for k in np.flatnonzero(missing.any(axis=0)):
+            _fill(found[:, :, k], self[int(k)], times, missing[:, k])
         return found
 
 
@@ -257,8 +258,11 @@ class Ensemble(Result):
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in Counter(self.statuses.flat).most_common())
         found = self.motions.known.values() if isinstance(self.motions, LaterMotions) else self.motions
-        events = sum(len(motion.events) for motion in found)  # those that are to be computed yet have none
-        return f"Ensemble of '{self.name}': {len(self)} motions of shape {self.shape} ({counts}), {events} events"
+        events = sum(len(motion.events) for motion in found)
+        where = f" in the {len(found)} that are computed whole" if events and len(found) < len(self) else ""
+        return (
+            f"Ensemble of '{self.name}': {len(self)} motions of shape {self.shape} ({counts}), {events} events{where}"
+        )
 
 
 def _residual(self: Ensemble) -> Array:

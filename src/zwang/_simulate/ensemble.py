@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,13 @@ from zwang._compile.laws import sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._declare.switched import switchable
+from zwang._declare.switches import Event, Reaction
 from zwang._kernels import SparseTerms
 from zwang._kernels.lanes import LaneEnds, SideBySide
 from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
-from zwang._numerics.sizes import sizes_at
+from zwang._numerics.sizes import LEAST, sizes_at
 from zwang._numerics.tolerances import Tolerances
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
@@ -32,8 +34,6 @@ from zwang._simulate.stretch import SHARPEST, STRICTER
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
-ORDINARY = 0.1
-"""Sizes from which on 1 in their place allows errors that are hardly larger."""
 MANY = 32
 """Motions below which they are computed one by one."""
 OVERHEAD = 250
@@ -105,19 +105,16 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
     if options.driven is not None and options.driven.changing:
         return None
     switches = options.on is not None or bool(switchable(model.system))
-    smooth = table_of(model.system).smooth and options.method != "timestepping" and not (options.events or switches)
-    if count < MANY or not smooth:
+    smooth = table_of(model.system).smooth and options.method != "timestepping" and not switches
+    if count < MANY or not smooth or not all(map(_only_seen, options.events)):
         return None
     first = one(0)
-    lanes = _lanes(model, first, count)
+    stops = tuple((event.expr, event.direction) for event in options.events if event.stop)
+    lanes = _lanes(model, first, count, stops)
     if lanes is None:
         return None
-    least = _admit(model, inputs, one)
-    # Errors are relative to 1 + the size there; where sizes are smaller the tolerance is.
-    tol = max(STRICTER * options.tol, SHARPEST) * (least if least < ORDINARY else 1.0)
-    if tol < SHARPEST:
-        return None
-    move = partial(_moved, lanes, inputs, tol, options)
+    sizes, tol = _admit(model, inputs, one), max(STRICTER * options.tol, SHARPEST)
+    move = partial(_moved, lanes, inputs, tol, sizes, options)
     found = move(options.until)
     known, cut = {0: first}, found.interrupted >= 0
     for k in map(int, np.flatnonzero(~found.reached)):
@@ -146,26 +143,32 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
             statuses,
             found.t,
             np.concatenate([found.q, found.v]),
-            partial(_at, lanes, inputs, tol, options.until),
+            partial(_at, lanes, inputs, tol, sizes, options.until),
         ),
     )
 
 
-def _lanes(model: Model, first: Motion, count: int) -> SideBySide | None:
+def _only_seen(event: Event) -> bool:
+    """Whether an event changes nothing in a motion but where it ends, and the state says when it happens."""
+    return not (event.then or event.kind or event.expr.has(Reaction))
+
+
+def _lanes(model: Model, first: Motion, count: int, stops: Sequence[tuple[Any, int]]) -> SideBySide | None:
     """Return the lanes of the mode of a motion, where it has one mode throughout and they are worth their while."""
-    piece = first.pieces[0]
-    smooth = first.status is MotionStatus.REACHED and len(first.pieces) == 1 and not first.events
-    if not smooth or piece.undetermined or piece.found or len(piece.t) < 2:
+    piece, steps = first.pieces[0], sum(len(piece.t) - 1 for piece in first.pieces)
+    alike = all(mode_of_piece(other) == mode_of_piece(piece) for other in first.pieces)
+    smooth = first.status is MotionStatus.REACHED and alike and all(event.kind == "user" for event in first.events)
+    if not smooth or piece.undetermined or piece.found or not steps:
         return None
-    if count * (len(piece.t) + OVERHEAD) < model.kernels.lanes_from:
+    if count * (steps + 1 + OVERHEAD) < model.kernels.lanes_from:
         return None
-    return model.kernels.lanes(mode_of_piece(piece))
+    return model.kernels.lanes(mode_of_piece(piece), stops)
 
 
-def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> float:
+def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> Array:
     """Let a state that violates its constraints be refused, with its place, as it would be by itself.
 
-    Returns the least characteristic size of a coordinate or velocity.
+    Returns the characteristic sizes (3, B) of lengths, speeds and spins; 1 where nothing gives one.
     """
     terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     good = np.isfinite(terms.force).all(axis=0)
@@ -177,28 +180,28 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> float:
     good &= (found.standing == Standing.ACTIVE).all(axis=0)
     for k in np.flatnonzero(~good):
         one(int(k))
-    turns = table_of(model.system).arrays.turns
-    sizes = sizes_at(terms, turns, inputs.q, inputs.v)
-    plain = [] if turns.all() else [sizes.length.min(), sizes.speed.min()]
-    return float(min([*plain, sizes.spin.min()] if turns.any() else plain))
+    sizes = np.stack(sizes_at(terms, table_of(model.system).arrays.turns, inputs.q, inputs.v))
+    return np.where(sizes > LEAST, sizes, 1.0)
 
 
-def _moved(lanes: SideBySide, inputs: Inputs, tol: float, options: MotionOptions, until: float) -> LaneEnds:
+def _moved(
+    lanes: SideBySide, inputs: Inputs, tol: float, sizes: Array, options: MotionOptions, until: float
+) -> LaneEnds:
     """Return where the motions are at a time."""
     starts, ends = inputs.t, np.full(inputs.q.shape[1], until)
     progress = options.progress
     between = None if progress is None else (lambda begun: progress(float(starts[min(begun, starts.size) - 1])))
-    found = lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between, most=steps_left())
+    found = lanes.run(starts, inputs.q, inputs.v, inputs.params, ends, tol, between, most=steps_left(), sizes=sizes)
     with suppress(Spent):  # what was reached stands; the meter remembers
         spend(int(found.attempts.sum()))
     return found
 
 
-def _at(lanes: SideBySide, inputs: Inputs, tol: float, until: float, times: Array) -> Array:
+def _at(lanes: SideBySide, inputs: Inputs, tol: float, sizes: Array, until: float, times: Array) -> Array:
     """Return the states at ascending times, found side by side: (times, 2n, motions), nan where there is none."""
     within = times <= until
     found = np.full((times.size, 2 * inputs.q.shape[0], inputs.q.shape[1]), np.nan)
-    found[within] = lanes.sampled(inputs.t, inputs.q, inputs.v, inputs.params, times[within], tol)
+    found[within] = lanes.sampled(inputs.t, inputs.q, inputs.v, inputs.params, times[within], tol, sizes=sizes)
     return found
 
 

@@ -2,7 +2,8 @@
 
 Every quantity is a row of one array with a place for each lane, so that the processor does the lanes at once. Each lane
 has its own time, step and error; one that has come to its end takes the next motion. A lane that can't go on, or comes
-near a singular point, is given back with a status for the loop of a single motion.
+near a singular point, is given back with a status for the loop of a single motion. Motions end where a quantity
+crosses zero: see `stops`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from zwang._numerics.motion.stops import CLEAR, DOUBTFUL, GOING_ON, HUNT, SAMPLED, SAMPLES, STOPPED, WHICH, block
 from zwang._numerics.motion.tableau import E3, E5, STAGES, B, C
 from zwang._numerics.motion.unrolled import matrix, weights
 
@@ -24,7 +26,10 @@ STEEP = 12.0
 
 @dataclass(frozen=True)
 class LaneLayout:
-    """Where each quantity stands: coordinates, parameters, prepared values, held rows on positions, held rows."""
+    """Where each quantity stands: coordinates, parameters, prepared values, held rows on positions, held rows.
+
+    `turns`: which coordinates are angles; `directions`: of the quantities at whose crossing of zero a motion ends.
+    """
 
     n: int
     params: int
@@ -32,6 +37,8 @@ class LaneLayout:
     positions: int
     rows: int
     lanes: int
+    turns: tuple[bool, ...]
+    directions: tuple[int, ...] = ()
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -43,7 +50,20 @@ class LaneLayout:
         )
         sizes = dict.fromkeys((single + "FAR OFF ZT").split(), 1)
         sizes |= {"P": self.params, "W": self.prepared, "F": 2 * n, "OUT": 2 * n + self.rows + self.positions}
-        sizes |= {"ZQ": n, "ZV": n, "YQ": n, "YV": n, "UQ": n, "UV": n, "UA": n, "HS": n, "K": STAGES * n}
+        sizes |= {"LOOK": block(len(self.directions)), "SHOWN": 1} if self.directions else {}
+        sizes |= {
+            "ZQ": n,
+            "ZV": n,
+            "YQ": n,
+            "YV": n,
+            "UQ": n,
+            "UV": n,
+            "UA": n,
+            "HS": n,
+            "SQ": n,
+            "SV": n,
+            "K": STAGES * n,
+        }
         found, at = {}, 0
         for name, size in sizes.items():
             found[name] = at
@@ -62,6 +82,21 @@ class LaneLayout:
     def entry(self, name: str, k: int = 0) -> str:
         """Return the text of entry m, coordinates and lanes counted together, from row k of a quantity on."""
         return f"room[{self.lanes * (self.places[name] + k)} + m]"
+
+    @property
+    def turning(self) -> int:
+        """A bit for each coordinate: whether it is an angle."""
+        return sum(1 << k for k, turns in enumerate(self.turns) if turns)
+
+    @property
+    def look(self) -> str:
+        """The text of the numbers of one lane for `stops`: their array, the first one, and how far apart they are."""
+        return f"room, {self.lanes * self.places['LOOK']} + j, {self.lanes}"
+
+    @property
+    def hunt(self) -> int:
+        """Numbers of the block before those of a crossing that is shut in."""
+        return (SAMPLES + 2) * len(self.directions)
 
 
 def _sum(layout: LaneLayout, row: list[float]) -> str:
@@ -108,10 +143,44 @@ def _stages(layout: LaneLayout) -> str:
         text += _flat(layout, lines) + "    motion(room)\n"
         text += _flat(layout, [f"{of('K', i * n)} = {of('OUT')}"]) + "    look(room)\n"
         text += _lanes(layout, [f"{at('EARLY')} = {at('SEEN')}"]) if i == 1 else ""
+        if layout.directions and i in SAMPLED:
+            text += "    watch(room)\n" + _sampled(layout, 1 + SAMPLED.index(i))
     lines = [f"{at('GOOD')} = {at('GOOD')} * {at('SOUND')}", f"seen = {at('SEEN')}"]
     lines += [f"peak = {at('PEAK')}", f"{at('PEAK')} = seen if seen > peak else peak"]
     lines += [f"least = {at('LEAST')}", f"{at('LEAST')} = seen if seen < least else least"]
     return _function("look", _lanes(layout, lines)) + _function("stages", text)
+
+
+def _sampled(layout: LaneLayout, s: int, when: str = "True") -> str:
+    """Return the loop that keeps what was just watched as sample s."""
+    count = len(layout.directions)
+    taken = [(layout.row("LOOK", s * count + e), layout.row("LOOK", (SAMPLES - 1) * count + e)) for e in range(count)]
+    return _lanes(layout, [f"{to} = {value} if {when} else {to}" for to, value in taken])
+
+
+def _stops(layout: LaneLayout) -> str:
+    """Return the source of `stop`: what a step shows of the quantities at whose crossing a motion ends."""
+    at, of, count = layout.row, layout.entry, len(layout.directions)
+    text = _flat(layout, [f"{of('ZV')} = {of('UV')}"]) + "    watch(room)\n"
+    lines = [f"active = {at('ACTIVE')} != 0.0", f"hunting = {at('LOOK', layout.hunt + WHICH)} >= 0.0"]
+    lines += [f"good = ({at('ERR')} <= 1.0) & ({at('D0')} < 1e300) & ({at('GOOD')} != 0.0)", f"shown = {CLEAR}"]
+    lines += ["if active & good & hunting:", f"    shown = narrow({layout.look}, {count}, {at('NEXT')})"]
+    lines += ["elif active & good:", f"    shown = met({layout.look}, {count}, {at('T')}, {at('STEP')})"]
+    lines += ["elif active & hunting:", f"    shown = {DOUBTFUL}", f"{at('SHOWN')} = shown"]
+    lines += [f"{at('END')} = {at('NEXT')} if shown == {STOPPED} else {at('END')}"]
+    return _function("stop", text + _lanes(layout, lines))
+
+
+def _fresh_look(layout: LaneLayout) -> str:
+    """Return the loops that begin to watch in fresh lanes."""
+    at, of, count = layout.row, layout.entry, len(layout.directions)
+    values = dict.fromkeys(range(SAMPLES * count, layout.hunt + HUNT), 0.0)
+    values |= {(SAMPLES + 1) * count + e: float(direction) for e, direction in enumerate(layout.directions)}
+    values[layout.hunt + WHICH] = -1.0
+    lines = [f"{at('ZT')} = {at('T')}", f"fresh = {at('FRESH')} != 0.0"]
+    lines += [f"{at('LOOK', k)} = {value!r} if fresh else {at('LOOK', k)}" for k, value in values.items()]
+    text = _lanes(layout, lines) + _flat(layout, [f"{of('ZQ')} = {of('YQ')}", f"{of('ZV')} = {of('YV')}"])
+    return text + "    watch(room)\n" + _sampled(layout, 0, f"{at('FRESH')} != 0.0")
 
 
 def _result(layout: LaneLayout) -> str:
@@ -121,8 +190,8 @@ def _result(layout: LaneLayout) -> str:
     direct, twice = [_sum(layout, row.tolist()) for row in rows], [_sum(layout, (row @ a).tolist()) for row in rows]
     lines = [f"h = {of('HS')}", f"y = {of('YV')}", f"x = {of('YQ')}", f"u = y + h * {direct[0]}"]
     lines += [f"w = x + h * (y + h * {twice[0]})", f"{of('UV')} = u", f"{of('UQ')} = w"]
-    lines += ["large = abs(y) if abs(y) > abs(u) else abs(u)", "fast = h / (tol + tol * large)"]
-    lines += ["large = abs(x) if abs(x) > abs(w) else abs(w)", "place = h * h / (tol + tol * large)"]
+    lines += ["large = abs(y) if abs(y) > abs(u) else abs(u)", f"fast = h / (tol * ({of('SV')} + large))"]
+    lines += ["large = abs(x) if abs(x) > abs(w) else abs(w)", f"place = h * h / (tol * ({of('SQ')} + large))"]
     lines += [f"e = fast * {direct[1]}", f"d = place * {twice[1]}", f"{of('F')} = e * e + d * d"]
     lines += [f"e = fast * {direct[2]}", f"d = place * {twice[2]}", f"{of('F', layout.n)} = e * e + d * d"]
     text = _flat(layout, lines) + _lanes(layout, [f"{at('D0')} = 0.0", f"{at('D1')} = 0.0"])
@@ -165,6 +234,12 @@ def _kept(layout: LaneLayout) -> str:
     lines = [f"good = {layout.row('TAKEN')} != 0.0"]
     for to, source in (("YQ", "UQ"), ("YV", "UV"), ("K", "UA")):
         lines += [f"a = {layout.entry(source)}", f"b = {layout.entry(to)}", f"{layout.entry(to)} = a if good else b"]
+    for size, to in (("SQ", "YQ"), ("SV", "YV")):
+        lines += [
+            f"a = abs({layout.entry(to)})",
+            f"b = {layout.entry(size)}",
+            f"{layout.entry(size)} = a if a > b else b",
+        ]
     return _entries(layout, lines)
 
 
@@ -180,6 +255,11 @@ def _decision(layout: LaneLayout) -> str:
     at, of = layout.row, layout.entry
     lines = [f"left = {at('END')} - {at('T')}", f"h = {at('H')}", "last = 1.01 * h >= left"]
     lines += [f"{at('STEP')} = left if last else h", f"{at('NEXT')} = {at('END')} if last else {at('T')} + h"]
+    if layout.directions:
+        lines += [f"if {at('LOOK', layout.hunt + WHICH)} >= 0.0:"]
+        first = layout.lanes * (layout.places["LOOK"] + layout.hunt)
+        lines += [f"    {at('NEXT')} = aim(room, {first} + j, {layout.lanes})"]
+        lines += [f"    {at('STEP')} = {at('NEXT')} - {at('T')}"]
     text = _function("length", _lanes(layout, lines))
     lines = [f"{at('TAKEN')} = {at('ACTIVE')} * {at('GOOD')} * (1.0 if {at('ERR')} <= 1.0 else 0.0)"]
     lines.append(f"{at('ZT')} = {at('NEXT')}")
@@ -188,6 +268,9 @@ def _decision(layout: LaneLayout) -> str:
     lines = [f"e = {at('ERR')}", f"step = {at('STEP')}", f"h = {at('H')}", f"active = {at('ACTIVE')} != 0.0"]
     lines += ["root = math.sqrt(math.sqrt(math.sqrt(e)))", "finite = e < 1e300", f"held = {at('HELD')} != 0.0"]
     lines += [f"good = active & (e <= 1.0) & ({at('D0')} < 1e300) & ({at('GOOD')} != 0.0)"]
+    if layout.directions:
+        lines += [f"shown = {at('SHOWN')}", f"good = good & ((shown == {CLEAR}) | (shown == {STOPPED}))"]
+        lines += [f"active = active & (shown != {GOING_ON})"]
     lines += ["grow = 0.9 / (root + 1e-30)", "most = grow if grow < 6.0 else 6.0"]
     lines += ["most = 1.0 if held & (most > 1.0) else most", "longer = step * most"]
     # A last step that was cut short says nothing against the longer one.
@@ -204,8 +287,10 @@ def _decision(layout: LaneLayout) -> str:
     lines.append(f"steep = {at('PEAK')} > {STEEP!r} * least")
     lines.append(f"near = good & ((peak > {NEAR!r} * floor) | steep)")
     lines += ["small = (not good) & ((h <= 4e-16 * abs(t)) | (h <= 1e-290))"]
+    lines += [f"near = near | (shown == {DOUBTFUL})"] if layout.directions else []
     lines.append(f"{at('STUCK')} = 1.0 if active & (near | small) else {at('STUCK')}")
-    return text + _function("decide", _total(layout) + _lanes(layout, lines) + _kept(layout))
+    stop = "    stop(room)\n" if layout.directions else ""
+    return text + _function("decide", _total(layout) + stop + _lanes(layout, lines) + _kept(layout))
 
 
 def _entry(layout: LaneLayout) -> str:
@@ -219,7 +304,9 @@ def _entry(layout: LaneLayout) -> str:
     lines += [f"{at('STUCK')} = fresh if bad else 0.0", f"{at('TAKEN')} = fresh"]
     lines += [f"{at('D0')} = 0.0", f"{at('D1')} = 0.0", f"{at('FAR')} = 0.0"]
     text += _total(layout) + _lanes(layout, lines) + _kept(layout)
-    lines = [f"x = {of('YQ')}", f"y = {of('YV')}", f"a = {of('K')}", "s = tol + tol * abs(x)", "r = tol + tol * abs(y)"]
+    text += _fresh_look(layout) if layout.directions else ""
+    lines = [f"x = {of('YQ')}", f"y = {of('YV')}", f"a = {of('K')}", f"s = tol * ({of('SQ')} + abs(x))"]
+    lines += [f"r = tol * ({of('SV')} + abs(y))"]
     lines += [f"{at('D0')} += (x / s) * (x / s) + (y / r) * (y / r)"]
     lines += [f"{at('D1')} += (y / s) * (y / s) + (a / r) * (a / r)"]
     text += _entries(layout, lines)
@@ -229,8 +316,9 @@ def _entry(layout: LaneLayout) -> str:
     text += _lanes(layout, lines)
     lines = [f"h = {at('D0')}", f"{of('ZQ')} = {of('YQ')} + h * {of('YV')}", f"{of('ZV')} = {of('YV')} + h * {of('K')}"]
     text += _entries(layout, lines) + "    motion(room)\n"
-    lines = [f"e = ({of('ZV')} - {of('YV')}) / (tol + tol * abs({of('YQ')}))"]
-    lines += [f"d = ({of('OUT')} - {of('K')}) / (tol + tol * abs({of('YV')}))", f"{at('FAR')} += e * e + d * d"]
+    lines = [f"e = ({of('ZV')} - {of('YV')}) / (tol * ({of('SQ')} + abs({of('YQ')})))"]
+    lines += [f"d = ({of('OUT')} - {of('K')}) / (tol * ({of('SV')} + abs({of('YV')})))"]
+    lines += [f"{at('FAR')} += e * e + d * d"]
     text += _entries(layout, lines)
     lines = [f"h = {at('D0')}", f"d1 = {at('D1')}", f"left = {at('END')} - {at('T')}", f"d2 = {at('FAR')}"]
     lines += [f"d2 = math.sqrt({1 / (2 * n)!r} * d2) / (h + 1e-300)", "d = d1 if d1 > d2 else d2"]
@@ -258,12 +346,14 @@ def leave(room, j, k, t, q, v, status, drift):
 
 
 @njit(_nrt=False)
-def load(room, j, k, t, q, v, params, until):
+def load(room, j, k, t, q, v, params, until, sizes):
     """Take a motion into a lane."""
     room[{L} * {T} + j], room[{L} * {END} + j] = t[k], until[k]
     for i in range({N}):
         room[{L} * ({YQ} + i) + j] = q[i, k]
         room[{L} * ({YV} + i) + j] = v[i, k]
+        room[{L} * ({SQ} + i) + j] = 1.0 if {TURNS} >> i & 1 else sizes[0, k]
+        room[{L} * ({SV} + i) + j] = sizes[2, k] if {TURNS} >> i & 1 else sizes[1, k]
     own = k if params.shape[1] > 1 else 0
     for i in range({P_SIZE}):
         room[{L} * ({P} + i) + j] = params[i, own]
@@ -272,8 +362,8 @@ def load(room, j, k, t, q, v, params, until):
 
 
 @njit("int64(float64[::1], int64[::1], int64, float64, float64[::1], float64[:, ::1], float64[:, ::1], "
-      "float64[:, ::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[::1])")
-def advance(room, who, rounds, tol, t, q, v, params, until, status, steps, attempts, drift):
+      "float64[:, ::1], float64[::1], float64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1])")
+def advance(room, who, rounds, tol, t, q, v, params, until, sizes, status, steps, attempts, drift):
     """Move the states t, q, v to their ends, in place; return how many are at work or wait, 0 when all are done.
 
     `who` holds the motion in each lane, -1 for none, then the number of the next motion; it and `room` go from call to
@@ -289,7 +379,7 @@ def advance(room, who, rounds, tol, t, q, v, params, until, status, steps, attem
             if k < 0 and who[{L}] < t.size:
                 who[j] = k = who[{L}]
                 who[{L}] += 1
-                load(room, j, k, t, q, v, params, until)
+                load(room, j, k, t, q, v, params, until, sizes)
                 fresh = True
             if k >= 0:
                 busy += 1
@@ -319,7 +409,9 @@ def lane_source(layout: LaneLayout) -> str:
     """Return the source of the loop; `prepare`, `motion`, `shift` and `land` of the room stand before it."""
     places = {name: str(place) for name, place in layout.places.items()}
     numbers = {"L": str(layout.lanes), "N": str(layout.n), "P_SIZE": str(layout.params)}
-    text = _stages(layout) + _result(layout) + _projection(layout) + _decision(layout) + _entry(layout)
+    numbers["TURNS"] = str(layout.turning)
+    text = _stages(layout) + _result(layout) + _projection(layout) + (_stops(layout) if layout.directions else "")
+    text += _decision(layout) + _entry(layout)
     driver = DRIVER
     for name, value in {**places, **numbers}.items():
         driver = driver.replace(f"{{{name}}}", value)
