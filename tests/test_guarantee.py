@@ -192,3 +192,45 @@ def test_what_is_not_decided_is_refused_by_name() -> None:
     block = zw.System(name="block", kinetic=(vx**2 + vy**2 + vz**2) / 2, constraints=[floor])
     with pytest.raises(zw.DeclarationError, match="friction in a plane"):
         zw.guarantee("can hold", block, {"x": (0, 1), "y": (0, 1), "z": (0, 1)})
+
+
+def wheel() -> zw.System:
+    (x, y, _phi), (vx, vy, w) = zw.coordinates("x y phi", angles="phi")
+    R, f, mu, beta, g = zw.parameters("R f mu beta g")
+    contact = zw.Unilateral(y - R, friction=zw.Coulomb(mu, slip=vx - R * w), restitution=0, name="ground")
+    rolling = zw.Friction(f, slip=w, of="ground", name="rolling")
+    return zw.System(
+        name="wheel",
+        kinetic=(vx**2 + vy**2) / 2 + R**2 * w**2 / 4,
+        potential=g * (y * sp.cos(beta) - x * sp.sin(beta)),
+        constraints=[contact, rolling],
+    )
+
+
+@pytest.mark.parametrize("claim", ["can hold", "must hold"])
+@pytest.mark.parametrize(("mu", "f"), [(0.3, 0.2), (0.15, 0.4)])
+def test_a_wheel_rests_on_slopes_up_to_the_smaller_of_its_two_coefficients(claim: str, mu: float, f: float) -> None:
+    # tan(beta) <= min(mu, f/R)
+    edge = float(np.arctan(min(mu, f)))
+    known = {"mu": mu, "f": f, "R": 1.0, "g": 9.81, "x": 0.0, "phi": 0.0, "y": 1.0}
+    for part, status in ((0.99, "PROVED"), (1.01, "REFUTED")):
+        found = zw.guarantee(claim, wheel(), {"beta": (0.0, part * edge)}, known)
+        assert found.status.name == status
+
+
+def test_a_wheel_with_two_laws_has_one_acceleration() -> None:
+    known = {"R": 1.0, "g": 9.81, "x": 0.0, "phi": 0.0, "y": 1.0, "beta": 0.1}
+    assert zw.guarantee("unique acceleration", wheel(), {"mu": (0, 2), "f": (0, 0.5)}, known).status.name == "PROVED"
+
+
+def test_a_guide_that_pulls_holds_as_one_that_pushes() -> None:
+    # A bead on a level wire, drawn aside by P and pressed up or down by F: it rests while P <= mu |F|.
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    F, P = zw.parameters("F P")
+    wire = zw.Bilateral(y, friction=zw.Coulomb(0.5, slip=vx), name="wire")
+    bead = zw.System(name="bead", kinetic=(vx**2 + vy**2) / 2, forces={x: P, y: F}, constraints=[wire])
+    for low, high in ((1, 2), (-2, -1)):
+        for claim in ("can hold", "must hold"):
+            box, known = {"F": (low, high)}, {"x": 0.0, "y": 0.0}
+            assert zw.guarantee(claim, bead, box, known | {"P": 0.49}).status.name == "PROVED"
+            assert zw.guarantee(claim, bead, box, known | {"P": 0.51}).status.name == "REFUTED"

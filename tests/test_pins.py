@@ -229,3 +229,41 @@ def test_springs_in_place_of_a_pin_rub_though_they_are_relaxed_at_the_start():
     end = zw.simulate(soft, turned(0.9, 0.0), {**BODY, "N": 1e7}, until=0.5).at(0.5)["theta"]
     ideal = zw.simulate(on_a_pin(), turned(0.9, 0.0), BODY, until=0.5).at(0.5)["theta"]
     assert end == pytest.approx(ideal, abs=1e-4)
+
+
+def test_rough_pin_rests_between_the_angles_of_its_friction_circle():
+    found = zw.equilibria(on_a_pin(), BODY, box={"x": (-1, 1), "y": (-1, 1)})
+    edge = math.asin(BODY["c"] * BODY["r"] / BODY["l"])
+    ends = sorted(tuple(sorted(end["theta"] % (2 * math.pi) for end in one)) for one in found.intervals)
+    assert [one.holds for one in found.intervals] == ["must", "must"]
+    assert np.allclose(ends, [(edge, 2 * math.pi - edge), (math.pi - edge, math.pi + edge)], atol=1e-10)
+
+
+@pytest.mark.parametrize(("top", "status"), [(0.58, "PROVED"), (0.62, "REFUTED")])
+def test_guarantee_of_one_acceleration_ends_where_a_pin_may_jam(top, status):
+    # c r l < l^2 + k^2: c r < 0.6, whatever the angle.
+    known = {name: value for name, value in BODY.items() if name != "r"} | {"c": 1.0}
+    box = {"theta": (-0.3, 0.3), "r": (0.3, top), "x": (-1, 1), "y": (-1, 1)}
+    found = zw.guarantee("unique acceleration", on_a_pin(), box, known)
+    assert found.status.name == status
+    if status == "REFUTED":
+        assert found.witness.params["r"] > 0.6
+
+
+@pytest.mark.parametrize("claim", ["can hold", "must hold"])
+def test_guarantee_of_rest_ends_at_the_friction_circle(claim):
+    edge = math.asin(BODY["c"] * BODY["r"] / BODY["l"])
+    for part, status in ((1 - 1e-3, "PROVED"), (1 + 1e-3, "REFUTED")):
+        box = {"theta": (-part * edge, part * edge), "x": (-1, 1), "y": (-1, 1)}
+        assert zw.guarantee(claim, on_a_pin(), box, BODY).status.name == status
+
+
+def test_pins_beside_contacts_are_refused_where_guarantee_speaks_of_accelerations():
+    system = on_a_pin()
+    y = system.coordinates[1]
+    rubbing = zw.Unilateral(y + 1, friction=zw.Coulomb(0.3, slip=system.velocities[0]), restitution=0, name="floor")
+    both = zw.System(name="both", kinetic=system.kinetic, potential=system.potential,
+                     constraints=[*system.constraints, rubbing])  # fmt: skip
+    known = {name: value for name, value in BODY.items() if name != "M"}
+    with pytest.raises(zw.DeclarationError, match="'pin' rubs with a resultant and 'floor' acts too"):
+        zw.guarantee("unique acceleration", both, {"x": (-1, 1), "y": (-1, 1)}, known)

@@ -314,3 +314,80 @@ def test_rough_joints_of_bodies_say_what_is_wrong(kind, given, words):
     with pytest.raises(zw.DeclarationError) as caught:
         getattr(arm, kind)("hinge", "ground", "link", at=(0, 0, 0), axis=(0, 0, 1), **given)
     assert words in str(caught.value)
+
+
+# --- self-locking ----------------------------------------------------------------------------------------------------
+
+
+def slider_crank():
+    crank = zw.Linkage("slider crank").ground("O", 0, 0).points("A").point("P", mass="m")
+    crank.bar("O", "A", 1, mass=1, friction="mu", radius="r").bar("A", "P", 3, mass=1, friction="mu", radius="r")
+    return crank.slider("P", direction=(1, 0)).force("P", ("-F", 0)).system(coordinates="joint")
+
+
+CRANK = {"m": 1.0, "mu": 0.3, "r": 0.2, "F": 10.0}
+STAYS = {"x_O_OA": 0.0, "y_O_OA": 0.0, "y_P": 0.0}
+
+
+def cranked(phi):
+    A = np.array([math.cos(phi), math.sin(phi)])
+    x = A[0] + math.sqrt(9 - A[1] ** 2)
+    state = {"x_A": A[0], "y_A": A[1], "x_P": x, "theta_A_OA": phi, "theta_P_AP": math.atan2(-A[1], x - A[0])}
+    return state | {"x_O_OA": 0.0, "y_O_OA": 0.0, "y_P": 0.0}
+
+
+def least_altitude(phi):
+    state = cranked(phi)
+    sides = 1.0, 3.0, state["x_P"]
+    return state["x_P"] * abs(state["y_A"]) / max(sides)
+
+
+def edge_of_locking():
+    """The crank angle up to which the crank is locked.
+
+    The force that rod and crank carry goes along one line, within the friction circles of all three pins: it exists
+    while the least altitude of the triangle of the pins is at most twice their radius.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if least_altitude(middle) <= 2 * 0.2 * 0.3 / math.sqrt(1.09) else (low, middle)
+    return low
+
+
+def test_slider_crank_locks_itself_near_its_dead_centre_as_a_line_through_three_friction_circles_says():
+    edge = edge_of_locking()
+    assert edge == pytest.approx(0.1151937477, abs=1e-9)
+    at = edge * np.array([-1.02, -0.98, 0.4, 0.98, 1.02, 3.0])
+    states = [cranked(float(phi)) for phi in at]
+    batch = {name: np.array([state[name] for state in states]) for name in states[0]}
+    found = zw.reactions(slider_crank(), batch | {f"v_{name}": 0.0 for name in batch}, CRANK)
+    assert found.still.tolist() == [False, True, True, True, False, False]
+    assert set(found.counts.tolist()) == {1}
+
+
+@pytest.mark.parametrize(("part", "claim", "status"), [(0.99, "can hold", "PROVED"), (1.01, "can hold", "REFUTED"),
+                                                       (0.05, "must hold", "PROVED")])  # fmt: skip
+def test_guarantee_knows_where_a_slider_crank_locks_itself(part, claim, status):
+    edge = part * edge_of_locking()
+    box = {"theta_A_OA": (-edge, edge), "theta_P_AP": (-0.5, 0.5), "x_A": (-2, 2), "y_A": (-2, 2), "x_P": (0, 5)}
+    found = zw.guarantee(claim, slider_crank(), box, {**CRANK, **STAYS})
+    assert found.status.name == status
+    if status == "REFUTED":
+        assert abs(found.witness.state["theta_A_OA"]) > edge_of_locking()
+
+
+def test_four_bar_locks_itself_where_its_crank_and_coupler_are_nearly_in_line():
+    # A torque on the rocker alone: the coupler's line of force meets the circles of O, A and B.
+    bars = zw.Linkage("four bar").ground("O", 0, 0).ground("C", 4, 0).points("A B")
+    for ends, length, mass in (("OA", 1, 1), ("AB", 4, 4), ("BC", 3, 3)):
+        bars.bar(*ends, length, mass=mass, friction="mu", radius="r")
+    system = bars.torque(("C", "B"), "M").system()
+    circle = 0.2 * 0.3 / math.sqrt(1.09)
+    for phi in (0.3, 0.6, 1.2, 3.0, 3.45, 3.6, 4.0):
+        state = posed(system, phi, 0.0)
+        A, B = np.array([math.cos(phi), math.sin(phi)]), np.array([state["x_B"], state["y_B"]])
+        altitude = abs(A[0] * B[1] - A[1] * B[0]) / max(1.0, 4.0, float(np.linalg.norm(B)))
+        found = zw.reactions(system, state, {"mu": 0.3, "r": 0.2, "M": 5.0})
+        rests = np.abs(found.accelerations).max() < 1e-9
+        assert found.complete and len(found.accelerations) == 1 and rests == (altitude <= 2 * circle), phi

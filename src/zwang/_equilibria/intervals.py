@@ -97,6 +97,9 @@ class RestingArc:
                     start = None
         if start is not None:
             spans.append((start[0], length, (start[1], own[1])))
+        if self.branch.closed and len(spans) > 1 and good[0] and good[-1]:  # one that goes through the arc's start
+            first, last = spans[0], spans.pop()
+            spans[0] = (last[0], first[1] + length, (last[2][0], first[2][1]))
         return spans
 
     def _peaks(self, grid: Array, values: Array) -> tuple[Array, Array]:

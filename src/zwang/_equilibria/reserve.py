@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._numerics.contact.pin_sets import deepest_balance
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rows import ContactRows
-from zwang._numerics.linear.programs import deepest
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -80,10 +80,11 @@ def depth(problem: ContactProblem) -> float:
     force = np.asarray(problem.force, dtype=float)
     scale = float(np.abs(force).max(initial=0.0)) or 1.0
     two_sided = [j for j in range(rows.count) if rows.bilateral[j] and rows.components[j] and rows.has_normal[j]]
+    pins = [(others, rows.count + int(rows.first[j]), _sides(rows, j)) for j, others in enumerate(rows.of) if others]
     found = -np.inf
     for signs in product((1.0, -1.0), repeat=len(two_sided)):
         balance, bounds = _conditions(rows, dict(zip(two_sided, signs, strict=True)), force / scale, scale)
-        made = deepest(balance, bounds)
+        made = deepest_balance(balance, bounds, pins)
         found = max(found, -np.inf if made is None else made[1])
     return found
 
@@ -113,6 +114,8 @@ def _conditions(rows: ContactRows, signs: Mapping[int, float], force: Array, sca
             bounds.append(row({j: signs[j]}))
         elif not rows.bilateral[j]:
             bounds.append(row({j: 1.0}))
+        if rows.of and rows.of[j]:
+            continue  # its load is no linear function of the forces
         low, high = _sides(rows, j)
         for part in range(int(rows.first[j]), int(rows.first[j + 1])):
             size = {} if known or not rows.has_normal[j] else {j: signs.get(j, 1.0)}

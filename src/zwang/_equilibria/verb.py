@@ -346,8 +346,10 @@ class _RestSearch:
 
     @property
     def _flat(self) -> bool:
-        """Whether all friction is along lines and has a load of its own."""
-        return all(len(item.slip) <= 1 and not getattr(item, "of", None) for item in self.system.constraints)
+        """Whether all friction is along lines, and what goes with a resultant rests."""
+        return all(
+            len(item.slip) <= 1 and not (self.steady and getattr(item, "of", None)) for item in self.system.constraints
+        )
 
     def _regions(self, dimension: int, closed: tuple[str, ...], fixed: Mapping[str, float]) -> None:
         """Find the curves round regions of rest with two freedoms; say so where there are more."""

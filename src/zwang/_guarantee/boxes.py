@@ -123,7 +123,7 @@ def subdivided(
     low: Bounds,
     high: Bounds,
     positive: Quantity,
-    absent: Callable[[Bounds, Bounds], bool],
+    narrowed: Callable[[Bounds, Bounds], tuple[Bounds, Bounds] | None],
     confirmed: Callable[[Bounds, int], Any],
 ) -> Subdivision:
     """Cut a box until numbers are positive in every part, or a witness shows that they are not.
@@ -133,8 +133,8 @@ def subdivided(
     low, high : the box
     positive : callable
         The numbers; `Singular` where they have no bounds.
-    absent : callable
-        Whether no state of a part satisfies the constraints.
+    narrowed : callable
+        From a part to a smaller one that has all its states that satisfy the constraints, None where there are none.
     confirmed : callable
         From a place at which a number is negative, and its index, to a witness or None.
     """
@@ -146,8 +146,10 @@ def subdivided(
             spend(1)
             _, _, a, b = heapq.heappop(queue)
             found.parts += 1
-            if absent(a, b):
+            kept = narrowed(a, b)
+            if kept is None:
                 continue
+            a, b = kept
             verdict, at, axis = _look(a, b, positive, whole)
             if verdict is not None and verdict[0] < 0 and found.tried < MOST_WITNESSES:
                 found.tried += 1
@@ -213,7 +215,7 @@ def _lowest(
     a: Bounds, b: Bounds, middle: Bounds, centre: Sloped, number: Sloped, positive: Quantity, which: int
 ) -> float:
     """Return a lower bound of a number over a box: by slopes, and at the ends of variables in which it is monotone."""
-    half = [interval(x - m, y - m) for x, y, m in zip(a, b, middle, strict=True)]
+    half = [interval(x, y) - arb(m) for x, y, m in zip(a, b, middle, strict=True)]
     mean = centre.value
     for slope, width in zip(number.slopes, half, strict=True):
         mean = mean + slope * width
@@ -235,5 +237,5 @@ def _lowest(
         return float(mean.lower())
     total = point.value
     for slope, x, y, m in zip(edge.slopes, low, high, at, strict=True):
-        total = total + slope * interval(x - m, y - m)
+        total = total + slope * (interval(x, y) - arb(m))
     return max(float(mean.lower()), float(total.lower()), float(edge.value.lower()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product as combinations
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
 from zwang._guarantee.contacts import ContactMatrices
 from zwang._guarantee.holding import HoldingForces
 from zwang._guarantee.modes import OtherModes
+from zwang._guarantee.pins import OnePinSolution, OtherPinModes
 from zwang._guarantee.rank_drop import RankDrop
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, solved, transposed
 from zwang._reactions.holding import hold
@@ -73,7 +75,10 @@ class BoxQuestion:
             tries = [free, [item.name for item in self.model.system.coordinates]]
             for follow in tries:
                 try:
-                    found = hold(self.model, state, params, held, follow=follow, slips=dict(slips or {}) or None)
+                    found = hold(self.model, state, params, held, follow=follow)
+                    if slips:  # all velocities may take part, those of coordinates that stay too
+                        placed = {name: float(value) for name, value in found.items()}
+                        found = hold(self.model, placed, params, held, slips=dict(slips))
                     self.model.check({k: float(v) for k, v in found.items()}, params, tol=1e-8)
                 except ZwangError:
                     continue
@@ -109,6 +114,9 @@ def contact_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
     """Return the claim of a unique, or of some, acceleration."""
     matrices = ContactMatrices(asked_of.boxed, asked_of.closed)
     _require_bound(asked_of, matrices.nodes[: -len(asked_of.model.system.coordinates)])
+    matrices.require_apart(words)
+    if matrices.pins:
+        return _pin_claim(words, asked_of, matrices)
     modes = matrices.modes()
 
     def confirm(at: Bounds, which: int) -> Witness | None:
@@ -139,6 +147,23 @@ def contact_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
     return BoxClaim(words, matrices.determinants, confirm, also)
 
 
+def _pin_claim(words: str, asked_of: BoxQuestion, matrices: ContactMatrices) -> BoxClaim:
+    """Return the same where friction goes with resultants."""
+    names = [matrices.contacts[k].place.name for k in matrices.pins]
+
+    def confirm(at: Bounds, which: int) -> Witness | None:
+        turning = [{name: sign} for name in names for sign in (1.0, -1.0)]  # the others follow, or rest
+        together = combinations((1.0, -1.0), repeat=len(names)) if 1 < len(names) < 4 else ()
+        for slips in [*turning, *(dict(zip(names, signs, strict=True)) for signs in together)]:
+            placed = asked_of.placed(at, slips)
+            witness = None if placed is None else _several(words, asked_of, *placed)
+            if witness is not None:
+                return witness
+        return None
+
+    return BoxClaim(words, OnePinSolution(matrices), confirm)
+
+
 def _several(words: str, asked_of: BoxQuestion, state: dict[str, float], params: dict[str, float]) -> Witness | None:
     try:
         found: Any = reactions(asked_of.model, state, params)
@@ -153,7 +178,9 @@ def _several(words: str, asked_of: BoxQuestion, state: dict[str, float], params:
 def holding_claim(words: str, asked_of: BoxQuestion) -> BoxClaim:
     """Return the claim that rest can hold, or must."""
     matrices = ContactMatrices(asked_of.boxed, asked_of.closed)
-    forces, others = HoldingForces(matrices), OtherModes(matrices)
+    if words == "must hold":
+        matrices.require_apart(words)
+    forces, others = HoldingForces(matrices), OtherPinModes(matrices) if matrices.pins else OtherModes(matrices)
     _require_bound(asked_of, matrices.nodes, resting=True)
 
     class Both:

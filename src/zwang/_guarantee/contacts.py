@@ -55,12 +55,11 @@ class ContactMatrices:
                 f"{system.name}: '{wrong[0]}' has friction in a plane, which guarantee does not decide. Ask 'regular' "
                 "or a relation, or reactions(...) at single states."
             )
-        of = [place.name for place in table.places if place.normal < 0 and place.of]
         laws = [place.name for place in table.places if place.law >= 0 and not place.rows.plain]
-        if of or laws:
+        if laws:
             raise DeclarationError(
-                f"{system.name}: the friction of '{(of or laws)[0]}' is not Coulomb's with one coefficient, which is "
-                "all that guarantee decides."
+                f"{system.name}: the friction of '{laws[0]}' is not Coulomb's with one coefficient, which is all that "
+                "guarantee decides."
             )
         self.bilateral = [
             place.normal
@@ -95,6 +94,41 @@ class ContactMatrices:
                 at += 1
         self.places = places
         self.sizes = {k: j for j, k in enumerate(k for k, c in enumerate(self.contacts) if c.place.slips)}
+        self._load()
+
+    def _load(self) -> None:
+        """Note what friction goes with the forces of other constraints: of one contact, or of what holds both ways."""
+        first = len(self.bilateral)
+        forces = {normal: k for k, normal in enumerate(self.bilateral)}
+        parents = {c.place.normal: k for k, c in enumerate(self.contacts) if c.place.normal >= 0}
+        forces |= {normal: first + self.places[k, "normal"] for normal, k in parents.items()}
+        self.parent: dict[int, int] = {}
+        self.pins: dict[int, tuple[int, ...]] = {}
+        # Friction that goes with a length: of a resultant, or of a force that may have either sign.
+        for k, c in enumerate(self.contacts):
+            if c.place.normal >= 0 or not c.place.of:
+                continue
+            of = [normal for normal in c.place.of if normal in forces]  # what is not closed has no force
+            if len(of) == 1 and of[0] in parents and self.contacts[parents[of[0]]].sided:
+                self.parent[k] = parents[of[0]]
+            else:
+                self.pins[k] = tuple(forces[normal] for normal in of)
+        guides = {k: c.place for k, c in enumerate(self.contacts) if not c.sided and c.place.normal >= 0}
+        self.lengths = self.pins | {k: (forces[place.normal],) for k, place in guides.items() if place.slips}
+
+    def load(self, k: int) -> int | None:
+        """Return the place of the normal force that friction goes with, None where its bound is given."""
+        return self.places.get((self.parent.get(k, k), "normal"))
+
+    def require_apart(self, words: str) -> None:
+        """Refuse a claim on accelerations where pins and contacts act together."""
+        others = [c.place.name for k, c in enumerate(self.contacts) if k not in self.pins]
+        if self.pins and others:
+            pin = self.contacts[next(iter(self.pins))].place.name
+            raise DeclarationError(
+                f"{self.boxed.system.name}: '{words}' is decided for pins or for contacts; here '{pin}' rubs with a "
+                f"resultant and '{others[0]}' acts too. Ask 'can hold', or reactions(...) at single states."
+            )
 
     def parts(self, low: Bounds, high: Bounds) -> tuple[Matrix, Matrix, Matrix, list[Sloped], list[Sloped]]:
         """Return mass, bilateral rows, contact rows, coefficients and forces over a box."""
@@ -128,34 +162,49 @@ class ContactMatrices:
     def modes(self) -> list[tuple[str, ...]]:
         """Return every set of modes but the one in which nothing acts."""
         choices: list[tuple[str, ...]] = []
-        for c in self.contacts:
-            if c.place.normal < 0:
+        for k, c in enumerate(self.contacts):
+            if c.place.normal < 0 and k not in self.parent:
                 choices.append(("open", "stick"))
             elif not c.place.slips:
                 choices.append(("open", "closed") if c.sided else ("closed",))
             else:
-                choices.append(("open", "stick", "slip+", "slip-") if c.sided else ("stick", "slip+", "slip-"))
-        return [modes for modes in combinations(*choices) if any(mode != "open" for mode in modes)]
+                choices.append(self.every_mode(k))
+        found = [modes for modes in combinations(*choices) if any(mode != "open" for mode in modes)]
+        return [modes for modes in found if self.together(modes)]
+
+    def every_mode(self, k: int) -> tuple[str, ...]:
+        """Return the modes of a contact with friction."""
+        free = self.contacts[k].sided or k in self.parent
+        return ("open", "stick", "slip+", "slip-") if free else ("stick", "slip+", "slip-")
+
+    def together(self, modes: tuple[str, ...]) -> bool:
+        """Whether friction that goes with another contact is open just where that is."""
+        return all((modes[k] == "open") == (modes[parent] == "open") for k, parent in self.parent.items())
+
+    def dragged(self, k: int, modes: tuple[str, ...]) -> list[tuple[int, int]]:
+        """Return the tangents that slide with the force of a contact, and whose they are."""
+        own = [k, *(j for j, parent in self.parent.items() if parent == k)]
+        return [(self.places[j, "tangent"], j) for j in own if modes[j].startswith("slip")]
 
     def _determinant(self, G: Matrix, sizes: list[Sloped], modes: tuple[str, ...]) -> Sloped:
         rows: list[int] = []
-        columns: list[tuple[int, int | None, int]] = []
+        columns: list[list[tuple[int, int]]] = []
         for k, mode in enumerate(modes):
             if mode == "open":
                 continue
             normal, tangent = self.places.get((k, "normal")), self.places.get((k, "tangent"))
             if normal is not None:
                 rows.append(normal)
-                columns.append((normal, None, 0) if mode in ("closed", "stick") else (normal, tangent, k))
+                columns.append([(normal, -1), *self.dragged(k, modes)])
             if mode == "stick" and tangent is not None:
                 rows.append(tangent)
-                columns.append((tangent, None, 0))
+                columns.append([(tangent, -1)])
         made: Matrix = []
         for row in rows:
             entries = []
-            for column, other, own in columns:
+            for (column, _), *others in columns:
                 entry = G[row][column]
-                if other is not None:
+                for other, own in others:
                     pull = sizes[self.sizes[own]] * G[row][other]
                     entry = entry - pull if modes[own] == "slip+" else entry + pull
                 entries.append(entry)

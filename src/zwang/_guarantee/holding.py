@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from zwang._guarantee.boxes import Bounds
 from zwang._guarantee.contacts import ContactMatrices
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, product, solved, transposed
-from zwang._numerics.linear.programs import deepest
+from zwang._numerics.contact.pin_sets import deepest_balance
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,11 @@ class HoldingForces:
         mu = [float(x.value.mid()) for x in sizes]
         equations = np.column_stack([R, Q / scale])
         bounds = self._bounds(mu, len(held), scale)
-        found = deepest(equations, bounds)
+        pins = [
+            (others, len(held) + self.matrices.places[k, "tangent"], (mu[self.matrices.sizes[k]],) * 2)
+            for k, others in self.matrices.lengths.items()
+        ]
+        found = deepest_balance(equations, bounds, pins)
         self.depth = -np.inf if found is None else found[1]
         self.start = np.zeros(R.shape[1]) if found is None else found[0] * scale
         self.inverse = np.linalg.pinv(R)
@@ -50,13 +54,14 @@ class HoldingForces:
                 row = np.zeros(width)
                 row[first + normal] = 1.0
                 made.append(row)
-            if tangent is not None:
+            if tangent is not None and k not in matrices.lengths:
                 for sign in (1.0, -1.0):
                     row = np.zeros(width)
                     row[first + tangent] = sign
                     size = mu[matrices.sizes[k]]
-                    if normal is not None:
-                        row[first + normal] = size
+                    load = matrices.load(k)
+                    if load is not None:
+                        row[first + load] = size
                     else:
                         row[-1] = size / scale
                     made.append(row)
@@ -84,8 +89,14 @@ class HoldingForces:
             normal, tangent = matrices.places.get((k, "normal")), matrices.places.get((k, "tangent"))
             if contact.sided and normal is not None:
                 found.append(x[first + normal])
-            if tangent is not None:
+            if k in matrices.lengths and tangent is not None:  # c^2 F^2 > T^2
+                size, pull = sizes[matrices.sizes[k]], x[first + tangent]
+                found.append(-(pull * pull))
+                for other in matrices.lengths[k]:
+                    found[-1] = found[-1] + size * size * x[other] * x[other]
+            elif tangent is not None:
                 size = sizes[matrices.sizes[k]]
-                bound = size if normal is None else size * x[first + normal]
+                load = matrices.load(k)
+                bound = size if load is None else size * x[first + load]
                 found += [bound - x[first + tangent], bound + x[first + tangent]]
         return found

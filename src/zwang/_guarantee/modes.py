@@ -12,6 +12,8 @@ from zwang._guarantee.boxes import Bounds
 from zwang._guarantee.contacts import ContactMatrices
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, product, solved, transposed
 
+PULLS = " (N<0)"
+
 
 class OtherModes:
     """How far the other sets of modes are from being solutions at rest; `prepare` chooses by which condition."""
@@ -19,22 +21,26 @@ class OtherModes:
     def __init__(self, matrices: ContactMatrices) -> None:
         self.matrices = matrices
         choices: list[tuple[str, ...]] = []
-        for c in matrices.contacts:
-            if c.place.normal < 0:
-                choices.append(("stick", "slip+", "slip-"))
-            elif not c.place.slips:
+        for k, c in enumerate(matrices.contacts):
+            if not c.place.slips:
                 choices.append(("open", "closed") if c.sided else ("closed",))
             else:
-                choices.append(("open", "stick", "slip+", "slip-") if c.sided else ("stick", "slip+", "slip-"))
+                both = not c.sided and c.place.normal >= 0  # its friction goes with |N|: each sign of N apart
+                choices.append(
+                    tuple(
+                        f"{mode}{side}" for mode in matrices.every_mode(k) for side in (("", PULLS) if both else ("",))
+                    )
+                )
         n, held, _, _ = matrices.shape
         # As many rows at rest as there are freedoms leave no acceleration, whatever the others do.
-        self.sets = [modes for modes in combinations(*choices) if self._rows(modes) < n - held]
+        every = [modes for modes in combinations(*choices) if matrices.together(modes)]
+        self.sets = [modes for modes in every if self._rows(modes) < n - held]
         self.chosen: list[int] = []
 
     def _rows(self, modes: tuple[str, ...]) -> int:
         places = self.matrices.places
         closed = sum(mode != "open" and (k, "normal") in places for k, mode in enumerate(modes))
-        return closed + sum(mode == "stick" and (k, "tangent") in places for k, mode in enumerate(modes))
+        return closed + sum(mode.startswith("stick") and (k, "tangent") in places for k, mode in enumerate(modes))
 
     def prepare(self, middle: Bounds) -> None:
         """Choose, for every set of modes, the condition that it violates most."""
@@ -79,14 +85,15 @@ class OtherModes:
                 continue
             sliding = mode.startswith("slip") and tangent is not None
             if normal is not None:
-                size = sizes[mu[k]] if sliding else None
-                other = None if size is None else (-size if mode == "slip+" else size)
                 rows.append(normal)
-                forces.append([(normal, None), *([(tangent, other)] if sliding and tangent is not None else [])])
-            elif sliding and tangent is not None:
+                forces.append([(normal, None)])
+                for other, own in self.matrices.dragged(k, modes):
+                    against = modes[own].startswith("slip+") != modes[own].endswith(PULLS)
+                    forces[-1].append((other, -sizes[mu[own]] if against else sizes[mu[own]]))
+            elif sliding and tangent is not None and k not in self.matrices.parent:
                 pull = -sizes[mu[k]] if mode == "slip+" else sizes[mu[k]]
                 given = [x + row[tangent] * pull for x, row in zip(given, G, strict=True)]
-            if mode == "stick" and tangent is not None:
+            if mode.startswith("stick") and tangent is not None:
                 rows.append(tangent)
                 forces.append([(tangent, None)])
         columns = [[_entry(row, force) for force in forces] for row in G]
@@ -102,18 +109,20 @@ class OtherModes:
         places, mu, made = self.matrices.places, self.matrices.sizes, []
         for k, (contact, mode) in enumerate(zip(self.matrices.contacts, modes, strict=True)):
             normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
-            if mode == "open" and normal is not None:
-                made.append(moved[normal])
+            if mode == "open":
+                made += [moved[normal]] if normal is not None else []
                 continue
-            push = found[rows.index(normal)][0] if normal is not None else None
-            if contact.sided and push is not None:
+            load = self.matrices.load(k)
+            push = found[rows.index(load)][0] if load is not None else None
+            push = -push if push is not None and mode.endswith(PULLS) else push
+            if (contact.sided or (normal is not None and tangent is not None)) and push is not None:
                 made.append(push)
-            if mode == "stick" and tangent is not None:
+            if mode.startswith("stick") and tangent is not None:
                 pull = found[rows.index(tangent)][0]
                 bound = sizes[mu[k]] if push is None else sizes[mu[k]] * push
                 made += [bound - pull, bound + pull]
             elif mode.startswith("slip") and tangent is not None:
-                made.append(moved[tangent] if mode == "slip+" else -moved[tangent])
+                made.append(moved[tangent] if mode.startswith("slip+") else -moved[tangent])
         return made
 
 

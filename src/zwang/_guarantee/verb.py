@@ -23,6 +23,7 @@ from zwang._guarantee.claims import (
     regular_claim,
     relation_claim,
 )
+from zwang._guarantee.narrowing import Narrowing
 from zwang._numerics.budget import Allowed, Budget, spending
 from zwang._numerics.series.balls import precision
 from zwang._numerics.tolerances import real
@@ -104,17 +105,13 @@ def guarantee(
         made = _claim(claim, asked)
         low: Bounds = tuple(pair[0] for pair in sides.values())
         high: Bounds = tuple(pair[1] for pair in sides.values())
-        held = boxed.held(contacts)
-
-        def absent(a: Bounds, b: Bounds) -> bool:
-            return bool(held) and any(0 not in item.value for item in boxed.at(held, a, b))
-
+        narrowed = Narrowing(boxed, boxed.held(contacts))
         with spending(BUDGET.but(declared.name, budget)):
             sought = made.first()
             if sought is not None:
                 found = Subdivision(witness=sought, tried=1)
             else:
-                found = subdivided(low, high, made.positive, absent, made.confirm)
+                found = subdivided(low, high, made.positive, narrowed, made.confirm)
             proved = found.witness is None and not found.left and made.also()
     status = GuaranteeStatus.UNDECIDED
     if found.witness is not None:

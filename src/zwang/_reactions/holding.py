@@ -82,11 +82,12 @@ def hold(
     relations = [item for item in declared.constraints if not isinstance(item, Friction)]
     places = [_place(declared.name, name, relations) for name in names]
     wanted_slips = dict(slips or {})
+    rubbing = [item for item in declared.constraints if isinstance(item, Friction) and item.name in wanted_slips]
     for name in wanted_slips:
-        if name not in names:
+        if name not in names and all(item.name != name for item in rubbing):
             raise DeclarationError(f"{declared.name}: a slip is given for '{name}', which is not held.")
     moving = _moving(model, fixed, follow)
-    batch = resolve(declared, state, _relevant(model, [relations[place] for place in places], params))
+    batch = resolve(declared, state, _relevant(model, [*(relations[place] for place in places), *rubbing], params))
     q, v = batch.q.copy(), batch.v.copy()
     wanted = _wanted_slips(model, wanted_slips)
     for start in range(0, q.shape[1], CHUNK):
@@ -142,7 +143,8 @@ def _relevant(model: Model, held: list[Any], params: Mapping[str, Any]) -> dict[
         metric = list(system.tree.expressions().values())
     else:
         metric = [system.kinetic] if system.mass is None else list(system.mass)
-    used = {s.name for e in [*metric, *(e for item in held for e in (item.expr, *item.slip))] for s in e.free_symbols}
+    said = [e for item in held for e in (*([] if isinstance(item, Friction) else [item.expr]), *item.slip)]
+    used = {symbol.name for expr in [*metric, *said] for symbol in expr.free_symbols}
     return {name: value if name in used else np.ravel(value)[0] for name, value in params.items()}
 
 

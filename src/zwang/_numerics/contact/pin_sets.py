@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.linear.polyhedra import from_conditions
+from zwang._numerics.linear.polyhedra import affine_solution, from_conditions
 from zwang._numerics.linear.programs import deepest
 
 Array = npt.NDArray[np.float64]
@@ -25,6 +25,12 @@ MOST = 4_000
 """Choices of cones that are looked at before the question stays undecided."""
 COVER = 48
 """Choices of cones that ranges are computed over."""
+BALANCED = 1e-12
+"""Part of the forces to which equations of balance hold, and signs of depths are decided."""
+THIN = 1e-14
+"""Part by which lengths within a cone may differ from one, where it is not cut any more."""
+CLIMB, FINE = 60, 1e-15
+"""Linear programs of one climb to deeper forces, and what is gained by the last of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +128,91 @@ def resting_set(linear: Array, pins: Sequence[BearingForm], tol: float, *, range
     return RestingSet(point, True, *_enclosure(linear, pins, tol))
 
 
+def deepest_balance(
+    equations: Array, bounds: Array, pins: Sequence[tuple[Sequence[int], int, tuple[float, float]]]
+) -> tuple[Array, float] | None:
+    """Return forces that satisfy equations, deepest inside linear bounds and those of pins; None if there are none.
+
+    Parameters
+    ----------
+    equations, bounds : (., m + 1) arrays
+        Rows of coefficients, the constant last.
+    pins : sequence of (forces, friction, sides)
+        Numbers of the forces whose resultant bounds a friction, its own number, and both coefficients.
+    """
+    if not pins:
+        return deepest(equations, bounds)
+    point, basis, residual, _ = affine_solution(equations)
+    if residual > BALANCED * max(1.0, float(np.abs(point).max(initial=0.0))):
+        return None
+
+    def over(rows: Array) -> Array:
+        return np.column_stack([rows[:, :-1] @ basis, rows[:, :-1] @ point + rows[:, -1]])
+
+    unit = np.eye(len(point), len(point) + 1)
+    forms = [BearingForm(over(unit[list(load)]), over(unit[[own]])[0], sides) for load, own, sides in pins]
+    x, depth = deepest_rest(over(bounds), forms, BALANCED)
+    return point + basis @ x, depth
+
+
+def deepest_rest(linear: Array, pins: Sequence[BearingForm], tol: float) -> tuple[Array, float]:
+    """Return forces and how deep inside all bounds they are: not negative where some obey them, else no forces do.
+
+    With a direction in place of each length, which is never less, the deepest forces are those of a linear program;
+    their own directions make it no worse. What has one sign is told with that sign to `tol`: where the climb ends
+    below zero, cones of directions tell that no forces exist, or where to climb from again.
+
+    Parameters
+    ----------
+    linear, pins : as of `resting_set`
+    tol : float
+        In units of the forces.
+    """
+    stack: list[Cones] = [(None,) * len(pins)]
+    best, depth, looked = np.zeros(linear.shape[1] - 1), -np.inf, 0
+    if not len(best):
+        return best, _depth(linear, pins, best)
+    while stack and depth < 0 and looked < MOST:
+        cones, looked = stack.pop(), looked + 1
+        outer = _program(linear, pins, cones, inner=False)
+        if outer is None or outer[1] < -tol:
+            if outer is not None and not np.isfinite(depth):
+                best, depth = _climbed(linear, pins, outer[0])
+            continue
+        x, here = _climbed(linear, pins, outer[0])
+        if here > depth:
+            best, depth = x, here
+        stack += _divided(pins, cones, outer[0])
+    return best, depth
+
+
+def _climbed(linear: Array, pins: Sequence[BearingForm], x: Array) -> tuple[Array, float]:
+    """Return the deepest forces that are reached by linear programs from given ones."""
+    depth = _depth(linear, pins, x)
+    for _ in range(CLIMB):
+        aims = [_at(pin.load, x) for pin in pins]
+        if not all(np.linalg.norm(aim) > 0 for aim in aims):
+            break
+        held = [_round(pin, aim) for pin, aim in zip(pins, aims, strict=True)]
+        found = deepest(np.zeros((0, linear.shape[1])), np.concatenate([linear, *held]))
+        now = -np.inf if found is None else _depth(linear, pins, found[0])
+        if found is None or not now > depth:
+            break
+        x, gained, depth = found[0], now - depth, now
+        if gained <= FINE * max(1.0, abs(depth)):
+            break
+    return x, depth
+
+
+def _depth(linear: Array, pins: Sequence[BearingForm], x: Array) -> float:
+    """Return by how much forces are inside the bound that is nearest."""
+    rooms = _at(linear, x).tolist()
+    for pin in pins:
+        load, force = float(np.linalg.norm(_at(pin.load, x))), float(_at(pin.friction, x))
+        rooms += [force + pin.sides[0] * load, pin.sides[1] * load - force]
+    return float(min(rooms, default=np.inf))
+
+
 def _candidates(linear: Array, pins: Sequence[BearingForm], cones: Cones, first: Array) -> Iterator[Array]:
     yield first
     inner = _program(linear, pins, cones, inner=True)
@@ -186,7 +277,7 @@ def _program(linear: Array, pins: Sequence[BearingForm], cones: Cones, *, inner:
 
 
 def _divided(pins: Sequence[BearingForm], cones: Cones, x: Array) -> list[Cones]:
-    """Return the choices that share this one: of the pin that violates its law most at a point."""
+    """Return the choices that share this one: of the pin that violates its law most at a point; none if thin."""
     scores = []
     for pin, cone in zip(pins, cones, strict=True):
         load, force = float(np.linalg.norm(_at(pin.load, x))), float(_at(pin.friction, x))
@@ -194,8 +285,10 @@ def _divided(pins: Sequence[BearingForm], cones: Cones, x: Array) -> list[Cones]
         if pin.slips:
             over = max(over, abs(force - (-pin.sides[0] if pin.slips > 0 else pin.sides[1]) * load))
         wide = 1.0 if cone is None else 1.0 - flatness(cone)
-        scores.append(max(over, 1e-12) * wide)
+        scores.append(max(over, 1e-12) * wide if wide > THIN else 0.0)
     worst = int(np.argmax(scores))
+    if scores[worst] == 0:
+        return []
     cone = cones[worst]
     parts = orthants(len(pins[worst].load)) if cone is None else halves(cone)
     return [(*cones[:worst], part, *cones[worst + 1 :]) for part in parts]
