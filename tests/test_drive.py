@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -75,7 +78,7 @@ def test_results_are_saved_and_drawn(tmp_path) -> None:
         (ARM, {PHI: W}, {"times": [0.0]}, "must be an expression of t"),
         (ARM, {PHI: zw.parameters("q") * zw.t}, {"times": [0.0]}, "has a parameter without a value"),
         (ARM, {PHI: zw.t}, {"times": [0.0], "inputs": {U: 1}}, "no input is unknown"),
-        (ARM, 3, {"times": [0.0]}, "needs a mapping of coordinates, or a Motion"),
+        (ARM, 3, {"times": [0.0]}, "needs a mapping of coordinates, a Motion, or a path"),
         (ARM, {PHI: zw.t}, {"times": [np.nan]}, "finite instants"),
         (ARM, {PHI: zw.t}, {"times": [0.0], "start": {"z": 1}}, "start= has 'z', which is no coordinate"),
         ("arm", {}, {}, "needs a System"),
@@ -241,3 +244,62 @@ def test_a_massless_rod_is_closed() -> None:
     assert held["s"] == pytest.approx(np.cos(0.5) + root, abs=1e-12)
     assert held["v_s"] == pytest.approx(-np.sin(0.5) - np.sin(0.5) * np.cos(0.5) / root, abs=1e-12)
     assert zw.drive(press, {a: zw.t}, times=[0.5], start={"s": 3, "p": 0}).status.name == "UNIQUE"
+
+
+def five_bar(**options: Any) -> zw.System:
+    linkage = zw.Linkage("robot", gravity=(0, -9.81)).ground("A", 0, 0).ground("E", 0.8, 0).points("B C D", mass=1)
+    for (a, b), length in zip(("AB", "BC", "CD", "DE"), (1.0, 1.5, 1.3, 0.9), strict=True):
+        linkage = linkage.bar(a, b, length=length)
+    return linkage.system(coordinates="joint").replace(**options)
+
+
+def test_a_path_on_a_surface_is_driven_played_and_drawn(tmp_path: Path) -> None:
+    space = zw.trace(five_bar(), {}, resolution=0.3)
+    cranks = ("theta_B", "theta_D")
+    first, last = (space.over(cranks, values) for values in ((0.7, 2.0), (-1.5, 0.5)))
+    end = next(item for item in last if item.sheet == first[0].sheet)
+    way = space.path(first[0].state, end.state, avoid=space.folds(cranks))
+    torques = dict(zip(cranks, zw.inputs("u w"), strict=True))
+    robot = five_bar(forces=torques)
+    found = zw.drive(robot, way, {}, times=np.linspace(0, way.length, 9))
+    assert found.status.name == "UNIQUE"
+    # The work of the inputs along the path is what kinetic and potential energy gain: by a finer sum.
+    fine = zw.drive(robot, way, {}, times=np.linspace(0, way.length, 801))
+    speeds = way.spline()(fine.t, 1)
+    power = sum(fine.inputs[k] * speeds[:, way.coordinates.index(c)] for k, c in (("u", "theta_B"), ("w", "theta_D")))
+    q, v = way.spline()(way.s[[0, -1]]), way.spline()(way.s[[0, -1]], 1)
+    states = {c: q[:, k] for k, c in enumerate(way.coordinates)}
+    states |= {f"v_{c}": v[:, k] for k, c in enumerate(way.coordinates)}
+    energy = zw.compile(five_bar()).energies(states, {})["total"]
+    assert np.trapezoid(power, fine.t) == pytest.approx(energy[1] - energy[0], abs=1e-3 * np.abs(power).max())
+    # Its cranks alone as tables of time are the same motion.
+    tables = {c: zw.Table(way.s, way.points[:, way.coordinates.index(c)], kind="cubic") for c in cranks}
+    same = zw.drive(robot, tables, {}, times=found.t[2:7], start=way.at(float(found.t[2])))
+    assert same.inputs["u"] == pytest.approx(found.inputs["u"][2:7], rel=1e-4, abs=1e-4)
+    page = way.animate(tmp_path / "way.html")
+    assert Path(page or tmp_path / "way.html").stat().st_size > 10_000
+    plt = pytest.importorskip("matplotlib.pyplot")
+    assert len(way.plot("theta_B", "theta_C").get_lines()) == 2
+    plt.close("all")
+    with pytest.raises(zw.DeclarationError, match="the path has no coordinate 'theta_X'"):
+        way.plot("theta_X")
+    with pytest.raises(zw.DeclarationError, match="times= on a path are lengths along it"):
+        zw.drive(robot, way, {}, times=[0.0, 2 * way.length])
+
+
+def test_paths_that_do_not_lead_there_are_not_driven() -> None:
+    space = zw.trace(five_bar(), {}, resolution=0.3)
+    cranks = ("theta_B", "theta_D")
+    one, other = space.over(cranks, (0.7, 2.0))
+    none = space.path(one.state, other.state, avoid=space.folds(cranks))
+    robot = five_bar(forces=dict(zip(cranks, zw.inputs("u w"), strict=True)))
+    with pytest.raises(zw.DeclarationError, match="drive needs a path that was found; this one is NONE"):
+        zw.drive(robot, none, {})
+    with pytest.raises(zw.DeclarationError, match="there is no path to show: NONE"):
+        none.animate()
+    arm = zw.gallery.get("ellipse_pendulum_cartesian").system
+    driven = arm.replace(forces={arm.coordinates[0]: zw.inputs("u")})
+    with pytest.raises(zw.DeclarationError, match="the path has no coordinate"):
+        zw.drive(driven, space.path(one.state, one.state), zw.gallery.get("ellipse_pendulum_cartesian").params)
+    with pytest.raises(zw.DeclarationError, match="drive needs a mapping of coordinates, a Motion, or a path"):
+        zw.drive(robot, 3, {})

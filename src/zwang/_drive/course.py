@@ -22,6 +22,7 @@ from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
 from zwang._reactions.holding import hold
+from zwang._results.folds import PathStatus, SurfacePath
 from zwang._results.motion import Motion
 from zwang._results.signals import Table
 from zwang.errors import DeclarationError, StateError, nearest
@@ -55,7 +56,7 @@ class MotionPoint(NamedTuple):
 
 
 class PrescribedMotion:
-    """A motion given by some of its coordinates, or by a Motion."""
+    """A motion given by some of its coordinates, by a Motion, or by a path on a surface, along which it runs evenly."""
 
     def __init__(
         self,
@@ -71,8 +72,11 @@ class PrescribedMotion:
         self.names = [item.name for item in self.system.coordinates]
         self.given: dict[str, Any] = {}
         spans: list[tuple[float, float]] = []
+        self.path = _path(name, motion, self.names) if isinstance(motion, SurfacePath) else None
         if self.motion is not None:
             spans.append((float(motion.t[0]), float(motion.t[-1])))
+        elif self.path is not None:
+            spans.append((0.0, motion.length))
         elif isinstance(motion, Mapping):
             for key, value in motion.items():
                 label = _label(key)
@@ -82,7 +86,10 @@ class PrescribedMotion:
                 if isinstance(value, Table):
                     spans.append((float(value.times[0]), float(value.times[-1])))
         else:
-            raise DeclarationError(f"{name}: drive needs a mapping of coordinates, or a Motion; it was {motion!r:.60}.")
+            raise DeclarationError(
+                f"{name}: drive needs a mapping of coordinates, a Motion, or a path on a surface; it was "
+                f"{motion!r:.60}."
+            )
         if times is None and not spans:
             raise DeclarationError(f"{name}: drive: expressions have no end of their own. Give times=.")
         if times is None:
@@ -94,6 +101,11 @@ class PrescribedMotion:
         zero = driven(self.system, dict.fromkeys((item.name for item in self.system.inputs), 0.0))
         self.model, self.values = model.another(zero.system), {**self.params, **zero.values_at({})}
         self.held = [str(item.name) for item in self.system.constraints if isinstance(item, Bilateral)]
+        if self.path is not None and not (self.times.min() >= 0 and self.times.max() <= motion.length):
+            raise DeclarationError(
+                f"{name}: drive: times= on a path are lengths along it, from 0 to {motion.length:.6g}; they go from "
+                f"{self.times.min():.6g} to {self.times.max():.6g}."
+            )
         self.last: MotionPoint | None = None
         self.assemblies: list[Array] = []
         self.assembled = float(self.times[0])
@@ -165,10 +177,28 @@ class PrescribedMotion:
             q = np.array([state[item.name] for item in self.system.coordinates])
             v = np.array([state[item.name] for item in self.system.velocities])
             return MotionPoint(instant, q, v, self._slopes(instant))
+        if self.path is not None:
+            return self._along_path(instant)
         found = self._completed(instant, {name: along(instant) for name, along in self.given.items()})
         if not found.dead:
             self.last = found
         return found
+
+    def _along_path(self, instant: float) -> MotionPoint:
+        """Return the motion at a length along a path, what its spline misses of the constraints made good."""
+        assert self.path is not None
+        place = {name: tuple(along(instant)) for name, along in self.path.items()}
+        state = {name: place[name][0] for name in self.names} | {f"v_{name}": place[name][1] for name in self.names}
+        state |= {"t": instant}
+        if self.held:
+            state = {key: float(value) for key, value in hold(self.model, state, self.values, self.held).items()}
+        self.model.check(state, self.values, tol=1e-8)
+        a = np.array([place[name][2] for name in self.names])
+        if self.held:
+            rows, gamma, _ = self._rows(state)
+            a = a + np.linalg.lstsq(rows, gamma - rows @ a, rcond=None)[0]
+        q, v = (np.array([state[f"{mark}{name}"] for name in self.names]) for mark in ("", "v_"))
+        return MotionPoint(instant, q, v, a)
 
     def _slopes(self, instant: float) -> Array:
         """Return the accelerations of a Motion: of the parabola of fourth degree through its velocities nearby."""
@@ -305,6 +335,23 @@ class PrescribedMotion:
             if self._off(beside) <= CLOSED * (1 + np.abs(place).max()) and not self._loose(beside):
                 return True
         return False
+
+
+def _path(system: str, path: SurfacePath, names: list[str]) -> dict[str, Any]:
+    """Return coordinate -> function of the length along a path, with two derivatives."""
+    if path.status is not PathStatus.FOUND:
+        raise DeclarationError(f"{system}: drive needs a path that was found; this one is {path.status.name}.")
+    missing = [name for name in names if name not in path.coordinates]
+    if missing:
+        raise DeclarationError(
+            f"{system}: drive: the path has no coordinate '{missing[0]}'. {nearest(missing[0], path.coordinates)}"
+        )
+    spline = path.spline()
+    places = {name: path.coordinates.index(name) for name in names}
+    return {
+        name: lambda at, k=k: (float(spline(at)[k]), float(spline(at, 1)[k]), float(spline(at, 2)[k]))
+        for name, k in places.items()
+    }
 
 
 def _label(key: Any) -> str:

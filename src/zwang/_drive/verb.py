@@ -25,6 +25,7 @@ from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.verb import reactions
 from zwang._results import Provenance
 from zwang._results.drive import Drive
+from zwang._results.folds import SurfacePath
 from zwang._results.motion import Motion
 from zwang._results.reactions import ReactionsStatus, Solution
 from zwang.errors import DeclarationError
@@ -39,7 +40,7 @@ WORST = ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "FOUND", "UNDECIDED", "SINGULAR"
 
 def drive(
     system: System | Model,
-    motion: Mapping[Any, Any] | Motion,
+    motion: Mapping[Any, Any] | Motion | SurfacePath,
     params: Mapping[Any, Any] | None = None,
     *,
     times: Any = None,
@@ -53,11 +54,12 @@ def drive(
     ----------
     system : System or Model
         With inputs, which enter its forces linearly.
-    motion : mapping or Motion
-        Coordinate -> expression of t or cubic `Table`; the others follow from the constraints. Or a Motion.
+    motion : mapping, Motion or SurfacePath
+        Coordinate -> expression of t or cubic `Table`; the others follow from the constraints. Or a Motion; or a path
+        on a surface, along which the mechanism runs at unit speed: t is the length.
     params : mapping
     times : array, optional
-        Instants [s]; by default 201 over the tables or the Motion.
+        Instants [s]; by default 201 over the tables, the Motion or the path.
     inputs : mapping, optional
         The inputs that are known; all others are unknown.
     start : mapping, optional

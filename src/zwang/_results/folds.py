@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._results.base import Result
+from zwang._plot.style import titling
+from zwang._progress import Progress
+from zwang._results.base import Result, drawing_of
 from zwang._results.storage import storable
 from zwang._results.surface import state_at
 from zwang._results.wording import counted
+from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+FRAMES = 240  # of a film
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +194,9 @@ class SurfacePath(Result):
     points : (k, n) array
         Configurations on the constraints to 1e-10; angles unwrapped.
     t : float
+    params : mapping
+    drawing : mapping
+        What pictures of poses show; empty where the system has none.
     """
 
     status: PathStatus
@@ -198,6 +205,8 @@ class SurfacePath(Result):
     s: Array
     points: Array
     t: float = 0.0
+    params: Mapping[str, float] = field(default_factory=dict)
+    drawing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def length(self) -> float:
@@ -218,6 +227,78 @@ class SurfacePath(Result):
     def at(self, s: float) -> dict[str, float]:
         """Return the state at a length along the path."""
         return state_at(self.coordinates, np.asarray(self.spline()(s)), self.t)
+
+    @titling
+    def plot(self, *what: str, ax: Any = None, title: bool | str = True) -> Any:
+        """Draw coordinates over the length along the path; return the Axes (extra ``plot``).
+
+        Parameters
+        ----------
+        what : str
+            Names of coordinates; by default all.
+        title : bool or str
+            False leaves it out; a text stands in its place.
+        ax : Axes, optional
+        """
+        from zwang._plot.motion import draw_series
+
+        unknown = [name for name in what if name not in self.coordinates]
+        if unknown:
+            raise DeclarationError(
+                f"{self.name}: the path has no coordinate '{unknown[0]}'. {nearest(unknown[0], self.coordinates)}"
+            )
+        shown = [name for name in self.coordinates if not what or name in what]
+        rows = {name: self.points[:, self.coordinates.index(name)] for name in shown}
+        heading = f"{self.name}: a path of length {self.length:.4g}"
+        ax = draw_series(self.s, rows, heading=heading, label="coordinates", ax=ax)
+        ax.set_xlabel("length along the path")
+        return ax
+
+    def animate(
+        self,
+        path: Any = None,
+        *,
+        drawing: Any = None,
+        frames: int | None = None,
+        fps: int = 30,
+        progress: Progress = None,
+    ) -> Any:
+        """Write a film of the mechanism that passes along the path, or return it for a notebook.
+
+        Parameters
+        ----------
+        path : path, optional
+            ``.html`` (a player that works offline), ``.gif`` (extra ``plot``) or ``.mp4`` (ffmpeg as well).
+        drawing : Drawing, optional
+            By default that of the system.
+        frames : int, optional
+            Poses that are shown: 240 in a page, as 4 to 12 seconds need in ``.gif`` and ``.mp4``.
+        fps : int
+            Pictures per second of a ``.gif`` or ``.mp4``.
+        progress : bool or callable, optional
+            True: a bar on stderr, by default after two seconds where somebody sees it; or called with the part that is
+            written, from 0 to 1.
+        """
+        from zwang._plot.film import Film, shown
+
+        found = drawing_of(self, drawing)
+        if found is None or self.status is not PathStatus.FOUND:
+            raise DeclarationError(
+                f"{self.name}: "
+                + (
+                    "the system has no drawing. Give drawing=zw.Drawing(...)."
+                    if found is None
+                    else f"there is no path to show: {self.status.name}."
+                )
+            )
+
+        def film(instants: int | None) -> Film:
+            at = np.linspace(0.0, self.length, int(instants or FRAMES))
+            rows = np.asarray(self.spline()(at)).T
+            scene = found.scene({**self.params, **dict(zip(self.coordinates, rows, strict=True))}).repeated(len(at))
+            return Film(at, scene, (), f"{self.name}: a path", quantity="length", unit="")
+
+        return shown(film, path, frames=frames, fps=fps, progress=progress)
 
     def __repr__(self) -> str:
         if self.status is not PathStatus.FOUND:
