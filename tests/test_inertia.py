@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._numerics.linear import inertia
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 m1, m2, c = zw.parameters("m1 m2 c")
@@ -245,3 +246,21 @@ def test_springs_are_not_asked_where_a_part_is_massless_and_the_motion_says_so()
     assert motion.status.name == "SINGULAR" and motion.t[-1] == pytest.approx(1.0, abs=1e-9)
     assert "stiff springs can't take the place of its constraints" in motion.reason
     assert "'u' has no inertia" in motion.reason and len(motion.continuations) == 3
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 7])
+def test_many_masses_are_judged_as_their_least_eigenvalues_say(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inertia, "AT_ONCE", 37)  # several portions
+    rng = np.random.default_rng(n)
+    axes = np.linalg.qr(rng.normal(size=(300, n, n)))[0]
+    sizes = rng.uniform(0.1, 10.0, (300, n))
+    sizes[::3, 0] = 10.0 ** rng.uniform(-17, -6, 100) * rng.choice([-1, 1], 100)
+    masses = (axes * sizes[:, None, :]) @ axes.transpose(0, 2, 1)
+    masses[5], masses[6] = np.nan, 0.0
+    expected = []
+    for mass in masses:
+        diagonal = np.diag(mass)
+        sound = bool(np.isfinite(mass).all() and (diagonal > 0).all())
+        expected.append(sound and np.linalg.eigvalsh(mass / np.sqrt(np.outer(diagonal, diagonal)))[0] > inertia.SOUND)
+    assert inertia.sound(masses).tolist() == [bool(item) for item in expected]
+    assert 0 < sum(expected) < 300
