@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -267,3 +268,38 @@ def test_pins_beside_contacts_are_refused_where_guarantee_speaks_of_acceleration
     known = {name: value for name, value in BODY.items() if name != "M"}
     with pytest.raises(zw.DeclarationError, match="'pin' rubs with a resultant and 'floor' acts too"):
         zw.guarantee("unique acceleration", both, {"x": (-1, 1), "y": (-1, 1)}, known)
+
+
+def test_every_mode_of_a_pin_that_is_no_solution_is_told_with_its_reason():
+    found = zw.reactions(on_a_pin(), turned(0.5, 0.0), BODY)
+    assert found.solutions[0].modes["pin"] == "slip-" and found.rejected.total == 2
+    assert {(modes[2], one.reason, one.contact) for modes, one in found.rejected.items()} == {
+        ("stick", "friction beyond its bound", "pin"),
+        ("slip+", "slips the other way", "pin"),
+    }
+    jammed = zw.reactions(on_a_pin(), turned(0.5, 3.0), {**BODY, "c": 1.0, "r": 1.0})
+    assert [(one.contact, one.reason.split(":")[0]) for one in jammed.rejected.values()] == [("pin", "jams")]
+
+
+def test_solutions_of_pins_are_enclosed_closely_and_the_enclosure_holds_the_root_in_many_digits():
+    # One pin that slips: R = |A + B R|, solved again in 40 digits from the equations of the body.
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        theta, spin, M = rng.uniform(-3, 3), rng.uniform(0.5, 3), 5 * rng.normal()
+        found = zw.reactions(on_a_pin(), turned(theta, spin), {**BODY, "M": M})
+        low, high = found.solutions[0].enclosure
+        assert (high.acceleration - low.acceleration).max() < 1e-10 * np.abs(found.accelerations).max()
+        with mpmath.workdps(40):
+            s, c, l, m = mpmath.sin(mpmath.mpf(theta)), mpmath.cos(mpmath.mpf(theta)), mpmath.mpf("0.5"), 2
+
+            def bearing(a, s=s, c=c, l=l, m=m, spin=spin):
+                return (m * l * (c * a - s * mpmath.mpf(spin) ** 2),
+                        m * l * (s * a + c * mpmath.mpf(spin) ** 2) + m * mpmath.mpf(9.81))  # fmt: skip
+
+            def moment(a, s=s, c=c, l=l, M=M, bearing=bearing):
+                X, Y = bearing(a)
+                rub = mpmath.mpf(0.3) * mpmath.mpf(0.2) * mpmath.sqrt(X * X + Y * Y)
+                return mpmath.mpf(0.1) * a + l * (c * X + s * Y) - mpmath.mpf(M) + rub
+
+            exact = mpmath.findroot(moment, found.accelerations[0][2])
+            assert low.acceleration[2] - 1e-13 <= exact <= high.acceleration[2] + 1e-13

@@ -35,7 +35,7 @@ def mode_words(problem: ContactProblem, reduced: Reduced, contact: int) -> tuple
     if law is Law.BILATERAL_REST:
         whole = words_of(mode.pulling(pulls) for pulls in (False, True) for mode in RESTING)
         return (*whole, "* (N>=0)", "* (N<0)", *(f"{word} (any N)" for word in words_of(RESTING)))
-    if law in {Law.TRESCA_REST, Law.FOLLOWS_REST}:
+    if law in {Law.TRESCA_REST, Law.FOLLOWS_REST, Law.RESULTANT_REST}:
         return words_of(RESTING)
     return words_of((slides,))
 

@@ -10,15 +10,17 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.certificates import Proof
 from zwang._numerics.contact.modes import Mode
+from zwang._numerics.contact.pin_roots import ROUNDED
 from zwang._numerics.contact.pins import PinOutcome, PinSolution, pin_solutions
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.residual import Scales, scales_of
 from zwang._numerics.contact.scaled import RESULTANTS, Reduced, reduce
 from zwang._reactions.labels import sliding_mode
-from zwang._reactions.rejections import no_rejections
+from zwang._reactions.rejections import explain_pins
 from zwang._reactions.solutions import one_point, shaped
 from zwang._reactions.verdict import certificate_of, enumeration
 from zwang._results.base import Provenance
+from zwang._results.reaction_boxes import EnclosureEnd, SolutionEnclosure
 from zwang._results.reactions import Ranges, Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
@@ -67,7 +69,7 @@ def reactions_of_pins(
         solutions=solutions,
         accelerations=accelerations,
         accelerations_continuum=False,
-        rejected=no_rejections(names),
+        rejected=explain_pins(problem, reduced, outcome.rejected, outcome.tried, names),
         complete=complete,
         certificate=certificates[0] if certificates else None,
         certificates=certificates,
@@ -116,7 +118,7 @@ def _solution(
     modes = [_mode(problem, reduced, one, c) for c in range(reduced.count)]
     told = replace(one_point(problem, found, modes, names, scales, slip_tol), component=number)
     if not one.dimension:
-        return told
+        return replace(told, enclosure=_enclosure(problem, reduced, one, told))
     assert one.low is not None and one.high is not None  # every set has them
     low, high = (reduced.forces(ends) for ends in (one.low, one.high))
     with np.errstate(invalid="ignore"):  # infinity times a component that is zero
@@ -124,7 +126,24 @@ def _solution(
                          for side in (low, high))  # fmt: skip
     tangential = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=-1)
     spans = Ranges(names, np.stack([low[0], high[0]], axis=-1), tangential)
-    return replace(told, dimension=one.dimension, ranges=spans)
+    none = np.full(len(names), np.nan)
+    ends = (EnclosureEnd(found[0], spans.normal[:, i], spans.tangential[..., i], none) for i in (0, 1))
+    return replace(told, dimension=one.dimension, ranges=spans, enclosure=SolutionEnclosure(*ends))
+
+
+def _enclosure(problem: ContactProblem, reduced: Reduced, one: PinSolution, told: Solution) -> SolutionEnclosure | None:
+    """Return the box in which a solution lies alone, None where that is not proved."""
+    if one.radius is None:
+        return None
+    pressed, rubbed = (np.abs(part) for part in reduced.force_directions(one.radius))
+    moved = one.radius @ np.abs(reduced.response) + ROUNDED * np.abs(told.acceleration).max(initial=0.0)
+    spread = shaped(problem, rubbed)
+    none = np.full(len(told.normal), np.nan)
+    low, high = (
+        EnclosureEnd(told.acceleration + s * moved, told.normal + s * pressed, told.tangential + s * spread, none)
+        for s in (-1.0, 1.0)
+    )
+    return SolutionEnclosure(low, high)
 
 
 def _mode(problem: ContactProblem, reduced: Reduced, one: PinSolution, c: int) -> Mode:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from zwang._numerics.contact import search_tree as tree
 from zwang._numerics.contact.enumeration import SearchOutcome, Variable
 from zwang._numerics.contact.exact.sets import ExactSet
-from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, PENETRATES, PULLS, PUSHES, YIELDS
+from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, JAMS, PENETRATES, PULLS, PUSHES, YIELDS
 from zwang._numerics.contact.pieces import solved
+from zwang._numerics.contact.pins import RejectedModes
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rest import yielding
 from zwang._numerics.contact.scaled import Reduced
@@ -25,7 +26,7 @@ Array = npt.NDArray[np.float64]
 FEW_MODES = 64  # up to so many all are told
 ROUNDING = 1e-15
 """In place of the tolerance, where solutions were decided exactly."""
-REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS, YIELDS)
+REASONS = (PENETRATES, PULLS, PUSHES, BEYOND, BACKWARDS, CONTRADICTS, YIELDS, JAMS)
 
 Row = tuple[tuple[int, ...], str, int, float, Array | None, Array | None]
 """Modes, reason, contact, value, and normal forces and gap accelerations where the equations give them."""
@@ -35,6 +36,22 @@ def no_rejections(names: tuple[str, ...]) -> Rejections:
     """Return what is said where no mode was looked at."""
     none, empty = np.zeros((0, len(names))), np.zeros(0, dtype=np.int64)
     return Rejections(names, (), (), none.astype(np.int64), empty, empty, np.zeros(0), none, none, 0)
+
+
+def explain_pins(
+    problem: ContactProblem, reduced: Reduced, rejected: Iterable[RejectedModes], total: int, names: tuple[str, ...]
+) -> Rejections:
+    """Return the rejections where friction goes with resultants: all of them where there are few modes."""
+    rows: list[Row] = []
+    for one in rejected if total <= FEW_MODES else ():
+        normal = gaps = None
+        if one.z is not None:
+            gap = reduced.gram @ one.z + reduced.free
+            gaps = np.array([gap[i] * reduced.acceleration_unit[i] if i >= 0 else np.nan for i in reduced.normal])
+            normal = reduced.forces(one.z)[0]
+        unit = 1.0 if one.reason in (CONTRADICTS, JAMS) else _unit(reduced, one.contact, one.reason)
+        rows.append((one.modes, one.reason, one.contact, one.value * unit, normal, gaps))
+    return _gather(problem, reduced, rows, names, len(rows))
 
 
 def explain(

@@ -49,6 +49,7 @@ BEYOND = "friction beyond its bound"
 BACKWARDS = "slips the other way"
 CONTRADICTS = "contradicts the other equations"
 YIELDS = "slips though it could stick"
+JAMS = "jams: its friction has no size that fits its load"
 
 
 @dataclass(frozen=True)

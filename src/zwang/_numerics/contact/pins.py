@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.mode_tables import Law
+from zwang._numerics.contact.mode_tables import BEYOND, CONTRADICTS, JAMS, Law
 from zwang._numerics.contact.pieces import solved
-from zwang._numerics.contact.pin_roots import all_roots
+from zwang._numerics.contact.pin_roots import ROUNDED, all_roots, proved_radius
 from zwang._numerics.contact.pin_sets import BearingForm, resting_set
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.resultants import quadratic
@@ -46,6 +47,8 @@ class PinSolution:
         Between which the forces of a set lie.
     marginal : bool
         Whether a condition holds by less than the tolerance.
+    radius : (m,) array or None
+        How far the forces of a point may be from those of the one solution there; None where that is not proved.
     """
 
     z: Array
@@ -54,16 +57,28 @@ class PinSolution:
     low: Array | None = None
     high: Array | None = None
     marginal: bool = False
+    radius: Array | None = None
+
+
+class RejectedModes(NamedTuple):
+    """Modes without a solution: why, by which contact and by how much; and the forces where the equations give them."""
+
+    modes: Modes
+    reason: str
+    contact: int
+    value: float
+    z: Array | None
 
 
 @dataclass(frozen=True, eq=False)
 class PinOutcome:
-    """All solutions, what stayed undecided in words, the modes that were tried, and why no root was found."""
+    """All solutions, what stayed undecided in words, the modes tried, why no root was found, and modes rejected."""
 
     solutions: list[PinSolution]
     undecided: tuple[str, ...]
     tried: int
     jammed: tuple[str, ...]
+    rejected: tuple[RejectedModes, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +105,9 @@ def pin_solutions(
             search.undecided.append(f"more than {most} combinations of modes")
             break
         search.try_modes(modes)
-    return PinOutcome(search.found, tuple(dict.fromkeys(search.undecided)), tried, tuple(dict.fromkeys(search.jammed)))
+    words = (tuple(dict.fromkeys(said)) for said in (search.undecided, search.jammed))
+    undecided, jammed = words
+    return PinOutcome(search.found, undecided, tried, jammed, tuple(search.rejected))
 
 
 def _bearings(problem: ContactProblem, reduced: Reduced) -> list[_Bearing]:
@@ -120,11 +137,13 @@ class _ModesTried:
         self.found: list[PinSolution] = []
         self.undecided: list[str] = []
         self.jammed: list[str] = []
+        self.rejected: list[RejectedModes] = []
 
     def try_modes(self, modes: Modes) -> None:
         """Find the solutions in one combination of modes."""
         known = solved(self.reduced, modes)
         if known.residual > self.tol * known.size:
+            self._reject(modes, CONTRADICTS, 0, known.residual * self.reduced.load)
             return
         slipping = [(one, self._sign(one, modes)) for one in self.bearings if self._sign(one, modes)]
         point, basis = known.point, known.basis
@@ -134,6 +153,7 @@ class _ModesTried:
             point, basis, residual, _ = affine_solution(np.concatenate([known.equations, none]))
             slipping = [(one, sign) for one, sign in slipping if one not in smooth]
             if residual > self.tol * known.size:
+                self._reject(modes, CONTRADICTS, 0, residual * self.reduced.load)
                 return
         if not self._moves(modes, point, basis):
             return  # a boundary of modes in which more sticks
@@ -179,8 +199,21 @@ class _ModesTried:
             roots = every.found
             if every.undecided:
                 self.undecided.append(f"{every.undecided} simplices with double roots, or friction about to jam")
+        if not roots:
+            self._reject(modes, JAMS if len(slipping) == 1 else CONTRADICTS, slipping[0][0].contact)
+        failures = []
         for R in roots:
-            self._check(modes, z0 + Z @ R)
+            off = proved_radius(given, share, R)
+            radius = (
+                None if off is None else np.abs(Z).sum(axis=1) * off + ROUNDED * np.abs(z0 + Z @ R).max(initial=0.0)
+            )
+            failures.append(self._check(modes, z0 + Z @ R, radius))
+        told = [failure for failure in failures if failure is not None]
+        if told and len(told) == len(failures):
+            self.rejected.append(max(told, key=lambda one: one.value))
+
+    def _reject(self, modes: Modes, reason: str, contact: int, value: float = float("nan")) -> None:
+        self.rejected.append(RejectedModes(modes, reason, contact, value, None))
 
     def _quadratic(self, bearing: _Bearing, A: Array, B: Array) -> list[Array]:
         a2, ab, b2 = float(A @ A), float(A @ B), float(B @ B)
@@ -197,20 +230,27 @@ class _ModesTried:
             self.jammed.append(f"contact {name + 1}: {why} (1 - b^2 = {1 - b2:.3g})")
         return roots
 
-    def _check(self, modes: Modes, z: Array) -> None:
-        """Keep a point that obeys all laws."""
+    def _check(self, modes: Modes, z: Array, radius: Array | None) -> RejectedModes | None:
+        """Keep a point that obeys all laws; return why it does not."""
         size = max(1.0, float(np.abs(z).max(initial=0.0)))
-        inequalities = solved(self.reduced, modes).inequalities
+        known = solved(self.reduced, modes)
+        inequalities = known.inequalities
         values = inequalities[:, :-1] @ z + inequalities[:, -1]
-        rooms = [self._room(one, z) for one in self.bearings if not self._sign(one, modes)]
-        least = min([*values.tolist(), *rooms], default=1.0) / size
+        sticking = [one for one in self.bearings if not self._sign(one, modes)]
+        rooms = [self._room(one, z) for one in sticking]
+        every = [*values.tolist(), *rooms]
+        least = min(every, default=1.0) / size
         if least < -self.tol:
-            return
+            owners = [*known.owners, *((one.contact, BEYOND) for one in sticking)]
+            worst = int(np.argmin(every))
+            return RejectedModes(modes, owners[worst][1], owners[worst][0], every[worst], z)
         near = min((abs(value) for value in [*values.tolist(), *rooms]), default=1.0) / size
         for other in self.found:
             if not other.dimension and np.abs(other.z - z).max(initial=0.0) <= 10 * self.tol * size:
-                return  # on the edge of two modes
-        self.found.append(PinSolution(z, modes, marginal=least < 0 or (near < 1e-2 * self.tol and near > 0)))
+                return None  # on the edge of two modes
+        close = least < 0 or (near < 1e-2 * self.tol and near > 0)
+        self.found.append(PinSolution(z, modes, marginal=close, radius=radius))
+        return None
 
     def _room(self, bearing: _Bearing, z: Array) -> float:
         """Return how far inside its bounds the friction of a pin that sticks is."""
@@ -233,7 +273,9 @@ class _ModesTried:
         ]
         found = resting_set(over(known.inequalities), pins, self.tol, ranges=self.ranges)
         if found.point is None:
-            if not found.decided:
+            if found.decided:
+                self._reject(modes, BEYOND, self.bearings[0].contact)
+            else:
                 self.undecided.append("undetermined forces of pins, after a budget of cones")
             return
         z = point + basis @ found.point
