@@ -188,6 +188,7 @@ def test_exhaustive_search_finds_the_same_assemblies() -> None:
         (("theta_B", "theta_C", "theta_D"), "it was given 3"),
         (("theta_B", "theta_Q"), "theta_Q"),
         (("theta_B", "2*theta_B"), "depend on each other on the surface, as at"),
+        (("theta_B", "1"), r"\(piece 0\), 1 being constant there"),
         (("theta_B", 3), "takes names and expressions"),
     ],
 )
@@ -203,6 +204,10 @@ def test_a_start_off_the_constraints_is_refused_with_the_figure() -> None:
         space.path(good, {**good, "theta_B": good["theta_B"] + 0.1})
     with pytest.raises(zw.DeclarationError, match="avoid= takes what folds returns"):
         space.path(good, good, avoid="theta_B")
+    with pytest.raises(zw.DeclarationError, match="start must map coordinates to numbers"):
+        space.path(3, good)
+    with pytest.raises(zw.DeclarationError, match=r"end\['theta_B'\]= must be a finite number"):
+        space.path(good, {**good, "theta_B": float("nan")})
     with pytest.raises(zw.DeclarationError, match="over needs two values"):
         space.over(CRANKS, 1.0)
 

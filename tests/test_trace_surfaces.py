@@ -221,7 +221,7 @@ def test_two_tori_that_touch_are_one_piece() -> None:
 def test_one_bar_against_four_is_a_single_point() -> None:
     space = zw.trace(chain("joint"), lengths(4, 1, 1, 1, 1))
     assert (space.status.name, space.components) == ("POINTS", 1)
-    assert [point.kind for point in space.singular_points] == ["isolated"]
+    assert [(point.kind, point.signature) for point in space.singular_points] == [("isolated", (3, 0))]
 
 
 def test_critical_lengths_tell_the_euler_characteristic() -> None:
@@ -273,6 +273,9 @@ def test_a_resolution_beyond_the_budget_is_told_with_both_figures() -> None:
     space = zw.trace(surface("x y z", sphere), {}, resolution=1e-4)
     assert space.status.name == "UNFINISHED"
     assert "bytes of memory, and the budget leaves" in space.reason
+    small = zw.trace(chain("joint"), lengths(1, 1.1, 1.2, 1, 1), resolution=0.05, budget={"memory": 3_000_000})
+    assert small.status.name == "UNFINISHED"
+    assert "bytes of memory, and the budget leaves" in small.reason
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0])
@@ -286,6 +289,7 @@ def test_dimension_three_says_what_can_be_asked() -> None:
     space = zw.trace(zw.System(name="free", kinetic=sum(item**2 for item in v) / 2, coordinates=q), {})
     assert (space.status.name, space.dimension) == ("SURFACE", 3)
     assert "critical" in space.status.value
+    assert space.status.value in repr(space)
 
 
 def test_curves_have_pieces_too() -> None:

@@ -39,7 +39,7 @@ def text_of(space: Any) -> str:
         lines.append(f"  at ({values}{', ...' if len(space.coordinates) > 6 else ''}) {item.kind}: {item.sentence}")
     doubled = [arc for arc in space.branches if arc.multiplicity > 1]
     lines += [f"  arc {arc.number} has multiplicity {arc.multiplicity}" for arc in doubled[:MOST_LINES]]
-    if space.status.name == "UNFINISHED":
+    if space.status.name in ("UNFINISHED", "SURFACE"):
         lines.append(f"  {space.status.value}")
     lines += [f"  {note}" for note in (*space.notes, space.reason) if note]
     lines.append(f"  residual {float(space.residual):.1e}, {'complete' if space.complete else 'sampled, not complete'}")

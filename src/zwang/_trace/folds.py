@@ -56,13 +56,21 @@ class FoldedSurface:
         self.doubled = self._cut_twice()
 
     def _require_independent(self) -> None:
-        size = float(np.median(np.abs(self.D)))
-        if size < 1e-9 * max(1.0, float(np.abs(self.D).max())) or not size > 0:
-            at = state_at(self.space.coordinates, self.q[0], self.space.t)
+        """Refuse quantities of which one follows from the other on a whole piece."""
+        largest, pieces = max(1.0, float(np.abs(self.D).max())), self.space.surface.piece
+        for number in np.unique(pieces):
+            own = np.flatnonzero(pieces == number)
+            if float(np.median(np.abs(self.D[own]))) >= 1e-9 * largest:
+                continue
+            at = state_at(self.space.coordinates, self.q[own[0]], self.space.t)
             where = ", ".join(f"{name} = {at[name]:.4g}" for name in self.space.coordinates)
+            slopes = self.made.first(self.q[own])[3]
+            flat = np.abs(np.einsum("bpj,baj->bpa", slopes, self.T[own])).max(axis=(0, 2)) < 1e-9 * largest
+            same = f", {' and '.join(np.array(self.made.onto)[flat])} being constant there" if flat.any() else ""
             raise DeclarationError(
                 f"{self.space.name}: the quantities of onto=, {self.made.onto[0]} and {self.made.onto[1]}, depend on "
-                f"each other on the surface, as at {where}. Give two that change independently of each other."
+                f"each other on the surface, as at {where} (piece {number}){same}. Give two that change independently "
+                "of each other."
             )
 
     def _alike(self, a: Ints, b: Ints) -> Array:

@@ -8,7 +8,7 @@ tangent to the fold: g' w = 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from zwang import _expressions
 from zwang._declare.files import from_dict
 from zwang._declare.symbols import Coordinate
 from zwang._numerics.surfaces.cut import between
+from zwang._numerics.tolerances import real
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang.errors import DeclarationError, StateError, nearest
 
@@ -224,11 +225,16 @@ class Projection:
 
     def place(self, state: Any, what: str) -> Array:
         """Return the coordinates of a state that satisfies the constraints."""
-        given = {getattr(key, "name", str(key)): value for key, value in dict(state).items()}
+        if not isinstance(state, Mapping):
+            raise DeclarationError(
+                f"{self.space.name}: {what} must map coordinates to numbers, as `over` has states; it was given "
+                f"{state!r:.60}."
+            )
+        given = {getattr(key, "name", str(key)): value for key, value in state.items()}
         missing = [name for name in self.names if name not in given]
         if missing:
             raise DeclarationError(f"{self.space.name}: {what} has no value for '{missing[0]}'.")
-        q = np.array([float(given[name]) for name in self.names])
+        q = np.array([real(given[name], f"{what}[{name!r}]", where=self.space.name) for name in self.names])
         f = self.first(q[None])[0]
         if np.abs(f).max(initial=0.0) > 1e-8:
             raise StateError(

@@ -67,9 +67,9 @@ def _lone_points(search: SampledSearch, space: ConfigurationSpace) -> Configurat
     search.solver.randomized(e.m, search.source)
     # Newton's method for the constraints alone gets stuck short of such points.
     found = singular_configurations(search, x if len(x) else search.starts / place.scale, e.m, 1e-3)
-    kinds = [local_type(search, e.m, q).kind for q in found]
+    types = [local_type(search, e.m, q) for q in found]
     reached = [min(search.points.distance(row, q / place.scale) for q in found) for row in x] if found else [1.0]
-    if set(kinds) != {"isolated"} or max(reached, default=0.0) > 0.05:
+    if {item.kind for item in types} != {"isolated"} or max(reached, default=0.0) > 0.05:
         return space
     points = tuple(
         SingularPoint(
@@ -81,6 +81,7 @@ def _lone_points(search: SampledSearch, space: ConfigurationSpace) -> Configurat
             generic_rank=e.m,
             tolerance=ZERO,
             component=k,
+            signature=tuple(types[k].signature[:2]),
         )
         for k, q in enumerate(found)
     )

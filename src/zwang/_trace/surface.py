@@ -37,6 +37,8 @@ WIDEST = 8.0
 ones."""
 COARSER = 0.3
 """A resolution below this part of the usual one is weighed against the budget first."""
+SMALL, SPARSE = 100_000_000, 3.0
+"""So is every one where less is left [bytes]; by a cover with edges so many times as long as the usual ones."""
 MOST_SUSPECTS, SAME = 200, 1e-6
 
 
@@ -86,12 +88,14 @@ def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
     """Return why a resolution is too fine for the budget, told from a coarser cover before the memory is taken."""
     scale = metric(search)
     usual = diameter(starts, search.solver.periods, scale) / PART
-    if resolution > COARSER * usual:
+    left = memory_left()
+    if resolution > COARSER * usual and left > SMALL:
         return ""
     none = Hollow(np.zeros((0, search.equations.n)), np.zeros(0), (), search.solver.periods)
-    coarse = Cover.of(search, usual / float(scale.max()), none, 0.1)
+    size = max(usual * (1.0 if left > SMALL else SPARSE), resolution)
+    coarse = Cover.of(search, size / float(scale.max()), none, 0.1)
     count = int(coarse.grown(starts).counts[growth.COUNT])
-    need, left = int(count * (usual / resolution) ** 2) * coarse.bytes_per_point, memory_left()
+    need = int(count * (size / resolution) ** 2) * coarse.bytes_per_point
     if need <= left:
         return ""
     return (
