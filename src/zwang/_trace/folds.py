@@ -57,7 +57,8 @@ class FoldedSurface:
 
     def _require_independent(self) -> None:
         """Refuse quantities of which one follows from the other on a whole piece."""
-        largest, pieces = max(1.0, float(np.abs(self.D).max())), self.space.surface.piece
+        largest, pieces = float(np.prod(self.made.reach)) / self.made.unit**2, self.space.surface.piece
+        largest = max(largest, float(np.abs(self.D).max()))
         for number in np.unique(pieces):
             own = np.flatnonzero(pieces == number)
             if float(np.median(np.abs(self.D[own]))) >= 1e-9 * largest:
@@ -65,7 +66,10 @@ class FoldedSurface:
             at = state_at(self.space.coordinates, self.q[own[0]], self.space.t)
             where = ", ".join(f"{name} = {at[name]:.4g}" for name in self.space.coordinates)
             slopes = self.made.first(self.q[own])[3]
-            flat = np.abs(np.einsum("bpj,baj->bpa", slopes, self.T[own])).max(axis=(0, 2)) < 1e-9 * largest
+            flat = (
+                np.abs(np.einsum("bpj,baj->bpa", slopes, self.T[own])).max(axis=(0, 2))
+                < 1e-9 * max(self.made.reach) / self.made.unit
+            )
             same = f", {' and '.join(np.array(self.made.onto)[flat])} being constant there" if flat.any() else ""
             raise DeclarationError(
                 f"{self.space.name}: the quantities of onto=, {self.made.onto[0]} and {self.made.onto[1]}, depend on "
@@ -121,7 +125,7 @@ class FoldedSurface:
     def _distinct(self, rows: Array, near: float = SAME) -> Array:
         kept: list[Array] = []
         for row in rows:
-            if all(np.linalg.norm(between(row, other, self.made.periods)) > near for other in kept):
+            if all(_apart(row, other, self.made.periods) > near * self.made.unit for other in kept):
                 kept.append(row)
         return np.array(kept).reshape(len(kept), self.made.n)
 
@@ -259,7 +263,9 @@ class FoldedSurface:
                    for c in self.flat):  # fmt: skip
                 continue  # next to a crossing the fold goes over to another branch
             root = self._turn(q[i], q[j], normal[i])
-            if root is not None and not any(_apart(root, kink, self.made.periods) < SAME for kink in self.kinks):
+            if root is not None and not any(
+                _apart(root, kink, self.made.periods) < SAME * self.made.unit for kink in self.kinks
+            ):
                 cusps.append(root)
         return list(self._distinct(np.array(cusps)))
 

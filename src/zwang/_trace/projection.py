@@ -66,10 +66,24 @@ class Projection:
         second = [*bent, *(sp.diff(item, symbol) for item in slopes for symbol in q)]
         self._first = numeric(Formulas(first, q, self.system.name))
         self._second = numeric(Formulas(second, q, self.system.name))
+        self._measure()
         # An angle as a quantity is met again after a full turn.
         self.turns = np.array(
             [TURN if isinstance(item, Coordinate) and item.angle else 0.0 for item in self.quantities]
         )
+
+    def _measure(self) -> None:
+        """Take the sizes from the mesh: of coordinates, of constraints, of the quantities; angles have size one."""
+        q = self.space.surface.points
+        lengths = np.ptp(q, axis=0)[self.periods == 0]
+        self.unit = max([0.25 * float(lengths.max(initial=0.0)), *(1.0 for period in self.periods if period > 0)])
+        _, rows, phi, _ = self.first(q[:: max(1, len(q) // 200)])
+        self.weights = np.maximum(np.median(np.linalg.norm(rows, axis=2), axis=0) * self.unit, 1e-300)
+        self.reach = np.maximum(np.ptp(phi, axis=0), 1e-300)
+
+    def newton(self, q: Array, step: Callable[[Array], Array], longest: float) -> Array:
+        """Return points (b, n) after steps that are at most so long, in units of the mesh."""
+        return newton(q, step, longest, self.unit)
 
     def first(self, q: Array) -> tuple[Array, Array, Array, Array]:
         """Return f (b, m), its rows (b, m, n), the quantities (b, 2) and their rows (b, 2, n) at q (b, n)."""
@@ -124,7 +138,7 @@ class Projection:
             M = np.concatenate([here.A[:, : self.n - 2], here.slope[:, None]], axis=1)
             return _least(M, np.concatenate([here.f, here.sizes[:, -1:]], axis=1))
 
-        return newton(q, step, 0.3)
+        return self.newton(q, step, 0.3)
 
     def turning(self, q: Array) -> tuple[Array, Array]:
         """Return g' w at points of folds, and the normals of their images (b, 2), whose signs belong together."""
@@ -138,7 +152,7 @@ class Projection:
             f, rows, _, _ = self.first(q)
             return _least(rows, f, 1e-9)
 
-        return newton(q, step, 0.5) if self.m else q
+        return self.newton(q, step, 0.5) if self.m else q
 
     def over(self, q: Array, values: Array) -> tuple[Array, Array]:
         """Return configurations over values, from starts (b, n), and how far each misses them."""
@@ -148,10 +162,10 @@ class Projection:
             miss = between(values, phi, self.turns)
             return _least(np.concatenate([rows, slopes], axis=1), np.concatenate([f, miss], axis=1), 1e-12)
 
-        q = newton(q, step, 0.5)
+        q = self.newton(q, step, 0.5)
         f, _, phi, _ = self.first(q)
-        missed = np.abs(between(values, phi, self.turns) / np.maximum(np.abs(values), 1.0)).max(axis=1)
-        return q, np.maximum(np.abs(f).max(axis=1, initial=0.0), missed)
+        missed = np.abs(between(values, phi, self.turns) / self.reach).max(axis=1)
+        return q, np.maximum(np.abs(f / self.weights).max(axis=1, initial=0.0), missed)
 
     def kinks(self, q: Array) -> Array:
         """Return the configurations next to starts (b, n) at which a length in the quantities is zero."""
@@ -170,7 +184,7 @@ class Projection:
                 return _least(np.concatenate([rows, bent], axis=1), np.concatenate([f, flat], axis=1))
 
             values = evaluate(q.T)[0]
-            some = newton(q[np.argsort(values)[:KINKS]], step, 0.5)
+            some = self.newton(q[np.argsort(values)[:KINKS]], step, 0.5)
             size = float(np.abs(values).max(initial=1e-300))
             found.append(some[np.isfinite(some).all(axis=1) & (np.abs(evaluate(some.T)[0]) < 1e-14 * size)])
         return np.concatenate(found)
@@ -204,8 +218,8 @@ class Projection:
             y = _least(M.reshape(len(q), 4, 2), P.reshape(len(q), 4))
             return np.asarray(np.einsum("ba,baj->bj", y, T) + back)
 
-        q = newton(q, step, 0.3)
-        P = np.einsum("bpj,baj->bpa", self.first(q)[3], self.tangents(q)[0])
+        q = self.newton(q, step, 0.3)
+        P = np.einsum("bpj,baj->bpa", self.first(q)[3], self.tangents(q)[0]) * self.unit / self.reach[:, None]
         good = np.isfinite(q).all(axis=1) & (np.abs(P).max(axis=(1, 2)) < 1e-9)
         return np.asarray(q[good])
 
@@ -236,16 +250,16 @@ class Projection:
             raise DeclarationError(f"{self.space.name}: {what} has no value for '{missing[0]}'.")
         q = np.array([real(given[name], f"{what}[{name!r}]", where=self.space.name) for name in self.names])
         f = self.first(q[None])[0]
-        if np.abs(f).max(initial=0.0) > 1e-8:
+        if np.abs(f / self.weights).max(initial=0.0) > 1e-8:
             raise StateError(
-                f"{self.space.name}: {what} is off the constraints by {np.abs(f).max():.1e} (tol 1e-08). Use "
-                "Model.project."
+                f"{self.space.name}: {what} is off the constraints by {np.abs(f).max():.1e} (tol 1e-08 of their "
+                "size). Use Model.project."
             )
         return q
 
 
-def newton(q: Array, step: Callable[[Array], Array], longest: float) -> Array:
-    """Return points (b, n) after steps that are at most so long; those that stand still are not asked again."""
+def newton(q: Array, step: Callable[[Array], Array], longest: float, unit: float) -> Array:
+    """Return points (b, n) after steps that are at most so many units long; those at rest are not asked again."""
     q, left = np.array(q, dtype=float), np.arange(len(q))
     for turn in range(NEWTON):
         if not len(left):
@@ -253,9 +267,10 @@ def newton(q: Array, step: Callable[[Array], Array], longest: float) -> Array:
         d = step(q[left])
         d = np.where(np.isfinite(d), d, 0.0)
         length = np.linalg.norm(d, axis=1)
-        q[left] += d * np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
+        q[left] += d * np.minimum(1.0, longest * unit / np.maximum(length, 1e-300))[:, None]
         # After a dozen steps what is not close to a root is on no way to one.
-        left = left[(length > 1e-14 * np.maximum(1.0, np.abs(q[left]).max(axis=1))) & ((turn < 12) | (length < 1e-2))]
+        still = length <= 1e-14 * np.maximum(unit, np.abs(q[left]).max(axis=1))
+        left = left[~still & ((turn < 12) | (length < 1e-2 * unit))]
     return q
 
 
