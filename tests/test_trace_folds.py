@@ -365,10 +365,11 @@ def test_folds_belong_to_pictures_of_surfaces_and_need_room() -> None:
 
 @pytest.mark.parametrize("unit", [1e-5, 1e5])
 def test_folds_and_assemblies_do_not_depend_on_the_unit_of_length(unit: float) -> None:
-    linkage = zw.Linkage("robot").ground("A", 0, 0).ground("E", 0.8 * unit, 0).points("B C D", mass=1)
-    for (a, b), length in zip(itertools.pairwise("ABCDE"), (1.0, 1.5, 1.3, 0.9), strict=True):
-        linkage = linkage.bar(a, b, length=length * unit)
-    space = zw.trace(linkage.system(coordinates="cartesian"), {}, resolution=0.4 * unit)
+    linkage = zw.Linkage("robot").ground("A", 0, 0).ground("E", "l5", 0).points("B C D", mass=1)
+    for k, (a, b) in enumerate(itertools.pairwise("ABCDE")):
+        linkage = linkage.bar(a, b, length=f"l{k + 1}")
+    bars = {f"l{k + 1}": bar * unit for k, bar in enumerate((1.0, 1.5, 1.3, 0.9, 0.8))}
+    space = zw.trace(linkage.system(coordinates="cartesian"), bars, resolution=0.3 * unit)
     tool = ("x_C", "y_C")
     assert [(curve.closed, len(curve.crossings), len(curve.cusps)) for curve in space.folds(tool)] == 4 * [(True, 2, 0)]
     assert sorted(item.sheet for item in space.over(tool, (0.4 * unit, 1.5 * unit))) == [0, 1, 2, 3]

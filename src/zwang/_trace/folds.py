@@ -203,7 +203,7 @@ class FoldedSurface:
         for around in AROUND if len(ways) else ():
             inner = {k for k in np.flatnonzero(away < around * max(length, default=0.0)).tolist() if k in beside}
             ends = sorted({j for k in inner for j in beside[k]} - inner)
-            along = between(centre, points[ends], self.made.periods).reshape(len(ends), -1) @ ways.T
+            along = between(centre, points[ends], self.made.periods).reshape(len(ends), self.made.n) @ ways.T
             which = np.abs(along).argmax(axis=1) if ends else np.zeros(0, dtype=int)
             # Four ways out, each fold forth and back.
             signed = sorted(
