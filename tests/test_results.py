@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
+from zwang._numerics.tolerances import THRESHOLDS
 from zwang._results import Provenance
 from zwang._results.loading import load_result
 
@@ -39,8 +40,17 @@ def test_a_result_is_frozen(found) -> None:
 def test_the_provenance_names_system_versions_and_tolerances(found) -> None:
     assert found.provenance.digest == zw.gallery.get("four_bar").system.digest
     assert {"python", "numpy", "sympy"} <= set(found.provenance.versions)
-    assert found.provenance.tolerances == {"rank": 1e-11}
+    assert found.provenance.tolerances["rank"] == 1e-11
     assert Provenance.now("x", seed=3).seed == 3
+
+
+def test_the_provenance_tells_what_decides_whether_rows_depend_on_each_other_and_why(found) -> None:
+    decided = {name: found.provenance.tolerances[name] for name in found.provenance.reasons}
+    assert decided == THRESHOLDS.values and decided["dependent"] == 1e-7
+    assert all(found.provenance.reasons.values())
+    rod = zw.gallery.get("painleve_rod")
+    told = zw.reactions(rod.system, rod.state, rod.params).provenance
+    assert {"gap", "rate", "slip", "dependent"} <= set(told.reasons) <= set(told.tolerances)
 
 
 def test_the_repr_has_the_status_as_a_sentence_and_the_residual(found) -> None:

@@ -14,8 +14,9 @@ from functools import reduce
 
 from zwang._derive.program import Program
 from zwang._graph.graph import Graph, Node
+from zwang._numerics.tolerances import THRESHOLDS
 
-PIVOT = 1e-10  # of what stood there before elimination; rounding leaves some 1e-14 of dependent rows
+PIVOT = THRESHOLDS.pivot
 
 
 @dataclass(frozen=True)

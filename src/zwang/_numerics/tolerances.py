@@ -1,14 +1,16 @@
-"""Numbers that verbs take as options, checked in one place: finite, of the right type, of the right sign.
+"""The tolerances that decide, each with its reason, and the numbers that verbs take as options, checked.
 
 A tolerance that is not a number makes every comparison false, and a state far below the floor is then as good as one on
-it. So no verb compares with an option before it has passed here; a message names the option and its range.
+it. So no verb compares with an option before it has passed here; a message names the option and its range. What is no
+option stands in `THRESHOLDS`, and every result tells it in its provenance.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from zwang.errors import DeclarationError
@@ -19,28 +21,61 @@ FINEST = 1e-15
 """Rounding of a double: errors below it can't be asked for."""
 
 
+def because(value: float, why: str) -> float:
+    """Return a field of a record of tolerances: its value, and why it has this size."""
+    found: float = field(default=value, metadata={"why": why})
+    return found
+
+
 @dataclass(frozen=True)
 class Tolerances:
-    """Below which sizes, relative to the terms, gaps are closed, rates are zero and slips are rest.
+    """Below which sizes, relative to the terms, gaps are closed, rates are zero and slips are rest."""
 
-    Attributes
-    ----------
-    gap : float
-        Positions are known to rounding, times what a projection leaves; zero means exactly closed.
-    rate : float
-        The same for velocities along normals: above it a closed contact separates, or an impact is due.
-    slip : float
-        The same for velocities along tangents: below it a contact rests, and may stick.
-    """
-
-    gap: float = 1e-9
-    rate: float = 1e-9
-    slip: float = 1e-9
+    gap: float = because(1e-9, "positions are known to rounding, times what a projection leaves; 0: exactly closed")
+    rate: float = because(1e-9, "as positions: above it a closed contact separates, or an impact is due")
+    slip: float = because(1e-9, "as positions: below it a contact rests, and may stick")
 
     def __post_init__(self) -> None:
         for item in fields(self):
             checked = real(getattr(self, item.name), f"{item.name}_tol", least=0.0, most=WIDEST)
             object.__setattr__(self, item.name, checked)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What decides whether rows depend on each other, wherever that is asked: one record, a reason with each field.
+
+    All are relative to rows of unit length (in the metric of the mass matrix, where there is one).
+
+    Examples
+    --------
+    >>> THRESHOLDS.dependent, THRESHOLDS.reasons["dependent"][:49]
+    (1e-07, 'singular values of unit rows at a state: the root')
+    """
+
+    rounding: float = because(1e-11, "singular values of unit rows of given numbers: some hundred roundings")
+    dependent: float = because(
+        1e-7,
+        "singular values of unit rows at a state: the root of what a projection onto touching constraints leaves, "
+        "1e-14 of a residual is 1e-7 of a place",
+    )
+    clear: float = because(1e-4, "above it rows are independent beyond doubt: out of reach of a state that is 1e-7 off")
+    gram: float = because(1e-10, "eigenvalues of the Gram matrix of unit rows: they are squares of singular values")
+    pivot: float = because(1e-10, "of what stood there before elimination: rounding leaves 1e-14 of dependent rows")
+    sampled: float = because(1e-6, "singular values at a point of a sample, which was found to 1e-10")
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Name -> value, as a result's provenance has them."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @cached_property
+    def reasons(self) -> dict[str, str]:
+        """Name -> why it has this size, those of `Tolerances` too."""
+        return {item.name: item.metadata["why"] for record in (Thresholds, Tolerances) for item in fields(record)}
+
+
+THRESHOLDS = Thresholds()
 
 
 def real(

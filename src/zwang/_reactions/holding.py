@@ -18,12 +18,13 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
+from zwang._numerics.tolerances import THRESHOLDS
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
 NEWTON_STEPS = 40  # quadratic from a state nearby
 TOLERANCE = 1e-13  # relative: rounding
-SAME_RANK = 1e-11  # relative: eigenvalues that are zero but for rounding
+SAME_RANK = THRESHOLDS.rounding
 CHUNK = 8192  # states at a time: their matrices stay in the cache
 MASSLESS = 1e-13
 """Part of the largest inertia below which a direction has none."""

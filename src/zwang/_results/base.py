@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from zwang._numerics.jit import tier
+from zwang._numerics.tolerances import THRESHOLDS
 from zwang._results import storage
 from zwang._results.columns import Tabular
 from zwang._results.finite import require_finite
@@ -33,7 +34,8 @@ class Provenance:
     versions : mapping
         Versions of zwang, Python and the libraries that computed it.
     tolerances : mapping
-        The tolerances that were used, by name.
+        The tolerances that were used, by name, with those of `zwang._numerics.tolerances.THRESHOLDS`; `reasons` says
+        why they have their size.
     seed : int or None
         The seed of random choices, None where none were made.
     backend, tier : str
@@ -64,7 +66,13 @@ class Provenance:
         backend: str = "native",
     ) -> Provenance:
         """Return the provenance of something computed with the installed versions."""
-        return cls(digest, dict(_versions()), dict(tolerances or {}), seed, backend, tier())
+        used = {**THRESHOLDS.values, **(tolerances or {})}
+        return cls(digest, dict(_versions()), used, seed, backend, tier())
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Name of a tolerance -> why it has its size, of those that are no option of the verb."""
+        return {name: why for name, why in THRESHOLDS.reasons.items() if name in self.tolerances}
 
 
 @cache

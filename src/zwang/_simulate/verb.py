@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import with_inputs
+from zwang._compile.driving import Driven, with_inputs
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
@@ -236,29 +236,12 @@ def simulate(
     >>> motion.events
     release of 'blade' at t = 1.636204366503
     """
-    if isinstance(system, Motion):
-        inputs = inputs or system.inputs or None
-        system, state, params = carried_on(system, state, params)
-    if not isinstance(system, (System, Model)):
-        raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
-    if state is None:
-        raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
-    handed = system.system if isinstance(system, Model) else system
-    shown = handed.drawing
-    model = compile(system, system.backend if isinstance(system, Model) else backend)
-    declared = model.system
-    state, on = taken_apart(declared, state)
-    model, params, driven = with_inputs(model, state, params, inputs)
-    name = model.system.name
-    given = resolve(model.system, state, params)
-    moved: tuple[ProjectedState, ...] = ()
-    if start is not None and check_word(name, "start", start, STARTS):
-        acting = model.switched(on)
-        given, moved = project_each(acting.system, acting.kernels, given)
+    begun = _begun(system, state, params, inputs, backend, start)
+    name = begun.model.system.name
     options = MotionOptions(
-        until=check_until(name, until, float(given.t.min())),
+        until=check_until(name, until, begun.time),
         tol=check_tol(name, tol),
-        events=events_of(model.system, events, declared, driven),
+        events=events_of(begun.model.system, events, begun.declared, begun.driven),
         impact=None if impact is None else check_word(name, "impact", impact, IMPACT_LAWS),
         at_paradox=check_word(name, "at_paradox", at_paradox, AT_PARADOX),
         at_choice=check_word(name, "at_choice", at_choice, AT_CHOICE, or_callable=True),
@@ -268,53 +251,120 @@ def simulate(
         budget=BUDGET.but(name, budget),
         method=check_word(name, "method", method, METHODS),
         step=None if step is None else real(step, "step", above=0, where=name),
-        on=on,
-        drawing={} if shown is None else shown.to_dict(),
-        units=units_shown(handed),
-        starts=tuple(_moved(each) for each in moved),
-        driven=driven,
+        on=begun.on,
+        drawing={} if begun.handed.drawing is None else begun.handed.drawing.to_dict(),
+        units=units_shown(begun.handed),
+        starts=tuple(_moved(each) for each in begun.moved),
+        driven=begun.driven,
     )
-    if driven is not None:
-        driven.require(float(given.t.min()), options.until)
-    if out is not None and (given.shape or options.method == "timestepping"):
-        raise DeclarationError(
-            f"{name}: out= goes with one motion, method='events' or 'auto', not with an ensemble or "
-            "method='timestepping'. Call save() on what comes back."
-        )
     if step is not None and options.method != "timestepping":
         raise DeclarationError(
             f"{name}: step= {step!r:.20} was given with method='{method}', which chooses its own steps. Leave it out "
             "(tol= says how sharp they are), or use method='timestepping'."
         )
+    _require_fitting(begun, options, out is not None, section is not None)
+    across = _section(begun, section, direction, transient)
+    most = whole(most, "most", least=1, most=10**6, where=name)
+    with progress_bar(progress, f"simulate {name}", start=begun.time, end=options.until) as told:
+        options = replace(options, progress=told)
+        if asks_for_all(options):
+            return tree(begun.model, begun.given, options, policies_of, most)
+        if begun.given.shape:
+            return ensemble(begun.model, begun.given, options, _one)
+        made = _one(begun.model, begun.given, options)
+    return (
+        made if across is None else replace(made, residual=None, section=across.points(made, begun.given.params[:, 0]))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Begun:
+    """What a motion starts from.
+
+    Attributes
+    ----------
+    handed, declared : System
+        As it was given, and as it was compiled.
+    model : Model
+        With the inputs in their places.
+    given : Inputs
+        Of one state, or of many.
+    on : what is switched on
+    driven : Driven or None
+    moved : tuple
+        How far states were projected.
+    """
+
+    handed: System
+    declared: System
+    model: Model
+    given: Inputs
+    on: Any
+    driven: Driven | None
+    moved: tuple[ProjectedState, ...]
+
+    @property
+    def time(self) -> float:
+        """The first instant."""
+        return float(self.given.t.min())
+
+
+def _begun(system: Any, state: Any, params: Any, inputs: Any, backend: str, start: str | None) -> _Begun:
+    """Return what a motion starts from; what is missing or makes no sense is a DeclarationError."""
+    if isinstance(system, Motion):
+        inputs = inputs or system.inputs or None
+        system, state, params = carried_on(system, state, params)
+    if not isinstance(system, (System, Model)):
+        raise DeclarationError(f"simulate needs a System, a Model or a Motion; it was given {system!r:.80}.")
+    if state is None:
+        raise DeclarationError("simulate: a system needs a state: simulate(system, state, params, until=...).")
+    handed = system.system if isinstance(system, Model) else system
+    model = compile(system, system.backend if isinstance(system, Model) else backend)
+    declared = model.system
+    state, on = taken_apart(declared, state)
+    model, params, driven = with_inputs(model, state, params, inputs)
+    given = resolve(model.system, state, params)
+    moved: tuple[ProjectedState, ...] = ()
+    if start is not None and check_word(model.system.name, "start", start, STARTS):
+        acting = model.switched(on)
+        given, moved = project_each(acting.system, acting.kernels, given)
+    return _Begun(handed, declared, model, given, on, driven, moved)
+
+
+def _require_fitting(begun: _Begun, options: MotionOptions, written: bool, cut: bool) -> None:
+    """Refuse options that don't go together; `written`: to a file, `cut`: by a section."""
+    name, many = begun.model.system.name, bool(begun.given.shape)
+    if begun.driven is not None:
+        begun.driven.require(begun.time, options.until)
+    if written and (many or options.method == "timestepping"):
+        raise DeclarationError(
+            f"{name}: out= goes with one motion, method='events' or 'auto', not with an ensemble or "
+            "method='timestepping'. Call save() on what comes back."
+        )
     if options.method == "timestepping":
         check_rules(name, options)
-    across = None
-    direction = whole(direction, "direction", least=-1, most=1, where=name)
-    transient = real(transient, "transient", least=0, where=name)
-    if section is not None:
-        across = PoincareSection(
-            declared, model.system, section, direction, transient, None if driven is None else driven.put
-        )
-        if given.shape or (driven is not None and driven.changing):
-            raise DeclarationError(
-                f"{name}: section= goes with one motion, and with inputs that are numbers or expressions. Use "
-                "sweep(...) for many motions."
-            )
-    most = whole(most, "most", least=1, most=10**6, where=name)
-    if asks_for_all(options) and (given.shape or out is not None or section is not None):
+    if asks_for_all(options) and (many or written or cut):
         raise DeclarationError(
             f"{name}: 'every' continuation is followed from one state, without out= and section=. Ask for each state, "
             "by sweep, and call save() on the tree."
         )
-    begin = float(given.t.min())
-    with progress_bar(progress, f"simulate {name}", start=begin, end=options.until) as told:
-        options = replace(options, progress=told)
-        if asks_for_all(options):
-            return tree(model, given, options, policies_of, most)
-        if given.shape:
-            return ensemble(model, given, options, _one)
-        made = _one(model, given, options)
-    return made if across is None else replace(made, residual=None, section=across.points(made, given.params[:, 0]))
+
+
+def _section(begun: _Begun, section: Any, direction: int, transient: float) -> PoincareSection | None:
+    """Return the section that was asked for."""
+    name, driven = begun.model.system.name, begun.driven
+    direction = whole(direction, "direction", least=-1, most=1, where=name)
+    transient = real(transient, "transient", least=0, where=name)
+    if section is None:
+        return None
+    put = None if driven is None else driven.put
+    across = PoincareSection(begun.declared, begun.model.system, section, direction, transient, put)
+    if begun.given.shape or (driven is not None and driven.changing):
+        raise DeclarationError(
+            f"{name}: section= goes with one motion, and with inputs that are numbers or expressions. Use "
+            "sweep(...) for many motions."
+        )
+    return across
 
 
 @within_doubles()

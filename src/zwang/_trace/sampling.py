@@ -15,12 +15,12 @@ from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pacing import Pace
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import THRESHOLDS, real
 from zwang._trace.equations import SpaceEquations, SpacePlace, SparseFunction
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
-RANK = 1e-6  # relative: singular values that count as zero at a point of a sample
+RANK = THRESHOLDS.sampled
 ON = 1e-10  # residual of a point on the curve, scaled
 FAR = 3.0  # times the region, where coordinates are unbounded
 TURN = 2 * np.pi

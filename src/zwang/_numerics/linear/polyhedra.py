@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from zwang._numerics.linear.double_description import MOST_ROWS, extreme_rays
 from zwang._numerics.linear.programs import deepest
+from zwang._numerics.tolerances import THRESHOLDS
 
 Array = npt.NDArray[np.float64]
 
-RANK = 1e-11
-"""Singular values below this part of the largest count as zero."""
+RANK = THRESHOLDS.rounding
 FACE = 1e-11
 """An inequality is an equality at a generator up to this number (rows and rays of unit length)."""
 MOST_RAYS = 4_000  # of a cone; beyond it its vertices are not listed

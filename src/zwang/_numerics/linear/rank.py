@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.linear.metric import factor, supported
+from zwang._numerics.tolerances import THRESHOLDS
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-11  # relative to unit rows: some hundred roundings
-DEPENDENT = 1e-7
-"""The root of what a projection onto touching constraints leaves: 1e-14 of a residual is 1e-7 of a place."""
-CLEAR = 1e-4  # beyond the reach of a state that is 1e-7 off
-GRAM = 1e-10
-"""Eigenvalues of the Gram matrix of unit rows up to this count as zero: they are squares of singular values."""
+ROUNDING, DEPENDENT = THRESHOLDS.rounding, THRESHOLDS.dependent
+CLEAR, GRAM = THRESHOLDS.clear, THRESHOLDS.gram
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.scaled import sides_of
 from zwang._numerics.linear.farkas import separated
+from zwang._numerics.tolerances import THRESHOLDS
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -27,8 +28,7 @@ MOST_ROWS = 200
 """Rows, ideal constraints among them, up to which dense arrays are made."""
 ROUNDING = 3e-15
 """Of a sum of some products, relative to the largest terms; for a mass matrix whose condition number is 1."""
-SINGULAR = 1e-10
-"""Eigenvalues of the Gram matrix of rows, relative to the largest, that count as zero."""
+SINGULAR = THRESHOLDS.gram
 
 
 @dataclass(frozen=True, eq=False)
