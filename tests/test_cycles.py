@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
-from scipy.optimize import fsolve
+from scipy.optimize import brentq, fsolve, minimize_scalar
 
 import zwang as zw
 from zwang.errors import DeclarationError, StateError
@@ -36,12 +36,12 @@ def ball():
     return zw.cycles(table(), one, vary="A", within=(0.09, 0.16)), fold, flip
 
 
-def two_impacts(A, guess, e=0.5, w=10.0, g=9.81):
-    """Return instants and speeds after two impacts in two periods, from the exact map."""
+def two_impacts(A, guess, e=0.5, w=10.0, g=9.81, n=1):
+    """Return instants and speeds after two impacts in 2 n periods, from the exact map."""
 
     def closes(unknown):
         t, u = unknown[:2], unknown[2:]
-        t = np.append(t, t[0] + 4 * np.pi / w)
+        t = np.append(t, t[0] + 4 * np.pi * n / w)
         out = []
         for k in range(2):
             flight = t[k + 1] - t[k]
@@ -74,6 +74,24 @@ def test_ball_has_its_fold_its_flip_and_the_period_two_that_leaves(ball):
     assert [event.time for event in events] == pytest.approx(exact[:2], abs=1e-9)
     assert after == pytest.approx(exact[2:], abs=1e-9)
     assert abs(after[0] - after[1]) > 1e-2
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("n", "e"), [(n, e) for n in (1, 2, 3) for e in (0.3, 0.5, 0.8) if (n, e) != (1, 0.5)])
+def test_every_window_of_the_ball_has_its_fold_its_flip_and_period_two(n, e):
+    one, fold, flip = bouncing(n, e)
+    within = 0.95 * fold, flip + 0.2 * (flip - fold)
+    found = zw.cycles(table(), one, vary="A", within=within, doublings=1)
+    off = 1e-8 * (within[1] - within[0])
+    assert [point.value for point in found.folds] == pytest.approx([fold], abs=off)
+    assert found.flips[0].value == pytest.approx(flip, abs=off) and found.flips[0].branches == (0, 1)
+    last = found.branches[1].cycles[-1]
+    events = last.motion.events.of("impact")
+    assert len(events) == 2 and last.period == pytest.approx(4 * np.pi * n / 10)
+    after = [float(np.ravel(event.details["after"])[0]) for event in events]
+    exact = two_impacts(last.params["A"], [event.time for event in events] + after, n=n, e=e)
+    assert [event.time for event in events] == pytest.approx(exact[:2], abs=1e-9)
+    assert after == pytest.approx(exact[2:], abs=1e-9) and abs(after[0] - after[1]) > 1e-3
 
 
 def test_ball_over_the_frequency_that_is_the_period_too():
@@ -163,6 +181,108 @@ def test_symmetry_of_the_oscillator_breaks_and_comes_back():
         assert branch.stable[2:-2].all()
 
 
+def test_cycle_of_a_forced_valve_becomes_a_torus():
+    (x,), (v,) = zw.coordinates("x")
+    f = zw.parameters("f")
+    force = (1 - x**2) * v / 5 + f * sp.cos(sp.Rational(17, 10) * zw.t)
+    system = zw.System(name="valve", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: force})
+    one = zw.periodic(system, {x: 0, v: 0}, {f: 3.0})
+    found = zw.cycles(system, one, vary=f, within=(2.4, 3.1))
+    (torus,) = found.tori
+    assert np.abs(torus.cycle.multipliers) == pytest.approx([1, 1], abs=1e-7) and not (found.folds or found.flips)
+    begin, period = torus.cycle.state["t"], torus.cycle.period
+
+    def misses(unknown):
+        # The product of the multipliers is exp of the mean divergence: 1 where the mean of 1 - x^2 vanishes.
+        def rates(t, y):
+            damping = (1 - y[0] ** 2) / 5
+            return [y[1], -y[0] + damping * y[1] + unknown[2] * np.cos(1.7 * t), damping]
+
+        start = [*unknown[:2], 0]
+        end = solve_ivp(rates, (begin, begin + period), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+        return [*(end[:2] - unknown[:2]), end[2]]
+
+    guess = [torus.cycle.state["x"], torus.cycle.state["v_x"], torus.value * (1 + 1e-6)]
+    assert torus.value == pytest.approx(fsolve(misses, guess, xtol=1e-11)[2], abs=0.7e-8)
+    branch = found.branches[0]
+    assert (branch.stable == (branch.values > torus.value)).all() and not branch.stable.all()
+
+
+def rocked(t, start, beta, side, p=2.0, alpha=0.2, w=9.0):
+    """Return angle and speed of Housner's block after a hit at start (time, speed after it) to a side."""
+    t0, speed = start
+    B, x = -beta * p**2 / (w**2 + p**2), p * (t - t0)
+    c, s = -side * alpha - B * np.cos(w * t0), (speed + B * w * np.sin(w * t0)) / p
+    theta = side * alpha + B * np.cos(w * t) + c * np.cosh(x) + s * np.sinh(x)
+    return theta, -B * w * np.sin(w * t) + p * (c * np.sinh(x) + s * np.cosh(x))
+
+
+def hits(start, beta, sides=2):
+    """Return time and speed after as many hits, from a hit with theta > 0 next."""
+    for side in (1, -1)[:sides]:
+        times = start[0] + np.linspace(1e-3, 1, 400) * 2 * np.pi / 9
+        k = int(np.flatnonzero(side * rocked(times, start, beta, side)[0] < 0)[0])
+        args = (start, beta, side)
+        t = brentq(lambda t, args=args: rocked(t, *args)[0], times[k - 1], times[k], xtol=1e-15, rtol=1e-15)
+        start = t, 0.9 * rocked(t, *args)[1]
+    return np.array(start)
+
+
+def slope_of_hits(start, beta, sides=2):
+    """Return the derivative of the map from hit to hit, by differences of fourth order."""
+    columns = []
+    for one in np.eye(2):
+        ends = [hits(start + 2e-6 * k * one, beta, sides) for k in (1, -1, 2, -2)]
+        columns.append((8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / 24e-6)
+    return np.array(columns).T
+
+
+def test_rocking_block_breaks_its_symmetry_and_flips():
+    (th,), (om,) = zw.coordinates("theta")
+    beta = zw.parameters("beta")
+    hit = zw.Event(th, name="hit", then=[zw.Reset({om: sp.Rational(9, 10) * om})])
+    force = 4 * (th - sp.sign(th) / 5 + beta * sp.cos(9 * zw.t))
+    block = zw.System(name="block", kinetic=om**2 / 2, forces={th: force}, events=[hit])
+    turn = 2 * np.pi / 9
+
+    def symmetric(unknown, value):
+        theta, speed = rocked(unknown[0] + turn / 2, unknown, value, 1)
+        return [theta, 0.9 * speed + unknown[1]]
+
+    start = np.array([0.1, 0.8])
+    for value in np.linspace(1.0, 2.3, 14):
+        start = fsolve(symmetric, start, args=(value,), xtol=1e-13)
+    t = start[0] + turn / 4
+    theta, speed = rocked(t, start, 2.3, 1)
+    one = zw.periodic(block, {"theta": theta, "v_theta": speed, "t": t}, {"beta": 2.3})
+    found = zw.cycles(block, one, vary="beta", within=(2.2, 3.54), doublings=0)
+    assert len(found.crossings) == 1 and found.crossings[0].branches == (0, 1, 2) and len(found.branches) == 3
+
+    # Symmetry breaks where half a period, reflected, has the eigenvalue -1: of (t, s) -> (t' - T/2, -s').
+    def breaks(unknown):
+        change = np.diag([1, -1]) @ slope_of_hits(unknown[:2], unknown[2], 1)
+        return [*symmetric(unknown[:2], unknown[2]), np.linalg.det(change + np.eye(2))]
+
+    exact = fsolve(breaks, [*start, 2.41], xtol=1e-11)
+    assert found.crossings[0].value == pytest.approx(exact[2], abs=1.34e-8)
+    assert not found.branches[0].stable[found.branches[0].values > exact[2] + 1e-3].any()
+
+    # The asymmetric cycles, mirror images of each other, flip at one value, where a whole period has -1.
+    def flips(unknown):
+        end = hits(unknown[:2], unknown[2])
+        change = slope_of_hits(unknown[:2], unknown[2])
+        return [end[0] - unknown[0] - turn, end[1] - unknown[1], np.linalg.det(change + np.eye(2))]
+
+    assert len(found.flips) == 2
+    for flip in found.flips:
+        assert min(flip.cycle.multipliers.real) == pytest.approx(-1, abs=1e-6)
+        first = next(event for event in flip.cycle.motion.events.of("switch") if event.details["after"][0] > 0)
+        guess = [first.time, first.details["after"][0], flip.value]
+        exact = fsolve(flips, guess, xtol=1e-11, epsfcn=1e-10)  # steps far above the noise of differences
+        assert flips(exact) == pytest.approx(np.zeros(3), abs=1e-9)
+        assert flip.value == pytest.approx(exact[2], abs=1.34e-8)
+
+
 def oscillator():
     """x'' + x'/5 + x = f cos(3 t/5) with a wall at 1; without the wall it grazes that with f = |1 - w^2 + i w/5|."""
     (x,), (v,) = zw.coordinates("x")
@@ -223,8 +343,6 @@ def folded(branch, d=0.1, w=0.6, e=0.8):
         ]
         P, Q, _, _ = np.linalg.solve(np.array(rows), [1, -e * u, 1, u])
         return np.hypot(P, Q) * np.hypot(1 - w**2, 2 * d * w)
-
-    from scipy.optimize import minimize_scalar
 
     speeds = [-grazed(cycle) for cycle in branch.cycles]
     k = int(np.argmin(branch.values))

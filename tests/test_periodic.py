@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
 from scipy.special import ellipk
 
@@ -31,7 +32,7 @@ def bouncing(strength, n, e, w=10.0, g=9.81):
     return {"w": w, "A": A, "e": e, "g": g}, {"y": top, "v_y": 0.0, "t": phase / w + flight / 2}
 
 
-@pytest.mark.parametrize(("n", "e"), [(1, 0.5), (2, 0.8), (3, 0.8), (1, 0.3)])
+@pytest.mark.parametrize(("n", "e"), [(n, e) for n in (1, 2, 3) for e in (0.3, 0.5, 0.8)])
 def test_ball_on_a_shaking_table_has_its_window_of_stable_cycles(n, e):
     # Stable for n pi (1-e)/(1+e) < A w^2/g < sqrt((n pi (1-e)/(1+e))^2 + (2 (1+e^2)/(1+e)^2)^2); product e^2.
     low = n * np.pi * (1 - e) / (1 + e)
@@ -126,40 +127,139 @@ def test_woodpecker_has_the_period_in_print_and_one_negative_multiplier(tmp_path
     assert found.plot("multipliers").get_xlabel() == "real part" and found.plot("b") is not None
 
 
+def rocking(beta, p=2.0, alpha=0.2, w=9.0, r=0.9):
+    """Return half a period of Housner's block from a hit in closed form, and its symmetric cycle's first hit and speed.
+
+    theta'' = p^2 (theta - alpha sign(theta) + beta cos(w t)), and at theta = 0 the speed falls to r of it.
+    """
+
+    def half(t, t0, speed):
+        B = -beta * p**2 / (w**2 + p**2)
+        c = -alpha - B * np.cos(w * t0)
+        s = (speed + B * w * np.sin(w * t0)) / p
+        x = p * (t - t0)
+        theta = alpha + B * np.cos(w * t) + c * np.cosh(x) + s * np.sinh(x)
+        return theta, -B * w * np.sin(w * t) + p * (c * np.sinh(x) + s * np.cosh(x))
+
+    def closes(unknown):
+        t0, speed = unknown
+        theta, omega = half(t0 + np.pi / w, t0, speed)
+        return [theta, r * omega + speed]
+
+    t0, speed = fsolve(closes, [0.1, 0.8], xtol=1e-14)
+    assert closes([t0, speed]) == pytest.approx([0, 0], abs=1e-10) and speed > 0
+    return half, t0, speed
+
+
 def test_rocking_block_has_the_symmetric_cycle_of_its_piecewise_linear_equations():
-    # theta'' = p^2 (theta - alpha sign(theta) + beta cos(w t)), and at theta = 0 the speed falls to r of it (Housner).
     (th,), (om,) = zw.coordinates("theta")
     p, alpha, beta, w, r = zw.parameters("p alpha beta w r")
     hit = zw.Event(th, name="hit", then=[zw.Reset({om: r * om})])
     force = p**2 * (th - alpha * sp.sign(th) + beta * sp.cos(w * zw.t))
     block = zw.System(name="block", kinetic=om**2 / 2, forces={th: force}, events=[hit])
     values = {"p": 2.0, "alpha": 0.2, "beta": 1.0, "w": 9.0, "r": 0.9}
-    P, a, b, W, R = values.values()
-
-    # Half a period from a hit at t0 with theta > 0, in closed form; then everything with the other sign.
-    def half(t, t0, speed):
-        B = -b * P**2 / (W**2 + P**2)
-        c = -a - B * np.cos(W * t0)
-        s = (speed + B * W * np.sin(W * t0)) / P
-        x = P * (t - t0)
-        theta = a + B * np.cos(W * t) + c * np.cosh(x) + s * np.sinh(x)
-        return theta, -B * W * np.sin(W * t) + P * (c * np.sinh(x) + s * np.cosh(x))
-
-    def closes(unknown):
-        t0, speed = unknown
-        theta, omega = half(t0 + np.pi / W, t0, speed)
-        return [theta, R * omega + speed]
-
-    t0, speed = fsolve(closes, [0.1, 0.8], xtol=1e-14)
-    assert closes([t0, speed]) == pytest.approx([0, 0], abs=1e-10) and speed > 0
-    middle = t0 + np.pi / W / 2
+    half, t0, speed = rocking(1.0)
+    middle = t0 + np.pi / 9 / 2
     theta, omega = half(middle, t0, speed)
-    guess = {"theta": theta * 1.001, "v_theta": omega, "t": middle}
-    found = zw.periodic(block, guess, values)
-    assert found.status.name == "CLOSED" and found.period == pytest.approx(2 * np.pi / W)
+    found = zw.periodic(block, {"theta": theta * 1.001, "v_theta": omega, "t": middle}, values)
+    assert found.status.name == "CLOSED" and found.period == pytest.approx(2 * np.pi / 9)
     assert [found.state["theta"], found.state["v_theta"]] == pytest.approx([theta, omega], abs=1e-9)
     # The flow between hits keeps areas, and each hit takes r of the speed twice: once in its own, once through time.
-    assert np.prod(found.multipliers) == pytest.approx(R**4, rel=1e-7)
+    assert np.prod(found.multipliers) == pytest.approx(0.9**4, rel=1e-7)
+    # The same block on two plastic corners: p^2 = m g h/j, alpha = b/h, beta = A/g, r = 1 - 2 m b^2/j, with the moment
+    # of inertia j about a corner.
+    (y, th), (vy, om) = zw.coordinates("y theta")
+    b, g = sp.Rational(1, 5), sp.Rational(16, 5)
+    j = sp.Rational(4, 5)  # 2 b^2/(1 - r), m = h = 1
+    corners = [zw.Unilateral(y + b * th, restitution=0, name="left"),
+               zw.Unilateral(y - b * th, restitution=0, name="right")]  # fmt: skip
+    block = zw.System(
+        name="corners", kinetic=vy**2 / 2 + (j - b**2) * om**2 / 2, potential=g * (y - th**2 / 2),
+        forces={th: g * sp.cos(9 * zw.t)}, constraints=corners,
+    )  # fmt: skip
+    start = {"y": 0.2 * theta, "theta": theta, "v_y": 0.2 * omega, "v_theta": omega, "t": middle}
+    again = zw.periodic(block, start, {})
+    assert again.status.name == "CLOSED" and again.state["theta"] == pytest.approx(theta, abs=1e-9)
+    assert again.multipliers == pytest.approx(found.multipliers, abs=1e-8)
+    assert {(event.kind, event.constraint) for event in again.motion.events} == {
+        (kind, corner) for kind in ("impact", "contact", "lift-off") for corner in ("left", "right")
+    }
+
+
+def sleigh():
+    """The one-sided sleigh in velocities of its own frame: along the blade, across it, turning.
+
+    Its centre of mass is a ahead of the blade; all velocities are dragged, and a torque turns it to and fro.
+    """
+    (s, n, phi), (u, w, om) = zw.coordinates("s n phi")
+    m, J, a, d, D, T, W = zw.parameters("m J a d D T W")
+    mass = [[m, 0, 0], [0, m, m * a], [0, m * a, J + m * a**2]]
+    force = [m * om * (w + a * om) - d * u, -m * om * u - d * w, -m * a * om * u - D * om + T * sp.cos(W * zw.t)]
+    blade = zw.Unilateral(w, name="blade")
+    return zw.System(name="sleigh", mass=mass, force=force, coordinates=(s, n, phi), constraints=[blade])
+
+
+def sleigh_round(u, om, t0, m=1.0, J=0.5, a=0.5, d=0.3, D=0.3, T=2.0, W=2.0):
+    """Return (u, omega) one period later and the times of release and capture, from a start on the blade."""
+    mass = np.array([[m, 0, 0], [0, m, m * a], [0, m * a, J + m * a**2]])
+
+    def force(t, z):
+        u, w, om = z
+        return np.array([
+            m * om * (w + a * om) - d * u, -m * om * u - d * w, -m * a * om * u - D * om + T * np.cos(W * t)
+        ])  # fmt: skip
+
+    def held(t, z):
+        b = force(t, z)
+        return np.array([b[0] / m, 0.0, b[2] / mass[2, 2]])
+
+    def pull(t, z):  # what the blade must do to keep w at zero
+        return float(mass[1] @ held(t, z) - force(t, z)[1])
+
+    def across(t, z):
+        return float(z[1]) if t > released + 1e-6 else 1.0
+
+    pull.terminal, pull.direction, across.terminal, across.direction = True, -1, True, -1
+    sharp = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
+    end = t0 + 2 * np.pi / W
+    first = solve_ivp(held, (t0, end), [u, 0.0, om], events=pull, **sharp)
+    released = float(first.t[-1])
+    free = solve_ivp(lambda t, z: np.linalg.solve(mass, force(t, z)), (released, end), first.y[:, -1], events=across,
+                     **sharp)  # fmt: skip
+    caught = float(free.t[-1])
+    last = solve_ivp(held, (caught, end), free.y[:, -1] * [1, 0, 1], **sharp)
+    return last.y[[0, 2], -1], released, caught
+
+
+def test_one_sided_sleigh_is_released_and_caught_in_each_period_of_a_torque():
+    values = {"m": 1.0, "J": 0.5, "a": 0.5, "d": 0.3, "D": 0.3, "T": 2.0, "W": 2.0}
+    guess = {"s": 0, "n": 0, "phi": 0, "v_s": 0.0, "v_n": 0.0, "v_phi": 1.3, "t": 60.0}
+    found = zw.periodic(sleigh(), guess, values, steady=("s", "n", "phi"))
+    assert found.status.name == "CLOSED" and found.residual <= 1e-10
+    assert [(event.kind, event.constraint) for event in found.motion.events] == [
+        ("release", "blade"), ("capture", "blade"),
+    ]  # fmt: skip
+    start = np.array([found.state["v_s"], found.state["v_phi"]])
+    end, *times = sleigh_round(*start, found.state["t"])
+    assert end == pytest.approx(start, abs=1e-9)
+    assert [event.time for event in found.motion.events] == pytest.approx(times, abs=1e-8)
+    step = 1e-4
+    pairs = [[sleigh_round(*(start + by * one), found.state["t"])[0] for by in (step, -step)] for one in np.eye(2)]
+    columns = [(ahead - behind) / (2 * step) for ahead, behind in pairs]
+    own = np.sort(np.linalg.eigvals(np.array(columns).T).real)[::-1]
+    # Three ones of the coordinates that nothing depends on; the start is on the blade, so that sticking adds no zero.
+    assert found.multipliers == pytest.approx([1, 1, 1, *own], abs=1e-6) and found.stable
+    # Viscous blades: one more multiplier, which vanishes, and the others come to those of the ideal blade like 1/rho.
+    off, extra = [], []
+    for rho in (3.0, 100.0, 300.0, 1000.0):
+        viscous = zw.realize(sleigh(), "blade", by=zw.Viscosity(rho))
+        near = zw.periodic(viscous, found.state, values, steady=("s", "n", "phi"))
+        assert near.status.name == "CLOSED" and len(near.multipliers) == 6
+        off.append(np.abs(near.multipliers[3:5] - found.multipliers[3:]))
+        extra.append(abs(near.multipliers[5]))
+    assert extra[0] > 1e-9 > 1e3 * max(extra[1:])
+    slopes = np.polyfit(np.log([100.0, 300.0, 1000.0]), np.log(off[1:]), 1)[0]
+    assert slopes == pytest.approx([-1, -1], abs=0.05)
 
 
 def test_cycles_start_on_sections_and_at_impacts():

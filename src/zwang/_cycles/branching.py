@@ -17,8 +17,9 @@ Array = NDArray[np.float64]
 MOST_BRANCHES = 40  # beyond it a diagram is no picture
 LEAVING = (1e-2, 3e-2, 3e-3, 1e-3)
 """Steps with which a branch is entered."""
-APART = 0.3
-"""Least cosine between a direction across a branch and the way to the cycle that is found with it."""
+ALONG, APART = 0.9, 0.3
+"""Least cosine between the direction of a branch that leaves and the way to its first cycle: where that direction is
+known, at a flip, and where only the plane is in which it lies, at a crossing."""
 SAME = 1e-6
 """Distance of special points, in parts of the range, that are one."""
 MET = 2e-2
@@ -176,7 +177,7 @@ class Branching:
             if len(self.drafts) >= MOST_BRANCHES:
                 self.notes = [f"{MOST_BRANCHES} branches were followed, the most that are."]
                 return made
-            here = _entered(start, way)
+            here = _entered(start, way, ALONG if doubled else APART)
             if here is None:
                 continue
             left = BranchDraft(len(self.drafts), draft.number, start, doublings=draft.doublings + int(doubled))
@@ -236,8 +237,11 @@ def _across(special: SpecialDraft) -> list[Place]:
     return [Place(sign * way.z / length, sign * way.period / length, sign * way.value / length) for sign in (1.0, -1.0)]
 
 
-def _entered(start: Near, way: Place) -> OnBranch | None:
-    """Return the first cycle of a branch that leaves along a direction; None where none is found."""
+def _entered(start: Near, way: Place, least: float) -> OnBranch | None:
+    """Return the first cycle of a branch that leaves along a direction; None where none is found.
+
+    `least` is the cosine between them from which on it is this branch.
+    """
     for step in LEAVING:
         guess = start.place.moved(way, step)
         near = start.over.corrected(guess, start.trip.t, way, start.sizes, start)
@@ -245,6 +249,6 @@ def _entered(start: Near, way: Place) -> OnBranch | None:
             continue
         secant = near.place.moved(start.place, -1.0)
         onward = near.tangent(secant)
-        if onward is not None and secant.dot(way, start.sizes) > APART * secant.length(start.sizes):
+        if onward is not None and secant.dot(way, start.sizes) > least * secant.length(start.sizes):
             return OnBranch(near, onward)
     return None

@@ -29,6 +29,7 @@ from zwang._simulate.impact import impact_problem
 from zwang._simulate.machine import handle
 from zwang._simulate.moment import Context, Fired, Moment, Start, Stop, terms_at
 from zwang._simulate.stretch import moving_for
+from zwang._simulate.switches import reset_map
 
 Array = NDArray[np.float64]
 STEPS = (1e-4, 1e-5, 1e-6)
@@ -88,7 +89,7 @@ class JumpMap:
     whole : callable
         As the motion computes it; None where the outcome is no velocity.
     smooth : callable or None
-        The same within the pattern that the impact has, where it has one.
+        The same within the pattern that the impact has, where it has one, or the reset that an event is.
     """
 
     whole: Callable[[Context, Moment], Array | None]
@@ -133,7 +134,9 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
         return velocity is not None and bool(np.abs(velocity - instant.after.v).max(initial=0.0) <= SAME * size)
 
     if not closing:
-        return JumpMap(handled)
+        fired = [context.options.events[k] for kind, k in instant.watches if kind == "extra"]
+        reset = reset_map(fired) if all(kind in ("extra", "surface") for kind, _ in instant.watches) else None
+        return JumpMap(handled, reset if reset is not None and same(reset(context, before)) else None)
     problem = problem_of(context, before)
     outcome = resolve_impact(problem, law)
     if outcome.choice is not None or not same(outcome.velocity):
@@ -161,7 +164,7 @@ def jump_derivative(context: Context, instant: Instant, dt: Array, dz: Array, dp
 
 def _sizes(context: Context, instant: Instant) -> Array:
     """Return the sizes of positions and velocities so far, none of them zero."""
-    q, v, _ = instant.before.memory.sizes
+    q, v, _ = instant.before.memory.sizes if instant.decision is not None else instant.before.begin().memory.sizes
     turns = np.array([bool(item.angle) for item in context.model.system.coordinates])
     found = []
     for part in (np.maximum(q, turns), np.maximum(v, np.abs(instant.before.v))):

@@ -24,7 +24,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit, as_given
-from zwang._simulate.bounces import advance_bouncing
+from zwang._simulate.bounces import PassedImpacts, advance_bouncing, only_paused
 from zwang._simulate.bridge import broken, chattering, growing_reaction, ran_away
 from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
@@ -216,7 +216,10 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     if record.moment.t >= context.options.until:
         return record.end(Stop(MotionStatus.REACHED))
     record.take(leave_rest(context, record.moment, decision))
-    made = _bounced(context, record, decision) or advance(context, record.moment, decision)
+    passed = advance_bouncing(context, record.moment, decision, BOUNCE)
+    easily = only_paused(context, decision, passed, BOUNCE)
+    bounced = None if passed is None else _bounced(context, record, decision, passed)
+    made = bounced or advance(context, record.moment, decision)
     nearness, dip = record.moment.memory.nearness.look(context, made.moving, made.stretch)
     made = replace(made, moment=made.moment.recalling(nearness=nearness))
     start = record.moment.but(memory=made.moment.memory)
@@ -245,17 +248,15 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     following = handle(context, record.moment, happening)
     if isinstance(happening, (Paused, Reached)):
         return record.take(following)
-    return _go_on(record, consequences(context, following, decision), made)
+    alone = easily and [event.kind for event in following.events] == ["impact"]
+    return _go_on(record, consequences(context, following, decision), made, BOUNCE if alone else EVENT)
 
 
-def _bounced(context: Context, record: MotionRecord, decision: Decision) -> MadeSteps | None:
-    """Record the impacts that a mode passes by itself; return the steps after them, None where it passes none.
+def _bounced(context: Context, record: MotionRecord, decision: Decision, found: PassedImpacts) -> MadeSteps:
+    """Record the impacts that a mode passes by itself; return the steps after them.
 
     Where the rows come to depend on each other, the steps are those on which they do, up to the next impact.
     """
-    found = advance_bouncing(context, record.moment, decision, BOUNCE)
-    if found is None:
-        return None
     if len(found) and record.at_once and found.moving.kernels.independence is None:
         following = found.together()
         nearness = record.moment.memory.nearness.look(context, found.moving, found.found.whole)[0]
@@ -276,14 +277,14 @@ def _bounced(context: Context, record: MotionRecord, decision: Decision) -> Made
     return found.last(record.moment)
 
 
-def _go_on(record: MotionRecord, following: Transition, made: MadeSteps) -> None:
+def _go_on(record: MotionRecord, following: Transition, made: MadeSteps, cost: int = EVENT) -> None:
     """Record what follows from an event, and pay for it."""
     record.take(following)
     if isinstance(following.decision, Stop):
         return None
     if made.stretch.status == INTERRUPTED:
         return record.end(_interrupted(record))
-    return spend(EVENT)
+    return spend(cost)
 
 
 def _happening(context: Context, decision: Decision, made: MadeSteps, past: Sequence[MotionPiece]) -> Happening:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -128,6 +128,25 @@ def _resets(setting: Setting, event: Event) -> dict[int, Array]:
                 v[velocities.index(key)] = measured.value(k, moment.t, moment.q, moment.v, context.params)
             found[place] = v
     return found
+
+
+def reset_map(events: Sequence[Event]) -> Callable[[Context, Moment], Array] | None:
+    """Return the velocity after events at one instant that do nothing but reset velocities; None where they do more."""
+    items = [item for event in events for item in event.then]
+    if not items or any(event.kind for event in events) or len({id(event) for event in events if event.then}) > 1:
+        return None
+    exprs = [expr for item in items if isinstance(item, Reset) for expr in item.velocities.values()]
+    if not all(isinstance(item, Reset) for item in items) or any(expr.has(Reaction) for expr in exprs):
+        return None
+
+    def velocity(context: Context, moment: Moment) -> Array:
+        after = moment
+        for event in events:
+            for v in _resets(Setting(context, moment, None, (), None), event).values():
+                after = moment.but(v=v)
+        return after.v
+
+    return velocity
 
 
 def _reactions(setting: Setting, expr: Any) -> dict[Any, Any]:
