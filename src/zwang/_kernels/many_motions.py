@@ -94,7 +94,7 @@ INLINE double first_step(double t, double left, const double *q, const double *v
 """
 
 MOVE = """/* Motions from rows of states to their ends; states at the instants go to `samples` (instants, 2 N, n). */
-KERNEL move(double *t, double *q, double *v, const double *__restrict params, const double *__restrict ends,
+CROWDED move(double *t, double *q, double *v, const double *__restrict params, const double *__restrict ends,
             const double *__restrict given, const double *__restrict instants, long long count,
             double *__restrict samples, double tol, long long most,
             unsigned char *reached, long long *steps, long long *attempts, double *drifts,
