@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -28,13 +29,24 @@ DIP = 0.35  # of the usual size of a singular value: a place to look at
 class RawArc:
     """An arc as it was followed: pieces (p, d + 1, n) in the declared coordinates, and its two ends.
 
-    An end is (kind, number of the singular point or of the bound, number of the half-branch).
+    An end is (kind, number of the singular point or of the bound, number of the half-branch); `dips` are places where
+    a singular point may be.
     """
 
     pieces: Array
     start: tuple[str, int, int]
     end: tuple[str, int, int]
     dips: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    multiplicity: int = 1
+
+
+class Charts(NamedTuple):
+    """Charts of an arc: their nodes (p, d + 1, n), how strong the rows are there, why it ended and where."""
+
+    nodes: Array
+    sigma: Array
+    status: int
+    which: int
 
 
 class Follower:
@@ -48,22 +60,24 @@ class Follower:
         free = place.equations.angles & ~self.region.boxed
         self.limits[0, free], self.limits[1, free] = -np.inf, np.inf
 
-    def _charts(self, x: Array, forward: Array, closing: bool) -> tuple[Array, Array, int, int]:
-        s = self.solver
-        n = s.equations.n
-        count = len(self.points.found)
-        centres = np.array([local.q / s.place.scale for local in self.points.found]).reshape(count, n)
+    def _charts(self, x: Array, forward: Array, closing: bool) -> Charts:
+        return self._run(self.solver, x, forward, x, int(closing), self.limits)
+
+    def _run(self, s: Solver, x: Array, forward: Array, target: Array, closing: int, limits: Array) -> Charts:
+        """Return the charts from x on, in the coordinates of a solver, of which the space's come first."""
+        count, n = len(self.points.found), self.solver.equations.n
+        centres = np.array([local.q / self.solver.place.scale for local in self.points.found]).reshape(count, n)
         radii = np.array([self.points.radius(k) for k in range(count)])
-        pieces, weakest = np.empty((256, DEGREE + 1, n)), np.empty((256, DEGREE + 1))
+        pieces, weakest = np.empty((256, DEGREE + 1, len(x))), np.empty((256, DEGREE + 1))
         report = np.zeros(2, dtype=np.int64)
-        bounds = StepBounds(centres, radii, s.periods, self.limits)
+        bounds = StepBounds(centres, radii, s.periods, limits, target)
         rows: list[Array] = []
         sigmas: list[Array] = []
         total, first, step = 0, x, np.array([0.05, LONGEST])
         loop = with_functions(follow, *s.equations.plain.calls)
         while True:
             charts = FollowedArc(pieces, weakest, report)
-            made = loop(s.given, first, forward, s.rank, bounds, step, int(closing and total == 0), charts)
+            made = loop(s.given, first, forward, s.rank, bounds, step, 2 * closing if total else closing, charts)
             spend(made, made * pieces[0].nbytes)
             rows.append(pieces[:made].copy())
             sigmas.append(weakest[:made].copy())
@@ -75,10 +89,15 @@ class Follower:
             forward = forward / np.linalg.norm(forward)
         nodes = np.concatenate(rows)
         status = STUCK if report[0] == FULL else int(report[0])
-        return nodes, np.concatenate(sigmas), status, int(report[1])
+        return Charts(nodes, np.concatenate(sigmas), status, int(report[1]))
 
     def _coefficients(self, nodes: Array) -> Array:
         return coefficients_of(nodes) * self.solver.place.scale
+
+    def polished(self, x: Array) -> Array | None:
+        """Return the point of a curve next to a point of the sample, None if there is none."""
+        found = self.solver.project(x[None]).x
+        return found[0] if len(found) else None
 
     def through(self, x: Array) -> RawArc | None:
         """Return the arc through a point of the set."""

@@ -116,6 +116,11 @@ class SpaceEquations:
         self.timed = any(time in item.expr.free_symbols for item in (*self.held, *self.gaps))
 
     @cached_property
+    def deflated(self) -> dict[int, SpaceEquations]:
+        """The equations with a free direction beside them (`zwang._trace.deflation`), by the rank that they have."""
+        return {}
+
+    @cached_property
     def program(self) -> Program:
         """The graph of the constraints, with inputs t, q, params."""
         graph, system = Graph(), self.system
@@ -154,15 +159,20 @@ class SpaceEquations:
         return self.dialect.build(self.program, {"one": Outputs(tuple(outputs))}, "curvatures")
 
     @cached_property
-    def sparse(self) -> tuple[SparseFunction, ...]:
-        """What the two functions compute beside f and h, quickly made and without zeros: rows of both; Hessians of f.
+    def sparse(self) -> SparseFunction:
+        """What `plain` computes, quickly made and without zeros.
 
-        Large mechanisms run them: compiled, entry by entry, they would take minutes.
+        Large mechanisms run it, and `sparse_second`: compiled, entry by entry, they would take minutes.
         """
-        q = self.program.q
         rows = [node for row in self.gradients for node in row]
+        return SparseFunction.of(self.dialect, self.program, [*self.nodes, *rows])
+
+    @cached_property
+    def sparse_second(self) -> SparseFunction:
+        """The Hessians of f, likewise."""
+        q = self.program.q
         second = [node for row in self.gradients[: self.m] for j in range(self.n) for node in self._bent(row, q[j])]
-        return tuple(SparseFunction.of(self.dialect, self.program, nodes) for nodes in ([*self.nodes, *rows], second))
+        return SparseFunction.of(self.dialect, self.program, second)
 
     def _bent(self, row: list[Node], along: Node) -> list[Node]:
         graph = self.program.graph
@@ -216,7 +226,7 @@ class SpacePlace:
         """Return the second derivatives of F with respect to x, (m, n, n)."""
         e = self.equations
         if e.large:
-            flat = e.sparse[1].run(self.t, q, self.params)
+            flat = e.sparse_second.run(self.t, q, self.params)
         else:
             flat = self._run(e.curved, "curved", q)[e.m * (1 + e.n) :]
         found = flat.reshape(e.m, e.n, e.n)
@@ -248,7 +258,7 @@ class SpacePlace:
         """Return f, h, then the rows of both."""
         e = self.equations
         if e.large:
-            return e.sparse[0].run(self.t, q, self.params)
+            return e.sparse.run(self.t, q, self.params)
         return self._run(e.plain, "plain", q)
 
     def _run(self, functions: Functions, key: str, q: Array) -> Array:

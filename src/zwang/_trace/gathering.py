@@ -64,6 +64,7 @@ def branches_of(equations: SpaceEquations, t: float, arcs: Sequence[RawArc], com
             pieces=arc.pieces,
             lengths=lengths_of(arc.pieces),
             ends=(_end(equations, arc.start), _end(equations, arc.end)),
+            multiplicity=arc.multiplicity,
             component=components[number],
         )
         for number, arc in enumerate(arcs)

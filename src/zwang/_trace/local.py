@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.series.germ import Germ, GermBranch, alike, floor, germ, partner, separation
 from zwang._trace.equations import SpacePlace
-from zwang._trace.local_cones import cone_structure
+from zwang._trace.local_cones import cone_structure, is_multiple
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_refining import refine
 from zwang._trace.local_series import BranchStart, grow, reach
@@ -42,19 +43,22 @@ def structure(at: Frame) -> LocalStructure:
                 continue  # five curves through a point have no terms of degree four
             return LocalStructure(place, at, "regular", (), none)
         found = germ(reduced.mixed(), floor(TOLERANCE))
-        if found.decided:
-            break
+        made = _from_germ(at, found, reduced)
+        if made is not None:
+            return made
     assert found is not None
-    return _from_germ(at, found, reduced)
+    times = {branch.count for branch in found.branches}
+    if len(found.branches) == 2 and len(times) == 1:
+        return LocalStructure(place, at, "multiple", (), none, multiplicity=times.pop())
+    return LocalStructure(place, at, "higher", (), none, note="its branches are not told apart to degree 16")
 
 
-def _from_germ(at: Frame, found: Germ, reduced: ReducedEquations) -> LocalStructure:
-    place, none = at.place, np.zeros((0, len(at.q)))
-    if not found.decided:
-        times = {branch.count for branch in found.branches}
-        if len(found.branches) == 2 and len(times) == 1:
-            return LocalStructure(place, at, "multiple", (), none, multiplicity=times.pop())
-        return LocalStructure(place, at, "higher", (), none, note="its branches are not told apart to degree 16")
+def _from_germ(at: Frame, found: Germ, reduced: ReducedEquations) -> LocalStructure | None:
+    """Return the structure that a germ tells; None where terms of higher degree must be asked."""
+    # What the degree does not tell apart is one curve if the rank is low all along it: higher terms are noise.
+    together = [branch.count > 1 for branch in found.branches]
+    if not found.decided and (len(together) <= 2 or not any(together)):
+        return None
     kept: list[tuple[GermBranch, Array]] = []
     lost = 0
     for branch in found.branches:
@@ -63,9 +67,13 @@ def _from_germ(at: Frame, found: Germ, reduced: ReducedEquations) -> LocalStruct
             lost += 1
         else:
             kept.append((branch, series))
+    if lost and not found.decided:
+        return None
     # Several reduced equations were mixed into one: curves on which not all of them vanish do not follow.
     note = "" if lost == 0 or len(reduced.coefficients) > 1 else f"{lost} half-branches could not be followed"
-    return assembled(at, [branch for branch, _ in kept], [series for _, series in kept], note)
+    made = assembled(at, [branch for branch, _ in kept], [series for _, series in kept], note)
+    single = [half.multiple for half in made.half_branches]
+    return made if found.decided or single == together else None
 
 
 def _start(found: Germ, branch: GermBranch) -> BranchStart:
@@ -85,11 +93,10 @@ def assembled(at: Frame, branches: list[GermBranch], series: list[Array], note: 
     for k, (branch, x) in enumerate(zip(branches, series, strict=True)):
         tangent = place.scale * x[branch.root]
         tangent /= np.linalg.norm(tangent)
-        halves.append(
-            LocalBranch(
-                at.q, place.scale, tangent, x, branch.root, reach(place, at.q, x, branch.root), curves[k], partners[k]
-            )
+        half = LocalBranch(
+            at.q, place.scale, tangent, x, branch.root, reach(place, at.q, x, branch.root), curves[k], partners[k]
         )
+        halves.append(replace(half, multiple=branch.count > 1 and is_multiple(half, at)))
     first = [curves.index(c) for c in range(max(curves, default=-1) + 1)]
     tangents = np.array([halves[k].tangent for k in first]).reshape(len(first), len(at.q))
     return LocalStructure(place, at, kind, tuple(halves), tangents, order, note=note)

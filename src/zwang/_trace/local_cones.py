@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.power import monomials
+from zwang._trace.deflation import deflated
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_series import BranchStart, grow, reach
 from zwang._trace.local_structure import LocalBranch, LocalStructure
@@ -41,8 +42,12 @@ def cone_structure(at: Frame) -> LocalStructure:
     if not len(forms):
         return LocalStructure(at.place, at, "higher", (), none, note="the quadratic part of the equations vanishes")
     lines, simple, all_told = real_lines(forms)
+    sheets = False
     if len(lines) > 2 * 2 ** len(forms):
-        return LocalStructure(at.place, at, "higher", (), none, note="its tangent cone has planes")
+        # Planes of the cone belong to sheets; simple lines beside them are curves that end there.
+        lines, simple, sheets = lines[simple], simple[simple], True
+        if not len(lines):
+            return LocalStructure(at.place, at, "higher", (), none, note="its tangent cone has planes")
     if not len(lines):
         return LocalStructure(at.place, at, "isolated", (), none)
     halves: list[LocalBranch] = []
@@ -56,6 +61,8 @@ def cone_structure(at: Frame) -> LocalStructure:
             other = len(halves) + (1 - 2 * place if len(kept) == 2 else 0)
             halves.append(_half(at, series, curve, other))
     found = _gathered(at, halves, lost, bool(simple.all()))
+    if sheets:
+        return replace(found, kind="higher", order=None)
     if all_told:
         return found
     sampled = "the lines of its tangent cone were searched from many starts: there may be more"
@@ -82,19 +89,25 @@ def _gathered(at: Frame, halves: list[LocalBranch], lost: int, simple: bool) -> 
     orders = np.zeros((curves, curves))
     np.fill_diagonal(orders, np.inf)
     # A multiple line may be the tangent of one multiple curve, along which the rank is low, or of several that touch.
-    doubled = [half for half in halves if _rank_along(half, at) < len(at.q) - 1]
-    plain = (simple or bool(doubled)) and not lost and curves > 1
+    halves = [replace(half, multiple=is_multiple(half, at)) for half in halves]
+    doubled = any(half.multiple for half in halves)
+    plain = (simple or doubled) and not lost and curves > 1
     kind = "crossing" if plain else "higher"
     order = None if not plain else 0 if curves == 2 else orders
-    notes = [f"{len(doubled)} of its half-branches belong to multiple curves"] if doubled else []
-    notes += [] if simple or doubled else ["some lines of its tangent cone are multiple"]
+    notes = [] if simple or doubled else ["some lines of its tangent cone are multiple"]
     notes += [f"{lost} half-branches could not be followed"] if lost else []
     return LocalStructure(at.place, at, kind, tuple(halves), tangents, order, note="; ".join(notes))
 
 
-def _rank_along(half: LocalBranch, at: Frame) -> int:
-    _, rows = at.place.values(half.at(0.9 * half.reach))
-    return int(np.count_nonzero(np.linalg.svd(rows, compute_uv=False) > 1e-9))
+def is_multiple(half: LocalBranch, at: Frame) -> bool:
+    """Say whether the rank is too low all along a half-branch, and not only to tolerance next to its point."""
+    q = half.at(0.9 * half.reach)
+    _, rows = at.place.values(q)
+    rank = int(np.count_nonzero(np.linalg.svd(rows, compute_uv=False) > 1e-9))
+    if rank >= len(q) - 1:
+        return False
+    found = deflated(at.place, q, rank)
+    return found is not None and found.dimension == 1
 
 
 def _forms(reduced: ReducedEquations) -> Array:

@@ -36,6 +36,8 @@ class LocalBranch:
         The number of the analytic curve that it belongs to.
     partner : int
         The number of the other half of that curve; itself where there is none.
+    multiple : bool
+        Whether the rank is too low all along it: the curve counts more than once.
     """
 
     q: Array
@@ -46,6 +48,7 @@ class LocalBranch:
     reach: float
     curve: int
     partner: int
+    multiple: bool = False
 
     def at(self, tau: float) -> Array:
         """Return the coordinates at a parameter; negative ones are on the other half of the same curve."""

@@ -1,4 +1,4 @@
-"""Constraints with squared factors: the same set from factors taken once, and how often each counts."""
+"""How often a curve counts: from squared factors of single constraints, or from all of them in a plane across it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
+from zwang._numerics.series.power import monomials
 from zwang._results.configuration import Branch
-from zwang._trace.equations import SpaceEquations
+from zwang._trace.equations import SpaceEquations, SpacePlace
+from zwang._trace.local_reduction import frame, reduce
 
 Array = NDArray[np.float64]
 Factors = list[tuple[Any, int]]
+DEGREES = (4, 8, 12, 16)
+"""Of the reduced equations, until powers beyond are among their multiples; 16 for multiplicities up to that."""
+SMALL = 1e-7
+"""Singular values of the multiples of the reduced equations below this part of the largest are rounding."""
 
 
 def without_squares(equations: SpaceEquations, params: Array) -> tuple[System, dict[str, Factors]] | None:
@@ -59,5 +65,48 @@ def counted(system: System, params: Array, table: dict[str, Factors], branches: 
                 ]
                 powers.append((max(sizes), power))
             times *= min(powers)[1]
-        result.append(replace(branch, multiplicity=times))
+        result.append(replace(branch, multiplicity=times * branch.multiplicity))
     return result
+
+
+def multiplicity_at(place: SpacePlace, q: Array, rank: int, tangent: Array) -> int:
+    """Return how often the equations count a curve with this tangent (in x) at a point of it; 0 where it isn't found.
+
+    In the plane across the curve the equations leave finitely many products of coordinates that are no combinations of
+    their multiples: that number. It is found when terms of one more degree add nothing (Nakayama).
+    """
+    at = frame(place, q, rank)
+    along = at.kernel.T @ tangent
+    across = np.linalg.svd(along[None])[2][1:].T
+    if not across.shape[1]:
+        return 1
+    at = replace(at, kernel=at.kernel @ across)
+    for degree in DEGREES:
+        reduced = reduce(at, degree)
+        found = [_left(reduced.coefficients, across.shape[1], degree, cut) for cut in (degree - 1, degree)]
+        if found[0] == found[1]:
+            return found[0]
+    return 0
+
+
+def _left(coefficients: Array, variables: int, degree: int, cut: int) -> int:
+    """Return how many monomials up to degree `cut` are independent modulo the multiples of polynomials.
+
+    Examples
+    --------
+    >>> x_squared = np.array([[0.0, 0.0, 1.0, 0.0]])
+    >>> _left(x_squared, 1, 3, 3)
+    2
+    """
+    M, kept = monomials(variables, degree), monomials(variables, cut)
+    rows = []
+    for row in coefficients:
+        for factor in kept.rows:
+            multiple = np.zeros(kept.size)
+            for exponents, value in zip(M.rows, row, strict=True):
+                place = kept.places.get(tuple(a + b for a, b in zip(exponents, factor, strict=True)))
+                if place is not None:
+                    multiple[place] = value
+            rows.append(multiple)
+    sizes = np.linalg.svd(np.array(rows).reshape(-1, kept.size), compute_uv=False)
+    return int(kept.size - np.count_nonzero(sizes > SMALL * max(sizes.max(initial=0.0), 1e-300)))

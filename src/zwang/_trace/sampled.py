@@ -16,6 +16,7 @@ from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
 from zwang._trace.equations import SpaceEquations
 from zwang._trace.local_reduction import frame, reduce
+from zwang._trace.multiple_arcs import MultipleFollower
 from zwang._trace.recapture import DOUBLINGS, OFTEN, met_components, unseen
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
 from zwang._trace.searching import SingularPoints
@@ -24,6 +25,8 @@ Array = NDArray[np.float64]
 ROUNDS = 8  # of starts from what was found
 SAME = 1e-6  # scaled: places of one point
 DOUBLE = 1e-4  # scaled: where a singular point may be two
+APART = 1e-3  # scaled: how far from a singular point slow convergence has another reason
+VAIN = 20  # doubtful points in a row that are on no multiple curve
 
 
 class SampledSearch:
@@ -77,6 +80,14 @@ class SampledSearch:
         _, _, settled = self.sample()
         return bool(len(settled)) and bool(np.count_nonzero(~settled) > 0.2 * len(settled))
 
+    def doubtful(self) -> Array:
+        """Return the points, in x, at which Newton's method is slow and that are no singular points next to others."""
+        x, _, settled = self.sample()
+        left = np.concatenate([np.array(self.points.multiple).reshape(-1, x.shape[1]) / self.place.scale, x[~settled]])
+        places = [local.q / self.place.scale for local in self.points.found]
+        away = [min((self.points.distance(row, at) for at in places), default=np.inf) for row in left]
+        return np.asarray(left[np.array(away) > APART])
+
     def _sampled(self, starts: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         e, scale = self.equations, self.place.scale
         # Thirty steps: at a simple root Newton's method is done by then, at a multiple one it is still on its way.
@@ -128,8 +139,7 @@ def traced(search: SampledSearch) -> ConfigurationSpace:
             double = search.distinct(polished(search.solver, looked), SAME)
             on_curves = np.zeros_like(on_curves)
     if wide.any() and not on_curves.any():
-        rank = int(ranks[wide].max())
-        return _space(search, [], [], TraceStatus.SURFACE, e.n - rank, rank, x[wide][:1])
+        return without_arcs(search, int(ranks[wide].max()))
     assemblies = search.distinct(np.concatenate([x[rigid], double]))
     if len(double):
         search.notes.append(
@@ -146,13 +156,29 @@ def traced(search: SampledSearch) -> ConfigurationSpace:
     arcs = _met_often(search, _followed(search, x[on_curves]), x[on_curves])
     dimension = 1 if arcs else 0 if search.points.found or len(assemblies) else -1
     status = {1: TraceStatus.TRACED, 0: TraceStatus.POINTS, -1: TraceStatus.EMPTY}[dimension]
-    if search.points.multiple or (dimension == -1 and len(x)):
+    follower = Follower(search.solver, search.points)
+    lost = np.array(search.points.multiple).reshape(-1, e.n) / search.place.scale
+    if not follower.covered(arcs, lost).all() or (dimension == -1 and len(x)):
         status, dimension = TraceStatus.UNFINISHED, max(dimension, 1)
         search.notes.append(
-            "There are curves along which the constraints are dependent although each point is determined by them (a "
-            "multiple component that is no square of one expression); they are not followed."
+            "There are sets on which the constraints are dependent although they determine them (components that count "
+            "more than once); not all of them could be followed."
         )
     return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
+
+
+def sheets_of(search: SampledSearch) -> int | None:
+    """Return the rank on the pieces of the highest dimension above one that starts have met; None if there are none."""
+    _, ranks, settled = search.sample()
+    wide = ranks[settled & (ranks < search.equations.n - 1)]
+    return int(wide.min()) if len(wide) else None
+
+
+def without_arcs(search: SampledSearch, rank: int) -> ConfigurationSpace:
+    """Return the space of which the sample has shown nothing but points of a rank, fewer than on a curve."""
+    x, ranks, settled = search.sample()
+    witness = x[settled & (ranks == rank)][:1]
+    return _space(search, [], [], TraceStatus.SURFACE, search.equations.n - rank, rank, witness)
 
 
 def unfinished(search: SampledSearch, reason: str) -> ConfigurationSpace:
@@ -168,16 +194,16 @@ def _followed(search: SampledSearch, x: Array) -> list[RawArc]:
     points = search.points
     for _ in range(ROUNDS):
         points.put_in_order()
-        follower = Follower(search.solver, points)
+        follower, multiple = Follower(search.solver, points), MultipleFollower(search.solver, points)
         known = len(points.found)
         arcs: list[RawArc] = []
         search.arcs = arcs
         used: set[tuple[int, int]] = set()
         for number in range(known):
-            for half in range(len(points.found[number].half_branches)):
+            for half, branch in enumerate(points.found[number].half_branches):
                 if (number, half) in used:
                     continue
-                arc = follower.out_of(number, half)
+                arc = (multiple if branch.multiple else follower).out_of(number, half)
                 arcs.append(arc)
                 used.update((p, h) for kind, p, h in (arc.start, arc.end) if kind == "singular")
                 points.search(arc.dips)
@@ -186,6 +212,8 @@ def _followed(search: SampledSearch, x: Array) -> list[RawArc]:
             if len(points.found) > known:
                 break
         if len(points.found) > known or _loose(search, follower, arcs, x, known):
+            continue
+        if _loose(search, multiple, arcs, search.doubtful(), known):
             continue
         return arcs
     search.notes.append(f"New singular points still turned up after {ROUNDS} rounds: there may be more.")
@@ -196,6 +224,7 @@ def _met_often(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[RawA
     """Return all arcs after as many further starts as it takes to meet each component several times."""
     if not arcs:
         return arcs
+    x = np.concatenate([x, search.doubtful()])
     met = met_components(search.solver, search.points, arcs, x)
     for _ in range(0 if search.asked else DOUBLINGS):
         if min(met) >= OFTEN:
@@ -217,13 +246,16 @@ def _met_often(search: SampledSearch, arcs: list[RawArc], x: Array) -> list[RawA
 
 def _loose(search: SampledSearch, follower: Follower, arcs: list[RawArc], x: Array, known: int) -> bool:
     """Add arcs through points that are on none; return whether a new singular point turned up on the way."""
-    left = x[~follower.covered(arcs, x)]
+    left, vain = x[~follower.covered(arcs, x)], 0
     while len(left):
-        polished = search.solver.project(left[:1])
-        arc = follower.through(polished.x[0]) if len(polished.x) else None
+        at = follower.polished(left[0])
+        arc = None if at is None or follower.covered(arcs, at[None])[0] else follower.through(at)
         if arc is None:
-            left = left[1:]
+            left, vain = left[1:], vain + 1
+            if at is None and vain > VAIN:
+                break
             continue
+        vain = 0
         search.points.search(arc.dips)
         if len(search.points.found) > known:
             return True

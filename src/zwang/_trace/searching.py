@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
+from zwang._trace.deflation import deflated
 from zwang._trace.local import analyse
 from zwang._trace.local_refining import bottoms, is_plain
 from zwang._trace.local_structure import LocalStructure
@@ -26,7 +27,7 @@ class SingularPoints:
     def __init__(self, solver: Solver, region: Region) -> None:
         self.solver, self.region = solver, region
         self.found: list[LocalStructure] = []
-        self.multiple: list[LocalStructure] = []
+        self.multiple: list[Array] = []
         self._vain: list[Array] = []
         self._plain: list[bool] = []
         self._nearly: list[Array] = []
@@ -70,7 +71,7 @@ class SingularPoints:
     def _add(self, x: Array) -> bool:
         place = self.solver.place
         q = self.region.shifted(x * place.scale, place.equations.angles)
-        if self.multiple and not self._drops_twice(q) and self._on_multiple(q):
+        if self.multiple and self._on_multiple(q):
             return False
         spend(ANALYSIS)
         local = analyse(place, q)
@@ -78,8 +79,9 @@ class SingularPoints:
             return False
         local = local.shifted_to(self.region.shifted(local.q, place.equations.angles))
         plain = is_plain(local.frame)
-        if local.kind == "multiple" or (not plain and local.kernel.shape[1] == 2 and self._on_multiple(local.q)):
-            self.multiple.append(local)
+        flat = not plain and local.kernel.shape[1] == 2
+        if (flat or all(half.multiple for half in local.half_branches)) and self._on_multiple(local.q):
+            self.multiple.append(local.q)
             return False
         if local.kind == "regular":
             return False
@@ -96,25 +98,10 @@ class SingularPoints:
         self.found = [self.found[k] for k in order]
         self._plain = [self._plain[k] for k in order]
 
-    def _drops_twice(self, q: Array) -> bool:
-        """Say whether the rank is lower by two: such a point stands out on a multiple curve too."""
-        sizes = np.linalg.svd(self.solver.place.values(q)[1], compute_uv=False)
-        rank = self.solver.rank
-        return rank >= 2 and bool(sizes[rank - 2] < 1e-2)
-
     def _on_multiple(self, q: Array) -> bool:
-        """Say whether the rank is as low at many points around: then it is a multiple component, no singular point.
-
-        Places around it lead to several others at a distance at which even a contact of high order is no longer small.
-        """
-        scale = self.solver.place.scale
-        around = q / scale + 0.15 * np.random.default_rng(5).normal(size=(40, len(q)))
-        x, _, residuals = self.solver.singular(around)
-        others: list[Array] = []
-        for row in x[(residuals <= 1e-10) & np.isfinite(x).all(axis=1)]:
-            if 0.1 < self.distance(row, q / scale) < 0.6:
-                others += [row] if all(self.distance(row, other) > 0.01 for other in others) else []
-        return len(others) >= 3
+        """Say whether q is an ordinary point of a component on which the rank is as low everywhere."""
+        found = deflated(self.solver.place, q)
+        return found is not None and found.dimension > 0
 
     def _admissible(self, q: Array) -> bool:
         equations = self.solver.equations

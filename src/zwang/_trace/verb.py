@@ -19,6 +19,7 @@ from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.local_structure import TOLERANCE
+from zwang._trace.mixed import with_sheets
 from zwang._trace.multiplicity import counted, without_squares
 from zwang._trace.pieces import with_pieces
 from zwang._trace.sampled import SampledSearch, traced, unfinished
@@ -145,7 +146,7 @@ def _with_pieces(found: ConfigurationSpace, search: SampledSearch, resolution: f
     """Return a space with its pieces, and with its surface if it is one."""
     if found.status is TraceStatus.SURFACE and found.dimension == 2:
         found = with_surface(search, found, resolution)
-    return with_pieces(found)
+    return with_sheets(search, found, resolution) if found.branches else with_pieces(found)
 
 
 def _sampled(

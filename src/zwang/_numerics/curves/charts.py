@@ -108,9 +108,9 @@ def tail(nodes: Any, n: int) -> float:
 
 @njit
 def shifted_distance(a: Any, b: Any, periods: Any) -> float:
-    """Return the largest difference of coordinates, angles modulo their period (0: none)."""
+    """Return the largest difference of the coordinates that b has, angles modulo their period (0: none)."""
     worst = 0.0
-    for j in range(a.size):
+    for j in range(b.size):
         d = a[j] - b[j]
         if periods[j] > 0.0:
             d -= periods[j] * math.floor(d / periods[j] + 0.5)

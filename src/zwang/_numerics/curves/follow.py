@@ -41,18 +41,22 @@ class StepBounds(NamedTuple):
 
     Attributes
     ----------
-    centres, radii : arrays (p, n), (p,)
-        Singular points: the arc has arrived when it is inside one of these balls (in the largest coordinate).
+    centres, radii : arrays (p, k), (p,)
+        Singular points: the arc has arrived when it is inside one of these balls (in the largest of the first k
+        coordinates).
     periods : (n,) array
         Of angles in x; 0 for the others.
     limits : (2, n) array
         The box, in x.
+    target : (n,) array
+        Where an arc that closes has begun.
     """
 
     centres: Matrix
     radii: Floats
     periods: Floats
     limits: Matrix
+    target: Floats
 
 
 class FollowedArc(NamedTuple):
@@ -155,14 +159,14 @@ def _cut(
 
 
 @njit(_nrt=False)
-def _passes(start: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, image: Any) -> float:
-    """Return where on the chart the start of the arc is met again (modulo full turns), 0 if it is not.
+def _passes(target: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, image: Any) -> float:
+    """Return where on the chart the start of the arc, `target`, is met again (modulo full turns), 0 if it is not.
 
     The chart is a graph over t0, so there is one place to look at; its polynomial is exact to rounding.
     """
     u = 0.0
-    for j in range(start.size):
-        d = start[j] - x0[j]
+    for j in range(target.size):
+        d = target[j] - x0[j]
         if periods[j] > 0.0:
             d -= periods[j] * math.floor((d - 0.5 * h * t0[j]) / periods[j] + 0.5)
         image[j] = x0[j] + d
@@ -170,7 +174,7 @@ def _passes(start: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, im
     if not 1e-9 < u <= h:
         return 0.0
     away = 0.0
-    for j in range(start.size):
+    for j in range(target.size):
         away = max(away, abs(_interpolate(nodes, j, u / h) - image[j]))
     return u if away <= 1e-9 else 0.0
 
@@ -226,7 +230,7 @@ def follow(
     steps : (2,) array
         The first step and the largest.
     closing : int
-        Whether to stop when the arc comes back to its start.
+        Whether to stop where the arc comes to its target: 0 not, 1 from the second chart on, 2 from the first.
     """
     n, m, g, rows = given.sizes[0], given.sizes[1], given.sizes[2], given.mix.shape[0]
     slate = Slate(
@@ -259,8 +263,8 @@ def follow(
                 continue
             report[0] = end
             return count
-        if end == 0 and closing == 1 and count > 0:
-            met = _passes(start, chart.x0, chart.t0, h, bounds.periods, chart.nodes, chart.image)
+        if end != CLOSED and closing > 0 and count + closing > 1:
+            met = _passes(bounds.target, chart.x0, chart.t0, h, bounds.periods, chart.nodes, chart.image)
             if met > 0.0:
                 end, h = CLOSED, met
                 continue

@@ -18,6 +18,8 @@ from zwang._numerics.linear.dense import cholesky
 
 BEND, TURN = 0.5, 0.6
 """Edges are shorter than this part of the radius of curvature, and of the length in which the rows turn by one."""
+REPEATED = 1e-6
+"""What is left of an equation and its gradient, in scaled units, where it repeats others."""
 TURNS = 12  # of Newton's method along the normal
 
 
@@ -87,9 +89,22 @@ def onto(evaluate: Any, given: ScaledSet, slate: Slate, rank: int, G: Any, x: An
             return False
         # Steps shrink by squares: after one of 1e-8 the next is rounding.
         if length <= 1e-14 * size or (length <= 1e-8 * size and before <= 1e-8 * size):
-            return True
+            return rows == rank or _repeats(evaluate, given, slate, rank, G, x)
         before = length
-    return length <= 1e-12 * size
+    return length <= 1e-12 * size and (rows == rank or _repeats(evaluate, given, slate, rank, G, x))
+
+
+@njit(_nrt=False)
+def _repeats(evaluate: Any, given: ScaledSet, slate: Slate, rank: int, G: Any, x: Any) -> bool:
+    """Say whether the equations beyond the rank repeat the others, as on the surface; on a curve they don't."""
+    n, rows, W = given.sizes[0], given.mix.shape[0], slate.W
+    if not load(evaluate, given, slate, x) or not orthonormal(W, rows, n, n + 1, rank, G):
+        return False
+    for p in range(rank, rows):
+        for j in range(n + 1):
+            if abs(W[p, j]) > REPEATED:
+                return False
+    return True
 
 
 @njit(_nrt=False)
