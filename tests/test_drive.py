@@ -173,6 +173,18 @@ def test_a_drive_has_columns() -> None:
 
 
 # Handing on.
+def test_a_drive_shows_the_units_of_its_system() -> None:
+    (x,), (v,) = zw.coordinates("x")
+    u = zw.inputs("u")
+    m = zw.parameters("m")
+    cart = zw.System(name="cart", kinetic=m * v**2 / 2, forces={x: u}, units={"x": "m", "m": "kg", "u": "N"})
+    found = zw.drive(cart, {x: zw.t**2}, {"m": 2.0}, times=[0.0, 1.0])
+    frame = found.to_xarray()
+    units = {name: frame[name].attrs.get("units") for name in ("time", "x", "v_x", "acceleration_x", "input_u")}
+    assert units == {"time": "s", "x": "m", "v_x": "m/s", "acceleration_x": "m/s**2", "input_u": "N"}
+    assert "[N]" in found.plot().get_ylabel()
+
+
 def test_sympy_gives_the_system_back() -> None:
     for system in (
         zw.System(name="p", kinetic=V**2 / 2, potential=X**2, forces={X: -V}),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model, compile
 from zwang._declare.constraints import Friction
 from zwang._declare.system import System
+from zwang._declare.units import units_shown
 from zwang._drive.course import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem
@@ -129,6 +130,7 @@ def drive(
         },
         solutions=tuple(row.solutions for row in rows),
         statuses=tuple(row.status for row in rows),
+        units=units_shown(system.system if isinstance(system, Model) else system),
         reason=reason,
     )
 

@@ -43,6 +43,8 @@ class Drive(Result):
     statuses : tuple of ReactionsStatus
         At each instant; `status` is the least favourable of them.
     reason : str
+    units : mapping of str to str
+        Of coordinates, velocities, inputs and the time 't', where they are known.
     """
 
     status: ReactionsStatus
@@ -58,19 +60,23 @@ class Drive(Result):
     solutions: tuple[tuple[Solution, ...], ...] = field(default=(), metadata={"stored": None})
     statuses: tuple[ReactionsStatus, ...] = ()
     reason: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def _columns(self) -> Quantities:
         """Return the motion, the inputs with their ranges and the reactions over time."""
-        found = {"time": Quantity(("time",), self.t)}
+        found = {"time": Quantity(("time",), self.t, self.units.get("t", ""))}
         for prefix, rows in (("", self.q), ("v_", self.v), ("acceleration_", self.a)):
-            found |= {name: Quantity(("time",), rows[:, k]) for k, name in enumerate(named(self.coordinates, prefix))}
+            for k, (name, own) in enumerate(zip(named(self.coordinates, prefix), self.coordinates, strict=True)):
+                unit = f"{self.units[own]}/s**2" if prefix not in ("", "v_") and own in self.units else ""
+                found[name] = Quantity(("time",), rows[:, k], unit or self.units.get(f"{prefix}{own}", ""))
         for name, low_high in zip(named(list(self.ranges), "input_"), self.ranges.items(), strict=True):
-            found[name] = Quantity(("time",), self.inputs[low_high[0]])
+            unit = self.units.get(low_high[0], "")
+            found[name] = Quantity(("time",), self.inputs[low_high[0]], unit)
             found |= {
-                f"{name}_{side}": Quantity(("time",), low_high[1][:, k]) for k, side in enumerate(("low", "high"))
+                f"{name}_{side}": Quantity(("time",), low_high[1][:, k], unit) for k, side in enumerate(("low", "high"))
             }
-        for name, values in zip(named(list(self.reactions), "reaction_"), self.reactions.values(), strict=True):
-            found[name] = Quantity(("time",), values)
+        for (own, values), name in zip(self.reactions.items(), named(list(self.reactions), "reaction_"), strict=True):
+            found[name] = Quantity(("time",), values, self.units.get(f"reaction of {own}", ""))
         return Quantities(found, about(self))
 
     @titling
@@ -83,7 +89,8 @@ class Drive(Result):
             if name not in self.inputs:
                 raise DeclarationError(f"{self.name}: there is no input '{name}'. {nearest(name, list(self.inputs))}")
         series = {name: self.inputs[name] for name in names}
-        ax = draw_series(self.t, series, label="inputs", heading=f"{self.name}: inputs of a motion", ax=ax)
+        ax = draw_series(self.t, series, label="inputs", heading=f"{self.name}: inputs of a motion",
+                         units=self.units, ax=ax)  # fmt: skip
         for name, line in zip(names, ax.get_lines(), strict=False):
             low, high = np.asarray(self.ranges.get(name, np.full((len(self.t), 2), np.nan))).T
             if np.any(np.isfinite(low) & np.isfinite(high) & (low < high)):
