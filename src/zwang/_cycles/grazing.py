@@ -26,7 +26,7 @@ from zwang._linearize.monodromy import TURN, start_basis
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail, followed
 from zwang._numerics.impacts import ImpactProblem, resolve_impact
-from zwang._numerics.impacts.patterns import pattern_map
+from zwang._numerics.impacts.patterns import alone, pattern_map
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_at
@@ -224,7 +224,7 @@ class _Contact:
             return None
         law = self.over.options.impact
         inside = pattern_map(problem, law, None if law == "poisson" else outcome)
-        return None if inside is None else lambda other: inside(self._problem(other, other.place.z[n:]))
+        return None if inside is None else lambda other: inside(alone(self._problem(other, other.place.z[n:])))[0]
 
     def _problem(self, met: Meeting, v: Array) -> ImpactProblem:
         ground = self._ground(met.place.value)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from zwang._kernels.variations import Jets, ModeVariations
 from zwang._linearize.trail import Instant
 from zwang._numerics.impacts import ImpactProblem, resolve_impact
-from zwang._numerics.impacts.patterns import pattern_map
+from zwang._numerics.impacts.patterns import alone, pattern_map
 from zwang._numerics.linear.projection import landed
 from zwang._simulate.admission import closing_at, known_at, standing_at_event
 from zwang._simulate.consequences import at_end_of_steps, consequences
-from zwang._simulate.impact import impact_problem
+from zwang._simulate.impact import impact_problem, nearby_impacts
 from zwang._simulate.machine import handle
 from zwang._simulate.moment import Context, Fired, Moment, Start, Stop, terms_at
 from zwang._simulate.stretch import moving_for
@@ -89,11 +89,12 @@ class JumpMap:
     whole : callable
         As the motion computes it; None where the outcome is no velocity.
     smooth : callable or None
-        The same within the pattern that the impact has, where it has one, or the reset that an event is.
+        The same within the pattern that the impact has, where it has one, or the reset that an event is: from many
+        t (B,), q and v (n, B) and parameters (p, B) to velocities (B, n).
     """
 
     whole: Callable[[Context, Moment], Array | None]
-    smooth: Callable[[Context, Moment], Array] | None = None
+    smooth: Callable[[Array, Array, Array, Array], Array] | None = None
 
 
 def jump_map(context: Context, instant: Instant) -> JumpMap:
@@ -107,12 +108,12 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
     law = context.options.impact
     assert instant.after is not None
 
-    def problem_of(ground: Context, moment: Moment) -> ImpactProblem:
+    def problem_of(ground: Context, moment: Moment) -> tuple[ImpactProblem, tuple[int, ...]]:
         touching = moment.but(touching=known.touching, resting=known.resting, tied=known.tied)
-        return impact_problem(ground, touching, terms_at(ground, touching), closing, False)[0]
+        return impact_problem(ground, touching, terms_at(ground, touching), closing, False)
 
     def struck(ground: Context, moment: Moment) -> Array | None:
-        outcome = resolve_impact(problem_of(ground, moment), law)
+        outcome = resolve_impact(problem_of(ground, moment)[0], law)
         return None if outcome.choice is not None else np.asarray(outcome.velocity)
 
     def handled(ground: Context, moment: Moment) -> Array | None:
@@ -136,15 +137,23 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
     if not closing:
         fired = [context.options.events[k] for kind, k in instant.watches if kind == "extra"]
         reset = reset_map(fired) if all(kind in ("extra", "surface") for kind, _ in instant.watches) else None
-        return JumpMap(handled, reset if reset is not None and same(reset(context, before)) else None)
-    problem = problem_of(context, before)
+        if reset is None or not same(reset(context, before)):
+            return JumpMap(handled)
+
+        def after_reset(t: Array, q: Array, v: Array, params: Array) -> Array:
+            grounds = (replace(context, params=values) for values in params.T)
+            moments = (before.but(t=float(t[k]), q=q[:, k], v=v[:, k], ahead=None) for k in range(len(t)))
+            return np.array([reset(ground, moment) for ground, moment in zip(grounds, moments, strict=True)])
+
+        return JumpMap(handled, after_reset)
+    problem, numbers = problem_of(context, before)
     outcome = resolve_impact(problem, law)
     if outcome.choice is not None or not same(outcome.velocity):
         return JumpMap(handled)
     inside = pattern_map(problem, law, None if law == "poisson" else outcome)
-    if inside is None or not same(inside(problem)):
+    if inside is None or not same(inside(alone(problem))[0]):
         return JumpMap(struck)
-    return JumpMap(struck, lambda ground, moment: inside(problem_of(ground, moment)))
+    return JumpMap(struck, lambda t, q, v, params: inside(nearby_impacts(context, numbers, t, q, v, params)))
 
 
 def jump_derivative(context: Context, instant: Instant, dt: Array, dz: Array, dp: Array) -> Array:
@@ -153,13 +162,33 @@ def jump_derivative(context: Context, instant: Instant, dt: Array, dz: Array, dp
     sizes = _sizes(context, instant)
     ways = [_Direction(context, instant, float(dt[k]), dz[:, k], dp[:, k], sizes) for k in range(dz.shape[1])]
     if made.smooth is not None:
-        slopes = np.stack([way.slope(made.smooth, STEPS[0]) for way in ways], axis=1)
+        slopes = _smooth_slopes(context, instant, made.smooth, ways)
         mixed = np.random.default_rng(0).uniform(0.5, 1.0, len(ways)) / np.array([way.length or 1.0 for way in ways])
         way = _Direction(context, instant, float(dt @ mixed), dz @ mixed, dp @ mixed, sizes)
         if way.agrees(made.whole, slopes @ mixed):
             return slopes
     found = [way.searched(made.whole) for way in ways]
     return np.stack(found, axis=1)
+
+
+def _smooth_slopes(
+    context: Context, instant: Instant, smooth: Callable[[Array, Array, Array, Array], Array], ways: list[_Direction]
+) -> Array:
+    """Return the derivatives (n, k) of a smooth map along directions, all states at once.
+
+    They lie along the tangents of the constraints that held: off them the map goes on, with the same derivative.
+    """
+    before, n = instant.before, len(instant.before.q)
+    steps = np.array([STEPS[0] / way.length if way.length else 0.0 for way in ways])
+    places = np.array([place for place, _ in RUNGS])
+    s = (steps[:, None] * places).ravel()  # direction after direction, all places of each
+    along = np.repeat(np.array([[way.dt, *way.dz, *way.dp] for way in ways]), len(RUNGS), axis=0) * s[:, None]
+    start = np.concatenate([[before.t], before.q, before.v, context.params])
+    rows = np.ascontiguousarray((start + along).T)
+    found = smooth(rows[0], rows[1 : 1 + n], rows[1 + n : 1 + 2 * n], rows[1 + 2 * n :])
+    weights = np.array([weight for _, weight in RUNGS])
+    sums = np.einsum("r,krn->kn", weights, found.reshape(len(ways), len(RUNGS), n))
+    return np.asarray((sums / np.where(steps > 0, 12 * steps, np.inf)[:, None]).T)
 
 
 def _sizes(context: Context, instant: Instant) -> Array:
@@ -191,14 +220,6 @@ class _Direction:
         q, v = before.q + s * self.dz[:n], before.v + s * self.dz[n:]
         moved = before.but(t=before.t + s * self.dt, q=q, v=v, ahead=None)
         return apply(ground, _on_constraints(ground, self.instant, moved))
-
-    def slope(self, apply: Callable[[Context, Moment], Array], step: float) -> Array:
-        """Return the derivative of a smooth map."""
-        if self.length == 0.0:
-            return np.zeros(len(self.instant.before.q))
-        h = step / self.length
-        values = [(weight, self.at(apply, place * h)) for place, weight in RUNGS]
-        return np.asarray(sum(weight * value for weight, value in values if value is not None) / (12 * h))
 
     def agrees(self, apply: Callable[[Context, Moment], Array | None], slope: Array) -> bool:
         """Say whether a map has this derivative from both sides."""

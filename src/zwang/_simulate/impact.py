@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._compile.laws import require_restitution
 from zwang._compile.measured import measured_in
-from zwang._kernels import Terms
+from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.impacts import (
     CONTACT,
@@ -22,6 +23,7 @@ from zwang._numerics.impacts import (
     ImpactProblem,
     resolve_impact,
 )
+from zwang._numerics.impacts.patterns import NearbyImpacts
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionEvent
 from zwang._simulate.flights import Flights
@@ -30,6 +32,7 @@ from zwang._simulate.moment import Context, Decision, Moment, Transition, event_
 from zwang._simulate.watch import lowest_flight
 from zwang.errors import StateError
 
+Array = NDArray[np.float64]
 ZERO = 1e-10
 """Rates and slips after an impact below this, relative to those before, are zero."""
 
@@ -221,6 +224,39 @@ def impact_problem(
             numbers.append(number)
     problem = ImpactProblem(terms.mass[:, :, 0], moment.v, contacts, without_collision)
     return problem, tuple(numbers)
+
+
+def nearby_impacts(
+    ground: Ground, numbers: tuple[int, ...], t: Array, q: Array, v: Array, params: Array
+) -> NearbyImpacts:
+    """Return the impacts of these constraints at many states: t (B,), q and v (n, B), params (p, B)."""
+    terms = dense_terms(ground.model.kernels.terms(t, q, v, params))
+    places, n, count = [ground.table.places[number] for number in numbers], len(q), len(t)
+    shape = (count, len(places))
+    normals, tangents = np.zeros((*shape, n)), np.zeros((*shape, n))
+    rate, slip, e = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    sides = np.zeros((*shape, 2))
+    for k, (number, place) in enumerate(zip(numbers, places, strict=True)):
+        if place.normal >= 0:
+            normals[:, k] = terms.rows[place.normal].T
+            rate[:, k] = (terms.rate if place.on_position else terms.value)[place.normal]
+        if place.slips:
+            tangents[:, k], slip[:, k] = terms.slip_rows[place.slips[0]].T, terms.slip[place.slips[0]]
+            sides[:, k] = terms.bounds[list(place.rows.sides)].T
+        expr = getattr(ground.model.system.constraints[number], "restitution", None)
+        if expr is not None and place.one_sided and place.on_position:
+            e[:, k] = measured_in(ground.model.system, (expr,)).values_at(0, [t, *q, *v, *params])
+    speeds = v.T
+    return NearbyImpacts(
+        np.asarray(np.linalg.inv(np.moveaxis(terms.mass, -1, 0)), dtype=float),
+        speeds,
+        normals,
+        tangents,
+        rate - np.einsum("bkn,bn->bk", normals, speeds),
+        slip - np.einsum("bkn,bn->bk", tangents, speeds),
+        sides,
+        e,
+    )
 
 
 def _rubbing(terms: Terms, place: ContactPlace, moment: Moment) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,53 @@ class PhasePattern:
     slipping: tuple[tuple[int, int], ...]
 
 
+class NearbyImpacts(NamedTuple):
+    """Many impacts of the same contacts, side by side.
+
+    Attributes
+    ----------
+    response : (B, n, n) array
+        Inverse masses.
+    velocity : (B, n) array
+    normals, tangents : (B, k, n) arrays
+        Rows; zero where a contact has no tangent.
+    rate0, slip0 : (B, k) arrays
+        Parts of rates and slips that don't depend on the velocities.
+    sides : (B, k, 2) array
+        Coefficients against a slip > 0 and one < 0.
+    restitution : (B, k) array
+    """
+
+    response: Array
+    velocity: Array
+    normals: Array
+    tangents: Array
+    rate0: Array
+    slip0: Array
+    sides: Array
+    restitution: Array
+
+
+def alone(problem: ImpactProblem) -> NearbyImpacts:
+    """Return one impact, as a row of such."""
+    contacts, n = problem.contacts, len(problem.velocity)
+    flat = [(one.tangent[0], one.slip_rate0[0]) if len(one.tangent) else (np.zeros(n), 0.0) for one in contacts]
+    return NearbyImpacts(
+        problem.response[None],
+        problem.velocity[None],
+        problem.normals[None],
+        np.array([tangent for tangent, _ in flat]).reshape(1, -1, n),
+        np.array([[one.rate0 for one in contacts]]),
+        np.array([[float(slip) for _, slip in flat]]),
+        np.array([one.sides or (0.0, 0.0) for one in contacts]).reshape(1, -1, 2),
+        _restitution(problem)[None],
+    )
+
+
 def pattern_map(
     problem: ImpactProblem, law: str | None, outcome: ImpactOutcome | None = None
-) -> Callable[[ImpactProblem], Array] | None:
-    """Return the velocity after an impact as a function of nearby impacts with the same pattern.
+) -> Callable[[NearbyImpacts], Array] | None:
+    """Return the velocities (B, n) after nearby impacts with the same pattern.
 
     None where the outcome is not unique or not of this form: friction in planes, the energetic law. `outcome` is that
     of Newton's law, where it is known and unique.
@@ -43,12 +87,12 @@ def pattern_map(
     >>> from zwang._numerics.impacts.problem import ImpactContact
     >>> floor = ImpactContact([0, 1], restitution=0.5, friction=0.1, tangent=[1, 0], name="floor")
     >>> after = pattern_map(ImpactProblem(np.eye(2), [1.0, -2.0], [floor]), "newton")
-    >>> after(ImpactProblem(np.eye(2), [1.0, -2.2], [floor]))
-    array([0.67, 1.1 ])
+    >>> after(alone(ImpactProblem(np.eye(2), [1.0, -2.2], [floor])))
+    array([[0.67, 1.1 ]])
     """
     if law == "energetic" or any(len(one.tangent) > 1 and one.rubs for one in problem.contacts):
         return None
-    e = _restitution(problem)
+    e, kinds = _restitution(problem), np.array([one.kind for one in problem.contacts])
     if law == "poisson":
         first = newton_jumps(problem, np.zeros(len(e))).found
         if len(first) != 1:
@@ -61,7 +105,7 @@ def pattern_map(
             _pattern(problem, first[0].normal, middle, np.zeros(len(e))),
             _pattern(problem, second[0].normal, middle + second[0].w, e * np.maximum(first[0].normal, 0.0)),
         )
-        return lambda other: _poisson(other, *phases)
+        return lambda other: _poisson(other, kinds, *phases)
     if outcome is None:
         found = newton_jumps(problem, e).found
         if len(found) != 1:
@@ -70,17 +114,21 @@ def pattern_map(
     else:
         normal, after = outcome.normal, outcome.velocity
     pattern = _pattern(problem, normal, after, np.zeros(len(e)))
-    return lambda other: other.velocity + _solved(other, pattern, other.velocity, _back(other, _restitution(other)))[0]
+
+    def newton(other: NearbyImpacts) -> Array:
+        rates = _rates(other, other.velocity)
+        back = np.where(kinds == HELD, 0.0, other.restitution * np.minimum(rates, 0.0))
+        return np.asarray(other.velocity + _solved(other, pattern, other.velocity, -rates - back)[0])
+
+    return newton
 
 
 def _restitution(problem: ImpactProblem) -> Array:
     return np.array([one.restitution or 0.0 for one in problem.contacts])
 
 
-def _back(problem: ImpactProblem, e: Array) -> Array:
-    """Return what each rate changes by, where its row is met."""
-    held = np.array([one.kind == HELD for one in problem.contacts], dtype=bool)
-    return np.asarray(-problem.rates - np.where(held, 0.0, e * np.minimum(problem.rates, 0.0)))
+def _rates(impacts: NearbyImpacts, velocity: Array) -> Array:
+    return np.asarray(np.einsum("bkn,bn->bk", impacts.normals, velocity) + impacts.rate0)
 
 
 def _pattern(problem: ImpactProblem, normal: Array, after: Array, least: Array) -> PhasePattern:
@@ -104,41 +152,32 @@ def _pattern(problem: ImpactProblem, normal: Array, after: Array, least: Array) 
     return PhasePattern(tuple(carrying), tuple(sticking), tuple(slipping))
 
 
-def _poisson(problem: ImpactProblem, first: PhasePattern, second: PhasePattern) -> Array:
-    e = _restitution(problem)
-    w, normal = _solved(problem, first, problem.velocity, _back(problem, np.zeros(len(e))))
-    is_contact = np.array([one.kind == CONTACT for one in problem.contacts], dtype=bool)
-    least = np.where(is_contact, e * np.maximum(normal, 0.0), 0.0)
-    middle = problem.velocity + w
-    rates = problem.rates_of(middle)
-    rests = np.array([one.kind == HELD for one in problem.contacts], dtype=bool) | (np.abs(normal) > 0)
-    more, _ = _solved(problem, second, middle, np.where(rests, 0.0, -rates), least)
+def _poisson(impacts: NearbyImpacts, kinds: NDArray[np.str_], first: PhasePattern, second: PhasePattern) -> Array:
+    w, normal = _solved(impacts, first, impacts.velocity, -_rates(impacts, impacts.velocity))
+    least = np.where(kinds == CONTACT, impacts.restitution * np.maximum(normal, 0.0), 0.0)
+    middle = impacts.velocity + w
+    rests = (kinds == HELD) | (np.abs(normal) > 0)
+    more, _ = _solved(impacts, second, middle, np.where(rests, 0.0, -_rates(impacts, middle)), least)
     return np.asarray(middle + more)
 
 
 def _solved(
-    problem: ImpactProblem, pattern: PhasePattern, velocity: Array, target: Array, least: Array | None = None
+    impacts: NearbyImpacts, pattern: PhasePattern, velocity: Array, target: Array, least: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return the jump of the velocity and the normal impulses of a phase in a pattern."""
-    contacts = problem.contacts
-    given = np.zeros(len(contacts)) if least is None else least
-    slipping = dict(pattern.slipping)
-    push = {}
-    for j in {*pattern.carrying, *np.flatnonzero(given).tolist()}:
-        push[j] = contacts[j].normal
-        if j in slipping:  # friction goes with the normal impulse
-            side = contacts[j].sides or (0.0, 0.0)
-            push[j] = push[j] - slipping[j] * side[0 if slipping[j] > 0 else 1] * contacts[j].tangent[0]
-    columns = [push[j] for j in pattern.carrying] + [contacts[j].tangent[0] for j in pattern.sticking]
-    loads = [given[j] * push[j] for j in np.flatnonzero(given).tolist()]
-    start = problem.response @ sum(loads, np.zeros(len(velocity)))
-    if not columns:
-        return start, given
-    rows = np.array([contacts[j].normal for j in pattern.carrying] + [contacts[j].tangent[0] for j in pattern.sticking])
-    slips = [-float(problem.slip_of(j, velocity)[0]) for j in pattern.sticking]
-    needed = np.concatenate([target[list(pattern.carrying)], slips]) - rows @ start
-    matrix = rows @ problem.response @ np.array(columns).T
-    impulses = np.linalg.lstsq(matrix, needed, rcond=1e-12)[0]
-    normal = given.copy()
-    normal[list(pattern.carrying)] += impulses[: len(pattern.carrying)]
-    return start + problem.response @ np.array(columns).T @ impulses, normal
+    """Return the jumps of the velocity and the normal impulses of a phase in a pattern."""
+    carrying, sticking = list(pattern.carrying), list(pattern.sticking)
+    push = impacts.normals.copy()
+    for j, sign in pattern.slipping:  # friction goes with the normal impulse
+        push[:, j] -= sign * impacts.sides[:, j, [0 if sign > 0 else 1]] * impacts.tangents[:, j]
+    normal = np.zeros(target.shape) if least is None else least.copy()
+    start = np.einsum("bmn,bk,bkn->bm", impacts.response, normal, push)
+    columns = np.concatenate([push[:, carrying], impacts.tangents[:, sticking]], axis=1)
+    if not columns.shape[1]:
+        return start, normal
+    rows = np.concatenate([impacts.normals[:, carrying], impacts.tangents[:, sticking]], axis=1)
+    slips = np.einsum("bkn,bn->bk", impacts.tangents[:, sticking], velocity) + impacts.slip0[:, sticking]
+    needed = np.concatenate([target[:, carrying], -slips], axis=1) - np.einsum("bkn,bn->bk", rows, start)
+    spread = impacts.response @ np.swapaxes(columns, 1, 2)
+    impulses = np.einsum("bij,bj->bi", np.linalg.pinv(rows @ spread, rcond=1e-12), needed)
+    normal[:, carrying] += impulses[:, : len(carrying)]
+    return start + np.einsum("bnk,bk->bn", spread, impulses), normal
