@@ -6,10 +6,43 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
 
+Array = NDArray[np.float64]
 SAME = 1e-7  # points of an arc that come as near as this are one
+LOOKS = 9  # places on a piece, the nearest of which Newton's method starts from
+ROOM = 1_000_000
+"""Numbers that are compared at a time."""
+
+
+def mark_covered(pieces: Array, points: Array, periods: Array, covered: NDArray[np.bool_]) -> None:
+    """Mark the points (k, n) that lie on one of the pieces (p, d + 1, n of Chebyshev coefficients).
+
+    Examples
+    --------
+    >>> line, found = np.array([[[0.0, 0.0], [1.0, 0.0]]]), np.zeros(2, dtype=bool)
+    >>> mark_covered(line, np.array([[0.3, 0.0], [0.3, 0.1]]), np.zeros(2), found)
+    >>> found.tolist()
+    [True, False]
+    """
+    grid = np.linspace(-1.0, 1.0, LOOKS)
+    samples = np.einsum("ld,pdn->pln", chebyshev.chebvander(grid, pieces.shape[1] - 1), pieces)
+    reach = 1.5 * np.abs(np.diff(samples, axis=1)).max(axis=(1, 2), initial=0.0) + SAME
+    many = max(1, ROOM // max(1, points.size * LOOKS))
+    for first in range(0, len(pieces), many):
+        left, part = np.flatnonzero(~covered), slice(first, first + many)
+        away = np.zeros((len(samples[part]), len(left), LOOKS))
+        for j, period in enumerate(periods):
+            off = points[left, j, None] - samples[part, None, :, j]
+            if period > 0.0:
+                off -= period * np.floor(off / period + 0.5)
+            np.maximum(away, np.abs(off), out=away)
+        piece, place = np.nonzero(away.min(axis=2) <= reach[part, None])
+        starts = grid[away[piece, place].argmin(axis=1)]
+        _refine(pieces, points, periods, first + piece, left[place], starts, covered)
 
 
 @njit
@@ -21,53 +54,33 @@ def _clenshaw(c: Any, j: int, u: float) -> tuple[float, float]:
     return c[0, j] + u * a - b, a + u * da - db
 
 
-@njit("void(float64[:, :, ::1], float64[:, ::1], float64[::1], boolean[::1])")
-def mark_covered(pieces: Any, points: Any, periods: Any, covered: Any) -> None:
-    """Mark the points (k, n) that lie on one of the pieces (p, d + 1, n of Chebyshev coefficients)."""
-    count, _, n = pieces.shape
-    looks = 9
-    samples = np.empty((looks, n))
+@njit("void(float64[:, :, ::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], float64[::1], boolean[::1])")
+def _refine(pieces: Any, points: Any, periods: Any, which: Any, whose: Any, starts: Any, covered: Any) -> None:
+    """Mark points that lie on pieces, in pairs of both, the nearest place being looked for from a start."""
+    n = points.shape[1]
     d = np.empty(n)
-    for p in range(count):
-        c = pieces[p]
-        span = 0.0
-        for i in range(looks):
-            u = -1.0 + 2.0 * i / (looks - 1)
+    for k in range(which.size):
+        s, c, u = whose[k], pieces[which[k]], starts[k]
+        if covered[s]:
+            continue
+        for _ in range(12):
+            dot, square = 0.0, 0.0
             for j in range(n):
-                samples[i, j] = _clenshaw(c, j, u)[0]
-                if i > 0:
-                    span = max(span, abs(samples[i, j] - samples[i - 1, j]))
-        for s in range(points.shape[0]):
-            if covered[s]:
-                continue
-            best, least = 0, math.inf
-            for i in range(looks):
-                worst = 0.0
-                for j in range(n):
-                    worst = max(worst, abs(_wrapped(points[s, j] - samples[i, j], periods[j])))
-                if worst < least:
-                    best, least = i, worst
-            if least > 1.5 * span + SAME:
-                continue
-            u = -1.0 + 2.0 * best / (looks - 1)
-            for _ in range(12):
-                dot, square = 0.0, 0.0
-                for j in range(n):
-                    value, slope = _clenshaw(c, j, u)
-                    d[j] = _wrapped(points[s, j] - value, periods[j])
-                    dot += d[j] * slope
-                    square += slope * slope
-                if square <= 1e-300:
-                    break
-                step = max(-0.5, min(0.5, dot / square))
-                u = max(-1.0, min(1.0, u + step))
-                if abs(step) < 1e-14:
-                    break
-            worst = 0.0
-            for j in range(n):
-                worst = max(worst, abs(_wrapped(points[s, j] - _clenshaw(c, j, u)[0], periods[j])))
-            if worst <= SAME:
-                covered[s] = True
+                value, slope = _clenshaw(c, j, u)
+                d[j] = _wrapped(points[s, j] - value, periods[j])
+                dot += d[j] * slope
+                square += slope * slope
+            if square <= 1e-300:
+                break
+            step = max(-0.5, min(0.5, dot / square))
+            before, u = u, max(-1.0, min(1.0, u + step))
+            if abs(u - before) < 1e-14:
+                break
+        worst = 0.0
+        for j in range(n):
+            worst = max(worst, abs(_wrapped(points[s, j] - _clenshaw(c, j, u)[0], periods[j])))
+        if worst <= SAME:
+            covered[s] = True
 
 
 @njit
