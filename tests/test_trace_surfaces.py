@@ -320,3 +320,22 @@ def test_every_length_at_which_five_bars_lie_in_a_line_is_critical() -> None:
     found = zw.critical(chain("joint"), params, vary="l3", within=(0.3, 9), compare=False)
     assert [item.value for item in found] == pytest.approx([2, 4, 6, 8], abs=1e-9)
     assert [len(item.points) for item in found] == [2, 2, 1, 1]  # of the sums of signed lengths
+
+
+def test_a_squared_sphere_counts_twice() -> None:
+    squared = zw.trace(
+        surface("x y z", lambda s: sphere(s) ** 2 * (s["x"] - 3)),
+        {},
+        resolution=0.4,
+        box={"x": (-4, 4), "y": (-2, 2), "z": (-2, 2)},
+    )
+    assert sorted((piece.dimension, piece.multiplicity, piece.euler) for piece in squared.pieces) == [
+        (2, 1, 1),
+        (2, 2, 2),
+    ]
+
+
+def test_a_surface_that_leaves_the_searched_region_says_so() -> None:
+    space = zw.trace(surface("x y z", lambda s: s["x"] ** 2 + s["y"] ** 2 - 1), {})
+    assert len(space.pieces[0].boundaries) == 2
+    assert any("leaves the region that was searched along z" in note for note in space.notes)

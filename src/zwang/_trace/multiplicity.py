@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._numerics.series.power import monomials
-from zwang._results.configuration import Branch
+from zwang._results.configuration import Branch, ConfigurationSpace
 from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_reduction import frame, reduce
 
@@ -50,23 +50,42 @@ def without_squares(equations: SpaceEquations, params: Array) -> tuple[System, d
     return (system.replace(constraints=changed), table) if table else None
 
 
-def counted(system: System, params: Array, table: dict[str, Factors], branches: Sequence[Branch]) -> list[Branch]:
-    """Return arcs with the multiplicity that the factors which vanish along them give."""
-    values = dict(zip(system.parameters, (float(value) for value in params), strict=True))
-    result = []
-    for branch in branches:
-        at = branch.position(np.array([0.37, 0.61]) * branch.length)
+@dataclass(frozen=True)
+class CountedFactors:
+    """How often the factors of constraints count: of a system with values, those of each constraint by its name."""
+
+    system: System
+    params: Array
+    table: dict[str, Factors]
+
+    def times(self, at: Array) -> int:
+        """Return the multiplicity that the factors which vanish at all of some points (k, n) give."""
+        values = dict(zip(self.system.parameters, (float(value) for value in self.params), strict=True))
+        places = [{**values, **dict(zip(self.system.coordinates, q, strict=True))} for q in at]
         times = 1
-        for factors in table.values():
-            powers = []
-            for factor, power in factors:
-                sizes = [
-                    abs(float(factor.subs({**values, **dict(zip(system.coordinates, q, strict=True))}))) for q in at
-                ]
-                powers.append((max(sizes), power))
-            times *= min(powers)[1]
-        result.append(replace(branch, multiplicity=times * branch.multiplicity))
-    return result
+        for factors in self.table.values():
+            sizes = [(max(abs(float(factor.subs(place))) for place in places), power) for factor, power in factors]
+            times *= min(sizes)[1]
+        return times
+
+    def of_arcs(self, branches: Sequence[Branch]) -> list[Branch]:
+        """Return arcs with their multiplicity."""
+        parts = np.array([0.37, 0.61])
+        return [
+            replace(branch, multiplicity=branch.multiplicity * self.times(branch.position(parts * branch.length)))
+            for branch in branches
+        ]
+
+    def of_surfaces(self, space: ConfigurationSpace) -> ConfigurationSpace:
+        """Return a space whose pieces of a surface have their multiplicity."""
+        if space.surface is None:
+            return space
+        q, pieces = space.surface.points, list(space.pieces)
+        for k, piece in enumerate(pieces):
+            own = np.flatnonzero(space.surface.piece == piece.number)
+            if piece.dimension == 2 and len(own):
+                pieces[k] = replace(piece, multiplicity=self.times(q[own[[len(own) // 3, 2 * len(own) // 3]]]))
+        return replace(space, pieces=tuple(pieces))
 
 
 def multiplicity_at(place: SpacePlace, q: Array, rank: int, tangent: Array) -> int:

@@ -75,9 +75,22 @@ def assembled(
         singular_points=tuple(points),
         singular_curves=tuple(curves),
         declared=to_dict(e.system),
+        notes=(*space.notes, *_far(cover, closed.mesh)),
         residual=float(np.abs(f).max(initial=0.0)),
         reason=reason or space.reason,
     )
+
+
+def _far(cover: Cover, mesh: Mesh) -> list[str]:
+    """Say along which coordinates a surface leaves the region that was searched, where no box was given."""
+    low, high = cover.extent.limits
+    open_ = np.isfinite(low) & ~cover.search.region.boxed
+    near = 1e-9 * np.where(open_, high - low, 1.0)
+    met = ((mesh.points <= low + near) | (mesh.points >= high - near)).any(axis=0) & open_
+    names = [name for name, far in zip(cover.search.equations.names, met, strict=True) if far]
+    return [
+        f"The surface leaves the region that was searched along {', '.join(names)}; give a box to say how far."
+    ] if names else []  # fmt: skip
 
 
 def _components(parts: int, points: int, graph: CurveGraph, closed: ClosedMesh, hollow: Hollow) -> list[int]:

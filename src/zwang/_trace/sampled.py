@@ -60,6 +60,7 @@ class SampledSearch:
         self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.notes: list[str] = []
         self.arcs: list[RawArc] = []
+        self.factors: Any = None  # where constraints are squares: how often their factors count
 
     def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""

@@ -20,7 +20,7 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.local_structure import TOLERANCE
 from zwang._trace.mixed import with_sheets
-from zwang._trace.multiplicity import counted, without_squares
+from zwang._trace.multiplicity import CountedFactors, without_squares
 from zwang._trace.pieces import with_pieces
 from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
@@ -146,7 +146,8 @@ def _with_pieces(found: ConfigurationSpace, search: SampledSearch, resolution: f
     """Return a space with its pieces, and with its surface if it is one."""
     if found.status is TraceStatus.SURFACE and found.dimension == 2:
         found = with_surface(search, found, resolution)
-    return with_sheets(search, found, resolution) if found.branches else with_pieces(found)
+    found = with_sheets(search, found, resolution) if found.branches else with_pieces(found)
+    return found if search.factors is None else search.factors.of_surfaces(found)
 
 
 def _sampled(
@@ -185,8 +186,8 @@ def _sampled(
         )
         searches.append(search)
         found = traced(search)
-        arcs = counted(equations.system, values, table, found.branches)
-        found = replace(found, branches=tuple(arcs))
+        search.factors = CountedFactors(equations.system, values, table)
+        found = replace(found, branches=tuple(search.factors.of_arcs(found.branches)))
     found = with_strata(search, found, at)
     notes = list(found.notes)
     if equations.ignored:
