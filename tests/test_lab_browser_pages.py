@@ -81,6 +81,17 @@ def test_a_surface_can_be_turned_and_a_place_on_it_sets_the_state(browser: Any, 
     watched.end()
 
 
+def test_curves_on_which_a_surface_is_singular_are_drawn_and_listed(browser: Any, lab: Lab) -> None:
+    watched = Watched(browser, lab, "&system=surface_umbrella")
+    page = watched.page
+    page.wait_for_function("() => document.querySelector('section[data-part=space]').dataset.surface === 'true'")
+    assert "Singular along 2 curves" in watched.part("space").inner_text()
+    watched.part("space").locator("summary", has_text="Table of arcs").click()
+    table = watched.part("space").locator("table", has_text="Singular curves")
+    assert sorted(table.locator("tbody tr td:nth-child(2)").all_inner_texts()) == ["crossing", "isolated"]
+    watched.end()
+
+
 def test_every_way_on_is_shown_at_once(browser: Any, lab: Lab) -> None:
     watched = Watched(browser, lab, "&system=ellipse_pendulum&until=3")
     watched.wait("motion")

@@ -190,6 +190,20 @@ def test_a_surface_is_sent_as_triangles_on_the_constraints() -> None:
     assert np.abs(points[:, 0] ** 2 + points[:, 1] ** 2 - points[:, 2] ** 2).max() < 1e-6 * size.max()
 
 
+def test_curves_along_which_a_surface_is_singular_come_after_its_triangles() -> None:
+    ((text, frames),) = answer({"seq": 1, "kind": "space", "system": "surface_umbrella"})
+    told = json.loads(text)
+    kinds = [line["kind"] for line in told["lines"]]
+    assert sorted(kinds) == ["crossing", "isolated"]
+    assert "Singular along 2 curves (crossing, isolated)" in told["sentence"]
+    for kind, frame in zip(kinds, frames[-len(kinds) :], strict=True):
+        x, y, z = np.frombuffer(frame, "<f4", offset=20).reshape(-1, 3).T
+        # Sheets of x^2 = y^2 z cross along the z axis above, and leave it bare below.
+        assert np.abs(x).max() < 1e-6 and np.abs(y).max() < 1e-6
+        assert (z if kind == "crossing" else -z).min() > -1e-6
+    assert len(frames) == told["frames"]
+
+
 def test_a_claim_comes_with_its_figures() -> None:
     for name, kind in (("001-ex1-slack", "svg+xml"), ("001-ex2-regions", "png")):
         told = json.loads(next(iter(answer({"seq": 1, "kind": "claim", "id": name})))[0])

@@ -14,6 +14,7 @@ from zwang.lab.protocol import MOST_ROWS
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 SECONDS = 8.0  # beyond it a person has gone on
+AROUND = 3.0  # of surfaces without lengths: how far they are shown
 ALONG = 400
 """Places on an arc."""
 TRIANGLES = 30_000  # of a surface: what a page turns without delay
@@ -28,11 +29,13 @@ def answer_space(request: dict[str, Any]) -> Answers:
         words = "No constraint ties the positions together: every configuration is possible here."
         yield {"dimension": len(opened.state) // 2, "sentence": words, "singular": [], "points": [], "arcs": []}, []
         return
-    found: Any = zw.trace(opened.model, params, t=state["t"], budget={"seconds": SECONDS})
+    box = _around(opened, params, state)
+    found: Any = zw.trace(opened.model, params, box=box, t=state["t"], budget={"seconds": SECONDS})
     arcs = [_places(arc) for arc in found.branches]
     mesh = [] if found.surface is None else _mesh(found, opened, state)
     clouds = [] if mesh else [_sampled(stratum, opened) for stratum in found.strata]
     clouds = [cloud for cloud in clouds if len(cloud)]
+    lines = [_line(curve) for curve in found.singular_curves] if mesh else []
     yield (
         {
             "dimension": found.dimension,
@@ -45,14 +48,25 @@ def answer_space(request: dict[str, Any]) -> Answers:
             ],
             "clouds": len(clouds),
             "surface": bool(mesh),
+            "lines": [{"kind": curve.kind, "closed": curve.closed} for curve in found.singular_curves] if mesh else [],
             "pieces": [_piece(item) for item in found.pieces] if mesh else [],
             "points": [dict(point) for point in found.points],
             "singular": [_point(item) for item in found.singular_points],
             "notes": list(found.notes),
             "residual": float(found.residual),
         },
-        [*arcs, *clouds, *mesh],
+        [*arcs, *clouds, *mesh, *lines],
     )
+
+
+def _around(opened: Opened, params: Mapping[str, float], state: Mapping[str, float]) -> dict[str, Any] | None:
+    """Return how far a surface is shown that may run away: farther than the shown state and the lengths reach."""
+    mechanism = opened.mechanism
+    rows = int(mechanism.on_positions[mechanism.two_sided].sum())
+    if len(mechanism.names) - rows != 2:
+        return None
+    reach = max([AROUND, 1.5 * sum(map(abs, params.values())), *(3 * abs(state[name]) for name in mechanism.names)])
+    return {item.name: (-reach, reach) for item in opened.system.coordinates if not item.angle}
 
 
 def _places(arc: Any) -> Any:
@@ -61,6 +75,12 @@ def _places(arc: Any) -> Any:
     along = np.linspace(-1.0, 1.0, max(5, ALONG // len(pieces)))
     found = np.polynomial.chebyshev.chebval(along, np.moveaxis(pieces, 1, 0))  # (pieces, n, along)
     return np.moveaxis(found, 2, 1).reshape(-1, pieces.shape[2])[:MOST_ROWS]
+
+
+def _line(curve: Any) -> Any:
+    """Return places along a curve on which a surface is singular, back to the first where it closes."""
+    places = np.asarray(curve.points)
+    return np.concatenate([places, places[:1]])[:MOST_ROWS] if curve.closed else places[:MOST_ROWS]
 
 
 def _mesh(found: Any, opened: Opened, state: Any) -> list[Any]:
@@ -94,6 +114,9 @@ def _sentence(found: Any) -> str:
     elif found.surface is not None:
         shapes = "; ".join(repr(piece).strip("<>") for piece in found.pieces[:4])
         head = f"A surface, {_counted(found.components, 'component')}: {shapes}."
+        if found.singular_curves:
+            kinds = ", ".join(sorted({curve.kind for curve in found.singular_curves}))
+            head += f" Singular along {_counted(len(found.singular_curves), 'curve')} ({kinds})."
     else:
         head = (
             f"{_counted(len(found.branches), 'arc')} in {_counted(len(found.paths), 'smooth curve')}, "

@@ -9,6 +9,7 @@ const TURN = 2 * Math.PI;
 const SIGNS = { crossing: "×", tangency: "≍", cusp: "≺", isolated: "·", higher: "∗", cone: "⋈" };
 
 const FRONT = [0.5, 0.51];
+const linesOf = (answer) => (answer.lines || []).length;
 
 export const spacePart = (view, transport) => {
   const own = part("space");
@@ -152,7 +153,9 @@ export const spacePart = (view, transport) => {
   };
   const span = (k) => {
     let low = Infinity, high = -Infinity;
-    for (let i = k; i < mesh.points.data.length; i += mesh.points.columns) { low = Math.min(low, mesh.points.data[i]); high = Math.max(high, mesh.points.data[i]); }
+    for (const { data, columns } of [mesh.points, ...mesh.lines]) {
+      for (let i = k; i < data.length; i += columns) { low = Math.min(low, data[i]); high = Math.max(high, data[i]); }
+    }
     return high > low ? [low, high] : [low - 1, low + 1];
   };
   const turned = (across, down) => {
@@ -191,8 +194,10 @@ export const spacePart = (view, transport) => {
     if (answer.status === "error") { own.element.classList.add("stale"); own.shown(answer.message, true); return; }
     own.element.classList.remove("stale");
     told = answer;
-    arcs = answer.surface ? frames.slice(0, -2) : frames;
-    mesh = answer.surface ? { points: frames.at(-2), triangles: frames.at(-1).data } : null;
+    // Points and triangles of a surface come after arcs and samples, then the curves along which it is singular.
+    const first = frames.length - linesOf(answer) - 2;
+    arcs = answer.surface ? frames.slice(0, first) : frames;
+    mesh = answer.surface ? { points: frames[first], triangles: frames[first + 1].data, lines: frames.slice(first + 2) } : null;
     layer = null;
     choice[2].hidden = turner.hidden = !mesh;
     canvas.classList.toggle("turns", Boolean(mesh));
@@ -201,6 +206,7 @@ export const spacePart = (view, transport) => {
       "aria-label": `singular point ${i + 1}: ${item.kind}`, title: item.kind, text: SIGNS[item.kind] || "∗", onclick: () => tell(item) })));
     rows.lastChild.replaceChildren(
       ...(answer.surface ? [table("Pieces", ["piece", "dimension", "Euler characteristic", "genus"], answer.pieces.map((item) => [item.sentence, full(item.dimension), full(item.euler), full(item.genus)]))] : []),
+      ...(linesOf(answer) ? [table("Singular curves", ["curve", "kind", "closed"], answer.lines.map((line, i) => [String(i), line.kind, line.closed ? "yes" : "no"]))] : []),
       table("Arcs", ["arc", "length", "component", "closed"], answer.arcs.map((arc, i) => [String(i), full(arc.length), String(arc.component), arc.closed ? "yes" : "no"])),
       table("Singular points", ["point", "kind", ...view.model.coordinates], answer.singular.map((item, i) =>
         [String(i), item.kind, ...view.model.coordinates.map((name) => full(item.state[name]))])));

@@ -16,11 +16,28 @@ export const paintSurface = (pen, frame, mesh, { spot, scaled, angles, colours, 
     const [a, b, c] = [triangles[3 * i], triangles[3 * i + 1], triangles[3 * i + 2]];
     if (!torn(a, b) && !torn(b, c)) order.push([deep[a] + deep[b] + deep[c], a, b, c]);
   }
+  // Curves along which it is singular lie on it: a little nearer than the triangles they run between.
+  for (const line of mesh.lines || []) {
+    const spots = Array.from({ length: line.rows }, (_, i) => spot(line.data.subarray(i * line.columns, (i + 1) * line.columns)));
+    for (let i = 1; i < spots.length; i += 1) {
+      const [p, q] = [spots[i - 1], spots[i]];
+      if (angles.some((turning, k) => turning && Math.abs(p[k] - q[k]) > Math.PI)) continue;
+      const ends = [scaled(p), scaled(q)];
+      order.push([1.5 * (frame.depth(ends[0]) + frame.depth(ends[1])) + 0.06, ends.map((place) => frame.at(place))]);
+    }
+  }
   order.sort((one, other) => one[0] - other[0]);
   pen.lineWidth = 0.6;
   pen.lineJoin = "round";
   const shades = Array.from({ length: 16 }, (_, k) => `color-mix(in srgb, ${colours.accent} ${22 + 4.5 * k}%, ${colours.paper})`);
   for (const [, a, b, c] of order) {
+    if (b === undefined) {
+      pen.strokeStyle = colours.problem;
+      pen.lineWidth = 2.4;
+      pen.beginPath(); pen.moveTo(...a[0]); pen.lineTo(...a[1]); pen.stroke();
+      pen.lineWidth = 0.6;
+      continue;
+    }
     const [p, q, r] = [places[a], places[b], places[c]];
     const u = [q[0] - p[0], q[1] - p[1], q[2] - p[2]], v = [r[0] - p[0], r[1] - p[1], r[2] - p[2]];
     const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
