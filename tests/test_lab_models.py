@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import zwang as zw
 from zwang.lab import first_view
@@ -237,3 +240,29 @@ def test_arcs_that_are_sent_lie_on_the_constraints_from_end_to_end() -> None:
         assert np.abs(gaps).max() < 1e-5
         assert np.allclose(q[[0, -1]], branch.position([0.0, branch.length]), atol=1e-5)
         assert np.hypot(*np.diff(q, axis=0).T).sum() == pytest.approx(arc["length"], rel=1e-3)
+
+
+def test_inputs_are_held_at_values_of_their_own(tmp_path: Path) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    force = zw.inputs("u")
+    m = sp.Symbol("m")
+    block = zw.System(name="block", kinetic=m * v**2 / 2, forces={x: force}, drawing=zw.Drawing({"P": (x, 0)}))
+    path = tmp_path / "block.toml"
+    block.save(path, params={"m": 2.0}, state={"x": 0.0, "v_x": 0.0})
+    text = path.read_text(encoding="utf-8")
+    told = json.loads(next(iter(answer({"seq": 1, "kind": "open", "text": text})))[0])["model"]
+    assert told["inputs"] == ["u"] and told["params"] == {"m": 2.0, "u": 0.0} and told["missing"] == []
+    assert told["ranges"]["u"]["low"] < 0 < told["ranges"]["u"]["high"]
+    asked = {"seq": 1, "text": text, "params": {"u": 6.0}}
+    here = json.loads(next(iter(answer({**asked, "kind": "reactions"})))[0])
+    assert here["solutions"][0]["acceleration"]["x"] == pytest.approx(3.0)  # u/m
+    moved = json.loads(next(iter(answer({**asked, "kind": "motion", "until": 2.0})))[0])
+    assert moved["end"]["x"] == pytest.approx(6.0)  # u t^2/(2 m)
+    script = json.loads(next(iter(answer({**asked, "kind": "take", "what": "python", "until": 2.0})))[0])["text"]
+    found: dict[str, Any] = {}
+    exec(compile(script, "script", "exec"), found)
+    assert found["motion"].end["x"] == pytest.approx(6.0)
+    saved = json.loads(next(iter(answer({**asked, "kind": "take", "what": "model"})))[0])["text"]
+    again = tmp_path / "again.toml"
+    again.write_text(saved, encoding="utf-8")
+    assert zw.load(again) == block

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import zwang as zw
+from zwang._compile.driving import driven
 from zwang._declare.files import load_values
 from zwang._report.mathml import declaration
 from zwang._report.mathml import math as element
@@ -40,6 +41,8 @@ _OWN_CATEGORY = {
     "tangency": "singular",
     "ellipse_pendulum_friction": "singular",
 }
+OF_INPUT = {"low": -10.0, "high": 10.0, "scale": "linear"}
+"""The range of the slider of an input, which has no value of its own."""
 _UNTIL = {"andrews": 0.05, "flyball_governor_springs": 2.0}
 """Systems whose motions are fast, or slow to compute: what is shown of them at first [s]."""
 
@@ -51,16 +54,27 @@ class Opened:
     ----------
     key : str
         The name of the gallery's system, or ''.
-    system : System
+    declared, system : System
+        As it was written; and with its inputs as further parameters, which are held.
     params, state : dict
-        Those it comes with.
+        Those it comes with; inputs are zero.
+    inputs : tuple of str
+        Names of the parameters that are inputs.
     """
 
     def __init__(
         self, key: str, text: str, system: Any, params: Mapping[str, float], state: Mapping[str, float]
     ) -> None:
-        self.key, self.text, self.system = key, text, system
-        self.params = {item.name: float(params.get(item.name, 1.0)) for item in system.parameters}
+        self.key, self.text, self.declared = key, text, system
+        self.inputs = tuple(item.name for item in system.inputs)
+        if self.inputs:
+            held = driven(system, dict.fromkeys(self.inputs, 0.0)).system
+            system = held if held.drawing is not None else held.replace(drawing=system.drawing)
+        self.system = system
+        self.params = {
+            item.name: float(params.get(item.name, 0.0 if item.name in self.inputs else 1.0))
+            for item in system.parameters
+        }
         names = [item.name for item in (*system.coordinates, *system.velocities)]
         # A quaternion starts as no turn, everything else at zero.
         joints = () if system.tree is None else system.tree.joints
@@ -86,7 +100,7 @@ class Opened:
     @property
     def missing(self) -> list[str]:
         """Parameters that the model gives no value for; 1 stands in."""
-        return [] if self.key else [name for name in self.params if name not in self.given]
+        return [] if self.key else [name for name in self.params if name not in self.given and name not in self.inputs]
 
     def values(self, request: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
         """Return the parameters and the state of a request, with the model's own where it is silent."""
@@ -137,7 +151,8 @@ def model_text(opened: Opened, params: Mapping[str, float], state: Mapping[str, 
     """Return the text of the model file that holds a system with these values."""
     with tempfile.TemporaryDirectory(prefix="zwang-lab-") as folder:
         path = Path(folder) / "model.toml"
-        opened.system.save(path, params=params, state={name: state[name] for name in opened.state})
+        kept = {name: value for name, value in params.items() if name not in opened.inputs}
+        opened.declared.save(path, params=kept, state={name: state[name] for name in opened.state})
         return path.read_text(encoding="utf-8")
 
 
@@ -230,7 +245,11 @@ def description(opened: Opened) -> dict[str, Any]:
         "angles": angles,
         "params": opened.params,
         "state": opened.state,
-        "ranges": {name: range_of(name, value) for name, value in opened.params.items()},
+        "inputs": list(opened.inputs),
+        "ranges": {
+            name: dict(OF_INPUT) if name in opened.inputs else range_of(name, value)
+            for name, value in opened.params.items()
+        },
         "reach": reach,
         "until": first_until(opened.key),
         "handles": mechanism.handles(),

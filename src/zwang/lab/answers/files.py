@@ -77,10 +77,14 @@ def script(opened: Opened, params: Mapping[str, float], state: Mapping[str, floa
         lines += [f"MODEL = {opened.text!r}", "", "with tempfile.TemporaryDirectory() as folder:"]
         lines += ['    path = Path(folder) / "model.toml"', '    path.write_text(MODEL, encoding="utf-8")']
         lines += ["    system = zw.load(path)"]
-    lines += [_mapping("params", dict(params)), _mapping("state", shown), ""]
-    lines += ["reactions = zw.reactions(system, state, params)", "print(reactions)", ""]
+    kept = {name: value for name, value in params.items() if name not in opened.inputs}
+    lines += [_mapping("params", kept), _mapping("state", shown)]
+    if opened.inputs:
+        lines += [_mapping("inputs", {name: params[name] for name in opened.inputs})]
+    more = ", inputs=inputs" if opened.inputs else ""
+    lines += ["", f"reactions = zw.reactions(system, state, params{more})", "print(reactions)", ""]
     if request.get("until"):
-        lines += _motion_lines(request)
+        lines += _motion_lines(request, more)
     return "\n".join(lines) + "\n"
 
 
@@ -90,11 +94,11 @@ def _mapping(name: str, values: Mapping[str, Any]) -> str:
     return f"{name} = {{\n{inner}}}" if inner else f"{name} = {{}}"
 
 
-def _motion_lines(request: Mapping[str, Any]) -> list[str]:
+def _motion_lines(request: Mapping[str, Any], more: str) -> list[str]:
     """Return the lines of the motion, with the rules that were chosen at its stops."""
     until = float(request["until"])
     if not request.get("continue"):
-        return [f"motion = zw.simulate(system, state, params, until={until!r})", "print(motion)"]
+        return [f"motion = zw.simulate(system, state, params, until={until!r}{more})", "print(motion)"]
     *_, run = run_of(request)
     rules = run.rules
     lines = [f"chosen = {list(rules.choices)!r}  # at the stops, in their order", ""]
@@ -106,6 +110,6 @@ def _motion_lines(request: Mapping[str, Any]) -> list[str]:
         lines += [_mapping("state", rules.starts) + "  # after the impact that was chosen"]
     lines += ["motion = zw.simulate("]
     lines += [f"    system, state, params, until={until!r}, at_choice=choose, at_singular=branch,"]
-    lines += [f"    at_paradox={rules.paradox!r},", ")", "print(motion)"]
+    lines += [f"    at_paradox={rules.paradox!r}{more},", ")", "print(motion)"]
     ends = offers(run.last)
     return lines + ([f"# It stops where {len(ways)} ways lead on." for ways in [ends] if ways])

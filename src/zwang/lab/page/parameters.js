@@ -13,14 +13,17 @@ export const parametersPart = (view, transport, { changed }) => {
   const build = () => {
     rows.clear();
     fields.replaceChildren();
-    const names = Object.keys(view.params);
+    const known = Object.keys(view.params), last = (name) => (view.model.inputs || []).includes(name);
+    const names = [...known.filter((name) => !last(name)), ...known.filter(last)];
     if (!names.length) fields.append(make("p", { class: "quiet", text: "This system has no parameters." }));
+    const inputs = view.model.inputs || [];
     for (const name of names) {
+      if (name === inputs[0]) fields.append(make("p", { class: "quiet", text: inputs.length > 1 ? "Inputs, held at these values:" : "Input, held at this value:" }));
       const { low, high, scale } = view.model.ranges[name];
       const log = scale === "log";
       const ticks = make("datalist", { id: `ticks-${name}` });
       const range = make("input", { type: "range", name, list: `ticks-${name}`, min: low, max: high, step: "any",
-        "data-scale": log ? "log" : null, "aria-label": log ? `${name}, decimal logarithm` : name });
+        "data-scale": log ? "log" : null, "data-input": inputs.includes(name) ? "true" : null, "aria-label": log ? `${name}, decimal logarithm` : name });
       const number = make("input", { type: "number", name, step: "any", "aria-label": `${name}, value` });
       const told = make("span", { class: "ticks", "aria-hidden": "true" });
       range.addEventListener("input", () => set(name, log ? 10 ** Number(range.value) : Number(range.value), true));
