@@ -266,3 +266,17 @@ def test_inputs_are_held_at_values_of_their_own(tmp_path: Path) -> None:
     again = tmp_path / "again.toml"
     again.write_text(saved, encoding="utf-8")
     assert zw.load(again) == block
+
+
+def test_impulses_act_where_they_strike() -> None:
+    told = json.loads(next(iter(answer({"seq": 1, "kind": "motion", "system": "bouncing_ball", "until": 3.0})))[0])
+    struck, hits = told["impulses"], [item for item in told["events"] if item["kind"] == "impact"]
+    assert len(struck["rows"]) == len(hits) > 1
+    entry = zw.gallery.get("bouncing_ball")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=3.0)
+    for row, event in zip(struck["rows"], [item for item in motion.events if item.kind == "impact"], strict=True):
+        (size,) = event.details["impulses"].values()
+        assert row[0] == pytest.approx(event.time)
+        assert np.hypot(*row[1:3]) == pytest.approx(size)
+        assert row[2] > 0  # the floor pushes up
+    assert 0 < struck["scale"] <= max(row[2] for row in struck["rows"])

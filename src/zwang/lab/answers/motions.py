@@ -249,6 +249,7 @@ def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -
         ],
         "force_scale": float(np.percentile(size, 95)) if len(size) else 0.0,
         "arrows": arrows,
+        "impulses": _impulses(opened, params, run, start),
         "scene": None if picture is None else picture.plain(),
         "placed": []
         if picture is None
@@ -276,6 +277,27 @@ def _forces(run: PlayedRun, times: Array) -> dict[tuple[str, str], Array]:
                     known[start : start + count] = np.stack(columns, axis=1)
         start += count
     return found
+
+
+def _impulses(opened: Opened, params: Mapping[str, float], run: PlayedRun, start: float) -> dict[str, Any]:
+    """Return the impulses of impacts where they act in the drawing: what each is, when, and a usual size [N s]."""
+    hits = [(part, event) for part in run.parts for event in part.events if event.details.get("impulses")]
+    hits = hits[:MOST_EVENTS]
+    if not hits or opened.mechanism.drawing is None:
+        return {"arrows": [], "rows": [], "scale": 0.0}
+    states = [part.at(event.time) for part, event in hits]
+    names = [*opened.mechanism.names, *opened.mechanism.speeds, "t"]
+    values = {name: np.array([float(state[name]) for state in states]) for name in names}
+    pushes: dict[tuple[str, str], Array] = {}
+    for kind, word in (("normal", "impulses"), ("tangential", "friction_impulses")):
+        for k, (_, event) in enumerate(hits):
+            for name, value in dict(event.details.get(word, {})).items():
+                parts = np.atleast_1d(np.asarray(value, dtype=float))
+                pushes.setdefault((name, kind), np.zeros((len(hits), len(parts))))[k] = parts
+    arrows, table = opened.acting.along({**params, **values}, pushes)
+    sizes = np.abs(table[np.isfinite(table) & (table != 0)])
+    rows = [[event.time - start, *row] for (_, event), row in zip(hits, table.tolist(), strict=True)]
+    return {"arrows": arrows, "rows": rows, "scale": float(np.percentile(sizes, 95)) if len(sizes) else 0.0}
 
 
 def _times(motion: Any, rows: int) -> Array:

@@ -106,6 +106,7 @@ export const drawingPart = (view, transport, { carried, three = async () => null
       }
       pen.globalAlpha = 1;
     }
+    if (live && live.struck && live.struck.length) struck(pen, width, height);
     if (live && live.forces) pushed(pen, width, height);
     else if (!live || live.arrows) arrows(pen, width, height);
     for (const [name, button] of buttons) {
@@ -139,6 +140,18 @@ export const drawingPart = (view, transport, { carried, three = async () => null
       points.forEach((point, k) => { const at = where(point); if (at) arrow(pen, at, k ? force.map((part) => -part) : force, scale, { kind }); });
     }
     if (live.forces.length) key(pen, scale, height);
+  };
+  // Impulses of an impact: thick, on a scale of their own.
+  const struck = (pen, width, height) => {
+    const { most, room } = unitOf(width, height);
+    for (const { kind, points, force, scale } of live.struck) {
+      const size = Math.hypot(...force);
+      if (!Number.isFinite(size) || !size || !scale) continue;
+      points.forEach((point, k) => {
+        const at = where(point), [x, y] = frame.plane(k ? force.map((part) => -part) : force), unit = most / 2 / scale;
+        if (at) paintArrow(pen, frame.at(at), [x * unit, -y * unit], { colour: colours.accent, open: kind === "tangential", most, label: `${short(size)} N s`, room, wide: 5 });
+      });
+    }
   };
   const arrows = (pen, width, height) => {
     const told = view.told;

@@ -5,6 +5,7 @@ import { prepare } from "./painter.js";
 import { joined } from "./drawing.js";
 import { plot } from "./plots.js";
 
+const STRUCK = 0.3; // seconds for which an impulse stays in the picture
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -51,7 +52,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const places = scene.names.map((_, k) => some(wide * k, wide));
     const bodiesAt = scene.bodies.map((body) => body.at || null);
     run.told.placed.forEach((body, i) => { bodiesAt[body] = some(wide * scene.names.length + (wide + 1) * i, wide + 1); });
-    return { places, bodiesAt, low, forces: forcesAt(run, low, high, share) };
+    return { places, bodiesAt, low, forces: forcesAt(run, low, high, share), struck: struckAt(run, t) };
   };
   const forcesAt = (run, low, high, share) => {
     if (!run.pushed) return [];
@@ -60,6 +61,12 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
       const a = data[low * columns + wide * i + k], b = data[high * columns + wide * i + k];
       return Number.isFinite(b) ? a + share * (b - a) : a;
     }) }));
+  };
+  // Impulses act at an instant; they are seen for a moment after it.
+  const struckAt = (run, t) => {
+    const { arrows, rows: hits, scale } = run.told.impulses || { arrows: [], rows: [] }, wide = run.told.scene.dimension;
+    const last = hits.filter(([time]) => time <= t + 1e-9 && t - time <= STRUCK * pace * Number(speed.value)).pop();
+    return last ? arrows.map((item, i) => ({ ...item, scale, force: last.slice(1 + wide * i, 1 + wide * (i + 1)).map((part) => (part === null ? NaN : part)) })) : [];
   };
   const trails = (run, low) => {
     const scene = run.told.scene, { data, columns } = run.drawn;
