@@ -1,7 +1,10 @@
-"""What a cycle costs: a ball on a shaking table, its cycle with one impact a period, found from the same guess.
+"""What cycles cost: found, followed over a parameter, and drawn by brute force.
 
-The peer shoots with SciPy's `solve_ivp` and its events, with derivatives of the return map by differences, as one
-writes it by hand. Both gaps stand beside the times, and the product of the multipliers beside e^2.
+A ball on a shaking table has its cycle with one impact a period found from the same guess by `periodic` and by a peer
+that shoots with SciPy's `solve_ivp` and its events, with derivatives of the return map by differences, as one writes it
+by hand; both gaps stand beside the times, and the product of the multipliers beside e^2. Then
+the ball's branches over the amplitude, and a diagram of 500 forcings of an impact oscillator with 300
+impacts each, on two workers.
 Run: OMP_NUM_THREADS=1 python benchmarks/bench_cycles.py
 """
 
@@ -52,32 +55,57 @@ def shooting() -> tuple[float, float]:
 
 
 def ball() -> zw.System:
-    """Return the ball and its table."""
+    """Return the ball and its table, whose amplitude is a parameter."""
     (y,), (v,) = zw.coordinates("y")
-    table = zw.Unilateral(y - A * sp.sin(W * zw.t), restitution=E, name="table")
+    table = zw.Unilateral(y - zw.parameters("A") * sp.sin(W * zw.t), restitution=E, name="table")
     return zw.System(name="ball", kinetic=v**2 / 2, potential=G * y, constraints=[table])
 
 
-def timed(ask: Any) -> tuple[float, Any]:
+def oscillator() -> zw.System:
+    """Return x'' + x'/5 + x = f cos(2 t) with a wall."""
+    (x,), (v,) = zw.coordinates("x")
+    f = zw.parameters("f")
+    wall = zw.Unilateral(sp.Rational(1, 5) - x, restitution=sp.Rational(4, 5), name="wall")
+    forces = {x: -v / 5 + f * sp.cos(2 * zw.t)}
+    return zw.System(name="oscillator", kinetic=v**2 / 2, potential=x**2 / 2, forces=forces, constraints=[wall])
+
+
+def timed(ask: Any, repeats: int = REPEATS) -> tuple[float, Any]:
     """Return the least time of some calls, and the last answer."""
     best, found = np.inf, None
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         start = time.perf_counter()
         found = ask()
         best = min(best, time.perf_counter() - start)
     return best, found
 
 
+def diagram(count: int, workers: int) -> Any:
+    """Return Poincare points of the oscillator over its forcing, after a transient."""
+    forcings = np.linspace(0.8, 1.5, count)
+    return zw.sweep(
+        "simulate", oscillator(), {"x": 0, "v_x": 0}, {}, over={"f": forcings}, keep="section", section="wall",
+        until=940.0, transient=600.0, workers=workers,
+    )  # fmt: skip
+
+
 def main() -> None:
-    """Print both."""
-    model = zw.compile(ball())
+    """Print them all."""
+    model, values = zw.compile(ball()), {"A": A}
     state = {"y": GUESS[0], "v_y": GUESS[1]}
-    zw.periodic(model, state, {})
-    spent, cycle = timed(lambda: zw.periodic(model, state, {}))
+    zw.periodic(model, state, values)
+    spent, cycle = timed(lambda: zw.periodic(model, state, values))
     product = float(np.prod(cycle.multipliers).real)
-    print(f"periodic           {1e3 * spent:8.1f} ms  gap {cycle.residual:.1e}  product {product:.9f} (e^2 {E**2})")
+    print(f"periodic             {1e3 * spent:8.1f} ms  gap {cycle.residual:.1e}  product {product:.9f} (e^2 {E**2})")
     spent, (gap, product) = timed(shooting)
-    print(f"solve_ivp, by hand {1e3 * spent:8.1f} ms  gap {gap:.1e}  product {product:.9f}")
+    print(f"solve_ivp, by hand   {1e3 * spent:8.1f} ms  gap {gap:.1e}  product {product:.9f}")
+    spent, found = timed(lambda: zw.cycles(model, cycle, vary="A", within=(0.09, 0.16)), 2)
+    count = sum(len(branch.cycles) for branch in found.branches)
+    print(f"branches of the ball {spent:8.2f} s   {count} cycles, {len(found.flips)} flips, gap {found.residual:.1e}")
+    diagram(4, 2)
+    spent, study = timed(lambda: diagram(500, 2), 1)
+    points = int(np.isfinite(study.dataset["section.t"].values).sum())
+    print(f"diagram by sweep     {spent:8.2f} s   500 forcings, {points} points kept, {study.status.name}")
 
 
 if __name__ == "__main__":

@@ -117,6 +117,68 @@ def test_branches_are_kept_drawn_and_told(ball, tmp_path):
     assert "flip at 0.149781405 (branch 0, 1)" in repr(found)
 
 
+def hard(d=1.2, w=4.0):
+    """x'' + 2 d x' + x = f cos(w t) with a wall at c, and f where it grazes."""
+    (x,), (v,) = zw.coordinates("x")
+    f = zw.parameters("f")
+    wall = zw.Unilateral(sp.Rational(1, 20) - x, restitution=sp.Rational(4, 5), name="wall")
+    forces = {x: -2 * sp.nsimplify(d) * v + f * sp.cos(sp.nsimplify(w) * zw.t)}
+    system = zw.System(name="hard", kinetic=v**2 / 2, potential=x**2 / 2, forces=forces, constraints=[wall])
+    return system, 0.05 * np.hypot(1 - w**2, 2 * d * w)
+
+
+def test_brute_force_shows_periods_that_grow_by_one_and_cycles_lie_on_it(tmp_path):
+    # The free period map has real eigenvalues: one impact in n periods, with n up by one again and again towards the
+    # grazing.
+    system, grazing = hard()
+    turn, forcings = 2 * np.pi / 4, grazing * np.array([1.005, 1.02, 1.08, 1.5])
+    study = zw.sweep(
+        "simulate", system, {"x": 0, "v_x": 0}, {}, over={"f": forcings}, keep="section", section="wall",
+        until=400 * turn, transient=340 * turn, workers=1,
+    )  # fmt: skip
+    assert study.status.name == "COMPLETE", study.failures
+    times, speeds = study.dataset["section.t"].values, study.dataset["section.v"].values[..., 0]
+    for n, row in zip((6, 5, 4, 3), times, strict=True):
+        assert np.diff(row[np.isfinite(row)]) == pytest.approx(n * turn, rel=1e-4)
+    # With complex eigenvalues (light damping) it is two periods from the grazing on: nothing grows.
+    light, grazes = hard(0.1)
+    for part in (1.002, 1.05, 1.5):
+        motion = zw.simulate(light, {"x": 0, "v_x": 0}, {"f": part * grazes}, until=300 * turn, section="wall")
+        assert np.diff(motion.section.t[-10:]) == pytest.approx(2 * turn, rel=1e-4)
+    state = zw.simulate(system, {"x": 0, "v_x": 0}, {"f": forcings[2]}, until=200 * turn).end
+    one = zw.periodic(system, state, {"f": forcings[2]}, period=4 * turn)
+    found = zw.cycles(system, one, vary="f", within=(1.075 * grazing, 1.085 * grazing), switch=False)
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    ax.plot(np.repeat(forcings, times.shape[1]), speeds.ravel(), ".")
+    found.plot("v_x", section="wall", ax=ax)
+    assert ax.get_ylabel().endswith("after impacts of wall")
+    branch = found.branches[0]
+    drawn = next(line for line in ax.get_lines() if len(line.get_xdata()) == len(branch.values))
+    at = float(np.interp(forcings[2], branch.values, drawn.get_ydata()))
+    assert at == pytest.approx(np.nanmean(speeds[2]), rel=1e-3)
+    with pytest.raises(DeclarationError, match="there is no constraint 'wal'. Did you mean 'wall'"):
+        found.plot("v_x", section="wal")
+    with pytest.raises(DeclarationError, match="the period has no values at the impacts of 'wall'"):
+        found.plot("period", section="wall")
+    plt.close("all")
+    assert one.animate(tmp_path / "cycle.gif", drawing=zw.Drawing(points={"P": ("x", 0)}), frames=4).stat().st_size > 0
+
+
+def test_basins_of_two_cycles_are_a_sweep_over_two_initial_values():
+    # Between the fold of the cycles with impacts and the grazing both kinds attract; each start settles to one of them,
+    # the first of these to the one without impacts, which starts there.
+    system, grazing = oscillator()
+    study = zw.sweep(
+        "simulate", system, {"x": 0.0, "v_x": 0.0}, {"f": 0.63}, over={"x": [0.951, 0.2], "v_x": [0.107, 1.5]},
+        keep="section", section="wall", until=60 * 2 * np.pi / 0.6, transient=50 * 2 * np.pi / 0.6, workers=1,
+    )  # fmt: skip
+    assert 0.6199 < 0.63 < grazing and study.status.name == "COMPLETE", study.failures
+    struck = np.isfinite(study.dataset["section.t"].values).sum(axis=-1)
+    assert struck[0, 0] == 0 and (struck > 0).any() and set(np.unique(struck).tolist()) <= {0, 9, 10, 11}
+
+
 def duffing():
     """An oscillator whose spring stiffens."""
     (x,), (v,) = zw.coordinates("x")

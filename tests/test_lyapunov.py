@@ -54,6 +54,29 @@ def test_chaotic_ball_agrees_with_the_map_from_impact_to_impact():
     assert wanted[0] > 0.5 and found.exponents[0] > 0.5
 
 
+def test_chaotic_oscillator_agrees_with_its_variational_equations_in_closed_form():
+    # Along the same motion: the fundamental matrix of x'' + 2 d x' + x between impacts, and at an impact, with the
+    # accelerations a- and a+ before and after it, dx+ = -e dx, dv+ = -e dv + (e a- + a+)/v- dx.
+    d, f, w, c, e = 0.025, 1.0, 2.8, 0.0, 0.8
+    params = {"d": d, "f": f, "w": w, "c": c, "e": e}
+    until = 200.0
+    found = zw.lyapunov(oscillator(), {"x": -0.1, "v_x": 0.0}, params, until=until)
+    impacts = found.motion.events.of("impact")
+    basis, total, last, own = np.eye(2), np.zeros(2), 0.0, np.sqrt(1 - d**2)
+    for time, v in [*((one.time, float(np.ravel(one.details["before"])[0])) for one in impacts), (until, None)]:
+        h = time - last
+        cos, sin = np.cos(own * h), np.sin(own * h) / own
+        basis = np.exp(-d * h) * np.array([[cos + d * sin, sin], [-sin, cos - d * sin]]) @ basis
+        if v is not None:
+            a = [-c - 2 * d * speed + f * np.cos(w * time) for speed in (v, -e * v)]
+            basis = np.array([[-e, 0.0], [(e * a[0] + a[1]) / v, -e]]) @ basis
+        basis, r = np.linalg.qr(basis)
+        total, last = total + np.log(np.abs(np.diag(r))), time
+    assert len(impacts) > 80 and total[0] / until > 0.05
+    assert found.exponents == pytest.approx(np.sort(total / until)[::-1], rel=5e-3)
+    assert found.exponents.sum() == pytest.approx(-2 * d + 2 * np.log(e) * len(impacts) / until, abs=1e-6)
+
+
 def test_autonomous_systems_have_a_zero_and_sticking_gives_minus_infinity():
     (x,), (v,) = zw.coordinates("x")
     van = zw.System(name="van der Pol", kinetic=v**2 / 2, forces={x: (1 - x**2) * v - x})

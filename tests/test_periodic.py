@@ -121,6 +121,10 @@ def test_woodpecker_has_the_period_in_print_and_one_negative_multiplier(tmp_path
     assert len(ones) == 2 == found.ones and found.stable  # time and sinking
     rest = [value for value in found.multipliers if abs(value - 1) >= 1e-6]
     assert rest[0].real == pytest.approx(-0.84, abs=0.01) and abs(rest[1]) < 1e-8
+    # No two contacts close together: Poisson's law gives the same impacts, and so the same cycle.
+    poisson = zw.periodic(system, start, values, period=0.146, steady="y", impact="poisson")
+    assert poisson.period == pytest.approx(found.period, rel=1e-10)
+    assert poisson.multipliers == pytest.approx(found.multipliers, abs=1e-7)
     again = zw.load_result(found.save(tmp_path / "cycle.npz"))
     assert again.period == found.period and again.multipliers == pytest.approx(found.multipliers)
     assert "multipliers 1, 1, -0.839156, 0: stable" in repr(found)

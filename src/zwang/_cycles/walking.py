@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.continued import NO_ACTION, CyclesOver, Near, Place
 from zwang._cycles.signs import OnBranch, Segment, doubling, on_circle, pairing, singular, turning
 from zwang._results.motion_dense import states_at
 
@@ -26,6 +27,8 @@ MEETING = 3e-2
 MOST = 400
 """Cycles on each half of a branch."""
 NOTHING = "no cycle was found beyond."
+ONE, TOGETHER = 1e-12, 1e-5
+"""Parts of a period: events as near as this are at one instant, and as near as that come together at an end."""
 BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
 """Steps beyond an end at which motions are looked at."""
 
@@ -222,8 +225,11 @@ class BranchWalk:
         other = next((one for one in nearby if one is not None and one.sequence != near.sequence), None)
         if other is not None:
             kind, words = _sort(near, other)
+            together = _together(near)
+            if together:
+                kind, words = "change", f"{words} {together}"
             self.specials.append(SpecialDraft(kind, words, near, tangent, other))
-            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING}"
+            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING} {together}".rstrip()
         elif any(one is None for one in nearby):
             self.reason = f"It ends at {shown:.10g}: the motion beyond does not last a period."
         else:
@@ -252,3 +258,14 @@ def _sort(first: Near, last: Near) -> tuple[str, str]:
     words = [f"{', '.join(names)} {verb}" for names, verb in ((come, "more"), (gone, "less")) if names]
     graze = any(text.startswith("impact") for text in (*come, *gone))
     return "grazing" if graze else "change", f"Beyond: {'; '.join(words) or 'the same events in another order'}."
+
+
+def _together(near: Near) -> str:
+    """Say which events come together on a cycle, where two of them that come apart nearby do; empty where none do."""
+    events = [event for event in near.trip.motion.events if event.kind not in NO_ACTION]
+    for first, second in pairwise(events):
+        apart = (second.time - first.time) / near.trip.period
+        if ONE < apart < TOGETHER and first.constraint != second.constraint:
+            names = [f"{event.kind} {event.constraint or event.name}" for event in (first, second)]
+            return f"{' and '.join(names)} come together there."
+    return ""

@@ -168,7 +168,9 @@ class Cycles(Result):
     params: Mapping[str, float] = field(default_factory=dict)
 
     @titling
-    def plot(self, what: str | None = None, *, ax: Any = None, title: bool | str = True) -> Any:
+    def plot(
+        self, what: str | None = None, *, section: str | None = None, ax: Any = None, title: bool | str = True
+    ) -> Any:
         """Draw branches over the parameter, stable cycles solid, others dashed; return the Axes (extra ``plot``).
 
         Parameters
@@ -176,6 +178,8 @@ class Cycles(Result):
         what : str, optional
             What is drawn upwards: the largest value of a coordinate or a velocity along each cycle, by default of the
             first coordinate; or 'period'.
+        section : str, optional
+            Name of a constraint: the values right after its impacts, as `sweep(keep="section")` has them.
         title : bool or str
             False leaves it out; a text stands in its place.
         ax : Axes, optional
@@ -183,7 +187,7 @@ class Cycles(Result):
         """
         from zwang._plot.cycles import draw_cycles
 
-        return draw_cycles(self, what, ax)
+        return draw_cycles(self, what, section, ax)
 
     def __repr__(self) -> str:
         low, high = self.within
