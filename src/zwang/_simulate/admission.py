@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from zwang._compile.laws import require_laws
 from zwang._compile.values import Inputs
 from zwang._kernels import Terms
-from zwang._numerics.contact.admission import Admission, Standing
+from zwang._numerics.contact.admission import Admission, Sizes, Standing, characteristic
 from zwang._numerics.contact.admission import admit as contact_admission
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.linear.projection import landed
+from zwang._numerics.sizes import sizes_at
 from zwang._numerics.tolerances import Tolerances
 from zwang._reactions.admissible import refuse
 from zwang._simulate.ground import Ground
@@ -83,8 +84,17 @@ def _onto_constraints(ground: Ground, t: float, q: Array, v: Array) -> tuple[Arr
 
 
 def standing_at(ground: Ground, terms: Terms, q: Array, v: Array, zero: float) -> Admission:
-    """Return how the constraints stand to one state, up to a relative tolerance."""
-    return contact_admission(ground.table.arrays, terms, q[:, None], v[:, None], _alike(zero), ground.floors)
+    """Return how the constraints stand to one state, up to a relative tolerance.
+
+    What had no size where the motion began, at rest at the origin, has that of this state: rounding of a rate would be
+    compared with itself.
+    """
+    floors, arrays = ground.floors, ground.table.arrays
+    at = q[:, None], v[:, None]
+    if not all(floor.all() for floor in floors):
+        here = characteristic(terms, arrays.turns, sizes_at(terms, arrays.turns, *at))
+        floors = Sizes(*(np.where(floor > 0.0, floor, own) for floor, own in zip(floors, here, strict=True)))
+    return contact_admission(arrays, terms, *at, _alike(zero), floors)
 
 
 @cache

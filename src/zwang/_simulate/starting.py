@@ -17,10 +17,12 @@ towards its equilibrium at the rate mu N G/|s|, without bound at t*: the first i
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._kernels.moving import Moving
 from zwang._kernels.stretch import PAUSED, Stretch
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed, least_change
@@ -39,8 +41,10 @@ LEAST = 1e-3
 FIRST = 0.1
 """Length of the first step that is tried, in times on which the motion changes little."""
 HALVINGS = 40  # of a first step
-MOST = 16
+MOST = 40
 """Steps by collocation after which the usual ones take over in any case."""
+SWIFT = 1e4
+"""Rate at which a slip that goes on turns, times the length of a first step, from which on it is led by collocation."""
 MILD = 5.0
 """Rate at which the slip turns times the length of a step up to which explicit steps do."""
 NEAR = 1e-5
@@ -49,67 +53,97 @@ GUESSES = 6  # of the velocities at the stages, each from the last
 
 
 def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transition:
-    """Return the way to the moment at which the slips in planes that start have a direction of their own.
+    """Return the way to the moment at which all slips in planes have directions of their own, that turn slowly.
 
-    The moment itself where none starts.
+    Slips that start from rest, and those that had not come far when something else happened. The moment itself where
+    there are none.
     """
-    table = context.table
-    places = [place for place in turning(context, decision.labels) if table.of_law(place.law) in moment.resting]
+    table, planes = context.table, turning(context, decision.labels)
+    if not planes:
+        return Transition(moment, decision)
+    places = [place for place in planes if table.of_law(place.law) in moment.resting]
     pulls = {place.law: np.asarray((decision.pulls or {}).get(place.law, np.zeros(2))) for place in places}
     places = [place for place in places if np.any(pulls[place.law])]
-    if not places:
-        return Transition(moment, decision)
     away = {place.law: -pulls[place.law] / np.linalg.norm(pulls[place.law]) for place in places}
+    starter = _Starter(context, moment, decision)
+    others = [place for place in planes if table.of_law(place.law) not in moment.resting]
+    swift = starter.turning(moment.t, moment.q, moment.v, others)
+    away |= {law: way for law, (way, rate) in swift.items() if rate * starter.first > SWIFT}
+    starter.places = [place for place in planes if place.law in away]
+    if not away:
+        return Transition(moment, decision)
     leaving = moment.but(resting=moment.resting - {table.of_law(place.law) for place in places})
-    kicked = _kicked(context, leaving, decision, places, away)
-    steps = _Starter(context, moment, decision, places).steps(away)
+    kicked = _kicked(context, leaving, decision, places, away) if places else leaving
+    steps = starter.steps(away)
     if not steps:
         return Transition(kicked, decision)
     end = steps[-1]
     later = leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
-    return Transition(later, decision, pieces=pieces_in(decision, _stretch(steps, kicked.v)))
+    found = _stretch(steps, kicked.v)
+    rows = zip(moment.memory.sizes, (found.q, found.v, found.a), strict=True)
+    sizes = tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)
+    return Transition(later.recalling(sizes=sizes), decision, pieces=pieces_in(decision, found))
 
 
 class _Starter:
-    """The steps of a start."""
+    """The steps of a start; `places` are the contacts whose slips start, or turn fast."""
 
-    def __init__(self, context: Context, moment: Moment, decision: Decision, places: list[ContactPlace]) -> None:
-        self.context, self.moment, self.places = context, moment, places
+    def __init__(self, context: Context, moment: Moment, decision: Decision) -> None:
+        self.context, self.moment, self.decision = context, moment, decision
         self.mode = decision.mode.mode
-        self.moving = moving_for(context.model, self.mode, context.options.events)
-        self.sides = sides_of(context, self.moving, decision, moment)
-        bands = bands_of(context, self.moving, decision, moment)
-        self.bands = bands if bands is not None else np.zeros(len(self.sides))
+        self.places: list[ContactPlace] = []
+        self.crossed = False  # whether the last step that was tried passes a change of mode
+
+    @property
+    def first(self) -> float:
+        """Length of the first step."""
+        return min(FIRST * self.context.span(self.moment), self.context.until - self.moment.t)
+
+    @cached_property
+    def moving(self) -> Moving:
+        """The equations in this mode."""
+        return moving_for(self.context.model, self.mode, self.context.options.events)
+
+    @cached_property
+    def kept(self) -> tuple[Array, Array]:
+        """On which side of zero each watched quantity stays, and what counts as zero."""
+        sides = sides_of(self.context, self.moving, self.decision, self.moment)
+        bands = bands_of(self.context, self.moving, self.decision, self.moment)
+        return sides, bands if bands is not None else np.zeros(len(sides))
 
     def steps(self, away: dict[int, Array]) -> list[Collocated]:
         """Return the steps until explicit ones do; none where no first one can be made."""
         moment, until = self.moment, self.context.until
         t, q, v = moment.t, moment.q, moment.v
-        h = min(FIRST * self.context.span(moment), until - t)
+        h, change = self.first, np.inf  # the first time known to lie beyond a change of mode
         made: list[Collocated] = []
         tries = HALVINGS
         while tries and len(made) < MOST and h > 0 and t + h > t:
             step = self._step(t, q, v, h, away)
             if step is None:
+                change = min(change, t + h) if self.crossed else change
                 tries, h = tries - 1, h / 2
                 continue
             made.append(step)
             t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
-            away, rate = self._turning(step)
-            if rate * h <= MILD or t >= until:
+            found = self.turning(t, q, v, self.places)
+            away = {law: way for law, (way, _) in found.items()}
+            if max(rate for _, rate in found.values()) * h <= MILD or t >= until:
                 break
-            tries, h = min(tries, 4), min(2 * h, until - t)
+            tries, h = min(tries, 4), min(2 * h, until - t, (change - t) / 2)
         return made
 
     def _step(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Collocated | None:
+        self.crossed = False
         guess = self._guess(t, q, v, h, away)
         step = collocate(self._accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
         if step is None:
             return None
         tol = self.context.options.tol * (self.context.step_sizes.speed + np.abs(step.v).max(axis=0))
-        if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away) or not self._keeps(step):
+        if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away):
             return None
-        return self._landed(step)
+        self.crossed = not self._keeps(step)
+        return None if self.crossed else self._landed(step)
 
     def _accelerations(self, t: Array, q: Array, v: Array) -> Array:
         return solve_mode(self.context.table, self.context.many(t, q, v), self.mode).acceleration.T
@@ -144,33 +178,33 @@ class _Starter:
 
     def _keeps(self, step: Collocated) -> bool:
         """Say whether no watched quantity changes its side on the way."""
-        params = self.context.params
+        params, (sides, bands) = self.context.params, self.kept
         values = np.array(
             [self.moving.evaluate(float(t), q, v, params)[3] for t, q, v in zip(step.t, step.q, step.v, strict=True)]
         )[1:]
-        if not np.isfinite(values[:, self.sides != 0.0]).all():
+        if not np.isfinite(values[:, sides != 0.0]).all():
             return False
-        any_way = self.sides == ANY
+        any_way = sides == ANY
         signs = np.sign(values[:, any_way])
         if np.any(signs.max(axis=0, initial=-1.0) * signs.min(axis=0, initial=1.0) < 0):
             return False
-        kept = (self.sides != 0.0) & ~any_way
-        return bool(np.all(self.sides[kept] * values[:, kept] >= -self.bands[kept]))
+        kept = (sides != 0.0) & ~any_way
+        return bool(np.all(sides[kept] * values[:, kept] >= -bands[kept]))
 
-    def _turning(self, step: Collocated) -> tuple[dict[int, Array], float]:
-        """Return the directions of the slips at the end of a step, and the rate at which the fastest of them turns."""
-        t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
+    def turning(self, t: float, q: Array, v: Array, places: list[ContactPlace]) -> dict[int, tuple[Array, float]]:
+        """Return by laws the directions of slips, and the rates at which they turn."""
+        if not places:
+            return {}
         terms = self.context.terms(t, q, v)
         forces = solve_mode(self.context.table, terms, self.mode).tangential[:, 0]
-        away, rate = {}, 0.0
-        for place in self.places:
+        found = {}
+        for place in places:
             slips = list(place.slips)
             slip, rows = terms.slip[slips, 0], terms.slip_rows[slips, :, 0]
-            speed = float(np.linalg.norm(slip))
-            away[place.law] = slip / max(speed, 1e-300)
+            speed = max(float(np.linalg.norm(slip)), 1e-300)
             push = rows @ np.linalg.solve(terms.mass[:, :, 0], rows.T @ forces[slips])
-            rate = max(rate, float(np.linalg.norm(push)) / max(speed, 1e-300))
-        return away, rate
+            found[place.law] = slip / speed, float(np.linalg.norm(push)) / speed
+        return found
 
     def _landed(self, step: Collocated) -> Collocated:
         """Return the step with its end on what the mode holds."""

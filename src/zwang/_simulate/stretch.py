@@ -117,7 +117,8 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
         between=context.options.progress,
     )
     if planes:
-        found = _slowed(context, decision, found, steps.watch_names, moment.memory.sizes[1])
+        fastest = np.maximum(moment.memory.sizes[1], np.abs(found.v).max(axis=0))  # a motion from rest has none before
+        found = _slowed(context, decision, found, steps.watch_names, fastest)
     if rest:
         found = _at_rest(found)
     unsound = ""

@@ -28,6 +28,8 @@ TIE = 1e-8
 NOISE = 1e-11  # relative to the force or acceleration of the applied forces
 LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """How far to look, in parts of the time on which the motion changes little."""
+NEAREST, CLOSER = 1e-9, 20
+"""The nearest look, in the same parts, and how often one is halved (by its exponent) where nothing lasts until it."""
 PARTING = 1e-3
 """How far to look for supports that move apart, in the same parts."""
 MOST = 64  # combinations of tied contacts that are looked at
@@ -73,9 +75,12 @@ def settle_ties(
         candidates = list(dict.fromkeys(unloaded(ground, one) for one in candidates))
     if before is not None and before not in candidates and _compatible(before, options):
         candidates.append(before)
-    left = candidates
+    left, seen = candidates, NEAREST
     for look in LOOKS:
-        left = [one for one in left if _lasts(ground, moment, one, look * span, away)]
+        lasting = [one for one in left if _lasts(ground, moment, one, look * span, away)]
+        if not lasting:
+            lasting = _longest(ground, moment, left, (seen * span, look * span), away)
+        left, seen = lasting, look
         if len(left) == 1:
             return left[0], frozenset()
         if not left:
@@ -87,6 +92,28 @@ def settle_ties(
         if label is not Mode.OPEN and any(other[number] is Mode.OPEN for other in left)
     )
     return kept, idle
+
+
+def _longest(
+    ground: Ground,
+    moment: Moment,
+    candidates: list[tuple[Mode, ...]],
+    between: tuple[float, float],
+    away: dict[int, Array],
+) -> list[tuple[Mode, ...]]:
+    """Return the candidate that lasts longest where something else happens to all of them between two times."""
+    short, long = between
+    left: list[tuple[Mode, ...]] = []
+    for _ in range(CLOSER):
+        middle = math.sqrt(short * long)
+        lasting = [one for one in candidates if _lasts(ground, moment, one, middle, away)]
+        if lasting:
+            left, candidates, short = lasting, lasting, middle
+        else:
+            long = middle
+        if len(left) == 1:
+            break
+    return left
 
 
 def _resting_together(ground: Ground, labels: tuple[Mode, ...], undetermined: tuple[str, ...]) -> list[int]:

@@ -55,15 +55,16 @@ MOST_WORK = 3e7
 
 @njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True)
 def law_error(t: Any, f: Any, active: Any, law: Any) -> float:
-    """Return the largest distance of an active contact from its law."""
+    """Return the largest distance of an active contact from its law, infinite where one is no number."""
     worst = 0.0
     for c in range(active.size):
         if active[c]:
             one = contact_error(
                 t[KIND][c], t[SIZE][c], law[2 * c], law[2 * c + 1], f[SCALE][c], f[R], f[U], t[FIRST][c]
             )
-            if not one <= worst:
-                worst = one
+            if not one < np.inf:
+                return np.inf
+            worst = max(worst, one)
     return worst
 
 
