@@ -194,6 +194,44 @@ def test_least_forces_stay_inside_the_laws_whatever_the_motion(seed: int) -> Non
     assert motion.q[-1, :2] == pytest.approx(steps.q[-1, :2], abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("beta", "h", "mu", "start"),
+    [
+        # One foot passes close by rest just before all stop: its slip was given a trace of speed, its force was not.
+        (
+            0.26684635030470005,
+            0.6771906721552654,
+            0.7538304611693748,
+            (0.0507086449514, -0.379516248882, -0.056658564672),
+        ),
+        (
+            0.14922680864628568,
+            0.8960772041882593,
+            0.4705185121377393,
+            (0.8978873498755, -0.079909721381, 1.030915381233),
+        ),
+        (0.0, 0.65, 0.9, (1.0, 0.2, 1.0)),
+    ],
+)
+def test_least_forces_meet_the_equations_in_every_row(
+    beta: float, h: float, mu: float, start: tuple[float, float, float]
+) -> None:
+    params = {**PARAMS, "beta": beta, "h": h, "mu": mu}
+    state = {**standing(h), **dict(zip(("v_x", "v_y", "v_c"), start, strict=True))}
+    motion = zw.simulate(TABLE, state, params, until=1.0, redundant="minimum norm", impact="newton")
+    assert motion.status.name == "REACHED" and motion.residual < 1e-12
+
+
+def test_least_forces_of_a_body_that_no_force_moves_sideways() -> None:
+    """A box that slides down a wedge: no force acts on some of its coordinates."""
+    entry = zw.gallery.get("wedge_box")
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=0.5, redundant="minimum norm", impact="newton")
+    assert motion.status.name == "REACHED" and motion.residual < 1e-12
+    forces = np.array([motion.reactions[f"corner {k}"][0] for k in (1, 3, 5, 7)])
+    assert forces[0] == pytest.approx(forces[1]) and forces[2] == pytest.approx(forces[3])  # it is symmetric
+    assert forces.min() > 0.0
+
+
 def test_least_friction_at_rest_stays_in_its_cones() -> None:
     """Just above the angle of slipping the friction goes to the feet that are pressed, not evenly to all."""
     mu = 1.0002 * np.tan(0.3)

@@ -115,6 +115,34 @@ def test_random_pushes_on_contacts_in_space_agree_with_time_stepping(seed):
     _agrees_with_steps(system, state, motion, 2.0)
 
 
+def test_a_slip_that_starts_from_rest_at_the_origin_comes_to_rest_again():
+    # Nothing has a size at the start: speeds are those that the motion has had since.
+    system, state = pushed_at_random(235)
+    motion = zw.simulate(system, state, {}, until=0.3)
+    assert motion.status.name == "REACHED"
+    assert [(event.kind, event.constraint) for event in motion.events] == [("stick", "f0"), ("slip", "f1")]
+    _agrees_with_steps(system, state, motion, 0.3)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-5, 1e-9])
+def test_slips_that_start_almost_together_start_one_after_the_other(apart):
+    # Unit masses that a push t carries to their bounds, 1 and 1 + apart, pulled across by springs that turn the slip.
+    (x, y, z, w), (vx, vy, vz, vw) = zw.coordinates("x y z w")
+    laws = [zw.Friction(1, slip=(vx, vy), name="a"), zw.Friction(1 + R(apart), slip=(vz, vw), name="b")]
+    system = zw.System(
+        name="two", kinetic=(vx**2 + vy**2 + vz**2 + vw**2) / 2 + vx * vz / 10, potential=(x - y) ** 2 / 2,
+        forces={x: zw.t, y: zw.t**2 / 10, z: zw.t, w: zw.t**2 / 10}, constraints=laws,
+    )  # fmt: skip
+    state = dict.fromkeys([*(one.name for one in system.coordinates), *(one.name for one in system.velocities)], 0)
+    motion = zw.simulate(system, state, {}, until=1.2)
+    # |(t, t^2/10)| = 1 at the first start, and nothing couples the bodies before it.
+    first = np.sqrt((np.sqrt(1.04) - 1) / 0.02)
+    assert motion.status.name == "REACHED" and motion.events[0].constraint == "a"
+    assert motion.events[0].time == pytest.approx(first, abs=1e-9)
+    assert {event.kind for event in motion.events if event.time < first + 2 * apart + 1e-9} == {"slip"}
+    _agrees_with_steps(system, state, motion, 1.2)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 300))
 def test_many_random_pushes_agree_with_time_stepping(seed):

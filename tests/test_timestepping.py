@@ -193,6 +193,42 @@ def test_friction_between_supports_that_move_apart_follows_the_stronger_one(seed
     assert motion.v[1:] == pytest.approx(expected, abs=1e-11)
 
 
+def test_a_heap_of_balls_that_a_ball_hits_obeys_the_laws_at_every_step():
+    """Four balls with one on top, all touching: of their 13 contacts most depend on each other."""
+    r, centres = (
+        0.5,
+        [(0, 0, 0.5), (1, 0, 0.5), (0, 1, 0.5), (1, 1, 0.5), (0.5, 0.5, 0.5 + np.sqrt(0.5)), (-1.2, 0.3, 0.5)],
+    )
+    names = [f"{letter}{i}" for i in range(6) for letter in "xyzabc"]
+    q, v = zw.coordinates(names)
+    spins = [sp.Matrix(v[6 * i + 3 : 6 * i + 6]) for i in range(6)]
+    places, speeds = ([sp.Matrix(part[6 * i : 6 * i + 3]) for i in range(6)] for part in (q, v))
+    kinetic = sp.Add(*(speeds[i].dot(speeds[i]) / 2 + spins[i].dot(spins[i]) * r**2 / 5 for i in range(6)))
+    contacts = []
+    for i in range(6):
+        slip = speeds[i] + spins[i].cross(sp.Matrix([0, 0, -r]))
+        law = zw.Coulomb(0.5, slip=(slip[0], slip[1]))
+        contacts.append(zw.Unilateral(places[i][2] - r, friction=law, restitution=0, name=f"floor {i}"))
+        for j in range(i):
+            if np.linalg.norm(np.subtract(centres[i], centres[j])) > 1.1 and i < 5:
+                continue
+            between = places[i] - places[j]
+            length = sp.sqrt(between.dot(between))
+            slip = speeds[i] - speeds[j] - r * (spins[i] + spins[j]).cross(between / length)
+            side = sp.Matrix([0, 0, 1] if centres[i][2] == centres[j][2] else [0, 1, 0]).cross(between)
+            along = side / sp.sqrt(side.dot(side))
+            law = zw.Coulomb(0.5, slip=(along.dot(slip), (between / length).cross(along).dot(slip)))
+            contacts.append(zw.Unilateral(length - 2 * r, friction=law, restitution=0, name=f"balls {i} {j}"))
+    potential = 9.81 * sp.Add(*(place[2] for place in places))
+    system = zw.System(name="heap", kinetic=kinetic, potential=potential, constraints=contacts)
+    state = dict.fromkeys([*names, *(f"v_{name}" for name in names)], 0.0) | {"v_x5": 6.0}
+    state |= {f"{letter}{i}": float(centre[k]) for i, centre in enumerate(centres) for k, letter in enumerate("xyz")}
+    motion = zw.simulate(system, state, {}, until=0.25, method="timestepping", step=1e-3)
+    assert motion.status.name == "REACHED" and motion.residual <= 1e-10 and np.isfinite(motion.v).all()
+    assert np.abs(motion.v[-1].reshape(6, 6)[:5, :3]).max() > 0.1  # it was hit
+    assert (np.diff(motion.energy["total"]) <= 1e-5 * motion.energy["total"][0]).all()  # a step turns rows: its square
+
+
 def test_push_below_the_bound_moves_nothing_and_shows_its_friction():
     motion = zw.simulate(block_on_floor(), AT_REST, {**BLOCK, "p": 9.0}, until=0.1, method="timestepping", step=1e-3)
     assert not motion.v.any()

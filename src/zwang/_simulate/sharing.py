@@ -24,6 +24,8 @@ from zwang._simulate.modes import HeldMode, full_mode, independent, pushed_colum
 from zwang._simulate.moment import Decision, Labels, Watch
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-13
+"""Part of the largest of them below which the effects of forces on a coordinate are rounding."""
 NOTHING = 1e-9
 """Part of the largest of them below which a normal force is none."""
 
@@ -125,11 +127,14 @@ def least_forces(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
     mass, count = terms.mass[:, :, 0], len(mode.held)
     needed = mass @ acceleration - terms.force[:, 0] - given
     scale = 1.0 / np.sqrt(np.diagonal(mass))
-    effect = (columns * scale).T
+    effect, asked = (columns * scale).T, needed * scale
+    lengths = np.linalg.norm(effect, axis=1)
+    moved = lengths > ROUNDING * lengths.max(initial=0.0)  # coordinates that no force moves ask for nothing
+    effect, asked = effect[moved], asked[moved]
     others = list(range(count, len(columns)))
-    left, right = without(effect, needed * scale, np.arange(len(columns)) < count, others)
+    left, right = without(effect, asked, np.arange(len(columns)) < count, others)
     normal = np.linalg.pinv(left, rcond=1e-9) @ right
-    friction = np.linalg.pinv(effect[:, count:], rcond=1e-9) @ (needed * scale - effect[:, :count] @ normal)
+    friction = np.linalg.pinv(effect[:, count:], rcond=1e-9) @ (asked - effect[:, :count] @ normal)
     if _inside(table, terms, mode, normal, friction):
         return normal, friction
     parts, order = _parts(table, terms, mode, columns, np.concatenate([normal, friction]))

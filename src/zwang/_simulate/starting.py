@@ -43,8 +43,12 @@ FIRST = 0.1
 HALVINGS = 40  # of a first step
 MOST = 40
 """Steps by collocation after which the usual ones take over in any case."""
-SWIFT = 1e4
-"""Rate at which a slip that goes on turns, times the length of a first step, from which on it is led by collocation."""
+AGAIN = 8  # halvings of a later step
+SHORTEST = 1e-4
+"""Part of the time that is left below which no first step is tried at first."""
+SWIFT, SLOWLY = 1e5, 0.1
+"""A slip that goes on is led by collocation, too, where it turns so fast compared with the time that is left, and grows
+with no more than this part of what friction alone would give it: it has just started."""
 MILD = 5.0
 """Rate at which the slip turns times the length of a step up to which explicit steps do."""
 NEAR = 1e-5
@@ -67,8 +71,8 @@ def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transiti
     away = {place.law: -pulls[place.law] / np.linalg.norm(pulls[place.law]) for place in places}
     starter = _Starter(context, moment, decision)
     others = [place for place in planes if table.of_law(place.law) not in moment.resting]
-    swift = starter.turning(moment.t, moment.q, moment.v, others)
-    away |= {law: way for law, (way, rate) in swift.items() if rate * starter.first > SWIFT}
+    swift = starter.turning(moment.t, moment.q, moment.v, others, away)
+    away |= {law: way for law, (way, rate, growing) in swift.items() if growing and rate * starter.left > SWIFT}
     starter.places = [place for place in planes if place.law in away]
     if not away:
         return Transition(moment, decision)
@@ -79,7 +83,7 @@ def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transiti
         return Transition(kicked, decision)
     end = steps[-1]
     later = leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
-    found = _stretch(steps, kicked.v)
+    found = _stretch(steps, kicked.v, starter.accelerations(np.array([moment.t]), moment.q[None], kicked.v[None])[0])
     rows = zip(moment.memory.sizes, (found.q, found.v, found.a), strict=True)
     sizes = tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)
     return Transition(later.recalling(sizes=sizes), decision, pieces=pieces_in(decision, found))
@@ -95,9 +99,14 @@ class _Starter:
         self.crossed = False  # whether the last step that was tried passes a change of mode
 
     @property
+    def left(self) -> float:
+        """The time that is left."""
+        return self.context.until - self.moment.t
+
+    @property
     def first(self) -> float:
-        """Length of the first step."""
-        return min(FIRST * self.context.span(self.moment), self.context.until - self.moment.t)
+        """Length of the first step: the last ones may have been short for what lies behind."""
+        return min(FIRST * max(self.context.span(self.moment), SHORTEST * self.left), self.left)
 
     @cached_property
     def moving(self) -> Moving:
@@ -127,16 +136,16 @@ class _Starter:
             made.append(step)
             t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
             found = self.turning(t, q, v, self.places)
-            away = {law: way for law, (way, _) in found.items()}
-            if max(rate for _, rate in found.values()) * h <= MILD or t >= until:
+            away = {law: way for law, (way, _, _) in found.items()}
+            if max(rate for _, rate, _ in found.values()) * h <= MILD or t >= until:
                 break
-            tries, h = min(tries, 4), min(2 * h, until - t, (change - t) / 2)
+            tries, h = AGAIN, min(2 * h, until - t, (change - t) / 2)
         return made
 
     def _step(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Collocated | None:
         self.crossed = False
         guess = self._guess(t, q, v, h, away)
-        step = collocate(self._accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
+        step = collocate(self.accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
         if step is None:
             return None
         tol = self.context.options.tol * (self.context.step_sizes.speed + np.abs(step.v).max(axis=0))
@@ -145,7 +154,8 @@ class _Starter:
         self.crossed = not self._keeps(step)
         return None if self.crossed else self._landed(step)
 
-    def _accelerations(self, t: Array, q: Array, v: Array) -> Array:
+    def accelerations(self, t: Array, q: Array, v: Array) -> Array:
+        """Return the accelerations (k, n) in this mode."""
         return solve_mode(self.context.table, self.context.many(t, q, v), self.mode).acceleration.T
 
     def _guess(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Array | None:
@@ -191,19 +201,27 @@ class _Starter:
         kept = (sides != 0.0) & ~any_way
         return bool(np.all(sides[kept] * values[:, kept] >= -bands[kept]))
 
-    def turning(self, t: float, q: Array, v: Array, places: list[ContactPlace]) -> dict[int, tuple[Array, float]]:
-        """Return by laws the directions of slips, and the rates at which they turn."""
+    def turning(
+        self, t: float, q: Array, v: Array, places: list[ContactPlace], away: dict[int, Array] | None = None
+    ) -> dict[int, tuple[Array, float, bool]]:
+        """Return by laws the directions of slips, the rates at which they turn, and whether they grow, slowly.
+
+        Slips that start have no directions but those `away` from their forces.
+        """
         if not places:
             return {}
         terms = self.context.terms(t, q, v)
-        forces = solve_mode(self.context.table, terms, self.mode).tangential[:, 0]
+        solved = solve_mode(self.context.table, terms, self.mode, away)
+        forces, a = solved.tangential[:, 0], solved.acceleration[:, 0]
         found = {}
         for place in places:
             slips = list(place.slips)
             slip, rows = terms.slip[slips, 0], terms.slip_rows[slips, :, 0]
             speed = max(float(np.linalg.norm(slip)), 1e-300)
-            push = rows @ np.linalg.solve(terms.mass[:, :, 0], rows.T @ forces[slips])
-            found[place.law] = slip / speed, float(np.linalg.norm(push)) / speed
+            push = float(np.linalg.norm(rows @ np.linalg.solve(terms.mass[:, :, 0], rows.T @ forces[slips])))
+            change = rows @ a - terms.slip_bias[slips, 0]
+            growing = float(change @ slip) > 0.0 and float(np.linalg.norm(change)) < SLOWLY * push
+            found[place.law] = slip / speed, push / speed, growing
         return found
 
     def _landed(self, step: Collocated) -> Collocated:
@@ -213,8 +231,8 @@ class _Starter:
         return replace(step, q=np.vstack([step.q[:-1], q]), v=np.vstack([step.v[:-1], v]))
 
 
-def _stretch(steps: list[Collocated], first: Array) -> Stretch:
-    """Return steps as a stretch, with another velocity in its first row."""
+def _stretch(steps: list[Collocated], first: Array, change: Array) -> Stretch:
+    """Return steps as a stretch, with another velocity and its change in the first row."""
     parts = np.concatenate([[0.0], NODES])
     values = [np.hstack([step.q, step.v]) for step in steps]
     values[0][0, len(first) :] = first
@@ -223,7 +241,7 @@ def _stretch(steps: list[Collocated], first: Array) -> Stretch:
         t=np.array([steps[0].t[0], *(step.t[-1] for step in steps)]),
         q=rows[:, : len(first)],
         v=rows[:, len(first) :],
-        a=np.array([steps[0].a[0], *(step.a[-1] for step in steps)]),
+        a=np.array([change, *(step.a[-1] for step in steps)]),
         dense=np.array([fitted(parts, part) for part in values]),
         status=PAUSED,
         fired=(),

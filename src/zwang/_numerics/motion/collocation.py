@@ -92,7 +92,7 @@ def collocate(
         off = speeds - v - h * (MATRIX @ a)
         if not np.isfinite(off).all():
             return None
-        jacobian = _jacobian(accelerations, times, places, speeds, a, nudge(times, places, speeds))
+        jacobian = _jacobian(accelerations, times, places, speeds, nudge(times, places, speeds))
         system = np.eye(STAGES * n) - h * np.einsum("ij,jab->iajb", MATRIX, jacobian).reshape(STAGES * n, STAGES * n)
         try:
             change = np.linalg.solve(system, off.reshape(-1)).reshape(STAGES, n)
@@ -109,14 +109,18 @@ def collocate(
     return None
 
 
-def _jacobian(f: Accelerations, t: Array, q: Array, v: Array, a: Array, nudge: Array) -> Array:
-    """Return da/dv in every node (7, n, n), by differences."""
+def _jacobian(f: Accelerations, t: Array, q: Array, v: Array, nudge: Array) -> Array:
+    """Return da/dv in every node (7, n, n), by differences to both sides.
+
+    A slip that turns fast has a second derivative which, seen from one side, would couple what is stiff to what is not.
+    """
     n = v.shape[1]
-    moved = np.repeat(v[None], n, axis=0)
+    moved = np.repeat(v[None], 2 * n, axis=0)
     for i in range(n):
         moved[i, :, i] += nudge[:, i]
-    found = f(np.tile(t, n), np.tile(q, (n, 1)), moved.reshape(-1, n)).reshape(n, STAGES, n)
-    return np.moveaxis((found - a) / nudge.T[:, :, None], 0, 2)
+        moved[n + i, :, i] -= nudge[:, i]
+    ahead, back = np.split(f(np.tile(t, 2 * n), np.tile(q, (2 * n, 1)), moved.reshape(-1, n)).reshape(-1, STAGES, n), 2)
+    return np.moveaxis((ahead - back) / (2.0 * nudge.T[:, :, None]), 0, 2)
 
 
 def _step(
