@@ -1,5 +1,7 @@
 """Friction that goes with the forces of other constraints: several laws on one normal force, and resultants of pins."""
 
+import math
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -296,3 +298,60 @@ def test_ball_in_space_rests_rolls_and_slides_with_three_laws_on_one_force(push,
         # Rolling: (m + J) a = F - f, along the push.
         a = (push - 0.05) / 1.4
         assert found.solutions[0].acceleration[:2] == pytest.approx([0.6 * a, 0.8 * a], rel=1e-9)
+
+
+def caster():
+    """A wheel behind a swivel that is drawn along x with the speed V; trail d, four laws on the one force of the floor.
+
+    Across the wheel it slides or not, along it too; it resists rolling and turning on its spot.
+    """
+    (z, th, _), (vz, w, spin) = zw.coordinates("z theta psi", angles="theta psi")
+    m, g, inertia, J, d, R, V = zw.parameters("m g K J d R V")
+    mu, f, h = zw.parameters("mu f h")
+    floor = zw.Unilateral(z, friction=zw.Coulomb(mu, slip=V * sp.sin(th) + d * w), restitution=0, name="floor")
+    return zw.System(
+        name="caster",
+        kinetic=m * vz**2 / 2 + inertia * w**2 / 2 + J * spin**2 / 2,
+        potential=m * g * z,
+        constraints=[
+            floor,
+            zw.Friction(mu, slip=V * sp.cos(th) - R * spin, of="floor", name="along"),
+            zw.Friction(h, slip=spin, of="floor", name="rolling"),
+            zw.Friction(f, slip=w, of="floor", name="turning"),
+        ],
+    )
+
+
+CASTER = {"m": 2.0, "g": 9.81, "K": 0.02, "J": 0.003, "d": 0.1, "R": 0.05, "V": 0.8, "mu": 0.6, "f": 0.01, "h": 0.002}
+
+
+def test_caster_follows_its_swivel_along_a_tractrix_and_its_forces_are_those_of_the_closed_form():
+    start, rate = 1.2, 0.8 / 0.1  # no slip across the wheel: theta' = -(V/d) sin(theta)
+    state = {"z": 0, "theta": start, "psi": 0, "v_z": 0, "v_theta": -rate * math.sin(start)}
+    motion = zw.simulate(caster(), {**state, "v_psi": 0.8 * math.cos(start) / 0.05}, CASTER, until=0.6)
+    assert motion.status.name == "REACHED" and not motion.events
+    N = 2.0 * 9.81
+    for t in (0.1, 0.3, 0.6):
+        theta = 2 * math.atan(math.tan(start / 2) * math.exp(-rate * t))
+        assert motion.at(t)["theta"] == pytest.approx(theta, abs=1e-9)
+        assert motion.at(t)["v_psi"] == pytest.approx(0.8 * math.cos(theta) / 0.05, abs=1e-7)
+        now = zw.reactions(caster(), motion.at(t), CASTER).solutions[0]
+        # K theta'' = d T - f N sign(theta'), J psi'' = -R S - h N
+        across = (0.02 * rate**2 * math.sin(theta) * math.cos(theta) - 0.01 * N) / 0.1
+        along = -(0.003 * 0.8 * rate * math.sin(theta) ** 2 / 0.05 + 0.002 * N) / 0.05
+        assert now.tangential[:2] == pytest.approx([across, along], abs=1e-6)
+        assert [now.modes[name] for name in ("floor", "along", "rolling", "turning")] == [
+            "stick",
+            "stick",
+            "slip+",
+            "slip-",
+        ]
+
+
+def test_caster_on_a_slippery_floor_slides_across_and_one_that_turns_hard_stays_askew():
+    slow = {"z": 0, "theta": 0.3, "psi": 0, "v_z": 0, "v_theta": 0, "v_psi": 0.8 * math.cos(0.3) / 0.05}
+    # Slides across from the start, and its turning is held while mu d < f.
+    for f, modes in ((0.07, "stick"), (0.05, "slip-")):
+        found = zw.reactions(caster(), slow, {**CASTER, "f": f})
+        assert found.status.name == "UNIQUE" and found.solutions[0].modes["floor"] == "slip+"
+        assert found.solutions[0].modes["turning"] == modes
