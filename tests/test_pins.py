@@ -303,3 +303,21 @@ def test_solutions_of_pins_are_enclosed_closely_and_the_enclosure_holds_the_root
 
             exact = mpmath.findroot(moment, found.accelerations[0][2])
             assert low.acceleration[2] - 1e-13 <= exact <= high.acceleration[2] + 1e-13
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_of_a_pin_at_rest_are_decided_exactly(seed):
+    # Stuck, the forces are those applied: it holds exactly while |M| <= c |F|, F a side of a Pythagorean triangle.
+    rng = np.random.default_rng(seed)
+    for a, b, whole in ((3, 4, 5), (5, 12, 13), (8, 15, 17), (20, 21, 29)):
+        root = np.eye(3) * 4 + rng.integers(-2, 3, (3, 3))
+        c, sign = float(rng.choice([0.25, 0.5, 0.75])), float(rng.choice([-1, 1]))
+        contacts = [zw.Contact(row, bilateral=True) for row in np.eye(3)[:2]]
+        contacts.append(zw.Contact(None, tangent=[0, 0, 1], friction=c, of=(0, 1)))
+        for way, stuck in ((0, True), (-1, True), (1, False)):
+            M = c * whole if not way else np.nextafter(c * whole, way * np.inf)
+            problem = zw.ContactProblem(mass=root @ root.T, force=[-a, b, sign * M], contacts=contacts)
+            found = zw.reactions(problem)
+            assert found.complete and not found.marginal and len(found.solutions) % 2 == 1
+            assert any(one.modes[2] == "stick" for one in found.solutions) == stuck
+            assert ("closed", "closed", "stick") in found.rejected or stuck

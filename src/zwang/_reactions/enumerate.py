@@ -220,6 +220,7 @@ def _with_pins(
         tol=options.tol,
         slip_tol=options.slip_tol,
         ranges=ranges,
+        exact=options.exact,
         name=subject.name,
         coordinates=tuple(subject.coordinates),
     )

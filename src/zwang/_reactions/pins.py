@@ -37,12 +37,13 @@ def reactions_of_pins(
     tol: float,
     slip_tol: float,
     ranges: bool,
+    exact: bool,
     name: str,
     coordinates: tuple[str, ...],
 ) -> Reactions:
     """Return every acceleration and reaction of a planar problem with friction of resultants."""
     reduced, scales = reduce(problem, slip_tol=slip_tol), scales_of(problem)
-    outcome = pin_solutions(problem, reduced, tol=tol, ranges=ranges)
+    outcome = pin_solutions(problem, reduced, tol=tol, ranges=ranges, slip_tol=slip_tol if exact else None)
     accelerations = _distinct(reduced, outcome)
     solutions = tuple(
         _solution(problem, reduced, one, names, scales, slip_tol, number)

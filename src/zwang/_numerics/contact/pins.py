@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.mode_tables import BEYOND, CONTRADICTS, JAMS, Law
+from zwang._numerics.contact.exact.rational import fractions, rational
+from zwang._numerics.contact.exact.resultants import ExactBearing, exactly_solved
+from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, JAMS, Law
 from zwang._numerics.contact.pieces import solved
 from zwang._numerics.contact.pin_roots import ROUNDED, all_roots, proved_radius
 from zwang._numerics.contact.pin_sets import BearingForm, resting_set
@@ -29,6 +31,8 @@ Modes = tuple[int, ...]
 
 TIE = 1e-9
 """What decides between roots (how far friction is from jamming, how far two roots are apart) must exceed this."""
+CLOSE = 1e-6
+"""Part of the forces by which a condition holds or fails where a mode is decided exactly."""
 MOST_MODES = 50_000
 """Combinations of modes that are tried one by one."""
 
@@ -93,9 +97,18 @@ class _Bearing:
 
 
 def pin_solutions(
-    problem: ContactProblem, reduced: Reduced, *, tol: float = 1e-9, ranges: bool = True, most: int = MOST_MODES
+    problem: ContactProblem,
+    reduced: Reduced,
+    *,
+    tol: float = 1e-9,
+    ranges: bool = True,
+    most: int = MOST_MODES,
+    slip_tol: float | None = None,
 ) -> PinOutcome:
-    """Return every solution of a planar problem some of whose friction goes with resultants."""
+    """Return every solution of a planar problem some of whose friction goes with resultants.
+
+    With `slip_tol`, which said what rests, ties between modes are decided exactly where at most one pin slips.
+    """
     bearings = _bearings(problem, reduced)
     search = _ModesTried(reduced, bearings, tol, ranges)
     tried = 0
@@ -105,6 +118,8 @@ def pin_solutions(
             search.undecided.append(f"more than {most} combinations of modes")
             break
         search.try_modes(modes)
+    if slip_tol is not None:
+        search.settle(problem, slip_tol)
     words = (tuple(dict.fromkeys(said)) for said in (search.undecided, search.jammed))
     undecided, jammed = words
     return PinOutcome(search.found, undecided, tried, jammed, tuple(search.rejected))
@@ -138,6 +153,7 @@ class _ModesTried:
         self.undecided: list[str] = []
         self.jammed: list[str] = []
         self.rejected: list[RejectedModes] = []
+        self.close: dict[Modes, PinSolution] = {}
 
     def try_modes(self, modes: Modes) -> None:
         """Find the solutions in one combination of modes."""
@@ -240,6 +256,8 @@ class _ModesTried:
         rooms = [self._room(one, z) for one in sticking]
         every = [*values.tolist(), *rooms]
         least = min(every, default=1.0) / size
+        if abs(least) <= CLOSE:
+            self.close[modes] = PinSolution(z, modes, radius=radius)
         if least < -self.tol:
             owners = [*known.owners, *((one.contact, BEYOND) for one in sticking)]
             worst = int(np.argmin(every))
@@ -251,6 +269,34 @@ class _ModesTried:
         close = least < 0 or (near < 1e-2 * self.tol and near > 0)
         self.found.append(PinSolution(z, modes, marginal=close, radius=radius))
         return None
+
+    def settle(self, problem: ContactProblem, slip_tol: float) -> None:
+        """Decide modes that hold or fail by little over the rationals: which of them are solutions."""
+        exact = rational(problem, self.reduced, slip_tol=slip_tol) if self.close else None
+        if exact is None:
+            return
+        rows = problem.rows
+        for modes, one in self.close.items():
+            pins = []
+            for pin in self.bearings:
+                load = np.full(pin.load.shape, fractions(0.0)[()])
+                for i, other in enumerate(rows.of[pin.contact]):
+                    if self.reduced.normal[other] >= 0:
+                        load[i, self.reduced.normal[other]] = fractions(1.0)[()]
+                    load[i, -1] = fractions(self.reduced.known_normal[other])[()]
+                sides = fractions(pin.sides)
+                pins.append(ExactBearing(pin.tangent, load, (sides[0], sides[1]), self._sign(pin, modes)))
+            holds = exactly_solved(exact, modes, pins, one.z * self.reduced.unit)
+            if holds is None:
+                continue
+            self.found = [other for other in self.found if other.modes != modes]
+            if holds:
+                self.found.append(one)
+                self.rejected = [other for other in self.rejected if other.modes != modes]
+            elif all(other.modes != modes for other in self.rejected):
+                slips = [pin.contact for pin in self.bearings if self._sign(pin, modes)]
+                why = (BACKWARDS, slips[0]) if slips else (BEYOND, self.bearings[0].contact)
+                self._reject(modes, *why, 0.0)
 
     def _room(self, bearing: _Bearing, z: Array) -> float:
         """Return how far inside its bounds the friction of a pin that sticks is."""

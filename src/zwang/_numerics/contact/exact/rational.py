@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, table
 from zwang._numerics.contact.problem import ContactProblem, dense
-from zwang._numerics.contact.scaled import AT_REST, FOLLOWING, Reduced, sides_of
+from zwang._numerics.contact.scaled import AT_REST, FOLLOWING, RESULTANTS, Reduced, sides_of
 
 Fractions = npt.NDArray[Any]
 
@@ -34,7 +34,8 @@ def fractions(values: npt.ArrayLike) -> Fractions:
     return found
 
 
-def _matrix(values: Fractions) -> Any:
+def matrix_of(values: Fractions) -> Any:
+    """Return an array of fractions as a matrix of FLINT's."""
     from flint import fmpq_mat
 
     return fmpq_mat(values.shape[0], values.shape[1], list(values.ravel()))
@@ -88,7 +89,7 @@ def rational(problem: ContactProblem, reduced: Reduced, *, slip_tol: float) -> R
         direction = _direction(slips[part], sliding)
         if direction is None:
             return None
-        if law in FOLLOWING:
+        if law in FOLLOWING | RESULTANTS:
             pass
         elif law in {Law.TRESCA_REST, Law.KNOWN}:
             push = fractions(given[j])[()]
@@ -163,6 +164,6 @@ def _response(problem: ContactProblem, rows: Fractions) -> Fractions | None:
     if problem.mass is None:
         return rows @ fractions(dense(problem.inverse_mass)).T
     try:
-        return _array(_matrix(_mass(problem)).solve(_matrix(rows.T))).T
+        return _array(matrix_of(_mass(problem)).solve(matrix_of(rows.T))).T
     except ZeroDivisionError:
         return None
