@@ -306,3 +306,12 @@ def test_extreme_values_give_finite_answers_or_errors() -> None:
                 except zw.ZwangError:
                     continue
                 assert np.isfinite(found.accelerations).all(), (name, key, params[key])
+
+
+def test_reactions_says_what_it_needs_where_state_and_params_are_no_mappings() -> None:
+    rod = zw.gallery.get("painleve_rod")
+    for state, params in ((2, rod.params), (rod.state, 2), ([1.0], rod.params)):
+        with pytest.raises(zw.DeclarationError, match="must be a mapping from symbols or names to numbers"):
+            zw.reactions(rod.system, state, params)
+    with pytest.raises(TypeError, match="positional"):
+        zw.reactions(rod.system, rod.state, rod.params, 1e-9)

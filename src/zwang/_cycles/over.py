@@ -13,10 +13,9 @@ from zwang._cycles.branching import Branching
 from zwang._cycles.continued import CyclesOver, Near, Place
 from zwang._cycles.forcing import depends_on_time, forcing_period, period_number
 from zwang._cycles.settling import law_of
-from zwang._cycles.verb import steady_numbers
 from zwang._declare.ranges import varied_range
 from zwang._declare.system import System
-from zwang._linearize.asked import MotionQuestion, asked
+from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import flag, whole

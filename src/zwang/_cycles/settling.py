@@ -8,8 +8,8 @@ import numpy as np
 
 from zwang._cycles.forcing import depends_on_time, forcing_period
 from zwang._cycles.recurrence import NEAR, recurrence
-from zwang._cycles.verb import periodic, steady_numbers
-from zwang._linearize.asked import asked
+from zwang._cycles.verb import periodic
+from zwang._linearize.asked import asked, steady_numbers
 from zwang._results.cycle import Cycle
 from zwang._results.motion import Motion
 from zwang._simulate.verb import carried_on

@@ -14,7 +14,7 @@ from zwang._cycles.forcing import checked_period, depends_on_time
 from zwang._cycles.recurrence import NEAR, recurrence
 from zwang._cycles.returning import ReturnMap, RoundTrip, replace_start
 from zwang._declare.system import System
-from zwang._linearize.asked import MotionQuestion, asked
+from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import CLOSED, STILL, cycle_of
 from zwang._linearize.trail import PassedStretch, Trail, followed
@@ -29,7 +29,7 @@ from zwang._results.motion_dense import states_at
 from zwang._simulate.options import BUDGET, MotionOptions
 from zwang._simulate.section import PoincareSection
 from zwang._simulate.watch import ANY
-from zwang.errors import DeclarationError, StateError, nearest
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 DOUBLINGS = 8  # 2^8 times the period that is looked for
@@ -126,21 +126,6 @@ def periodic(
             return guess.cycle()
         except Spent as spent:
             return guess.unfinished(str(spent))
-
-
-def steady_numbers(system: System, steady: Any) -> frozenset[int]:
-    """Return the numbers of coordinates that need not return."""
-    names = [item.name for item in system.coordinates]
-    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
-    found = set()
-    for item in listed:
-        name = item if isinstance(item, str) else getattr(item, "name", str(item))
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: steady= names '{name}', which is no coordinate. {nearest(name, names)}"
-            )
-        found.add(names.index(name))
-    return frozenset(found)
 
 
 class _Guess:

@@ -21,7 +21,7 @@ from zwang._simulate.options import (
     check_word,
     events_of,
 )
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,3 +109,18 @@ def asked(
             f"sweep('{verb}', ...) for many."
         )
     return MotionQuestion(model, declared, given, driven, on, {} if shown is None else shown.to_dict())
+
+
+def steady_numbers(system: System, steady: Any) -> frozenset[int]:
+    """Return the numbers of coordinates that are named: they need not return, or turn uniformly."""
+    names = [item.name for item in system.coordinates]
+    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
+    found = set()
+    for item in listed:
+        name = item if isinstance(item, str) else getattr(item, "name", str(item))
+        if name not in names:
+            raise DeclarationError(
+                f"{system.name}: steady= names '{name}', which is no coordinate. {nearest(name, names)}"
+            )
+        found.add(names.index(name))
+    return frozenset(found)

@@ -17,7 +17,7 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
-from zwang._linearize.asked import MotionQuestion, asked
+from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._linearize.equilibrium import (
     EquilibriumPoint,
     equilibrium_at,
@@ -232,16 +232,7 @@ def _drift(point: EquilibriumPoint) -> Array:
 
 def _steady(system: System, steady: Any) -> frozenset[int]:
     """Return the numbers of the coordinates that turn uniformly; nothing may depend on them."""
-    names = [item.name for item in system.coordinates]
-    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
-    found = set()
-    for item in listed:
-        name = item if isinstance(item, str) else getattr(item, "name", str(item))
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: steady= names '{name}', which is no coordinate. {nearest(name, names)}"
-            )
-        found.add(names.index(name))
+    found = steady_numbers(system, steady)
     for number in sorted(found):
         symbol = system.coordinates[number]
         for where, expr in system.expressions().items():
@@ -250,7 +241,7 @@ def _steady(system: System, steady: Any) -> frozenset[int]:
                     f"{system.name}: steady= names '{symbol.name}', but {where} depends on it: it is not cyclic, and "
                     "the state changes as it turns. Ask periodic(...) instead."
                 )
-    return frozenset(found)
+    return found
 
 
 def _outputs(question: MotionQuestion, outputs: Any) -> dict[str, Any]:

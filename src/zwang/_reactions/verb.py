@@ -45,7 +45,8 @@ def _one_small_state(given: Mapping[str, Any]) -> bool:
         return len(contacts) <= FEW and all(np.ndim(item.tangent) < 2 or len(item.tangent) < 2 for item in contacts)
     system = getattr(system, "system", system)
     frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
-    values = [*(given.get("state") or {}).values(), *(given.get("params") or {}).values()]
+    mappings = [part for part in (given.get("state"), given.get("params")) if isinstance(part, Mapping)]
+    values = [value for part in mappings for value in part.values()]
     # What makes no sense is refused by name later on: here nothing is made an array.
     single = not any(getattr(value, "ndim", hasattr(value, "__len__")) for value in values)
     return single and len(frictional) <= FEW and all(len(item.slip) < 2 for item in frictional)

@@ -122,15 +122,17 @@ def tiered(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
+        taken = inspect.signature(function).parameters  # binding by it takes long beside one small state
+        names, known = tuple(taken), frozenset(taken)
+        most = sum(item.kind is item.POSITIONAL_OR_KEYWORD for item in taken.values())
+        others = any(item.kind is item.VAR_KEYWORD for item in taken.values())
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                given = signature.bind(*args, **kwargs).arguments
-            except TypeError:
-                return function(*args, **kwargs)  # which says what is missing
-            first = next(iter(given.values()), None)
+            given: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
+            if names[0] not in given or len(args) > most or not (others or given.keys() <= known):
+                return function(*args, **kwargs)  # which says what is missing or too much
+            first = given[names[0]]
             return answer(
                 lambda: function(*args, **kwargs),
                 verb,
