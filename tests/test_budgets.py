@@ -149,7 +149,7 @@ def test_ensemble_shares_one_budget():
 def test_time_stepping_keeps_the_steps_it_made():
     found = moved("bouncing_ball", method="timestepping", until=1e9, budget={"steps": 1000})
     assert len(found.t) == 1001
-    assert found.t[-1] == pytest.approx(1.0)
+    assert found.t[-1] == pytest.approx(1000 * found.t[1])
     few = moved("bouncing_ball", method="timestepping", until=1e9, budget={"memory": 10_000})
     assert 1 < len(few.t) < 100
 

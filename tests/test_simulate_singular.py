@@ -219,3 +219,14 @@ def test_a_tangency_is_found_at_every_tolerance(tol: float) -> None:
     motion = zw.simulate(entry.system, state, params, until=1.2, tol=tol)
     assert motion.status.name == "SINGULAR" and len(motion.t) < 500
     assert motion.t[-1] == pytest.approx(0.680412436808, abs=1e-11)  # the same instant at all tolerances
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4, 1e-6])
+def test_coarse_motions_stop_at_the_singular_point_and_not_before_it(tol: float) -> None:
+    entry = zw.gallery.n_four_bar(2)
+    motion = zw.simulate(entry.system, entry.state, entry.params, until=1.0, tol=tol)
+    (event,) = motion.events
+    assert event.kind == "singular" and len(motion.continuations) >= 5
+    assert event.time == pytest.approx(entry.facts["first_singular_instant"].value, abs=10 * tol)
+    # The cranks lie on the line of pivots.
+    assert max(abs(motion.end[f"y_B{i}"]) for i in range(3)) < 1e-12

@@ -55,13 +55,23 @@ def test_motions_are_the_same_in_all_units(name, method):
             assert found[2] == pytest.approx(numbers, rel=1e-6, abs=1e-6), units
 
 
+@pytest.mark.parametrize("name", ["bouncing_ball", "four_bar_crank_rocker", "freewheel", "stack"])
+def test_default_steps_are_the_same_in_other_units(name):
+    def steps(units):
+        system, state, params = in_units(name, units)
+        return len(zw.simulate(system, state, params, until=0.3 * units.time, method="timestepping").t)
+
+    for units in changes(0):
+        assert abs(steps(units) - steps(Units())) <= 1, units
+
+
 def reacting(name, units):
     system, state, params = in_units(name, units)
     found = zw.reactions(system, state, params)
     return found.status.name, [[mode.removesuffix(" (N<0)") for mode in one.modes] for one in found.solutions]
 
 
-@pytest.mark.parametrize("name", sorted(set(DIMENSIONS) - {"ellipse_pendulum_cartesian"}))
+@pytest.mark.parametrize("name", sorted(DIMENSIONS))
 def test_reactions_are_the_same_in_other_units(name):
     expected = reacting(name, Units())
     for factor in FACTORS:
@@ -116,7 +126,11 @@ def test_equilibria_are_the_same_in_other_units(name):
         assert np.array(there) == pytest.approx(np.array(places), abs=1e-7), units
 
 
-@pytest.mark.parametrize("name", ["ellipse_pendulum", "four_bar", "slider_crank", "circle_particle"])
+TRACED = ["ellipse_pendulum", "four_bar", "slider_crank", "circle_particle"]
+MORE_TRACED = ["ellipse_pendulum_cartesian", "four_bar_crank_rocker", "four_bar_kite", "n_four_bar"]
+
+
+@pytest.mark.parametrize("name", [*TRACED, *(pytest.param(name, marks=pytest.mark.nightly) for name in MORE_TRACED)])
 def test_configuration_spaces_are_the_same_in_other_units(name):
     def traced(units):
         system, _, params = in_units(name, units)

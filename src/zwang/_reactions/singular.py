@@ -145,4 +145,5 @@ def _without_rounding(near: Surroundings, rows: Array) -> Array:
     basis = near.found.left[:, : near.rank]
     scaled = rows / near.found.lengths[:, None]
     found: Array = (basis @ (basis.T @ scaled)) * near.found.lengths[:, None]
+    found[near.vanished] = 0.0
     return found

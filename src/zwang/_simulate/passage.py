@@ -29,6 +29,8 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 ON_BRANCH = 1e-8
 """Distance from a half-branch, in units of the coordinates, up to which a state is on it."""
+CLEARLY = 1e-2
+"""The part of its way to the point by which a state may be beside a half-branch at coarse tolerances."""
 SAME_DIRECTION = 1e-5
 """Distance between unit tangents up to which they are one direction."""
 NOTHING = 1e-12
@@ -82,9 +84,11 @@ class Crossing:
 
     def way_of(self, q: Array) -> Way | None:
         """Return the half-branch that a position is on."""
-        fitting = [(way.place_of(q)[1], way.number) for way in self.ways if way.half.root == 1]
-        near = min(fitting, default=(np.inf, -1))
-        return self.ways[near[1]] if near[0] <= ON_BRANCH else None
+        fitting = [(*way.place_of(q)[::-1], way.number) for way in self.ways if way.half.root == 1]
+        miss, u, number = min(fitting, default=(np.inf, 0.0, -1))
+        # Coarse steps leave a motion beside its curve, by less than what tells it from the other curves there.
+        beside = max(ON_BRANCH, min(self.context.options.tol, CLEARLY * abs(u)))
+        return self.ways[number] if miss <= beside else None
 
     def along(self, v: Array) -> list[Way]:
         """Return the half-branches that leave the point in the direction of a velocity."""

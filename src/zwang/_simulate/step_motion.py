@@ -15,7 +15,7 @@ from zwang._numerics.contact.modes import PULLS, Mode, Side, words_of
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionEvent, MotionPiece
 from zwang._simulate.admission import admit
-from zwang._simulate.ground import Ground
+from zwang._simulate.ground import Ground, sizes_within
 from zwang._simulate.modes import change_of, full_mode
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.rows import StepRows, motion_of
@@ -28,15 +28,15 @@ Labels = NDArray[np.int64]
 
 SLOW = 1e-9
 """Slips and rates below this, relative to their largest and their least sizes, are zero."""
-STEP, STEPS = 1e-3, 200
-"""Where no step is given: a millisecond, or less so that there are at least as many steps as this."""
+PART, FEWEST = 3e-3, 200
+"""Where no step is given: the part of a characteristic time, or less so that there are at least so many steps."""
 
 
 def motion_by_steps(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return a motion by time stepping."""
     ground = Ground.of(model, inputs, options.driven)
     moment = admit(ground, inputs)
-    walk = Walk(ground, moment, options.until, length_of_steps(options.step, options.until - moment.t))
+    walk = Walk(ground, moment, options.until, length_of_steps(ground, options.step, options.until))
     steps, stop = walk.run(options.progress)
     with suppress(Spent):  # what was walked stands; other motions of an ensemble may find nothing left
         spend(len(steps.t) - 1, (len(steps.t) - 1) * walk.kept)
@@ -82,11 +82,16 @@ def check_rules(name: str, options: MotionOptions) -> None:
         )
 
 
-def length_of_steps(given: float | None, span: float) -> float:
-    """Return the length of the steps over a span of time: the one given, if there is one."""
+def length_of_steps(ground: Ground, given: float | None, until: float) -> float:
+    """Return the length of the steps: the one given, or a part of the time in which something goes its own size."""
     if given is not None:
         return given
-    return min(STEP, span / STEPS) if span > 0 else STEP
+    assert ground.start is not None
+    span = until - ground.start[0]
+    if not span > 0:
+        return 1.0
+    sizes = sizes_within(ground, until)
+    return min(PART * float((sizes.length / sizes.speed).min(initial=np.inf)), span / FEWEST)
 
 
 def step_labels(ground: Ground, walk: Walk, steps: Steps) -> Labels:

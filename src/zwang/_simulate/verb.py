@@ -169,7 +169,8 @@ def simulate(
         by time stepping over stretches that events can't follow (UNFINISHED), where it converges as its step is halved;
         both ends are events of the kind 'method'. Never over a choice, a paradox or a singular point.
     step : float, optional
-        Length of the steps of ``method='timestepping'`` [s]; a millisecond, or less for short motions, if left out.
+        Length of the steps of ``method='timestepping'`` [s]; if left out, 3/1000 of the time in which
+        something goes its own size, or less for short motions.
     start : {None, 'project'}
         'project' moves the state first onto its bilateral constraints and out of violated one-sided ones, by the least
         change in the kinetic metric (see `Model.project`); how far it went is the event of the kind 'project'. Without

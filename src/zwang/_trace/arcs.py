@@ -145,7 +145,9 @@ class Follower:
 
     def _margin(self, q: Array) -> tuple[float, int]:
         x = q / self.solver.place.scale
-        gaps, _ = self.solver.place.gaps(q)
+        gaps, rows = self.solver.place.gaps(q)
+        sizes = np.abs(rows) @ self.solver.place.scale
+        gaps = gaps / np.where(sizes > 0, sizes, 1.0)
         every = np.concatenate([np.stack([x - self.limits[0], self.limits[1] - x], axis=1).ravel(), gaps])
         return float(every.min(initial=np.inf)), int(np.argmin(every))
 

@@ -34,6 +34,8 @@ EXACT = 1e-12
 """Residual and last step of a point that is known to rounding, scaled."""
 ROUNDING, CLOSEST = 1e-12, 0.1
 """Coefficients of reduced equations that are rounding, and how close to a curve others may be for that."""
+DEGREES = {1: 16, 2: 10}
+"""Of the series that tell whether a set is smooth, by its dimension; 4 for others."""
 LIKELY = 3
 """Ranks that are tried at a point that is not known to rounding."""
 
@@ -147,8 +149,8 @@ def _is_smooth(place: SpacePlace, q: Array, rank: int) -> bool:
     free = len(q) - rank
     if free == 0:
         return True
-    # Curves that touch closely at a point look like one for some degrees; rounding grows with them next to others.
-    reduced = reduce(frame(place, q, rank), 16 if free == 1 else 4)
+    # Curves that touch closely, or many that cross, look smooth for some degrees; rounding grows with them.
+    reduced = reduce(frame(place, q, rank), DEGREES.get(free, 4))
     return bool((np.abs(reduced.coefficients) <= ROUNDING / CLOSEST**reduced.monomials.totals).all())
 
 

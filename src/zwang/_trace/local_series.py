@@ -147,8 +147,8 @@ class SeriesPiece:
 def piece_of(q: Array, scale: Array, x: Array, low: float, high: float) -> SeriesPiece:
     """Return the stretch low <= tau <= high of q + scale * x(tau) as a piece that starts at tau = low."""
     tau = low + NODES * (high - low)
-    values = q + scale * np.polynomial.polynomial.polyval(tau, x).T
-    position = coefficients_of(values[None])[0]
+    values = q / scale + np.polynomial.polynomial.polyval(tau, x).T
+    position = coefficients_of(values[None])[0] * scale
     slope = scale * np.polynomial.polynomial.polyval(tau, np.polynomial.polynomial.polyder(x)).T * (high - low) / 2
     return SeriesPiece(position, lengths_of(np.linalg.norm(slope, axis=1)))
 

@@ -50,7 +50,8 @@ class Region:
         """Say which rows of q lie in the box; angles count modulo a turn."""
         low, high = self.low, self.high
         shifted = self.shifted(q, angles)
-        inside = (shifted >= low - 1e-12 * (1 + np.abs(low))) & (shifted <= high + 1e-12 * (1 + np.abs(high)))
+        slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        inside = (shifted >= low - slack) & (shifted <= high + slack)
         return np.asarray((inside | ~self.boxed).all(axis=-1))
 
     def shifted(self, q: Array, angles: Any) -> Array:

@@ -93,7 +93,8 @@ class SingularPoints:
 
     def put_in_order(self) -> None:
         """Number the points by their coordinates, whatever order they were found in."""
-        keys = [tuple(float(value) + 0.0 for value in np.round(local.q, 6)) for local in self.found]
+        scale = self.solver.place.scale
+        keys = [tuple(float(value) + 0.0 for value in np.round(local.q / scale, 6)) for local in self.found]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self.found = [self.found[k] for k in order]
         self._plain = [self._plain[k] for k in order]
@@ -107,11 +108,12 @@ class SingularPoints:
         equations = self.solver.equations
         if not bool(self.region.holds(q[None], equations.angles)[0]):
             return False
-        low, high = self.region.limits(self.solver.place.scale) * self.solver.place.scale
-        if not (((q >= low - 1e-9) & (q <= high + 1e-9)) | equations.angles).all():
+        scale = self.solver.place.scale
+        low, high = self.region.limits(scale)
+        if not (((q / scale >= low - 1e-9) & (q / scale <= high + 1e-9)) | equations.angles).all():
             return False
-        gaps, _ = self.solver.place.gaps(q)
-        return bool((gaps >= -1e-10).all())
+        gaps, rows = self.solver.place.gaps(q)
+        return bool((gaps >= -1e-10 * (np.abs(rows) @ scale)).all())
 
     def distance(self, a: Array, b: Array) -> float:
         """Return the largest difference of two positions in x, angles modulo a turn."""

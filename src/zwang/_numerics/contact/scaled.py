@@ -18,9 +18,12 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, ModeTable, table
 from zwang._numerics.contact.problem import SMALL, ContactProblem, dense, is_sparse
+from zwang._numerics.sizes import LEAST
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+ROUNDING = 1e-14
+"""Tangents below this part of their normal are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +270,17 @@ def _felt(gram: Array, free: Array, square: float) -> float:
     return float(np.sqrt(max(parts.sum(), 1e-12 * square, 0.0)))
 
 
+def _noise(size: Array, normal: Ints, tangent: Ints) -> Array:
+    """Return the lengths below which rows are no rows: a tangent is compared with the normal of its contact.
+
+    Normals have units of their own, whatever others have: that one is rounding is known to whoever made it.
+    """
+    found = np.full(len(size), LEAST)
+    both = (normal >= 0) & (tangent >= 0)
+    found[tangent[both]] = np.maximum(ROUNDING * size[normal[both]], LEAST)
+    return found
+
+
 def _scale(
     problem: ContactProblem,
     force: Array,
@@ -285,7 +299,7 @@ def _scale(
     gram = jacobian @ response.T
     gram = 0.5 * (gram + gram.T)
     size = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    size = np.where(size > 1e-14 * size.max(initial=0.0), size, 1.0)
+    size = np.where(size > _noise(size, normal, tangent), size, 1.0)
     stretch = np.where(tangent >= 0, size[tangent], 1.0) if len(size) else np.ones(len(laws))
     unit_gram = gram / np.outer(size, size)
     load = max(
