@@ -155,14 +155,31 @@ def test_the_page_is_accessible_and_fits(browser: Any, lab: Lab, width: int, sch
     watched.wait("papers")
     page = watched.page
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+    watched.end()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("system", ["incline_table", "surface_umbrella"])
+def test_pictures_in_space_are_accessible(browser: Any, lab: Lab, system: str, scheme: str) -> None:
+    watched = Watched(browser, lab, f"&system={system}", color_scheme=scheme)
+    watched.wait("motion")
+    watched.wait("space")
+    watched.page.wait_for_function(
+        "() => document.querySelector('section[data-part=drawing]').dataset.solid === 'true'"
+    )
+    assert violations(watched.page) == []
+    watched.end()
+
+
+def violations(page: Any, within: str = "body") -> list[Any]:
+    """What axe-core finds wrong: the rule, and the first places."""
     source = axe()
     if source is None:
         pytest.skip("axe-core is not installed: npm install axe-core")
     page.evaluate(source)
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    told = [(item["id"], [node["target"] for node in item["nodes"]][:3]) for item in found]
-    assert told == []
-    watched.end()
+    found = page.evaluate("async (at) => (await axe.run(at, {resultTypes: ['violations']})).violations", within)
+    return [(item["id"], [node["target"] for node in item["nodes"]][:3]) for item in found]
 
 
 def axe() -> str | None:

@@ -280,3 +280,13 @@ def test_impulses_act_where_they_strike() -> None:
         assert np.hypot(*row[1:3]) == pytest.approx(size)
         assert row[2] > 0  # the floor pushes up
     assert 0 < struck["scale"] <= max(row[2] for row in struck["rows"])
+
+
+def test_a_floor_in_space_is_the_plane_that_points_meet() -> None:
+    opened = open_model({"system": "incline_table"})
+    (floor,) = opened.mechanism.floors(opened.params)
+    assert floor == pytest.approx([0, 0, 1, 0], abs=1e-9)  # gravity leans, the floor is z = 0
+    scene = json.loads(next(iter(answer({"seq": 1, "kind": "reactions", "system": "incline_table"})))[0])["scene"]
+    flat = [line for line in scene["outlines"] if all(abs(place[2]) < 1e-6 for place in line)]
+    assert len(flat) == 18
+    assert not open_model({"system": "delta"}).mechanism.floors(open_model({"system": "delta"}).params)

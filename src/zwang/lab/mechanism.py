@@ -27,6 +27,8 @@ RATE_TOLERANCE = 1e-6
 """A rate of a gap that counts as zero: dense output and typed numbers are no better [m/s]."""
 STEPS = 25  # of a drag: a step of Newton's method each
 MOST_HANDLES = 12  # beyond it a mechanism is all handles
+TRIALS, MOST_GAPS = 12, 40
+"""States at which gaps are compared with places of points; gaps that are looked at."""
 
 
 class LostState(Exception):
@@ -54,6 +56,7 @@ class Mechanism:
 
     def __init__(self, system: Any) -> None:
         self.drawing = system.drawing
+        self._floors: tuple[tuple[float, ...], list[Array]] | None = None
         self.hidden = system.bookkeeping
         self.system = system = system.written_out
         self.names = [item.name for item in system.coordinates]
@@ -305,7 +308,42 @@ class Mechanism:
 
     def picture(self, values: Mapping[str, Any]) -> SceneOverTime | None:
         """Return the picture with numbers in it; None where the system has no drawing."""
-        return None if self.drawing is None else SceneOverTime(self.drawing, self.system.constraints, values)
+        if self.drawing is None:
+            return None
+        floors = self.floors(values) if self.drawing.dimension == 3 else []
+        return SceneOverTime(self.drawing, self.system.constraints, values, floors)
+
+    def floors(self, values: Mapping[str, Any]) -> list[Array]:
+        """Return the planes that points of a drawing in space meet: normal and offset, (4,) each, at these parameters.
+
+        A gap that is an affine function of the place of a point is the distance from a plane: that is seen by trying
+        a few states, whatever form the expression has.
+        """
+        params = {item.name: float(np.ravel(values[item.name])[0]) for item in self.system.parameters}
+        key = tuple(params.values())
+        if self._floors is None or self._floors[0] != key:
+            self._floors = (key, self._met(params))
+        return self._floors[1]
+
+    def _met(self, params: Mapping[str, float]) -> list[Array]:
+        source, found = np.random.default_rng(0), list[Array]()
+        trial = {**params, "t": 0.0} | {name: source.normal(size=TRIALS) for name in (*self.names, *self.speeds)}
+        places = np.broadcast_to(self.drawing.places(trial), (TRIALS, len(self.drawing.points), 3))
+        gaps = [
+            item for item, both, on in zip(self.held, self.two_sided, self.on_positions, strict=True) if on and not both
+        ]
+        for item in gaps[:MOST_GAPS]:
+            gap = np.broadcast_to(np.asarray(numbers_of([item.expr], trial)[0], dtype=float), (TRIALS,))
+            for k in range(places.shape[1]):
+                A = np.concatenate([places[:, k], np.ones((TRIALS, 1))], axis=1)
+                plane, _, rank, _ = np.linalg.lstsq(A, gap, rcond=1e-9)
+                if rank < 4 or np.abs(A @ plane - gap).max() > 1e-9 * np.abs(gap).max():
+                    continue
+                plane = plane / max(float(np.linalg.norm(plane[:3])), 1e-300)
+                if not any(np.abs(plane - other).max() < 1e-9 * (1 + abs(plane[3])) for other in found):
+                    found.append(plane)
+                break
+        return found
 
 
 def _slips(item: Any) -> list[Any]:

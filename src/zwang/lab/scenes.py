@@ -7,7 +7,7 @@ In space the page turns the picture itself, so places have three components ther
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ import zwang as zw
 from zwang._declare.drawing import Placed
 
 Array = NDArray[np.float64]
+FLOOR, FLOOR_LINES = 0.7, 9
+"""Half the side of a floor in space, as a part of the largest extent of what is drawn; lines of it each way."""
 OUTLINE = 160
 """Places of a guide that are sent."""
 
@@ -34,12 +36,12 @@ class SceneOverTime:
         In space: centres of round bodies.
     """
 
-    def __init__(self, drawing: Any, constraints: Any, values: Mapping[str, Any]) -> None:
+    def __init__(self, drawing: Any, constraints: Any, values: Mapping[str, Any], floors: Sequence[Array] = ()) -> None:
         self.drawing = drawing
         self.scene = drawing.scene(values, relations=constraints)
         self.spatial = drawing.dimension == 3
         self.places = drawing.places(values) if self.spatial else self.scene.places
-        self.values = values
+        self.values, self.floors = values, floors
         self.round = {name: body for name, body in drawing.bodies.items() if isinstance(body, Placed)}
         self.balls = np.zeros((1, 0, 3))
         if self.spatial and self.round:
@@ -92,7 +94,9 @@ class SceneOverTime:
             "faces": faces,
             "wires": wires,
             "joints": [k for k in self.scene.joints if k not in hidden],
-            "outlines": [_digits(line) for line in guides],
+            "outlines": [
+                _digits(line) for line in (*guides, *(line for plane in self.floors for line in grid(plane, low, high)))
+            ],
             "endless": [],
         }
 
@@ -120,6 +124,27 @@ class SceneOverTime:
             else:
                 parts.append(self.scene.bodies[k].at)
         return np.concatenate([np.broadcast_to(part, (count, part.shape[1])) for part in parts], axis=1)
+
+
+def grid(plane: Array, low: Array, high: Array) -> list[Array]:
+    """Return a floor as lines on its plane (normal, offset), round the box of what stands on it.
+
+    Examples
+    --------
+    >>> lines = grid(np.array([0, 0, 1.0, -2.0]), np.zeros(3), np.ones(3))
+    >>> len(lines), {float(z) for line in lines for z in line[:, 2]}
+    (18, {2.0})
+    """
+    normal, middle = plane[:3], (low + high) / 2
+    centre = middle - (normal @ middle + plane[3]) * normal
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    axes = first / np.linalg.norm(first), np.cross(normal, first / np.linalg.norm(first))
+    half = FLOOR * max(float((high - low).max()), 1e-9)
+    return [
+        np.array([centre + half * (part * across + side * along) for side in (-1, 1)])
+        for along, across in (axes, axes[::-1])
+        for part in np.linspace(-1, 1, FLOOR_LINES)
+    ]
 
 
 def solids(names: Any, places: Array) -> tuple[set[int], list[list[int]]]:

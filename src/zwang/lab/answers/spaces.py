@@ -110,7 +110,7 @@ def _sampled(stratum: Any, opened: Opened) -> Any:
 
 def _sentence(found: Any) -> str:
     if found.status.name in ("EMPTY", "SURFACE", "POINTS", "UNFINISHED"):
-        head = found.status.value
+        head = f"{found.status.value} {found.reason}".strip()
     elif found.surface is not None:
         shapes = "; ".join(repr(piece).strip("<>") for piece in found.pieces[:4])
         head = f"A surface, {_counted(found.components, 'component')}: {shapes}."
