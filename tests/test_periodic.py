@@ -131,6 +131,21 @@ def test_woodpecker_has_the_period_in_print_and_one_negative_multiplier(tmp_path
     assert found.plot("multipliers").get_xlabel() == "real part" and found.plot("b") is not None
 
 
+@pytest.mark.nightly
+def test_branch_of_the_woodpecker_over_friction_ends_where_two_impacts_come_together():
+    system, start, values = woodpecker()
+    one = zw.periodic(system, start, {**values, "mu": 0.29}, period=0.146, steady="y", impact="newton")
+    found = zw.cycles(system, one, vary="mu", within=(0.286, 0.293), switch=False)
+    branch = found.branches[0]
+    assert branch.values[-1] == pytest.approx(0.293) and "a change" in branch.reasons[0]
+    assert "impact beak and impact upper come together there" in branch.reason
+    beak, upper = (one.time for one in branch.cycles[0].motion.events.of("impact")[1:3])
+    assert 0 < upper - beak < 1e-5 * branch.periods[0]
+    (flip,) = found.flips  # the negative multiplier leaves the circle before that
+    assert branch.values[0] < flip.value < 0.3 and min(flip.cycle.multipliers.real) == pytest.approx(-1, abs=1e-6)
+    assert (branch.stable == (branch.values > flip.value)).all()
+
+
 def rocking(beta, p=2.0, alpha=0.2, w=9.0, r=0.9):
     """Return half a period of Housner's block from a hit in closed form, and its symmetric cycle's first hit and speed.
 
