@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -315,3 +316,103 @@ def test_reactions_says_what_it_needs_where_state_and_params_are_no_mappings() -
             zw.reactions(rod.system, state, params)
     with pytest.raises(TypeError, match="positional"):
         zw.reactions(rod.system, rod.state, rod.params, 1e-9)
+
+
+(SWING,), (TURNING,) = zw.coordinates("phi", angles=True)
+ARM = zw.System(name="arm", kinetic=TURNING**2 / 2, potential=-9.81 * sp.cos(SWING), forces={SWING: zw.inputs("u")})
+BEAD = zw.System(
+    name="bead",
+    kinetic="v_x**2/2 + v_y**2/2",
+    potential="g*y",
+    coordinates=zw.coordinates("x y")[0],
+    constraints=[zw.Bilateral("x**2 + y**2 - 1", name="ring")],
+)
+HANGING = {"x": 0.0, "y": -1.0, "v_x": 1.0, "v_y": 0.0}
+NO_KIND: list[Any] = [5, "x y", [], [1, 2], {1: 2}, b"ab", object(), np.array([]), np.ones(2), [["a"]], {"x": object()}]
+KINDS: dict[str, dict[str, Any]] = {
+    "reactions": {"system": BEAD, "state": HANGING, "params": {"g": 1.0}, "backend": "native", "inputs": None},
+    "trace": {"system": BEAD, "params": {"g": 1.0}, "box": None, "search": "sampled", "at": None, "inputs": None},
+    "critical": {"system": BEAD, "params": {}, "vary": "g", "within": (1.0, 2.0), "box": None, "inputs": None},
+    "simulate": {"system": BEAD, "state": HANGING, "params": {"g": 1.0}, "until": 0.1, "events": (), "out": None,
+                 "impact": None, "method": "events", "backend": "native", "inputs": None, "start": None},
+    "limit": {"system": BEAD, "constraint": "ring", "state": HANGING, "params": {"g": 1.0}, "by": zw.Stiffness,
+              "until": 0.0, "inputs": None},
+    "recommend": {"system": BEAD, "constraint": "ring", "state": HANGING, "params": {"g": 1.0}, "until": 0.01},
+    "realize": {"system": BEAD, "constraint": "ring", "by": zw.Stiffness(1.0)},
+    "equilibria": {"system": ARM, "params": {}, "box": None, "search": "sampled", "steady": (), "inputs": {"u": 0}},
+    "linearize": {"system": ARM, "at": {"phi": 0, "v_phi": 0}, "params": {}, "outputs": (), "inputs": {"u": 0}},
+    "periodic": {"system": ARM, "state": {"phi": 0.1, "v_phi": 0}, "params": {}, "period": -1.0, "inputs": {"u": 0}},
+    "lyapunov": {"system": ARM, "state": {"phi": 0.1, "v_phi": 0}, "params": {}, "until": 0.1, "inputs": {"u": 0}},
+    "drive": {"system": ARM, "motion": {SWING: zw.t}, "params": {}, "times": [0.0], "inputs": None, "start": None},
+    "sensitivity": {"system": BEAD, "state": HANGING, "params": {"g": 1.0}, "until": 0.1, "wrt": "g", "events": ()},
+    "guarantee": {"claim": "regular", "system": BEAD, "box": {"x": (-2, 2), "y": (-2, 2)}, "params": {"g": 1.0},
+                  "closed": None, "inputs": None},
+    "sweep": {"verb": "reactions", "system": BEAD, "state": HANGING, "params": {"g": 1.0}, "over": {"g": [1.0]},
+              "keep": ("status",), "workers": None, "store": None, "block": None, "seed": 0},
+    "compile": {"system": BEAD, "backend": None, "tier": None},
+    "contact_problem": {"system": BEAD, "state": HANGING, "params": {"g": 1.0}, "inputs": None},
+    "hold": {"system": BEAD, "state": HANGING, "params": {"g": 1.0}, "names": ["ring"], "fixed": (), "follow": None,
+             "slips": None, "inputs": None},
+    "derive": {"system": BEAD},
+    "parameters": {"names": "a b"},
+    "inputs": {"names": "a b"},
+    "coordinates": {"names": "a b", "angles": ()},
+    "load": {"path": "nowhere.toml"},
+    "load_result": {"path": "nowhere.npz"},
+    "System": {"kinetic": TURNING**2 / 2, "coordinates": None, "events": (), "inputs": (), "units": None},
+    "Bilateral": {"expr": SWING, "starts": "on", "friction": None},
+    "Unilateral": {"expr": SWING, "starts": "on", "restitution": None, "where": None},
+    "Coulomb": {"mu": 0.3, "slip": TURNING, "static": None, "scale": 1},
+    "Friction": {"bound": 1, "slip": TURNING, "starts": "on", "section": None, "of": None},
+    "Event": {"expr": SWING, "then": (), "of": None, "count": None},
+    "Table": {"times": [0, 1], "values": [0, 1], "kind": "linear"},
+    "ContactProblem": {"mass": np.eye(1), "force": [0.0], "contacts": ()},
+    "Contact": {"normal": [1.0], "tangent": None, "bilateral": False, "of": None, "name": None},
+    "Linkage": {"name": "bars", "gravity": (0, 0), "distances": "length"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", KINDS)
+def test_arguments_of_another_kind_are_answered_or_refused_by_our_own_errors(verb: str) -> None:
+    """Whatever stands in the place of a mapping, a list, a name or a path: no TypeError of somebody's inner loop."""
+    for option, bad in ((option, bad) for option in KINDS[verb] for bad in NO_KIND):
+        with contextlib.suppress(zw.ZwangError):
+            getattr(zw, verb)(**{**KINDS[verb], option: bad})
+
+
+@pytest.mark.parametrize("option", ["state", "params", "inputs"])
+def test_a_number_in_the_place_of_a_mapping_is_told_by_name(option: str) -> None:
+    with pytest.raises(zw.DeclarationError, match=rf"bead: {option}=? must be a mapping from symbols or names"):
+        zw.reactions(BEAD, **{"state": HANGING, "params": {"g": 1.0}, option: 5})  # type: ignore[arg-type]
+
+
+def test_several_names_for_one_are_told() -> None:
+    with pytest.raises(zw.DeclarationError, match="backend= must be one name"):
+        zw.compile(BEAD, ["native"])  # type: ignore[arg-type]
+    with pytest.raises(zw.DeclarationError, match="closed= must be a name or a list of names"):
+        zw.guarantee("regular", BEAD, {"x": (-2, 2), "y": (-2, 2)}, {"g": 1.0}, closed=5)  # type: ignore[arg-type]
+
+
+def test_times_that_are_no_numbers_are_told() -> None:
+    motion = zw.simulate(BEAD, HANGING, {"g": 1.0}, until=0.1)
+    with pytest.raises(zw.DeclarationError, match="times must be numbers"):
+        motion.at("soon")  # type: ignore[arg-type]
+
+
+def test_energies_are_entries_and_attributes() -> None:
+    energy = zw.simulate(BEAD, HANGING, {"g": 1.0}, until=0.1).energy
+    assert np.array_equal(energy.total, energy["total"])
+    with pytest.raises(AttributeError, match="Did you mean 'total'"):
+        _ = energy.totl
+
+
+def test_a_friction_on_a_sparse_row_is_that_on_a_dense_one() -> None:
+    from scipy import sparse
+
+    rows = {"normal": np.array([0.0, 1.0]), "tangent": np.array([1.0, 0.0])}
+    made = [rows, {name: sparse.csr_matrix([row]) for name, row in rows.items()}]
+    found = [
+        zw.reactions(zw.ContactProblem(sparse.eye(2), [7.0, -10.0], contacts=[zw.Contact(**one, friction=0.5)]))
+        for one in made
+    ]
+    assert found[0].accelerations.tolist() == found[1].accelerations.tolist() == [[2.0, 0.0]]

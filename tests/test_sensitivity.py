@@ -316,3 +316,23 @@ def test_switches_resets_and_inputs_are_known_to_derivatives():
         h = 1e-3
         wanted = (8 * (end(name, h) - end(name, -h)) - (end(name, 2 * h) - end(name, -2 * h))) / (12 * h)
         assert found.derivative["end"][name] == pytest.approx(wanted, abs=1e-8), name
+
+
+def test_fit_survives_trial_values_for_which_there_is_no_system():
+    """A step into negative masses is a step too far, no mistake of the caller."""
+    (phi,), (turning,) = zw.coordinates("phi", angles=True)
+    m, length, g, c = zw.parameters("m L g c")
+    swing = zw.System(
+        name="swing",
+        kinetic=m * length**2 * turning**2 / 2,
+        potential=-m * g * length * sp.cos(phi),
+        forces={phi: -c * turning},
+    )
+    values = {"m": 1.0, "L": 1.0, "g": 9.81, "c": 0.2}
+    start = {"phi": 0.5, "v_phi": 0.0}
+    times = np.linspace(0, 3, 20)
+    seen = zw.simulate(swing, start, values, until=3.0).at(times)["phi"]
+    found = zw.fit(swing, {"phi": (times, seen)}, state=start, params={**values, "m": 1.2}, free=("g", "L", "c", "m"))
+    assert found.status.name == "NOT_IDENTIFIABLE" and max(map(abs, found.residuals["phi"])) < 1e-6
+    with pytest.raises(DeclarationError, match="not positive definite"):
+        zw.fit(swing, {"phi": (times, seen)}, state=start, params={**values, "m": -1.0}, free=("c",))

@@ -317,10 +317,12 @@ def test_pictures_of_one_two_and_three_axes() -> None:
         ({"over": {"mu": [1.0]}, "workers": "two"}, "or an executor"),
         ({"over": {"mu": [1.0]}, "workers": 2, "keep": {"a": lambda found: 1.0}}, "can't be sent"),
         ({"over": {"mu": [1.0]}, "block": 0}, "at least 1"),
-        ({"over": {"mu": [1.0]}, "seed": -1}, "not negative"),
+        ({"over": {"mu": [1.0]}, "seed": -1}, "at least 0"),
         ({"over": {"mu": [1.0]}, "project": "yes"}, "True or False"),
         ({"over": {"mu": [1.0]}, "budget": {"hours": 1}}, "seconds, steps and memory"),
         ({"over": {"mu": [1.0]}, "progress": 3}, "must be a function"),
+        ({"over": {"mu": [1.0]}, "certfy": True}, "has no option 'certfy'. Did you mean 'certify'"),
+        ({"over": {"mu": [1.0]}, "workers": 10**400}, "at most 10000"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_computed(options: dict[str, Any], words: str) -> None:
@@ -345,3 +347,23 @@ def test_a_verb_that_is_none_is_told() -> None:
         zw.sampled({"mu": 0.3}, 8)
     with pytest.raises(zw.DeclarationError, match="'sobol', 'latin' or 'random'"):
         zw.sampled({"mu": MU}, 8, how="grid")
+
+
+def test_a_verb_that_needs_more_says_so_before_anything_is_computed() -> None:
+    with pytest.raises(zw.DeclarationError, match="simulate needs until="):
+        zw.sweep("simulate", ROD.system, ROD.state, ROD.params, over={"mu": [0.5]})
+
+
+def test_a_plain_script_needs_no_guard_for_workers(tmp_path: Path) -> None:
+    """Processes that start must not run the script again, which would sweep again, and delete what it deletes."""
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import zwang as zw\n"
+        "print('once')\n"
+        "rod = zw.gallery.get('painleve_rod')\n"
+        "study = zw.sweep('reactions', rod.system, rod.state, rod.params, over={'mu': [0, 0.5]}, workers=2, block=1)\n"
+        "print(study.status.name)\n",
+        encoding="utf-8",
+    )
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=True)
+    assert found.stdout.split() == ["once", "COMPLETE"], found.stderr

@@ -24,6 +24,20 @@ LONGEST_ENDING = 8
 FULL = {errno.ENOSPC, errno.EFBIG, *(getattr(errno, name) for name in ("EDQUOT",) if hasattr(errno, name))}
 
 
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path that a user gave; a DeclarationError where it is none.
+
+    Examples
+    --------
+    >>> as_path(5)
+    Traceback (most recent call last):
+    zwang.errors.DeclarationError: A path is a text or a pathlib.Path; it was given 5.
+    """
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise DeclarationError(f"A path is a text or a pathlib.Path; it was given {path!r:.60}.")
+    return Path(path)
+
+
 def check_output(path: str | Path, *, endings: Sequence[str] = (), written: str = "") -> Path:
     """Return a path to which a file can be written, as far as can be told before; else a DeclarationError.
 
@@ -42,7 +56,7 @@ def check_output(path: str | Path, *, endings: Sequence[str] = (), written: str 
     Traceback (most recent call last):
     zwang.errors.DeclarationError: 'rod.gif': pictures are written as .png.
     """
-    given = Path(path)
+    given = as_path(path)
     if endings and given.suffix not in endings:
         raise DeclarationError(f"'{path}': {written}.")
     target = _target(given)

@@ -71,7 +71,7 @@ class Sharing(Generic[T]):
 
 
 def work_through(
-    function: Callable[[T], Any], groups: Iterable[Sequence[T]], *, workers: int
+    function: Callable[[T], Any], groups: Iterable[Sequence[T]], *, workers: int, script: bool = False
 ) -> Iterator[tuple[T, Any | Lost]]:
     """Yield each task with its result, as they come; tasks of a group stay in one process as long as all are busy.
 
@@ -82,7 +82,10 @@ def work_through(
     groups : sequences of tasks
         None of them is None. They are asked for one by one, when a worker has nothing left to do.
     workers : int
-        Processes. All of them are gone when the iteration ends, however it ends.
+        Processes, at most as many as there are tasks. All of them are gone when the iteration ends, however it ends.
+    script : bool
+        Whether tasks need the script that runs here: each process runs it then, so it must guard what it does by
+        ``if __name__ == "__main__"``. Without, a plain script needs no guard.
     """
     # Threads of the linear algebra inside several processes would only get in each other's way.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -96,13 +99,16 @@ def work_through(
             return
         if not staff[place].give(task):  # it died while it had nothing to do
             staff.pop(place).end()
-            staff[place] = _Worker(function)
+            staff[place] = _Worker(function, script)
             staff[place].give(task)
 
     try:
         for place in range(workers):
-            staff[place] = _Worker(function)
-            begin(place)
+            first = sharing.next_for(place)
+            if first is None:
+                break
+            staff[place] = _Worker(function, script)
+            staff[place].give(first)
         while staff:
             ready = wait([worker.connection for worker in staff.values()])
             for place, worker in list(staff.items()):
@@ -111,7 +117,7 @@ def work_through(
                 task, found = worker.take()
                 if worker.dead:
                     worker.end()
-                    staff[place] = _Worker(function)
+                    staff[place] = _Worker(function, script)
                 begin(place)
                 yield task, found
     finally:
@@ -122,11 +128,12 @@ def work_through(
 class _Worker(Generic[T]):
     """A process and the pipe to it."""
 
-    def __init__(self, function: Callable[[T], Any]) -> None:
+    def __init__(self, function: Callable[[T], Any], script: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(function, theirs, os.getpid()), daemon=True)
-        self._process.start()
+        with contextlib.nullcontext() if script else _script_hidden():
+            self._process.start()
         theirs.close()
         self._task: T | None = None
         self.dead = False
@@ -157,6 +164,19 @@ class _Worker(Generic[T]):
         with contextlib.suppress(ValueError, OSError):
             self._process.kill()
             self._process.join()
+
+
+@contextlib.contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Keep a process that starts from running the script of this one, which multiprocessing finds by these names."""
+    script = vars(sys.modules["__main__"])
+    hidden = ("__spec__", "__file__")
+    kept: dict[str, Any] = {name: script.pop(name) for name in hidden if name in script}
+    script["__spec__"] = None
+    try:
+        yield
+    finally:
+        script.update(kept)
 
 
 def _ending(code: int | None) -> str:

@@ -14,6 +14,7 @@ from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, S
 from zwang._asymptotics.study import PointStudy
 from zwang._asymptotics.tangent_cone import ConePlane, direction_of, plane_along
 from zwang._compile import Model, compile
+from zwang._declare.symbols import Coordinate
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
 from zwang._numerics.jit import tiered
@@ -112,7 +113,8 @@ def asymptotics(
     allowed = BUDGET.but(declared.name, budget)
     with spending(replace(UNBOUNDED, seconds=allowed.seconds)) as clock:
         point = _only_point(compile(system), params) if at is None else at
-    pace = speed_of if speed_of is None or speed_of == "kinetic" else read_expression(declared, speed_of, "speed_of")
+    kinetic = isinstance(speed_of, str) and speed_of == "kinetic"
+    pace = speed_of if speed_of is None or kinetic else read_expression(declared, speed_of, "speed_of")
     real(speed, "speed", above=0, where="asymptotics", cure="Both directions are looked at.")
     with precision(BITS):
         changed = _perturbation(declared, perturb, point, values)
@@ -183,6 +185,8 @@ def _sections(system: System, spot: Spot, section: Any) -> dict[int, Any]:
 def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
     """Return an expression that must be zero at the point."""
     expr = read_expression(system, given, what)
+    if not expr.has(Coordinate):
+        raise DeclarationError(f"{system.name}: {what}= must depend on the coordinates; it was given {expr}.")
     exact = spot.equations.exact
     value = exact.evaluation([exact.convert(expr)])(exact.at(spot.middle))[0]
     if abs(value) > LOOSE:

@@ -22,6 +22,7 @@ from zwang._bodies.robot_file import LeftOut, compiled, mujoco
 from zwang._declare import shapes
 from zwang._declare.system import System
 from zwang._declare.tree import GROUND
+from zwang._outputs import as_path
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ def load_robot(path: str | Path, *, floating: bool | None = None) -> Robot:
     >>> robot.names["hip x"], robot.system.constraints.names
     ('hip_x', ('unit_trunk', 'telescope low', 'telescope high', 'foot on floor'))
     """
-    file = MODELS.get(str(path), Path(path))
+    file = MODELS.get(str(path), as_path(path))
     spec, model, left = compiled(file, floating)
     return _RobotReader(spec, model, left, file).robot()
 

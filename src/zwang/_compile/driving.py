@@ -24,6 +24,7 @@ from zwang._declare.switched import ON
 from zwang._declare.symbols import Coordinate, Input, Velocity, parameter
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
+from zwang._numerics.tolerances import require_kinds
 from zwang._results.signals import KINDS, Held, Table
 from zwang.errors import DeclarationError, nearest
 
@@ -168,6 +169,7 @@ def with_inputs(
         The same, and None, where the system has no inputs.
     """
     declared: System = model.system  # type: ignore[attr-defined]
+    require_kinds({"system": declared, "state": state, "params": params, "inputs": inputs})
     if not declared.inputs and not inputs:
         return model, params, None
     found = driven(declared, inputs)

@@ -24,7 +24,7 @@ from zwang._declare.system import System
 from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
 from zwang._numerics.linear.kkt import solve_kkt
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import real, require_kinds
 from zwang._results.evaluation import Evaluation
 from zwang._results.finite import within_doubles
 from zwang.errors import CompileError, DeclarationError, StateError, nearest, printable
@@ -62,6 +62,7 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
     >>> model.multipliers({"x": 0, "y": 0, "v_x": 0, "v_y": 0}, entry.params)["floor"]
     array(-1.)
     """
+    require_kinds({"system": system, "backend": backend, "tier": tier})
     _require_tier(tier)
     if isinstance(system, Model):
         backend = backend or system.backend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -70,8 +71,6 @@ def checked_period(question: MotionQuestion, period: Any) -> float | None:
     given: float | None = None
     if period is not None:
         given = period_number(question, period)
-        if not given > 0 or not math.isfinite(given):
-            raise DeclarationError(f"{name}: period= must be above zero and finite; it is {given:g}.")
     if not depends_on_time(question):
         return given
     own = forcing_period(question)
@@ -97,8 +96,19 @@ def checked_period(question: MotionQuestion, period: Any) -> float | None:
 
 def period_number(question: MotionQuestion, period: Any) -> float:
     """Return a period that is a number, or an expression of the parameters."""
-    if isinstance(period, (int, float, np.floating, np.integer)) and not isinstance(period, bool):
-        return float(period)
+    found = period if _plain(period) else _period_expression(question, period)
+    number = float(found) if getattr(found, "is_real", True) and abs(found) < sys.float_info.max else math.nan
+    if not number > 0:
+        raise DeclarationError(f"{question.name}: period= must be above zero and finite; it is {found!s:.40}.")
+    return number
+
+
+def _plain(period: Any) -> bool:
+    return isinstance(period, (int, float, np.floating, np.integer)) and not isinstance(period, bool)
+
+
+def _period_expression(question: MotionQuestion, period: Any) -> Any:
+    """Return the value of an expression of the parameters."""
     from zwang._declare.given import as_expression
     from zwang._declare.reading import Reader
 
@@ -113,7 +123,7 @@ def period_number(question: MotionQuestion, period: Any) -> float:
         raise DeclarationError(
             f"{system.name}: period= must be a number or an expression of the parameters; '{expr}' has {strange[0]!r}."
         )
-    return float(found)
+    return found
 
 
 def _require_periodic(question: MotionQuestion, period: float) -> None:

@@ -149,7 +149,7 @@ class Unilateral(_Relation):
         object.__setattr__(self, "where", known[1] if known else self.where if isinstance(expr, Text) else None)
         if self.restitution is not None:
             object.__setattr__(self, "restitution", as_expression(self.restitution, "Unilateral: restitution"))
-            if self.restitution.is_number and not 0 <= self.restitution <= 1:
+            if self.restitution.is_number and not (self.restitution.is_real and 0 <= self.restitution <= 1):
                 raise DeclarationError(
                     f"Unilateral{f' {self.name!r}' if self.name else ''}: restitution= is {self.restitution}, needed a "
                     "number between 0 (plastic) and 1 (elastic), or an expression."
@@ -248,7 +248,7 @@ class Friction(_Constraint):
 
 def loading(of: Any) -> tuple[str, ...]:
     """Return the names of the constraints that load a friction, none where its bound is given."""
-    if of is None or of == ():
+    if of is None or (isinstance(of, tuple) and not of):
         return ()
     names = (of,) if isinstance(of, str) else tuple(of) if isinstance(of, (tuple, list)) else ()
     if not names or not all(isinstance(name, str) for name in names):
@@ -325,5 +325,5 @@ def check_label(name: Any, kind: str) -> None:
 
 def check_start(starts: Any, kind: str) -> None:
     """Refuse anything but 'on' and 'off'."""
-    if starts not in ("on", "off"):
+    if not isinstance(starts, str) or starts not in ("on", "off"):
         raise DeclarationError(f"{kind}: starts= must be 'on' or 'off'; it was given {starts!r:.40}.")

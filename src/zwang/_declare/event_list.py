@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +61,10 @@ def read_events(system: Any, events: Any, reader: Any, *, new: bool) -> tuple[Ev
     new : bool
         Whether they may use parameters that the system doesn't know yet.
     """
+    if not isinstance(events, (Event, Iterable)):
+        raise DeclarationError(
+            f"{system.name}: events= must be a list of Event(expression, ...); it was given {events!r:.80}."
+        )
     listed = [events] if isinstance(events, Event) else list(events)
     known = {*system.coordinates, *system.velocities}
     names = {item.name for item in known}

@@ -9,6 +9,7 @@ from typing import Any
 from zwang import _modelfile
 from zwang._declare.plain import declared, made_of
 from zwang._declare.system import System
+from zwang._outputs import as_path
 
 
 def load(path: str | Path) -> System:
@@ -30,7 +31,7 @@ def load(path: str | Path) -> System:
     ...     zw.load(path) == rod
     True
     """
-    found: System = declared(_modelfile.read(Path(path)), System)
+    found: System = declared(_modelfile.read(as_path(path)), System)
     return found
 
 

@@ -6,7 +6,7 @@ law needs no scale. Where grad F vanishes the guide has no normal, and evaluatin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -86,9 +86,9 @@ def tangents_of(nx: Any, ny: Any, nz: Any) -> tuple[tuple[Any, Any, Any], tuple[
 
 
 def _components(point: Sequence[Any], count: int, where: str) -> list[sp.Expr]:
-    items = list(point)
+    items = list(point) if isinstance(point, Iterable) else []
     if len(items) != count:
-        raise DeclarationError(f"{where}: the point needs {count} components; it was given {len(items)}.")
+        raise DeclarationError(f"{where}: the point needs {count} components; it was given {point!r:.80}.")
     found = [as_expression(item, f"{where}: the point") for item in items]
     if any(isinstance(item, Text) for item in found):
         raise DeclarationError(f"{where}: the components of the point must be expressions; it was given {point!r:.80}.")

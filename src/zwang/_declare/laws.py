@@ -351,6 +351,8 @@ class Coulomb:
     scale: Any = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
+        if isinstance(self.scale, tuple):
+            raise DeclarationError(f"Coulomb: scale= is one expression for both slips; it was given {self.scale}.")
         for what, value in (("mu", self.mu), ("static", self.static)):
             if isinstance(value, tuple) and len(self.slip) == 1:
                 raise DeclarationError(

@@ -161,7 +161,7 @@ def coordinate_order(
                 f"Give it: System(coordinates=({listed}), ...)."
             )
         return tuple(sorted(found, key=lambda item: item.place))
-    given = tuple(coordinates)
+    given = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
     wrong = [item for item in given if not isinstance(item, Coordinate)]
     if wrong or not given:
         raise DeclarationError(
@@ -181,7 +181,7 @@ def coordinate_order(
 
 def declared_inputs(name: str, given: Iterable[Any], q: tuple[Coordinate, ...]) -> tuple[Input, ...]:
     """Return the inputs that texts may name."""
-    if isinstance(given, (str, Mapping)):
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise DeclarationError(
             f"{name}: inputs= must be a sequence of symbols from zwang.inputs; it was {given!r:.60}."
         )

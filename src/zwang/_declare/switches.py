@@ -200,9 +200,9 @@ class Event:
         object.__setattr__(self, "direction", whole(self.direction, "direction", least=-1, most=1, where="Event"))
         flag(self.stop, "stop", where="Event")
         then = (self.then,) if isinstance(self.then, (Switch, Reset)) else self.then
-        wrong = then if not isinstance(then, Iterable) else [x for x in then if not isinstance(x, (Switch, Reset))][:1]
+        wrong = [x for x in then if not isinstance(x, (Switch, Reset))] if isinstance(then, Iterable) else [then]
         if wrong or isinstance(then, str):
-            shown = wrong[0] if isinstance(wrong, list) and wrong else then
+            shown = wrong[0] if wrong else then
             raise DeclarationError(f"Event: then= holds Switch(...) and Reset(...); it was given {shown!r:.60}.")
         object.__setattr__(self, "then", tuple(then))
         if self.count is not None:

@@ -274,7 +274,7 @@ def coordinates(
     if angles is True:
         angular = list(listed)
     else:
-        angular = _split(angles) if angles else []
+        angular = [] if angles is False or (isinstance(angles, str) and not angles) else _split(angles)
     for name in angular:
         if name not in listed:
             raise DeclarationError(
@@ -384,6 +384,8 @@ def _split(names: str | Iterable[str]) -> list[str]:
             raise DeclarationError(f"The names {names[:80]!r} are not all names: use letters, digits and underscores.")
         made = sp.symbols(names.strip(), cls=_Name)
         return [item.name for item in (made if isinstance(made, tuple) else (made,))]
+    if not isinstance(names, Iterable):
+        raise DeclarationError(f"Names are a text such as 'x y theta', or a list of texts; it was given {names!r:.60}.")
     return [str(name) for name in names]
 
 

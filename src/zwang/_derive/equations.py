@@ -16,6 +16,7 @@ from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import explicit_rate
 from zwang._declare.system import System
 from zwang._derive.supported import weights_of
+from zwang.errors import DeclarationError
 
 
 class Equations:
@@ -42,6 +43,8 @@ class Equations:
     """
 
     def __init__(self, system: System) -> None:
+        if not isinstance(system, System):
+            raise DeclarationError(f"derive needs a System; it was given {system!r:.80}.")
         self.system = system.written_out
         self._q = list(system.coordinates)
         self._v = list(system.velocities)

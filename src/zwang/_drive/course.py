@@ -21,6 +21,7 @@ from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
+from zwang._numerics.tolerances import instants, real
 from zwang._reactions.holding import hold
 from zwang._results.folds import PathStatus, SurfacePath
 from zwang._results.motion import Motion
@@ -94,9 +95,9 @@ class PrescribedMotion:
             raise DeclarationError(f"{name}: drive: expressions have no end of their own. Give times=.")
         if times is None:
             times = np.linspace(max(s[0] for s in spans), min(s[1] for s in spans), INSTANTS)
-        self.times = np.atleast_1d(np.asarray(times, dtype=float))
+        self.times = np.atleast_1d(instants(times, name))
         if self.times.ndim != 1 or not len(self.times) or not np.isfinite(self.times).all():
-            raise DeclarationError(f"{name}: times= must be finite instants in one row.")
+            raise DeclarationError(f"{name}: times= must be finite instants in one row; it was given {times!r:.60}.")
         self.start = self._start(start)
         zero = driven(self.system, dict.fromkeys((item.name for item in self.system.inputs), 0.0))
         self.model, self.values = model.another(zero.system), {**self.params, **zero.values_at({})}
@@ -127,6 +128,10 @@ class PrescribedMotion:
         )
 
     def _start(self, start: Mapping[Any, Any] | None) -> dict[str, float]:
+        if start is not None and not isinstance(start, Mapping):
+            raise DeclarationError(
+                f"{self.system.name}: drive: start= must be a mapping coordinate -> number; it was {start!r:.60}."
+            )
         found = {_label(key): value for key, value in (start or {}).items()}
         known = set(self.names) | {item.name for item in self.system.velocities} | {"t", "on"}
         for label in found:
@@ -135,7 +140,8 @@ class PrescribedMotion:
                     f"{self.system.name}: drive: start= has '{label}', which is no coordinate. "
                     f"{nearest(label, self.names)}"
                 )
-        return {label: float(found[label]) for label in self.names if label in found}
+        where = f"{self.system.name}: drive: start"
+        return {label: real(found[label], label, where=where) for label in self.names if label in found}
 
     def _function(self, label: str, value: Any) -> Any:
         """Return (q, v, a) of time."""

@@ -21,6 +21,7 @@ from zwang._drive.course import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rows import Contact
+from zwang._numerics.tolerances import require_kinds
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.verb import reactions
@@ -86,6 +87,7 @@ def drive(
     """
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"drive needs a System or a Model; it was given {system!r:.80}.")
+    require_kinds({"system": system, "params": params, "inputs": inputs})
     model = compile(system).switched()
     names = [item.name for item in model.system.inputs]
     given = {

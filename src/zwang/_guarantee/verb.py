@@ -26,7 +26,7 @@ from zwang._guarantee.claims import (
 from zwang._guarantee.narrowing import Narrowing
 from zwang._numerics.budget import Allowed, Budget, spending
 from zwang._numerics.series.balls import precision
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import names_in, real, require_kinds
 from zwang._results import Provenance
 from zwang._results.guarantee import Guarantee, GuaranteeStatus
 from zwang.errors import DeclarationError, nearest
@@ -93,6 +93,7 @@ def guarantee(
     """
     if not isinstance(system, (System, Model)):
         raise DeclarationError(f"guarantee needs a System or a Model; it was given {system!r:.80}.")
+    require_kinds({"claim": claim, "system": system, "params": params, "inputs": inputs, "box": box})
     model, values, _ = with_inputs(compile(system).switched(), {}, None, inputs)
     declared = model.system
     sides, known = _sides(declared, box, {**(params or {}), **(values or {})})
@@ -200,7 +201,7 @@ def _closed(model: Model, closed: Iterable[str] | None) -> tuple[str, ...]:
     every = one_sided(model)
     if closed is None:
         return every
-    listed = [closed] if isinstance(closed, str) else list(closed)
+    listed = names_in(closed, "closed", where=model.system.name)
     for name in listed:
         if name not in every:
             raise DeclarationError(

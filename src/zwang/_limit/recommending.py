@@ -23,7 +23,7 @@ from zwang._limit.ways import Softened, default_strengths, soften
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.motion.run_state import DONE
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import names_in, real
 from zwang._realize import Stiffness, Viscosity
 from zwang._results import Provenance
 from zwang._results.limit import Recommendation, RecommendationStatus
@@ -131,7 +131,7 @@ def _default_way(system: System | Model, constraint: Any) -> Any:
     declared = system.system if isinstance(system, Model) else system
     if not isinstance(declared, System):
         raise DeclarationError(f"recommend needs a System; it was given {system!r:.80}.")
-    names = [constraint] if isinstance(constraint, str) else list(constraint)
+    names = names_in(constraint, "constraint", where=declared.name)
     known = declared.constraints.names
     levels = {name: getattr(declared.constraints[name], "level", "") for name in names if name in known}
     return {name: Viscosity if levels.get(name) == "velocity" else Stiffness for name in names}

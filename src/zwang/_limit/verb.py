@@ -129,6 +129,8 @@ def limit(
         start = project_start(model, softened.names, given)
         motion = ideal_motion(model, start, params or {}, until, ideal)
     begin = float(given.t[0])
+    if until <= begin:
+        raise DeclarationError(f"{name}: until= {until:g} is the start, t = {begin:g}: give a later time.")
     if motion.status is not MotionStatus.REACHED and meter.over:
         described, gathered = None, nothing_gathered(begin, until, cells, meter.over)
     else:

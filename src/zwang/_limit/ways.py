@@ -16,7 +16,7 @@ from zwang._declare.given import as_expression
 from zwang._declare.switched import switched
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import names_in, real
 from zwang._realize import Realization, realize
 from zwang.errors import DeclarationError
 
@@ -92,8 +92,7 @@ def soften(system: System | Model, constraint: Any, by: Any) -> Softened:
     while name in taken:
         name += "_"
     symbol = parameters(name)
-    listed = (constraint,) if isinstance(constraint, str) else constraint
-    names = tuple(listed) if isinstance(listed, Iterable) else (constraint,)
+    names = tuple(names_in(constraint, "constraint", where=declared.name))
     if not names:
         raise DeclarationError(
             f"{declared.name}: no constraint was named. Name those to realize: {', '.join(declared.constraints.names)}."

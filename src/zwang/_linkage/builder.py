@@ -57,7 +57,7 @@ class Linkage:
     def __init__(self, name: str, *, gravity: Sequence[Any] = (0, 0), distances: str = "length") -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise DeclarationError(f"Linkage: the name must be a printable text; it was given {name!r}.")
-        if distances not in DISTANCES:
+        if not isinstance(distances, str) or distances not in DISTANCES:
             known = nearest(str(distances), DISTANCES)
             raise DeclarationError(f"Linkage '{name}': unknown distances='{distances}'. {known}")
         self.name = name

@@ -1,4 +1,4 @@
-"""The tolerances that decide, each with its reason, and the numbers that verbs take as options, checked.
+"""The tolerances that decide, each with its reason, and what verbs take as options, checked in one place.
 
 A tolerance that is not a number makes every comparison false, and a state far below the floor is then as good as one on
 it. So no verb compares with an option before it has passed here; a message names the option and its range. What is no
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -127,6 +128,63 @@ def function(value: Any, option: str, *, where: str = "") -> Any:
     if value is not None and not callable(value):
         raise DeclarationError(f"{_start(where)}{option}= must be a function; it was given {_shown(value)}.")
     return value
+
+
+MAPPINGS = ("state", "params", "inputs", "box")
+"""Arguments that every verb takes as mappings from symbols or names."""
+NAMES = ("backend", "tier", "search", "impact", "method", "claim", "verb")
+"""Arguments that choose by name."""
+
+
+def require_kinds(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that mean the same for every verb and are of another kind: numbers for mappings, and the like.
+
+    Parameters
+    ----------
+    given : mapping
+        The arguments of a verb by name; what is None or absent is the verb's affair.
+
+    Examples
+    --------
+    >>> require_kinds({"system": None, "params": 5})
+    Traceback (most recent call last):
+        ...
+    zwang.errors.DeclarationError: params must be a mapping from symbols or names to numbers; it was given 5.
+    """
+    where = _start(str(getattr(given.get("system"), "name", "")))
+    for option in MAPPINGS:
+        if given.get(option) is not None and not isinstance(given[option], Mapping):
+            plain = option in ("state", "params")
+            need = f"{'' if plain else '='} must be a mapping from symbols or names to {'numbers' if plain else 'values'}"
+            raise DeclarationError(f"{where}{option}{need}; it was given {_shown(given[option])}.")
+    for option in NAMES:
+        value = given.get(option)
+        said = option == "claim" and isinstance(value, Mapping)  # bounds of multipliers are a claim too
+        if not said and not isinstance(value, Hashable):  # a list or an array can't even be compared with names
+            raise DeclarationError(f"{where}{option}= must be one name; it was given {_shown(value)}.")
+
+
+def instants(value: Any, where: str) -> Any:
+    """Return one time or several as an array of floats."""
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise DeclarationError(
+            f"{_start(where)}times must be numbers, one or an array of them; it was given {_shown(value)}."
+        ) from None
+
+
+def names_in(value: Any, option: str, *, where: str = "") -> list[str]:
+    """Return an option that is one name or several, as a list."""
+    listed = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    for item in listed:
+        if not isinstance(item, str):
+            raise DeclarationError(
+                f"{_start(where)}{option}= must be a name or a list of names; it was given {_shown(value)}."
+            )
+    return listed
 
 
 def _as_float(value: Any) -> float:

@@ -18,7 +18,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
-from zwang._numerics.tolerances import THRESHOLDS
+from zwang._numerics.tolerances import THRESHOLDS, names_in
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -81,17 +81,21 @@ def hold(
     model, state = model.acting(state)
     declared, params = model.system, {} if given is None else given
     relations = [item for item in declared.constraints if not isinstance(item, Friction)]
+    names = names_in(names, "names", where=declared.name)
     places = [_place(declared.name, name, relations) for name in names]
+    if slips is not None and not isinstance(slips, Mapping):
+        raise DeclarationError(f"{declared.name}: slips= must be a mapping constraint -> slip; it was {slips!r:.60}.")
     wanted_slips = dict(slips or {})
     rubbing = [item for item in declared.constraints if isinstance(item, Friction) and item.name in wanted_slips]
     for name in wanted_slips:
         if name not in names and all(item.name != name for item in rubbing):
             raise DeclarationError(f"{declared.name}: a slip is given for '{name}', which is not held.")
-    moving = _moving(model, fixed, follow)
+    fixed = names_in(fixed, "fixed", where=declared.name)
+    moving = _moving(model, fixed, None if follow is None else names_in(follow, "follow", where=declared.name))
     batch = resolve(declared, state, _relevant(model, [*(relations[place] for place in places), *rubbing], params))
     q, v = batch.q.copy(), batch.v.copy()
     wanted = _wanted_slips(model, wanted_slips)
-    for start in range(0, q.shape[1], CHUNK):
+    for start in range(0, q.shape[1] if places or wanted else 0, CHUNK):
         part = slice(start, start + CHUNK)
         values = batch.params if batch.params.shape[1] == 1 else np.ascontiguousarray(batch.params[:, part])
         piece = Inputs(batch.t[part], q[:, part].copy(), v[:, part].copy(), values, ())

@@ -37,12 +37,18 @@ BUDGET = Budget(steps=ENDLESS, memory=1_000_000_000)
 """The steps depend on the number of contacts: see `zwang._reactions.enumerate`."""
 
 
+def _lines(tangent: Any) -> int:
+    """Return the number of rows of a tangent, also of a sparse one."""
+    shape = getattr(tangent, "shape", None) or np.shape(tangent)
+    return int(shape[0]) if len(shape) > 1 else 1
+
+
 def _one_small_state(given: Mapping[str, Any]) -> bool:
     """Whether one state is asked, with few contacts along lines."""
     system = given["system"]
     if isinstance(system, ContactProblem):
         contacts = system.contacts
-        return len(contacts) <= FEW and all(np.ndim(item.tangent) < 2 or len(item.tangent) < 2 for item in contacts)
+        return len(contacts) <= FEW and all(_lines(item.tangent) < 2 for item in contacts)
     system = getattr(system, "system", system)
     frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
     mappings = [part for part in (given.get("state"), given.get("params")) if isinstance(part, Mapping)]

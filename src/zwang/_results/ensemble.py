@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.tolerances import instants
 from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.columns import Quantities, Quantity, about, named
@@ -161,7 +162,7 @@ class Ensemble(Result):
 
         For an array of times the arrays have its axis first: ``at(times)["x"]`` is (times, ...).
         """
-        times = np.atleast_1d(np.asarray(time, dtype=float))
+        times = np.atleast_1d(instants(time, self.name))
         if times.ndim > 1 or not np.isfinite(times).all():
             raise StateError(f"{self.name}: at takes a time or a list of times; it was given {time!r:.60}.")
         order = np.argsort(times, kind="stable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from zwang._outputs import as_path
 from zwang._results.base import Result
 from zwang._results.decoding import load
 from zwang._results.streaming import draft_to_read, recover
@@ -34,7 +35,8 @@ def load_result(path: str | Path) -> Result:
     >>> bool((again.accelerations == found.accelerations).all()), again.status == found.status
     (True, True)
     """
-    if is_store(Path(path)):
+    path = as_path(path)
+    if is_store(path):
         return read_store(path)
     draft = draft_to_read(Path(path))
     found = load(Path(path)) if draft is None else recover(draft)

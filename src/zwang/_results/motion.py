@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.jit import Run, running
+from zwang._numerics.tolerances import instants
 from zwang._plot.style import titling
 from zwang._progress import Progress
 from zwang._results import motion_pictures, storage
@@ -199,7 +200,7 @@ class Motion(Result):
             Name of each coordinate and velocity, and 't', -> number or array; where constraints are switched, 'on' ->
             the names of those that act (an array of them where that changes between the times).
         """
-        times = np.asarray(time, dtype=float)
+        times = instants(time, self.name)
         first, last = float(self.t[0]), float(self.t[-1])
         if times.size and not (times.min() >= first and times.max() <= last):
             outside = times.flat[int(np.argmax(~((times >= first) & (times <= last))))]

@@ -29,6 +29,13 @@ class ByName(Mapping[Any, T]):
             raise KeyError(f"{name!r}: {nearest(name, list(self._entries))}")
         return self._entries[name]
 
+    def __getattr__(self, name: str) -> T:
+        """Entries whose names are identifiers are attributes too, as in `energy.total`."""
+        entries = self.__dict__.get("_entries", {})
+        if name not in entries:
+            raise AttributeError(f"{name!r}: {nearest(name, list(entries))}")
+        return entries[name]  # type: ignore[no-any-return]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 

@@ -46,7 +46,7 @@ class Table:
     kind: str = field(default="linear", kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise DeclarationError(
                 f"Table: kind= must be 'linear', 'cubic' or 'previous'; it was given {self.kind!r:.40}. "
                 f"{nearest(str(self.kind), list(KINDS))}"
@@ -54,7 +54,7 @@ class Table:
         for name in ("times", "values"):
             try:
                 found = np.array(getattr(self, name), dtype=float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise DeclarationError(f"Table: {name} must be an array of numbers.") from None
             if found.ndim != 1 or not np.isfinite(found).all():
                 raise DeclarationError(

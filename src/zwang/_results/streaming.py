@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._outputs import check_output, not_written, replacing
+from zwang._outputs import as_path, check_output, not_written, replacing
 from zwang._results import storage
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, goes_on, joined
@@ -45,7 +45,7 @@ class MotionStream:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path(path)
         check_output(path, endings=(".npz",), written="out= needs a path that ends in .npz")
         self.part = draft_of(self.path)
         check_output(self.part)

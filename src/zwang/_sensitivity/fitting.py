@@ -26,7 +26,7 @@ from zwang._results.sensitivity import Fit, FitStatus
 from zwang._sensitivity.varied import Observed, Varied, varied
 from zwang._sensitivity.verb import flow_of
 from zwang._simulate.options import BUDGET
-from zwang.errors import DeclarationError, StateError
+from zwang.errors import DeclarationError, StateError, ZwangError
 
 Array = NDArray[np.float64]
 LEVEL = 0.95  # of the intervals that are told
@@ -237,7 +237,10 @@ class _Problem:
         """Return (model - data)/sigma, all in one row."""
         try:
             motion, _ = self.motion(x)
-        except StateError:
+        except ZwangError as error:
+            # Far from the first guess there may be no such system (a negative mass), or no such start.
+            if not self.steps and not isinstance(error, StateError):
+                raise
             return np.full(sum(len(one.times) for one in self.series.values()), LOST)
         model = self.predicted(motion, x)
         parts = [(model[key] - one.values) / one.sigma for key, one in self.series.items()]

@@ -38,7 +38,7 @@ def events_of(
 
     Where it has inputs, `driven` says what they are.
     """
-    if not events:
+    if events is None or (hasattr(events, "__len__") and not len(events)):  # type: ignore[arg-type]
         return system.events
     known = system if declared is None else declared
     reader = Reader(known.name, known.coordinates, [*known.expressions().values(), *known.parameters], known.dependents)

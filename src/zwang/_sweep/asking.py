@@ -189,6 +189,14 @@ def _function(verb: str) -> tuple[Callable[..., Any], frozenset[str], bool]:
     return function, frozenset(known), any(item.kind is item.VAR_KEYWORD for item in known.values())
 
 
+def parameters_of(verb: str) -> tuple[dict[str, bool], bool]:
+    """Return the parameters of a verb, each with whether it must be given, and whether it takes any others."""
+    function, _, anything = _function(verb)
+    known = inspect.signature(function).parameters.values()
+    plain = [item for item in known if item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
+    return {item.name: item.default is item.empty for item in plain}, anything
+
+
 def takes(verb: str, name: str) -> bool:
     """Return whether a verb has a parameter of that name."""
     _, known, anything = _function(verb)

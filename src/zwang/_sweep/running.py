@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from typing import Any
 
 import numpy as np
 
+from zwang._numerics.tolerances import whole
 from zwang._sweep.asking import Answer, Question, ask_block
 from zwang._sweep.axes import SweepAxes
 from zwang._workers import Lost, work_through
@@ -17,6 +19,7 @@ from zwang.errors import DeclarationError
 Task = tuple[Question, int, Mapping[str, Any]]
 WINDOW = 64
 """Blocks that wait at an executor whose workers can't be counted."""
+MOST_WORKERS = 10_000  # more processes than any one machine runs
 PROBE_SECONDS = 120.0  # a cluster's first worker may have to be started
 
 
@@ -33,7 +36,7 @@ def answers(question: Question, axes: SweepAxes, ranges: Iterable[tuple[int, int
     pending: list[tuple[int, int]] = []
     waiting: Iterable[tuple[int, int]] = ranges
     while True:
-        for (_, first, values), found in _worked(workers, (task(*item) for item in waiting)):
+        for (_, first, values), found in _worked(question, workers, (task(*item) for item in waiting)):
             if isinstance(found, Answer):
                 yield found
                 continue
@@ -52,12 +55,13 @@ def _dies(workers: Any) -> bool:
     return isinstance(workers, int)
 
 
-def _worked(workers: Any, tasks: Iterator[Task]) -> Iterator[tuple[Task, Any]]:
+def _worked(question: Question, workers: Any, tasks: Iterator[Task]) -> Iterator[tuple[Task, Any]]:
     if workers is None:
         for task in tasks:
             yield task, ask_block(task)
     elif isinstance(workers, int):
-        yield from work_through(ask_block, ([task] for task in tasks), workers=workers)
+        script = b"__main__" in pickle.dumps((question.verb, question.keep, question.laws, question.options))
+        yield from work_through(ask_block, ([task] for task in tasks), workers=workers, script=script)
     else:
         yield from _executed(workers, tasks)
 
@@ -98,10 +102,8 @@ def check_workers(workers: Any) -> Any:
         raise DeclarationError(
             f"sweep: workers= must be None, a number of processes or an executor; it was given {workers}."
         )
-    if hasattr(workers, "__index__"):
-        if int(workers) < 1:
-            raise DeclarationError(f"sweep: workers= must be at least 1; it was given {workers}.")
-        return int(workers)
+    if hasattr(workers, "__index__") and not getattr(workers, "shape", ()):
+        return whole(workers, "workers", least=1, most=MOST_WORKERS, where="sweep")
     if not callable(getattr(workers, "submit", None)):
         raise DeclarationError(
             f"sweep: workers= must be None, a number of processes, or an executor with `submit` (concurrent.futures, "

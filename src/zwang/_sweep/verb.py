@@ -19,20 +19,22 @@ from zwang._declare.plain import law_modules, to_dict
 from zwang._declare.switched import ON
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget
+from zwang._numerics.tolerances import require_kinds, whole
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._results.base import Provenance
 from zwang._results.motion_tree import MotionTree
 from zwang._results.study import Study
 from zwang._results.study_columns import Columns, from_bytes
 from zwang._results.study_store import StoreWriter, study_of
-from zwang._sweep.asking import BLOCKS, COUNTS, EVERY, Question, batched, takes, verb_of
+from zwang._sweep.asking import BLOCKS, COUNTS, EVERY, Question, batched, parameters_of, takes, verb_of
 from zwang._sweep.axes import SweepAxes, axes_of
 from zwang._sweep.keeping import keepers
 from zwang._sweep.running import answers, check_workers, left
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest
 
 UNLIMITED = Budget(steps=ENDLESS, memory=ENDLESS, seconds=1e9)
 """A sweep may be as long as somebody lets it; each point has the budget of its verb."""
+GIVEN = ("system", "state", "params", "seed", "progress")  # what a sweep hands over by itself
 
 
 def sweep(
@@ -116,11 +118,13 @@ def sweep(
     declared = system.system if isinstance(system, Model) else system
     if not isinstance(declared, System):
         raise DeclarationError(f"sweep needs a System or a Model; it was given {system!r:.60}.")
+    require_kinds({"verb": verb, "system": declared, "state": state, "params": params, "backend": backend})
     name, _, result = verb_of(verb)
     axes = axes_of(declared, over, paired)
     _check_state(declared, name, state, axes)
     if name == "simulate" and EVERY in [value for value in options.values() if isinstance(value, str)]:
         result = MotionTree
+    _check_options(name, options)
     kept = keepers(keep, result, name, beside=(COUNTS,) if name == "reactions" else ())
     question = Question(
         model=to_dict(declared),
@@ -133,7 +137,7 @@ def sweep(
         keep={label: getattr(what, "text", what) for label, what in kept.items()},
         project=_flag("project", project),
         backend=system.backend if isinstance(system, Model) else backend,
-        seed=_seed(seed),
+        seed=whole(seed, "seed", least=0, where="sweep"),
     )
     staff = check_workers(workers)
     if staff is not None:
@@ -267,6 +271,17 @@ def _check_state(system: System, verb: str, state: Any, axes: SweepAxes) -> None
         raise DeclarationError(f"sweep: {verb} takes no state, so '{moved[0]}' can't be varied. Vary parameters.")
 
 
+def _check_options(verb: str, options: Mapping[str, Any]) -> None:
+    """Refuse before anything is computed options that a verb doesn't have, and ask for those that it needs."""
+    known, anything = parameters_of(verb)
+    for option in options:
+        if option not in known and not anything:
+            raise DeclarationError(f"sweep: {verb} has no option '{option}'. {nearest(option, list(known))}")
+    for option, needed in known.items():
+        if needed and option not in options and option not in GIVEN:
+            raise DeclarationError(f"sweep: {verb} needs {option}=. Give it after the others, as in {option}=...")
+
+
 def _numbers(what: str, given: Mapping[Any, Any]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise DeclarationError(
@@ -293,18 +308,10 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _seed(value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < 0:
-        raise DeclarationError(f"sweep: seed= must be a whole number, not negative; it was given {value!r:.40}.")
-    return int(value)
-
-
 def _block(question: Question, block: Any) -> int:
     if block is None:
         return BLOCKS[question.verb] if batched(question) else 1
-    if isinstance(block, bool) or not hasattr(block, "__index__") or int(block) < 1:
-        raise DeclarationError(f"sweep: block= must be a number of points, at least 1; it was given {block!r:.40}.")
-    return int(block)
+    return whole(block, "block", least=1, where="sweep")
 
 
 def _check_sendable(question: Question) -> None:

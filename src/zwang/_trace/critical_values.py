@@ -131,7 +131,10 @@ class _CriticalSearch:
         self.symbol = self._parameter(vary)
         self.low, self.high = self._interval(within)
         self.unit = self.high - self.low
-        given = {key if isinstance(key, str) else key.name: value for key, value in (params or {}).items()}
+        given = {
+            key if isinstance(key, str) else getattr(key, "name", str(key)): value
+            for key, value in (params or {}).items()
+        }
         self.params = {**given, self.symbol.name: 0.5 * (self.low + self.high)}
         if self.equations.timed and t is None:
             raise DeclarationError(f"{self.system.name}: its constraints depend on time explicitly. Give t=.")

@@ -8,7 +8,7 @@ set through the point.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -153,6 +153,10 @@ def _dimension(search: SampledSearch, q: Array, rank: int, lower: int) -> int:
 
 def local_types(search: SampledSearch, rank: int, at: Any) -> list[LocalType]:
     """Return the local types at one state or a list of states."""
+    if not isinstance(at, Iterable):
+        raise DeclarationError(
+            f"{search.equations.system.name}: at= must be a state or a list of states; it was given {at!r:.60}."
+        )
     states = [at] if isinstance(at, Mapping) else list(at)
     return [local_type(search, rank, _place(search.equations, state)) for state in states]
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from zwang._numerics.tolerances import real
 from zwang.errors import DeclarationError
 
 
@@ -71,7 +72,10 @@ def _start(shown: Any, state: Mapping[Any, float] | None, params: Mapping[Any, f
 
 
 def _named(values: Mapping[Any, float] | None) -> dict[str, float]:
-    return {str(getattr(name, "name", name)): float(value) for name, value in (values or {}).items()}
+    if values is not None and not isinstance(values, Mapping):
+        raise DeclarationError(f"view: state and params map names to numbers; it was given {values!r:.60}.")
+    labels = {str(getattr(name, "name", name)): value for name, value in (values or {}).items()}
+    return {name: real(value, name, where="view") for name, value in labels.items()}
 
 
 @cache

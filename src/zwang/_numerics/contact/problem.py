@@ -17,7 +17,7 @@ is then a solution only where the same modes with that contact sticking have non
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -89,6 +89,8 @@ class ContactProblem:
         if self.force is None:
             raise DeclarationError("ContactProblem: force is missing. Give force=(n,), zeros if there is none.")
         force = vector("ContactProblem: force", self.force)
+        if not len(force):
+            raise DeclarationError("ContactProblem: force is empty, needed one number for each coordinate.")
         put(self, "force", force)
         if (self.mass is None) == (self.inverse_mass is None):
             what = "neither mass nor inverse_mass" if self.mass is None else "both mass and inverse_mass"
@@ -96,6 +98,8 @@ class ContactProblem:
         which = "mass" if self.inverse_mass is None else "inverse_mass"
         matrix = square(f"ContactProblem: {which}", getattr(self, which), len(force))
         put(self, which, matrix)
+        if not isinstance(self.contacts, Iterable):
+            raise DeclarationError(f"ContactProblem: contacts is {self.contacts!r:.60}, needed a list of Contact(...).")
         put(self, "contacts", tuple(self.contacts))
         put(self, "rows", stack(self.contacts, len(force)))
         self._complete(which)

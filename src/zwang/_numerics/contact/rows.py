@@ -74,6 +74,8 @@ class Contact:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        if self.name is not None and not isinstance(self.name, str):
+            raise DeclarationError(f"Contact: name is {self.name!r:.60}, needed a text.")
         if self.normal is not None:
             put(self, "normal", row(self._label("normal"), self.normal))
         tangent = tangent_rows(self._label("tangent"), self.tangent, self.normal)
@@ -82,6 +84,8 @@ class Contact:
         put(self, "bias", number(self._label("bias"), self.bias))
         put(self, "tangent_bias", short(self._label("tangent_bias"), self.tangent_bias, p))
         put(self, "slip", short(self._label("slip"), self.slip, p))
+        if not isinstance(self.bilateral, (bool, int, np.bool_)):
+            raise DeclarationError(f"{self._label('bilateral')} is {self.bilateral!r:.60}, needed True or False.")
         put(self, "bilateral", bool(self.bilateral))
         if self.normal_force is not None:
             put(self, "normal_force", number(self._label("normal_force"), self.normal_force))
@@ -93,7 +97,7 @@ class Contact:
 
     def _loads(self) -> tuple[int, ...]:
         """Return the numbers of the contacts that load this friction, none where it has a load of its own."""
-        if self.of is None or self.of == ():
+        if self.of is None or (isinstance(self.of, tuple) and not self.of):
             return ()
         given = (self.of,) if isinstance(self.of, (int, np.integer)) else self.of
         listed = tuple(given) if isinstance(given, (tuple, list, np.ndarray)) else (None,)

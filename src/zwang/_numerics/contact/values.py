@@ -39,6 +39,8 @@ def as_float(label: str, value: Any) -> Array:
     """Return a new array of floats."""
     try:
         return np.array(value, dtype=float)
+    except OverflowError:
+        raise DeclarationError(f"{label} has a number beyond the largest double, needed finite numbers.") from None
     except (TypeError, ValueError):
         raise DeclarationError(
             f"{label} is {type(value).__name__} {value!r:.60}, needed an array of numbers."

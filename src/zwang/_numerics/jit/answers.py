@@ -20,6 +20,7 @@ from zwang._numerics.jit.cache import holds
 from zwang._numerics.jit.kernel import Kernel
 from zwang._numerics.jit.telling import told
 from zwang._numerics.jit.tiers import COMPILED, PLAIN, NotReady, Run, TooLong, asked, only_tier, running
+from zwang._numerics.tolerances import require_kinds
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,6 +133,7 @@ def tiered(
             given: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
             if names[0] not in given or len(args) > most or not (others or given.keys() <= known):
                 return function(*args, **kwargs)  # which says what is missing or too much
+            require_kinds(given)
             first = given[names[0]]
             return answer(
                 lambda: function(*args, **kwargs),
