@@ -290,3 +290,19 @@ def test_plastic_rocking_block_needs_no_law_of_impact() -> None:
     )
     assert without.status.name == "REACHED"
     assert [event.time for event in without.events] == [event.time for event in newton.events]
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_a_box_that_falls_flat_on_a_rough_floor_stays(unit: float) -> None:
+    """The slips have no speed of their own before the impact: what rounding leaves of them after it is rest."""
+    box = zw.Bodies("box", gravity=(0, 0, -10 * unit))
+    box.body("b", mass=1, inertia=(unit**2, unit**2, unit**2))
+    box.free("f", "ground", "b")
+    box.shape("s", on="b", form=zw.shapes.Box(0.2 * unit, 0.4 * unit, 0.6 * unit))
+    box.shape("floor", on="ground", form=zw.shapes.HalfSpace((0, 0, 1)))
+    box.contact("s", "floor", friction=0.5, restitution=0, name="step")
+    start = box.place("b", at=(0, 0, 0.5 * unit))
+    motion = zw.simulate(box.system(), start, until=0.5, impact="newton")
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["impact"] + ["contact"] * 4
+    assert motion.events[0].time == pytest.approx(0.2, rel=1e-9) and not motion.v[-1].any()

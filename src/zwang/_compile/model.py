@@ -80,9 +80,7 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
 
 def _require_tier(tier: str | None) -> None:
     """Refuse a tier that this process can't have."""
-    if tier is None:
-        return
-    if tier not in jit.TIERS:
+    if tier is not None and tier not in jit.TIERS:
         raise DeclarationError(f"compile: tier= must be 'compiled' or 'plain'; it was given {tier!r:.40}.")
     if tier == "compiled" and jit.only_tier() == "plain":
         raise CompileError(

@@ -44,4 +44,7 @@ def table_of(system: System) -> ContactTable:
         places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless))
         slip += len(item.slip)
         law += bool(item.slip)
-    return ContactTable(tuple(places), tuple(item.angle for item in system.coordinates))
+    # Components of unit quaternions are no lengths either: as angles, they have size 1.
+    joints = () if system.tree is None else system.tree.joints
+    turning = {item for joint in joints for item in joint.quaternion}
+    return ContactTable(tuple(places), tuple(item.angle or item in turning for item in system.coordinates))

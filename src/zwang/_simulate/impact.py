@@ -286,7 +286,7 @@ def _after(ground: Ground, moment: Moment, terms: Terms, problem: ImpactProblem,
     later = terms_at(ground, moment)
     for number, place in enumerate(ground.table.places):
         if place.slips and all(
-            abs(float(later.slip[slip, 0])) <= ZERO * (float(np.abs(terms.slip_rows[slip, :, 0]) @ speed) + 1e-300)
+            abs(float(later.slip[slip, 0])) <= ZERO * ground.slip_size(slip, terms.slip_rows[slip, :, 0], speed)
             for slip in place.slips
         ):
             resting.add(number)
