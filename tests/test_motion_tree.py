@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import zwang as zw
+from zwang._results.motion_pictures import film_of_tree
 from zwang.cli.group import main
 from zwang.errors import DeclarationError
 from zwang.results import MotionTree
@@ -152,3 +154,29 @@ def test_mistakes_are_named(rod: MotionTree, tmp_path) -> None:
         rod.parted(1, 1)
     with pytest.raises(DeclarationError, match="a motion of this tree or its number, 0 to 2"):
         rod.path(7)
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_film_of_a_tree_shows_its_leaves_over_each_other(drawn: bool, tmp_path: Path) -> None:
+    (a, b, c), (va, vb, vc) = zw.coordinates("a b c")
+    drawing = zw.Drawing(points={"A": (a, 0), "B": (b, 0), "C": (c, 0)}, bars=[("A", "B")], traces=["A"])
+    cradle = zw.System(
+        name="cradle",
+        kinetic=(va**2 + vb**2 + vc**2) / 2,
+        constraints=[
+            zw.Unilateral(b - a, restitution=1, name="ab"),
+            zw.Unilateral(c - b, restitution=1, name="bc"),
+        ],
+        drawing=drawing if drawn else None,
+    )
+    start = {"a": -1, "b": 0, "c": 0, "v_a": 1, "v_b": 0, "v_c": 0}
+    tree = zw.simulate(cradle, start, until=2.0, at_choice="every")
+    film = film_of_tree(tree, frames=5)
+    assert film.times.tolist() == [0, 0.5, 1, 1.5, 2] and film.scene.places.shape == (5, 6, 2)
+    first, second = film.scene.places[:, :3], film.scene.places[:, 3:]
+    assert np.abs(first - second)[:3].max() < 1e-12 < np.abs(first - second)[3:].max()
+    if drawn:
+        assert first[-1, :, 0] == pytest.approx([-1 / 3, 2 / 3, 2 / 3]) and second[-1, :, 0] == pytest.approx([0, 0, 1])
+        assert film.scene.bars == ((0, 1), (3, 4)) and film.scene.traces == (0, 3)
+    tree.animate(tmp_path / "cradle.html", frames=4)
+    assert "cradle: 2 continuations" in (tmp_path / "cradle.html").read_text(encoding="utf-8")

@@ -116,6 +116,24 @@ class Scene:
         ]
         return replace(self, places=np.broadcast_to(self.places, (frames, *self.places.shape[1:])), bodies=still)
 
+    def over(self, other: Scene, mark: str) -> Scene:
+        """Return this scene with what moves in another one of as many frames drawn over it; names get a mark."""
+        first = len(self.names)
+        solids = [
+            replace(solid, name=f"{solid.name}{mark}", corners=[k + first for k in solid.corners])
+            for solid in other.bodies
+        ]
+        return replace(
+            self,
+            names=(*self.names, *(f"{name}{mark}" for name in other.names)),
+            places=np.concatenate([self.places, other.places], axis=1),
+            bars=(*self.bars, *((a + first, b + first) for a, b in other.bars)),
+            springs=(*self.springs, *((a + first, b + first) for a, b in other.springs)),
+            ground=(*self.ground, *(k + first for k in other.ground)),
+            traces=None if self.traces is None else (*self.traces, *(k + first for k in other.traces or ())),
+            bodies=(*self.bodies, *solids),
+        )
+
     @property
     def moving(self) -> list[int]:
         """The numbers of the points whose paths are drawn: those asked for, or all that move."""

@@ -29,6 +29,7 @@ MOST_ENTRIES = 2_000_000
 MOST_BANDS = 600
 """Rows at which undetermined reactions are asked for their ranges for a picture: each takes some linear programs."""
 MARKED = 60  # beyond it marks cover the curve
+MOST_FILMED = 8  # leaves of a tree over each other; more are a tangle
 MOST_ARROWS = 200
 """Impulses that a picture shows."""
 
@@ -201,19 +202,59 @@ def film_of(motion: Any, drawing: Any = None, *, frames: int | None = None) -> F
     marks = _marks(motion)[:MARKED]
     shown = drawing_of(motion, drawing)
     if shown is None:
-        scene = _running_curves(motion, times, states)
+        scene = _running_curves(motion.coordinates, times, states)
         return Film(times, scene, marks, f"{motion.name}: {', '.join(motion.coordinates)}")
     return Film(times, shown.scene({**motion.params, **states}).repeated(len(times)), marks, motion.name)
 
 
-def _running_curves(motion: Any, times: Array, states: Mapping[str, Any]) -> Scene:
-    """Return coordinates over time, each scaled to its own range and drawn above the last."""
+def film_of_tree(tree: Any, drawing: Any = None, *, frames: int | None = None) -> Film:
+    """Return the film of a tree of motions: its leaves over each other, one picture until they part.
+
+    A leaf that has ended stands still; of many leaves the first are shown, and the title says so.
+    """
+    from zwang._plot.film import Film
+
+    leaves, trunk = tree.leaves[:MOST_FILMED], tree.motions[0]
+    times = np.linspace(trunk.t[0], max(leaf.t[-1] for leaf in leaves), int(frames or FRAMES))
+    courses = [_states_on(tree.path(leaf), times) for leaf in leaves]
+    marks = [(float(one.t[0]), one.taken) for one in tree.motions if one.parent is not None][:MARKED]
+    shown = drawing_of(trunk, drawing)
+    told = "" if len(leaves) == len(tree.leaves) else f"{len(leaves)} of "
+    title = f"{tree.name}: {told}{len(tree.leaves)} continuations"
+    if shown is None:
+        return Film(times, _running_curves(trunk.coordinates, times, *courses), marks, title)
+    scenes = [shown.scene({**trunk.params, **states}).repeated(len(times)) for states in courses]
+    whole = scenes[0]
+    for number, scene in enumerate(scenes[1:], 2):
+        whole = whole.over(scene, f" ({number})")
+    return Film(times, whole, marks, title)
+
+
+def _states_on(path: Sequence[Any], times: Array) -> dict[str, Array]:
+    """Return the states along motions that follow each other; after the end of the last its last one."""
+    found: dict[str, Array] = {}
+    for one in path:  # a later motion overwrites the instant at which it starts
+        chosen = times >= one.t[0]
+        for name, values in one.at(np.clip(times[chosen], one.t[0], one.t[-1])).items():
+            if name != "on":
+                found.setdefault(name, np.empty(len(times)))[chosen] = values
+    return found
+
+
+def _running_curves(names: Sequence[str], times: Array, *courses: Mapping[str, Any]) -> Scene:
+    """Return coordinates of motions over time, each scaled to its own range and drawn above the last."""
     from zwang._plot.scene import Scene
 
     part = (times - times[0]) / (np.ptp(times) or 1.0)
-    places = np.empty((len(times), len(motion.coordinates), 2))
-    for k, name in enumerate(motion.coordinates):
-        reach = np.ptp(states[name])
-        inside = (states[name] - states[name].min()) / reach if reach > 0 else np.full(len(times), 0.5)
-        places[:, k, 0], places[:, k, 1] = 2.0 * part, 0.8 * inside - k
-    return Scene(motion.coordinates, places)
+    places = np.empty((len(times), len(courses) * len(names), 2))
+    labels = []
+    for k, name in enumerate(names):
+        rows = np.stack([course[name] for course in courses])
+        reach = np.ptp(rows)
+        inside = (rows - rows.min()) / reach if reach > 0 else np.full(rows.shape, 0.5)
+        for number, row in enumerate(inside):
+            place = number * len(names) + k
+            places[:, place, 0], places[:, place, 1] = 2.0 * part, 0.8 * row - k
+    for number in range(len(courses)):
+        labels += [name if number == 0 else f"{name} ({number + 1})" for name in names]
+    return Scene(tuple(labels), places)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zwang._plot.style import titling
+from zwang._progress import Progress
 from zwang._results import storage
 from zwang._results.base import Result
 from zwang._results.motion import Motion
@@ -134,6 +135,30 @@ class MotionTree(Result):
         fine = [refined(one) for one in self]
         series = [(one.t, {key: rows for name in what for key, rows in quantity(one, name).items()}) for one in fine]
         return draw_motions(series, [one.taken for one in self.motions], heading=heading, ax=ax)
+
+    def animate(
+        self,
+        path: str | Path | None = None,
+        *,
+        drawing: Any = None,
+        frames: int | None = None,
+        fps: int = 30,
+        progress: Progress = None,
+    ) -> Any:
+        """Write a film of all leaves over each other, one picture until they part, or return it for a notebook.
+
+        Parameters
+        ----------
+        path, drawing, frames, fps, progress
+            As in `Motion.animate`. Of more than eight leaves the first eight are shown.
+        """
+        from zwang._plot.film import shown
+        from zwang._results.motion_pictures import film_of_tree
+
+        def film(instants: int | None) -> Any:
+            return film_of_tree(self, drawing, frames=instants)
+
+        return shown(film, path, frames=frames, fps=fps, progress=progress)
 
     def save(self, path: str | Path) -> Path:
         """Write the tree with all its motions; `load_result` reads it back.
