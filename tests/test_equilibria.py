@@ -263,3 +263,19 @@ def test_regions_on_a_surface_are_found(contact: bool) -> None:
     x, y, z = curve.T
     size = np.hypot(x, y) / 0.4 if contact else np.maximum(np.abs(x) / 0.3, np.abs(y) / 0.4)
     assert np.abs(size - 1).max() < 1e-10 and np.abs(z - (x**2 + y**2) / 2).max() < 1e-12
+
+
+def test_poles_of_spherical_coordinates_are_not_called_stable():
+    """At a pole the longitude has no inertia, and rounding of its momentum is no barrier: upright was called stable."""
+    (_, theta), (spin, turning) = zw.coordinates("phi theta", angles="phi theta")
+    swing = zw.System(
+        name="swing",
+        kinetic=(turning**2 + sp.sin(theta) ** 2 * spin**2) / 2,
+        potential=-9.81 * sp.cos(theta),
+    )
+    found = {round(p.state["theta"], 6): p for p in zw.equilibria(swing, {}, steady={"phi": 5.0}).points}
+    cone = round(float(np.arccos(9.81 / 25)), 6)
+    assert set(found) == {0.0, round(np.pi, 6), cone, -cone}
+    assert found[cone].stability == "stable (energy)"
+    for pole in (0.0, round(np.pi, 6)):
+        assert found[pole].stability == "undecided" and "no inertia" in found[pole].reason

@@ -28,6 +28,9 @@ DEFINITE = 1e-9
 """Part of the largest eigenvalue of a stiffness by which the least must be positive."""
 ERROR = 1e-9
 """Part of the largest eigenvalue that is its error; the root of it counts where eigenvalues are imaginary or zero."""
+BESIDE = 1e-2
+POLE = 1e-12
+"""A pole: the inertia is below this part of that at places so far beside; it grows with the square of the distance."""
 TRIALS = 40  # random directions of motion in which energy is asked for
 
 
@@ -49,6 +52,10 @@ def stability_at(
 ) -> StabilityVerdict:
     """Return what is known of the stability of an equilibrium."""
     system = model.system
+    if steady and system.mass is None and _at_pole(system, state, params, steady):
+        names = ", ".join(f"'{name}'" for name in steady)
+        reason = f"{names} has no inertia here (as a longitude at a pole). Take other coordinates."
+        return StabilityVerdict("undecided", reason)
     try:
         small = linearize(model, state, params, steady=tuple(steady))
     except (StateError, DeclarationError) as error:
@@ -169,16 +176,39 @@ def _dissipative(
     return not steady or sp.expand(power) == 0
 
 
+def _steady_inertia(system: System, steady: Mapping[str, float | None]) -> tuple[Any, Any, list[Any]]:
+    """Return the inertia of steady coordinates where the others rest, the kinetic energy then, and their rates."""
+    still = {item.velocity: sp.Integer(0) for item in system.coordinates if item.name not in steady}
+    kinetic = system.kinetic.xreplace(still)
+    spins = [item.velocity for item in system.coordinates if item.name in steady]
+    return sp.Matrix([[sp.diff(kinetic, a, b) for a in spins] for b in spins]), kinetic, spins
+
+
+def _at_pole(
+    system: System, state: Mapping[str, float], params: Mapping[str, float], steady: Mapping[str, float | None]
+) -> bool:
+    """Whether the inertia of the steady coordinates vanishes at a state, to rounding, and not beside it."""
+    inertia, _, _ = _steady_inertia(system, steady)
+    numbers = {symbol: params[symbol.name] for symbol in system.parameters}
+    others = [item for item in system.coordinates if item.name not in steady]
+    source = np.random.default_rng(0)
+
+    def least(shift: float) -> tuple[float, float]:
+        place = {item: state[item.name] for item in (*system.coordinates, *system.velocities)}
+        for item in others:
+            place[item] += shift * source.normal() * (1.0 if item.angle else abs(state[item.name]) or 1.0)
+        sizes = np.abs(np.linalg.eigvalsh(np.array(inertia.xreplace(numbers).xreplace(place), dtype=float)))
+        return float(sizes.min()), float(sizes.max())
+
+    return least(0.0)[0] <= POLE * max(least(BESIDE)[1] for _ in range(4))
+
+
 def _amended(
     system: System, state: Mapping[str, float], params: Mapping[str, float], steady: Mapping[str, float | None]
 ) -> Array | None:
     """Return the Hessian of the amended potential on what the constraints leave free; None where it has none."""
-    turning = [item for item in system.coordinates if item.name in steady]
     others = [item for item in system.coordinates if item.name not in steady]
-    still = dict.fromkeys((item.velocity for item in others), sp.Integer(0))
-    kinetic = system.kinetic.xreplace(still)
-    spins = [item.velocity for item in turning]
-    inertia = sp.Matrix([[sp.diff(kinetic, a, b) for a in spins] for b in spins])
+    inertia, kinetic, spins = _steady_inertia(system, steady)
     if inertia.det() == 0 or any(sp.diff(kinetic, a).xreplace(dict.fromkeys(spins, sp.Integer(0))) != 0 for a in spins):
         return None
     numbers = {symbol: sp.Float(params[symbol.name]) for symbol in system.parameters}
