@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -373,8 +374,11 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("verb", KINDS)
-def test_arguments_of_another_kind_are_answered_or_refused_by_our_own_errors(verb: str) -> None:
+def test_arguments_of_another_kind_are_answered_or_refused_by_our_own_errors(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever stands in the place of a mapping, a list, a name or a path: no TypeError of somebody's inner loop."""
+    monkeypatch.chdir(tmp_path)  # some texts are good paths
     for option, bad in ((option, bad) for option in KINDS[verb] for bad in NO_KIND):
         with contextlib.suppress(zw.ZwangError):
             getattr(zw, verb)(**{**KINDS[verb], option: bad})
