@@ -154,8 +154,8 @@ def require_kinds(given: Mapping[str, Any]) -> None:
     where = _start(str(getattr(given.get("system"), "name", "")))
     for option in MAPPINGS:
         if given.get(option) is not None and not isinstance(given[option], Mapping):
-            plain = option in ("state", "params")
-            need = f"{'' if plain else '='} must be a mapping from symbols or names to {'numbers' if plain else 'values'}"
+            told = ("", "numbers") if option in ("state", "params") else ("=", "values")
+            need = f"{told[0]} must be a mapping from symbols or names to {told[1]}"
             raise DeclarationError(f"{where}{option}{need}; it was given {_shown(given[option])}.")
     for option in NAMES:
         value = given.get(option)
