@@ -92,6 +92,51 @@ def test_forces_that_are_not_determined_satisfy_the_laws_all_the_same() -> None:
     assert (np.abs(found.tangential) < np.linspace(0.3, 1, 7) * found.normal).all()
 
 
+@pytest.mark.parametrize("feet", [(-A, A), (-A, 0.1, A), (-A, -0.1, 0.1, A)])
+def test_ranges_of_a_map_are_those_of_single_states(feet: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(len(feet))
+    params = {**PARAMS, "beta": rng.uniform(-0.5, 0.5, 40), "mu": rng.uniform(0.1, 1.0, 40)}
+    found = zw.reactions(block(feet), REST, params)
+
+    def asked(*_: object) -> None:
+        raise AssertionError("a state was asked by itself")
+
+    monkeypatch.setattr("zwang._reactions.map_ranges._asked", asked)
+    assert found.ranges.keys() == found.contacts
+    wide = 0
+    for k in range(40):
+        one = zw.reactions(block(feet), REST, {name: np.resize(value, 40)[k] for name, value in params.items()})
+        for name in found.contacts:
+            for part in ("normal", "tangential"):
+                low, high = (float(item[k]) for item in found.ranges[name][part])
+                if one.status.name not in ("UNIQUE", "UNIQUE_MOTION"):
+                    assert np.isnan([low, high]).all()
+                    continue
+                expected = [item.ranges[name][part] for item in one.solutions]
+                assert low == pytest.approx(min(pair[0] for pair in expected), abs=1e-8)
+                assert high == pytest.approx(max(pair[1] for pair in expected), abs=1e-8)
+                wide += high > low + 1e-6
+    assert wide > 10
+
+
+def test_ranges_without_bound_and_of_what_takes_no_part() -> None:
+    ladder = zw.gallery.get("ladder")  # rough enough, it can be jammed between wall and floor
+    lean = np.array([2.0, 2.6])
+    state = {**ladder.state, "theta": lean, "x": -2 * ladder.params["l"] * np.cos(lean)}
+    found = zw.reactions(ladder.system, state, {**ladder.params, "mu": 2.5, "mu_wall": 2.5})
+    low, high = found.ranges["wall"]["normal"]
+    assert np.isfinite(low).all() and np.isinf(high).all()
+    lifted = zw.reactions(block((-A, A)), {**REST, "y": np.array([H, H + 1])}, {**PARAMS, "beta": 0.1, "mu": 0.9})
+    assert [float(item[1]) for item in lifted.ranges["foot 0"]["normal"]] == [0.0, 0.0]
+
+
+def test_a_saved_map_says_that_its_ranges_are_to_be_asked_again(tmp_path: Path) -> None:
+    found = zw.reactions(block((-A, A)), REST, {**PARAMS, "beta": np.array([0.1, 0.2]), "mu": 0.5})
+    again = zw.load_result(found.save(tmp_path / "map.npz"))
+    with pytest.raises(zw.DeclarationError, match=r"has its forces and not its system: ask reactions again"):
+        again.ranges
+
+
 def test_a_ladder_over_its_angle_and_friction_is_counted_without_single_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -19,7 +19,8 @@ from zwang._reactions.candidates import candidate_scales, modes_at, motion_size
 from zwang._reactions.solutions import one_point, relative, shaped
 from zwang._reactions.undetermined import Undetermined, reachable, undetermined
 from zwang._results.reaction_boxes import EnclosureEnd, Modes, SolutionEnclosure, UndecidedBox
-from zwang._results.reactions import Ranges, Solution
+from zwang._results.reaction_ranges import Ranges
+from zwang._results.reactions import Solution
 
 Array = npt.NDArray[np.float64]
 

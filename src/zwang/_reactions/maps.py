@@ -27,6 +27,7 @@ from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.jit import carried
 from zwang._numerics.tolerances import Tolerances
 from zwang._reactions.admissible import admitted_states
+from zwang._reactions.map_ranges import ranges_of_batch
 from zwang._results import Provenance
 from zwang._results.finite import NotFiniteError
 from zwang._results.reactions import Reactions, ReactionsStatus
@@ -79,7 +80,7 @@ def reactions_of_batch(
     codes, numbers, asked, spent = _decide(model, out, inputs, exact, report if table is None else None)
     names = model.system.constraints.names
     kept = [k for k, name in enumerate(names) if name not in model.system.bookkeeping]
-    return ReactionsMap(
+    found = ReactionsMap(
         residual=max(float(out.worst[0]), asked),
         provenance=Provenance.now(
             model.system.digest,
@@ -98,6 +99,8 @@ def reactions_of_batch(
         modes=inputs.restore(out.modes[kept].astype(np.int8)),
         still=inputs.restore(out.still == 1),
     )
+    given = (model, inputs, tolerances, tol, exact, table, codes, out.forces)
+    return found.with_ranges(lambda: ranges_of_batch(*given))
 
 
 def _room(n: int, lines: int, states: int) -> counting.CountedSolutions:

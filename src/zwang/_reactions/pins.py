@@ -21,7 +21,8 @@ from zwang._reactions.solutions import one_point, shaped
 from zwang._reactions.verdict import certificate_of, enumeration
 from zwang._results.base import Provenance
 from zwang._results.reaction_boxes import EnclosureEnd, SolutionEnclosure
-from zwang._results.reactions import Ranges, Reactions, ReactionsStatus, Solution
+from zwang._results.reaction_ranges import Ranges
+from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 
 Array = npt.NDArray[np.float64]
 

@@ -16,7 +16,8 @@ from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import coordinate_ranges
 from zwang._reactions.labels import piece_modes
 from zwang._results.reaction_boxes import EnclosureEnd, Modes, SolutionEnclosure
-from zwang._results.reactions import Points, Ranges, Reactions, Solution
+from zwang._results.reaction_ranges import Ranges
+from zwang._results.reactions import Points, Reactions, Solution
 
 Array = npt.NDArray[np.float64]
 

@@ -31,7 +31,8 @@ from zwang._numerics.contact.scaled import sides_of
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat
-from zwang._results.reactions import Points, Ranges, Redundancy, Solution
+from zwang._results.reaction_ranges import Ranges
+from zwang._results.reactions import Points, Redundancy, Solution
 
 Array = npt.NDArray[np.float64]
 

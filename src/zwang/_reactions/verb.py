@@ -199,7 +199,7 @@ def _answer(
                 model, inputs, tolerances, options["tol"], singly, workers, report
             )  # fmt: skip
         axes, values = map_axes(inputs.shape, state, params)
-        return replace(found, axes=axes, values=values)
+        return found.with_axes(axes, values)
     answer = _of_state(model, inputs, normal_forces, tolerances, options)
     if model.system.tree is None:
         return answer

@@ -16,9 +16,10 @@ from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.contact_graph import ContactGraph
 from zwang._results.later import WithLater
 from zwang._results.reaction_boxes import Modes, SolutionEnclosure, UndecidedBox
+from zwang._results.reaction_ranges import Ranges
 from zwang._results.reactions_text import reactions_text, solution_lines
 from zwang._results.storage import storable
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 
@@ -78,52 +79,6 @@ class Points(Sequence[Point]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} points>"
-
-
-@storable(shapes={"names": "k", "normal": "k 2", "tangential": "k 2 ..."})
-@dataclass(frozen=True, eq=False)
-class Ranges:
-    """The least and greatest value of every force on a piece (infinite where there is no bound).
-
-    ``ranges["tip"]`` is the mapping of 'normal' and 'tangential' to (low, high) for one contact.
-
-    Attributes
-    ----------
-    names : tuple of str
-    normal : (k, 2) array
-    tangential : (k, 2) array, (k, 2, 2) if friction acts in planes (the last axis is low, high)
-    """
-
-    names: tuple[str, ...]
-    normal: Array
-    tangential: Array
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def keys(self) -> tuple[str, ...]:
-        """The names of the contacts."""
-        return self.names
-
-    def values(self) -> list[dict[str, Any]]:
-        """The ranges of the contacts, in the order of their names."""
-        return [self[name] for name in self.names]
-
-    def items(self) -> list[tuple[str, dict[str, Any]]]:
-        """Each name with its ranges."""
-        return [(name, self[name]) for name in self.names]
-
-    def __getitem__(self, name: str) -> dict[str, Any]:
-        if name not in self.names:
-            raise KeyError(f"{name!r}: {nearest(str(name), self.names)}")
-        at = self.names.index(name)
-        normal = (float(self.normal[at, 0]), float(self.normal[at, 1]))
-        tangential = self.tangential[at]
-        pair = (float(tangential[0]), float(tangential[1])) if tangential.ndim == 1 else tangential
-        return {"normal": normal, "tangential": pair}
 
 
 @storable(

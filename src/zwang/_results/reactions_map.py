@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from zwang._plot.style import titling
 from zwang._results import storage
 from zwang._results.base import Provenance
 from zwang._results.columns import Quantities, Quantity, Tabular, about, mode_words, named
+from zwang._results.reaction_ranges import Ranges
 from zwang._results.reactions import ReactionsStatus
 from zwang.errors import DeclarationError, nearest
 
@@ -46,7 +47,7 @@ class ReactionsMap(Tabular):
         not one motion.
     accelerations : (n, ...) array
     normal, tangential : (k, ...) arrays
-        The forces of the constraints; one set of them where they are not determined.
+        The forces of the constraints; one set of them where they are not determined (see `ranges`).
     modes : (k, ...) int array
         As `zwang.results.Mode` numbers them; -1 for a constraint that takes no part.
     still : bool array
@@ -76,6 +77,51 @@ class ReactionsMap(Tabular):
     tangential: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     modes: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int8))
     still: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    @property
+    def ranges(self) -> Ranges:
+        """The least and greatest value of every force, computed when they are first asked for.
+
+        ``ranges["floor"]["normal"]`` is a pair of arrays of the shape of the batch: equal where the force is
+        determined, infinite where it has no bound, nan where a state has not one motion.
+
+        Examples
+        --------
+        Two ladders that rest, between wall and floor that may press more or less, and one that slides.
+
+        >>> import numpy as np, zwang as zw
+        >>> ladder = zw.gallery.get("ladder")
+        >>> lean = np.array([1.8, 2.0, 2.6])
+        >>> state = {**ladder.state, "theta": lean, "x": -2 * ladder.params["l"] * np.cos(lean)}
+        >>> found = zw.reactions(ladder.system, state, ladder.params)
+        >>> low, high = found.ranges["wall"]["normal"]
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([1.069, 1.974, 3.559], [1.23, 2.602, 3.559])
+        """
+        if "_ranges" not in self.__dict__:
+            make = self.__dict__.get("_make_ranges")
+            if make is None:
+                raise DeclarationError(
+                    f"{self.name}: a map that was saved or sent has its forces and not its system: ask reactions again "
+                    "for the ranges."
+                )
+            self.__dict__["_ranges"] = make()
+        found: Ranges = self.__dict__["_ranges"]
+        return found
+
+    def with_ranges(self, make: Callable[[], Ranges]) -> Self:
+        """Return the map, with what computes its ranges when they are asked for."""
+        self.__dict__["_make_ranges"] = make
+        return self
+
+    def with_axes(self, axes: tuple[tuple[str, ...], ...], values: Mapping[str, NDArray[np.float64]]) -> Self:
+        """Return the map with the names of its axes, and the values along them."""
+        found, make = replace(self, axes=axes, values=values), self.__dict__.get("_make_ranges")
+        return found if make is None else found.with_ranges(make)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all but what computes the ranges."""
+        return {name: value for name, value in self.__dict__.items() if name != "_make_ranges"}
 
     def _check(self) -> str:
         if self.counts.shape != self.codes.shape or (self.axes and len(self.axes) != self.codes.ndim):
