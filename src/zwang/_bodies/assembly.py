@@ -10,9 +10,10 @@ import sympy as sp
 
 from zwang import _expressions
 from zwang._bodies.closures import ALGEBRA, JointSides, bearings, closing_rows
-from zwang._bodies.contacts import touching
+from zwang._bodies.contacts import frames, touching
 from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
 from zwang._bodies.parts import JointPart, Told
+from zwang._bodies.polytopes import TouchSymbols
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Velocity, inputs, parameter, rate, symbol_table
 from zwang._declare.tree import GROUND, Load, Tree
@@ -47,7 +48,7 @@ def assemble(
     """Return the tree of a mechanism and what belongs to it; `symbols` are names that have their meaning already."""
     where = f"Bodies '{name}'"
     layout = LAYOUTS[coordinates](told, where)
-    bare = Tree(name, dict(told.bodies), layout.joints, gravity, (), _loose(told, layout))
+    bare = Tree(name, dict(told.bodies), layout.joints, gravity, (), _loose(told, layout), frames(told))
     return _Assembly(told, layout, bare, where, symbols).everything(plain)
 
 
@@ -71,6 +72,7 @@ class _Assembly:
         self.energies: list[Any] = []
         self.loads: list[Load] = []
         self.constraints: list[Constraint] = []
+        self.touching = TouchSymbols()
 
     def everything(self, plain: Mapping[str, Any]) -> Assembled:
         self._units()
@@ -95,7 +97,7 @@ class _Assembly:
         # A law that was given as a function can't be told again: files then hold the constraints that it made.
         lawful = any(callable(item.friction) for item in self.told.contacts.values())
         made = (() if lawful else constraints, forces, potential, loads)
-        tree = replace(self.tree, loads=loads, told=plain, made=made)
+        tree = replace(self.tree, loads=loads, defined=tuple(self.touching.defined), told=plain, made=made)
         return Assembled(tree, constraints, forces, potential)
 
     def _units(self) -> None:
@@ -229,7 +231,7 @@ class _Assembly:
 
     def _contacts(self) -> None:
         for item in self.told.contacts.values():
-            self.constraints += touching(self.told, self.tree, item, self.where)
+            self.constraints += touching(self.told, self.tree, item, self.touching, self.where)
 
 
 def place_of_point(told: Told, tree: Tree, name: str, where: str) -> Vector:

@@ -2,8 +2,9 @@
 
 Against a half-space every form is a few points with a radius about them: a ball its middle, a capsule its two ends, a
 box and a hull their corners; a cylinder has the lowest points of its two rims, an ellipsoid one lowest point. A ball
-keeps the distance of its middle from the nearest place of any other form. Corners stay outside an implicit surface. The
-slip is the velocity of the first body against the second where they touch, along two directions across the normal.
+keeps the distance of its middle from the nearest place of any other form. Corners stay outside an implicit surface.
+Boxes and hulls meet each other by corners, faces and edges (`polytopes`). The slip is the velocity of the first body
+against the second where they touch, along two directions across the normal.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from zwang._bodies.closures import ALGEBRA, spin_of
 from zwang._bodies.layout import across
 from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
+from zwang._bodies.polytopes import TouchSymbols, solids_touch
 from zwang._declare.constraints import Unilateral
 from zwang._declare.guides import tangents_of
 from zwang._declare.laws import Coulomb, is_law
@@ -28,7 +30,7 @@ from zwang.errors import DeclarationError
 
 SUPPORTED = (
     "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere with a Sphere, "
-    "Capsule, Box or Cylinder; a Box, Hull or Sphere(0) with an Implicit surface"
+    "Capsule, Box or Cylinder; a Box or Hull with a Box or Hull; a Box, Hull or Sphere(0) with an Implicit surface"
 )
 
 
@@ -39,18 +41,19 @@ class RoundPoint(NamedTuple):
     radius: Any
 
 
-def touching(told: Told, tree: Tree, item: ContactPart, where: str) -> Iterator[Unilateral]:
+def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where: str) -> Iterator[Unilateral]:
     """Yield the constraints of a contact."""
     first, second = told.shapes[item.first], told.shapes[item.second]
     if first.on == second.on:
         raise DeclarationError(
             f"{where}: contact '{item.name}': both shapes are on '{first.on}', so they never move against each other."
         )
-    found = list(_pairs(tree, first, second, f"{where}: contact '{item.name}'"))
-    for number, (gap, slip) in enumerate(found, 1):
+    found = list(_pairs(tree, first, second, let, f"{where}: contact '{item.name}'"))
+    for number, (gap, slip, *exists) in enumerate(found, 1):
         name = item.name if len(found) == 1 else f"{item.name} {number}"
         law = _law(item.friction, slip, f"{where}: contact '{item.name}'")
-        yield Unilateral(gap, friction=law, restitution=item.restitution, name=name)
+        region = exists[0] if exists else None
+        yield Unilateral(gap, friction=law, restitution=item.restitution, where=region, name=name)
 
 
 def _law(friction: Any, slip: tuple[Any, Any], where: str) -> Any:
@@ -67,8 +70,8 @@ def _law(friction: Any, slip: tuple[Any, Any], where: str) -> Any:
     return law
 
 
-def _pairs(tree: Tree, first: ShapePart, second: ShapePart, where: str) -> Iterator[tuple[Any, tuple[Any, Any]]]:
-    """Yield gap and slips for each pair of features that can meet."""
+def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, where: str) -> Iterator[tuple[Any, ...]]:
+    """Yield gap and slips for each pair of features that can meet, and where it exists unless everywhere."""
     if _rank(first.form) > _rank(second.form):
         first, second = second, first
     balls, form = _balls(first), second.form
@@ -81,12 +84,29 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, where: str) -> Itera
             yield _on_plane(tree, first, ball, second)
     elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Cylinder)):
         yield _ball_on(tree, first, second)
+    elif is_solid(first.form) and is_solid(form):
+        yield from solids_touch(first, second, let, where)
     elif isinstance(form, Implicit) and balls and all(ball.radius == 0 for ball in balls):
         for ball in balls:
             yield _outside(tree, first, ball, second)
     else:
         kinds = " with ".join(f"{'an' if name[0] == 'I' else 'a'} {name}" for name in map(_kind, (first.form, form)))
         raise DeclarationError(f"{where}: contact of {kinds} is not supported. Supported are: {SUPPORTED}.")
+
+
+def is_solid(form: Form) -> bool:
+    """Whether a form has corners, faces and edges."""
+    return isinstance(form, (Box, Hull))
+
+
+def frames(told: Told) -> tuple[tuple[str, str], ...]:
+    """Return the bodies whose place in the frame of another one stands in some contact."""
+    found: dict[tuple[str, str], None] = {}
+    for item in told.contacts.values():
+        first, second = told.shapes[item.first], told.shapes[item.second]
+        if is_solid(first.form) and is_solid(second.form) and first.on != second.on:
+            found |= {(first.on, second.on): None, (second.on, first.on): None}
+    return tuple(found)
 
 
 def _kind(form: Form) -> str:

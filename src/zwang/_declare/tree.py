@@ -138,6 +138,10 @@ class Tree:
     ----------
     loose : tuple of (Coordinate, expression)
         Coordinates of joints outside the tree, which constraints tie to it, each with an inertia of its own.
+    pairs : tuple of (str, str)
+        Bodies whose place in the frame of another one has symbols of its own.
+    defined : tuple of (str, expression)
+        Names of symbols for what else follows from places of bodies, each from those before it.
     told : mapping
         What the builder was told, as plain data: from it, and nothing else, the tree is made again.
     made : tuple
@@ -150,6 +154,8 @@ class Tree:
     gravity: Vector
     loads: tuple[Load, ...] = ()
     loose: tuple[tuple[Coordinate, Any], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    defined: tuple[tuple[str, Any], ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
     made: tuple[Any, ...] = ()
 
@@ -270,6 +276,19 @@ class Tree:
             if not any(joint.second == body and joint.kind == "free" for joint in self.joints):
                 yield from (f"{axis}_{body}" for axis in AXES)
             yield from (f"R{i}{j}_{body}" for i in range(1, 4) for j in range(1, 4))
+        for pair in self.pairs:
+            yield from _named(seen_from(*pair))
+        yield from (name for name, _ in self.defined)
+
+    def places(self, a: Algebra, poses: Mapping[str, Pose]) -> Iterator[tuple[str, Any]]:
+        """Yield name and value of all places of bodies, over the numbers of an algebra."""
+        for body in self.bodies:
+            yield from named_entries(body, poses[body].position, self.axes(body, a, poses))
+        for first, second in self.pairs:
+            back = transposed(self.axes(second, a, poses))
+            place = a.apply(back, a.sub(poses[first].position, poses[second].position))
+            turn = a.product(back, self.axes(first, a, poses))
+            yield from named_entries(seen_from(first, second), place, turn)
 
     @cached_property
     def dependents(self) -> dict[str, Dependent | DependentVelocity]:
@@ -285,28 +304,21 @@ class Tree:
         used = [item for item in expr.free_symbols if isinstance(item, (Dependent, DependentVelocity))]
         if not used:
             return expr
-        poses, _ = self._written
+        values = dict(self.places(Expressions(), self._written[0]))
+        known = {self.dependents[name]: value for name, value in values.items() if name in self.dependents}
+        for name, value in self.defined:
+            values[name] = known[self.dependents[name]] = value.xreplace(known)
         table = {}
         for symbol in used:
             moving = isinstance(symbol, DependentVelocity)
-            what, _, body = (symbol.coordinate if moving else symbol).name.partition("_")
-            if what in AXES:
-                value = poses[body].position[AXES.index(what)]
-            else:
-                value = self.axes(body, Expressions(), poses)[int(what[1]) - 1][int(what[2]) - 1]
+            value = values[(symbol.coordinate if moving else symbol).name]
             table[symbol] = rate(value) if moving else value
         return expr.xreplace(table)
 
     def numbers(self, values: Mapping[Any, Any]) -> dict[str, Any]:
         """Return name -> array of all places of bodies, at values by symbol or name; without their rates."""
         a = Arrays({getattr(key, "name", key): value for key, value in values.items()})
-        poses, _ = self.walk(a)
-        found: dict[str, Any] = {}
-        for body in self.bodies:
-            r, axes = poses[body].position, self.axes(body, a, poses)
-            found |= {f"{axis}_{body}": value for axis, value in zip(AXES, r, strict=True)}
-            found |= {f"R{i + 1}{j + 1}_{body}": axes[i][j] for i in range(3) for j in range(3)}
-        return found
+        return dict(self.places(a, self.walk(a)[0]))
 
     @cached_property
     def kinetic(self) -> Any:
@@ -354,8 +366,22 @@ def _own_spin(e: Sequence[Coordinate]) -> Vector:
     )
 
 
+def seen_from(first: str, second: str) -> str:
+    """Return what the place of a body in the frame of another one is called."""
+    return f"{first}_in_{second}"
+
+
+def _named(what: str) -> list[str]:
+    return [*(f"{axis}_{what}" for axis in AXES), *(f"R{i}{j}_{what}" for i in range(1, 4) for j in range(1, 4))]
+
+
+def named_entries(what: str, place: Vector, axes: Matrix) -> Iterator[tuple[str, Any]]:
+    """Yield a place and axes entry by entry, with the names of their symbols."""
+    return zip(_named(what), [*place, *(item for row in axes for item in row)], strict=True)
+
+
 def dependents_of(body: str) -> tuple[Vector, Matrix]:
-    """Return the symbols of r and R of a body."""
+    """Return the symbols of r and R of a body, or of one that is `seen_from` another."""
     x, y, z = (dependent(f"{axis}_{body}") for axis in AXES)
     a, b, c = (
         (dependent(f"R{i}1_{body}"), dependent(f"R{i}2_{body}"), dependent(f"R{i}3_{body}")) for i in range(1, 4)

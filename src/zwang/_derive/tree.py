@@ -16,14 +16,14 @@ The mass matrix of a quaternion e is semidefinite. On e . e' = 0 the equations a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from zwang._declare.symbols import Dependent, DependentVelocity
 from zwang._declare.system import System
-from zwang._declare.tree import AXES, GROUND, JointFrame, Pose, Tree
-from zwang._declare.vectors import Algebra, Matrix, Vector
+from zwang._declare.tree import GROUND, JointFrame, Pose, Tree, named_entries, seen_from
+from zwang._declare.vectors import Algebra, Matrix, Vector, transposed
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 
@@ -111,17 +111,17 @@ def with_dependents(
     recursion = _Recursion(tree, Nodes(Converter(graph, symbols)))
     own = {item.name for item in tree.coordinates}
     moving = all(item.velocity in symbols for item in tree.coordinates)
-    for body in tree.bodies:
-        places = dict(zip((f"{axis}_{body}" for axis in AXES), recursion.poses[body].position, strict=True))
-        axes = recursion.axes(body)
-        places |= {f"R{i + 1}{j + 1}_{body}": axes[i][j] for i in range(3) for j in range(3)}
-        found |= {tree.dependents[name]: node for name, node in places.items() if name not in own}
-        if moving:
-            spin, velocity = recursion.rates[body].spin, recursion.rates[body].velocity
-            turning = [recursion.a.cross(spin, (axes[0][j], axes[1][j], axes[2][j])) for j in range(3)]
-            changes = dict(zip((f"v_{axis}_{body}" for axis in AXES), velocity, strict=True))
-            changes |= {f"v_R{i + 1}{j + 1}_{body}": turning[j][i] for i in range(3) for j in range(3)}
-            found |= {tree.dependents[name]: node for name, node in changes.items() if name[2:] not in own}
+    places = dict(tree.places(recursion.a, recursion.poses))
+    found |= {tree.dependents[name]: node for name, node in places.items() if name not in own}
+    defined: list[Node] = []
+    for name, expr in tree.defined:
+        defined.append(Converter(graph, found)(expr))
+        found[tree.dependents[name]] = defined[-1]
+    if moving:
+        changes = dict(recursion.changes())
+        seeds = {places[name]: node for name, node in changes.items()}
+        changes |= zip((name for name, _ in tree.defined), graph.forward(defined, seeds), strict=True)
+        found |= {tree.dependents[f"v_{name}"]: node for name, node in changes.items() if name not in own}
     return found
 
 
@@ -151,6 +151,24 @@ class _Recursion:
             for frame in self.frames:
                 self._rates[frame.joint.second] = self._rate(frame)
         return self._rates
+
+    def changes(self) -> Iterator[tuple[str, Node]]:
+        """Yield the rates of `Tree.places`."""
+        a = self.a
+        for body in self.tree.bodies:
+            own = self.rates[body]
+            yield from named_entries(body, own.velocity, self._turning(own.spin, self.axes(body)))
+        for first, second in self.tree.pairs:
+            one, other, back = self.rates[first], self.rates[second], transposed(self.axes(second))
+            apart = a.sub(self.poses[first].position, self.poses[second].position)
+            change = a.sub(a.sub(one.velocity, other.velocity), a.cross(other.spin, apart))
+            spin, turn = a.apply(back, a.sub(one.spin, other.spin)), a.product(back, self.axes(first))
+            yield from named_entries(seen_from(first, second), a.apply(back, change), self._turning(spin, turn))
+
+    def _turning(self, spin: Vector, axes: Matrix) -> Matrix:
+        """Return the rate of axes that turn."""
+        x, y, z = (self.a.cross(spin, column) for column in transposed(axes))
+        return transposed((x, y, z))
 
     def _rate(self, frame: JointFrame) -> Rates:
         a, joint = self.a, frame.joint

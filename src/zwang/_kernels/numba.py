@@ -16,6 +16,10 @@ from zwang._numerics.jit import load_generated, tier
 FEW = 32
 """States up to which they are asked one by one: not worth the compilation of a loop over them."""
 
+MOST_CHOICES, CHOICES = 800, frozenset(("where", "min", "max", "abs", "sign", "step"))
+"""Choices beyond which code is run as a tape, and what they are: each is a branch, and code of so many branches takes
+minutes to compile."""
+
 
 @dataclass(frozen=True)
 class StraightFunctions(Functions):
@@ -43,7 +47,8 @@ class NumbaDialect:
 
     def build(self, program: Program, outputs: Mapping[str, Outputs], name: str, *, quick: bool = False) -> Functions:
         """Return functions for outputs of one program; see `Dialect`."""
-        if quick and tier() == "compiled":  # plain, generated code needs no compilation either, and is the quicker one
+        # Plain, generated code needs no compilation either, and is the quicker one.
+        if (quick and tier() == "compiled") or _branched(program, outputs):
             from zwang._kernels.tape import taped
 
             return taped(program, list(outputs.values()))
@@ -54,6 +59,15 @@ class NumbaDialect:
         exact = any(item.exact for item in outputs.values())
         module = load_generated(straight.several_source(program, outputs, exact=exact), name)
         return Functions(tuple(getattr(module, key) for key in outputs), sizes, NO_TABLE, _Workspace(module))
+
+
+def _branched(program: Program, outputs: Mapping[str, Outputs]) -> bool:
+    """Whether machine code of some outputs would take minutes to compile."""
+    graph = program.graph
+    if len(graph.ops) <= MOST_CHOICES:
+        return False
+    used = graph.reachable([node for item in outputs.values() for node in item.nodes], set(program.inputs))
+    return sum(graph.ops[node] in CHOICES for node in used) > MOST_CHOICES
 
 
 @dataclass(frozen=True)
