@@ -341,7 +341,7 @@ def test_rocking_block_breaks_its_symmetry_and_flips():
         first = next(event for event in flip.cycle.motion.events.of("switch") if event.details["after"][0] > 0)
         guess = [first.time, first.details["after"][0], flip.value]
         exact = fsolve(flips, guess, xtol=1e-11, epsfcn=1e-10)  # steps far above the noise of differences
-        assert flips(exact) == pytest.approx(np.zeros(3), abs=1e-9)
+        assert np.abs(flips(exact)).max() < 2e-8  # the noise of differences of differences
         assert flip.value == pytest.approx(exact[2], abs=1.34e-8)
 
 

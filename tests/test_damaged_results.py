@@ -25,6 +25,7 @@ ZIPS = [name for name in FILES if name.endswith(".npz")]
 LEAVE = {
     "normal_form",
     "inequality",
+    "ranges",
     "save",
     "plot",
     "animate",

@@ -189,7 +189,9 @@ def test_a_budget_ends_a_motion_of_many_impacts():
     # Five steps or so lead to the next impact, which counts for four, wherever the compiled loop pauses.
     assert 30 <= len(found.events) <= 100
     more = zw.simulate(ball(), {"y": 1.0, "v_y": 0.0}, values, until=1e5, budget={"steps": 20_000})
-    assert len(more.events) / len(found.events) == pytest.approx(20_000 / 600, rel=0.1)
+    assert len(more.events) / len(found.events) == pytest.approx(
+        20_000 / 600, rel=0.15
+    )  # the last portion of steps may be too long
 
 
 def test_progress_is_told_of_a_motion_of_many_impacts():

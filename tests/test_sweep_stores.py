@@ -127,7 +127,7 @@ def test_a_sweep_that_is_ended_keeps_what_is_done_and_leaves_no_process(how: int
         ({"over": {"mu": MU[:-1]}}, "values along the axes|other lengths"),
         ({"keep": ("status", "residual")}, "other things to keep"),
         ({"project": True}, "another 'project'"),
-        ({"exhaustive": True}, "other options"),
+        ({"certify": False}, "other options"),
     ],
 )
 def test_a_store_of_another_sweep_is_refused_by_name(change: dict[str, Any], words: str, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_platform_of_three_equal_parallel_legs_moves_in_a_circle() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"box": [(0, 1)]}, "box= must map"),
+        ({"box": [(0, 1)]}, "box= must be a mapping"),
         ({"seed": "a"}, "seed= must be"),
         ({"seed": -1}, "seed= must be"),
     ],

@@ -52,10 +52,11 @@ class Bounce(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bouncing:
-    """Steps with impacts between them: all rows, and where the impacts are."""
+    """Steps with impacts between them: all rows, where the impacts are, and whether their number ended the call."""
 
     whole: Stretch
     bounces: tuple[Bounce, ...]
+    full: bool
 
     def rows(self, k: int) -> slice:
         """Return the rows up to impact k, those after the last one for k = the number of impacts."""
@@ -98,12 +99,12 @@ class BounceCall(Call):
         super().__init__(*given)
         self.task, self.terms, self.impacts = task, terms, impacts
         self.found: list[Bounce] = []
-        self.rows = 0
+        self.rows, self.full = 0, False
 
     def make(self, stored: Stored) -> int:
         """Make steps and impacts into an array of rows; return how that ended."""
         from zwang._numerics.motion.bounces import BounceTables, Struck
-        from zwang._numerics.motion.places import STEPS
+        from zwang._numerics.motion.places import ATTEMPTS, STEPS, TRIED
 
         task, most = self.task, min(MOST, self.impacts - len(self.found))
         held = len(task.contacts.held)
@@ -112,8 +113,11 @@ class BounceCall(Call):
         arrays = (self.params, self.room, self.watched, self.counts, self.reals, stored)
         given: tuple[Any, ...] = (*task.rows, *task.contacts, *self.terms, *task.sizes, *task.flown, task.tol)
         tables = BounceTables(*given)
+        attempts = int(self.counts[ATTEMPTS])
         ended = self.loop(*arrays, tables, struck)
         self._take(struck)
+        spent = self.counts[TRIED] >= attempts or self.counts[STEPS] + 2 >= stored.times.size
+        self.full = bool(spent or not most or struck.rows[most - 1] >= 0)
         self.rows += int(self.counts[STEPS])
         return ended
 
@@ -173,7 +177,7 @@ def bouncing(
     status = moving.carry(call, max_steps, between)
     whole = call.stretch(status)
     # An interrupt may have come before the last rows were kept.
-    return Bouncing(whole, tuple(one for one in call.found if one.row + 1 < len(whole.t)))
+    return Bouncing(whole, tuple(one for one in call.found if one.row + 1 < len(whole.t)), call.full)
 
 
 def term_places(service: Service, params: Array) -> TermPlaces:

@@ -41,7 +41,6 @@ def advance_bouncing(context: Context, moment: Moment, decision: Decision, cost:
     left = steps_left(context.kept) // 2
     if left < 2 * cost or not _stays(context, decision):
         return None
-    most = min(MOST, left // cost)
     moving = moving_for(context.model, decision.mode.mode)
     restitution = _restitutions(context, moving, moment)
     if moving.kernels.surfaces or np.isnan(restitution).all():
@@ -55,7 +54,7 @@ def advance_bouncing(context: Context, moment: Moment, decision: Decision, cost:
         context.params,
         (context.until, max(STRICTER * context.options.tol, SHARPEST)),
         sides_of(context, moving, decision, moment),
-        impacts=most,
+        impacts=min(MOST, left // cost),
         max_steps=min(4 * CHUNK, left),
         known=KnownState(
             step=moment.memory.step,
@@ -65,13 +64,13 @@ def advance_bouncing(context: Context, moment: Moment, decision: Decision, cost:
         between=context.options.progress,
     )
     start = moment.but(ahead=None).recalling(sizes=tuple(task.sizes.largest))
-    return PassedImpacts(context, decision, moving, found, start, full=len(found.bounces) >= most)
+    return PassedImpacts(context, decision, moving, found, start)
 
 
 def only_paused(context: Context, decision: Decision, found: PassedImpacts | None, cost: int) -> bool:
     """Say whether compiled code would pass the next impact too, but for how many it passes at a time."""
     if found is not None:
-        return found.full
+        return found.found.full
     return steps_left(context.kept) // 2 < 2 * cost and _stays(context, decision)
 
 
@@ -101,14 +100,9 @@ class PassedImpacts:
     found : Bouncing
     start : Moment
         Where they begin, with the sizes at the end.
-    full : bool
-        Whether they are as many as may be passed at a time.
     """
 
-    def __init__(
-        self, context: Context, decision: Decision, moving: Moving, found: Bouncing, start: Moment, *, full: bool
-    ) -> None:
-        self.full = full
+    def __init__(self, context: Context, decision: Decision, moving: Moving, found: Bouncing, start: Moment) -> None:
         self.context, self.decision, self.moving, table = context, decision, moving, context.table
         self.found, self.start = found, start
         self.held = {table.of_normal(normal): 1 + k for k, normal in enumerate(decision.mode.mode.held)}
