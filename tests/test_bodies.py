@@ -250,6 +250,21 @@ def test_bad_input_names_the_part_and_the_cure() -> None:
     refused("the state lacks", lambda arm: arm.pose("a", {"x_a": 1}))
 
 
+def test_an_inertia_turned_in_doubles_is_symmetric_but_for_rounding() -> None:
+    source = np.random.default_rng(3)
+    for size in (1e-9, 1.0, 1e6):
+        turns = [np.linalg.qr(source.normal(size=(3, 3)))[0] for _ in range(10)]
+        turned = [turn @ np.diag([1.0, 2.0, 2.5]) @ turn.T * size for turn in turns]
+        assert any(np.any(one != one.T) for one in turned)
+        for one in turned:
+            zw.Bodies("stone").body("stone", mass=1, inertia=one)
+        wrong = turned[0] + np.array([[0, 1e-6, 0], [0, 0, 0], [0, 0, 0]]) * size
+        with pytest.raises(zw.DeclarationError, match="not symmetric: entries .0, 1. and .1, 0."):
+            zw.Bodies("stone").body("stone", mass=1, inertia=wrong)
+    refused("not symmetric", lambda arm: arm.body("c", mass=1, inertia=((1, "u", 0), (0, 1, 0), (0, 0, 1))))
+    refused("not symmetric", lambda arm: arm.body("c", mass=1, inertia=(("J", 1e-12, 0), (0, "J", 0), (0, 0, "J"))))
+
+
 def test_a_plain_joint_that_closes_a_loop_says_so() -> None:
     refused(
         "closes a loop.*close\\('revolute', 'k'",

@@ -18,7 +18,7 @@ from zwang.errors import DeclarationError
 UNIT = 1e-9
 """By how much a given matrix or quaternion may miss being a turn: it was typed in, or computed in doubles."""
 INERTIA = 1e-9
-"""Part of the largest moment by which a least one may miss the triangle inequality."""
+"""Part of the largest moment by which a least one may miss the triangle inequality, or two entries being the same."""
 
 
 class Values:
@@ -111,7 +111,7 @@ class Values:
             if any(len(row) != 3 for row in rows):
                 raise DeclarationError(f"{where}: a matrix of 3 x 3 is needed.")
             for i, j in ((0, 1), (0, 2), (1, 2)):
-                if sp.simplify(rows[i][j] - rows[j][i]) != 0:
+                if not _same(rows[i][j], rows[j][i], rows):
                     raise DeclarationError(
                         f"{where}: the matrix is not symmetric: entries ({i}, {j}) and ({j}, {i}) are {rows[i][j]} and "
                         f"{rows[j][i]}."
@@ -128,6 +128,15 @@ class Values:
             )
         _require_inertia(found, where)
         return found
+
+
+def _same(first: Any, second: Any, rows: Sequence[Sequence[Any]]) -> bool:
+    """Return whether two entries of an inertia are one: of numbers turned in doubles, but for rounding."""
+    difference = sp.simplify(first - second)
+    moments = [rows[i][i] for i in range(3)]
+    if difference == 0 or not difference.is_number or not all(item.is_number for item in moments):
+        return bool(difference == 0)
+    return bool(abs(float(difference)) <= INERTIA * max(abs(float(item)) for item in moments))
 
 
 def _require_inertia(entries: tuple[Any, ...], where: str) -> None:
