@@ -256,3 +256,27 @@ def test_results_with_enclosures_come_back_from_files(tmp_path) -> None:
     found.save(tmp_path / "found.npz")
     back = zw.load_result(tmp_path / "found.npz")
     assert back.solutions[0].enclosure.low.normal == pytest.approx(found.solutions[0].enclosure.low.normal, abs=0)
+
+
+@pytest.mark.parametrize("seed", [27, 28, 31, 42, 47, 50, 101, 102, 103])
+def test_contacts_whose_rows_contradict_each_other_do_not_stick_together(seed: int) -> None:
+    # More rows than coordinates, with biases: no acceleration makes all of them vanish.
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 6))
+    contacts = [
+        zw.Contact(normal=rng.normal(size=n), tangent=rng.normal(size=(2, n)), friction=float(rng.uniform(0.1, 1.5)),
+                   bias=float(rng.normal()), tangent_bias=rng.normal(size=2))
+        for _ in range(3)
+    ]  # fmt: skip
+    found = zw.reactions(zw.ContactProblem(np.eye(n), 3 * rng.normal(size=n), contacts))
+    assert all(item.residual < 1e-8 for item in found.solutions)
+    assert not any(set(item.modes) == {"stick"} for item in found.solutions)
+
+
+def test_rows_that_depend_on_each_other_and_agree_stick_together() -> None:
+    plane = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    foot = zw.Contact(normal=[0.0, 0.0, 1.0], tangent=plane, friction=0.5)
+    found = zw.reactions(zw.ContactProblem(np.eye(3), [0.1, 0.0, -1.0], [foot, foot, foot]))
+    assert found.status.name == "UNIQUE_MOTION"
+    assert [tuple(item.modes) for item in found.solutions] == [("stick", "stick", "stick")]
+    assert found.solutions[0].residual < 1e-12

@@ -26,6 +26,8 @@ Array = npt.NDArray[np.float64]
 
 SAME = 1e-9
 """Scaled forces that differ by less, beyond their radii, are one solution: boxes share their edges."""
+AT_REST = 1e-6
+"""Of what the load would do to a contact: the relative acceleration that is left where it sticks."""
 ONE_MOTION = 1e-7
 """Accelerations that differ by less, relative to the load, are not told apart."""
 MOST_BOXES = 200
@@ -134,6 +136,9 @@ class _Teller:
             if reached is None:
                 return
             solution, clear = reached
+            if not self._rests(solution):  # its rows depend on each other as far as is known, and don't agree
+                self.unclear.append(leaf)
+                return
             if not clear:
                 self.unclear.append(leaf)
         self.seen.append((modes, f))
@@ -144,6 +149,16 @@ class _Teller:
         self.found.append(
             replace(extent, solution=replace(extent.solution, enclosure=enclosure, component=len(self.found)))
         )
+
+    def _rests(self, solution: Solution) -> bool:
+        """Whether contacts that stick have no relative acceleration."""
+        gap, slip = (np.abs(part) for part in relative(self.problem, solution.acceleration))
+        slip[self.problem.rows.mask] /= self.scales.tangent
+        moved = np.maximum(
+            gap / np.where(self.scales.normal > 0, self.scales.normal, 1.0), slip.max(axis=1, initial=0.0)
+        )
+        sticks = [mode.plain is Mode.STICK for mode in solution.modes.codes]
+        return bool((moved[sticks] <= AT_REST * self.scales.load).all())
 
     def _enclosure(self, leaf: Leaf, solution: Solution, w: Array) -> SolutionEnclosure:
         spread = leaf.setting.spread(_force_radii(leaf))

@@ -6,8 +6,8 @@ depends on the directions alone, so |I - C S| <= deviation has a closed form wha
 for some v > 0, S is regular: the box has at most one root, it is within t v of z, t = max |C F(z)| / (v - deviation v),
 and Brouwer's theorem gives one there.
 
-Sticking rows that depend on others are left out (their accelerations vanish with the others); whether forces inside the
-sections exist for what the roots say of them is a question of its own.
+Sticking rows that depend on others are left out, where their accelerations vanish with the others; where they can't,
+there is no such motion. Whether forces inside the sections exist for what the roots say is a question of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ Ints = npt.NDArray[np.int64]
 
 DEPENDENT = 1e-10
 """Square of the sine of the angle between a row and those before it, below which it counts as dependent."""
+ROUNDING = 1e-13
+"""The same square, below which nothing but rounding is left of the row."""
+CONTRADICTION = 1e-8
+"""Accelerations that rows must lose to contradict each other beyond the rounding of what was taken from them."""
 STEPS = 14  # of Newton's method; quadratic where a root is isolated
 IN, OUT, TIE, UNKNOWN = 1, 0, -1, -2
 """A root is a solution in the box; it is none; that is decided by less than its radius; nothing is proved."""
@@ -34,8 +38,8 @@ def independent_rows(places: Places, box: ArcBox, slots: Ints) -> tuple[int, int
     """Write the slots of equations; return how many, the dependent rows of sticking contacts, those of other normals.
 
     Rows on which the acceleration vanishes are orthogonalized in the metric of the mass matrix, sticking ones first.
-    The last answer is whether the normal of an open contact depends on these: it can't leave, and the modes in which it
-    touches without force cover the box.
+    The last answer is whether the box is to be left: the normal of an open contact depends on these, so that it can't
+    leave, and the modes in which it touches without force cover the box; or sticking rows contradict each other.
     """
     size = len(places.b)
     k = len(box.mode)
@@ -68,6 +72,8 @@ def independent_rows(places: Places, box: ArcBox, slots: Ints) -> tuple[int, int
                     done += 1
                 elif stage == 0:
                     stuck += 1
+                    lost = row[i] <= ROUNDING * places.gram[i, i]
+                    covered = covered or (lost and abs(row[size]) > CONTRADICTION * (1.0 + abs(places.b[i])))
                 else:
                     loose += 1
                     keep[i] = 1
