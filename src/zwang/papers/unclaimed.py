@@ -19,7 +19,7 @@ REASONS: dict[str, dict[str, str]] = {
     "002": {"figure 1": DRAWING, "figure 2": DRAWING, "figure 3": DRAWING},
     "003": {
         "(1.1)": EQUATIONS, "(1.2)": EQUATIONS, "condition 1": DEFINITION, "(3.1)": EQUATIONS, "(3.2)": DEFINITION,
-        "(3.3)": DEFINITION, "(3.4)": EQUATIONS, "(3.8)": STEP,
+        "(3.3)": DEFINITION, "(3.4)": EQUATIONS,
     },
     "004": {
         "(1)": DEFINITION, "(5)": STEP, "(6)": STEP, "(7)": STEP, "(10)": EQUATIONS, "(11)": EQUATIONS,

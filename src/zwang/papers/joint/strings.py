@@ -129,7 +129,8 @@ def string(shop: Workshop) -> Finding:
             sound("elastic impacts change the branch too", elastic, [-1, 1] * 2),
         ),
         corrected="So where a two-sided guide pulls all the way to the fold. At crossings with a curvature near 1 it "
-        "would have to push on one of the branches; there the string is left at a finite distance and the branch kept.",
+        "would have to push, on the branch + from 0.9185 on and on the branch - from 0.9953 on, for this start; there "
+        "the string is left at a finite distance, and from the branch + the branch is kept.",
         residual=max(item.residual for item in found),
         data={"exponents": powers, "longer": list(LONGER), "leaves": leaves, "strikes": strikes},
         pictures=(_distances(shop),),

@@ -24,6 +24,11 @@ Values = tuple[tuple[str, float], ...]
 SLACKS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 PULLED, PUSHED = 0.9, 0.95
 """Curvatures of the ellipse at the fold on both sides of the one at which a two-sided guide begins to push."""
+BOTH_PUSHED = 0.998
+"""A curvature at which it would push on the branch - as well."""
+LAST_PULLS = (0.918523204, 0.995281196)
+"""Where it begins to push in the limit at the fold, on the branches + and -: roots in forty digits, from Lagrange's
+equations in the two angles, written out by hand."""
 
 
 def longer(slack: float, case: dict[str, Any]) -> dict[str, Any]:
@@ -154,13 +159,16 @@ def string_crossing(shop: Workshop) -> Finding:
     pushed = {label: [run(shop, STRING, label, **longer(s, bent(PUSHED))) for s in SLACKS[2:4]] for label in (1, -1)}
     kept = {label: [float(label_of(motion.end)) * label for motion in motions] for label, motions in pushed.items()}
     hits = [abs(_places(motion, "impact")[0]) for motion in pushed[1]]
-    limit = last_pull(shop)
+    nearest = [run(shop, STRING, -1, **longer(s, bent(BOTH_PUSHED))) for s in SLACKS[2::2]]
+    left = [abs(_places(motion, "lift-off")[0]) for motion in nearest]
+    limit, other = last_pull(shop, 1), last_pull(shop, -1)
     return Finding(
         computed=f"Curvatures 0.713 and {PULLED}, excess length s from 1e-5 to 1e-9, both starts: the places of "
         f"leaving and of impact go like s to the {vec(orders, 3)}, the energy lost like s to the {vec(lost, 3)}; the "
         f"label changes in {sum(x < 0 for x in switched)} of {len(switched)}. Curvature {PUSHED}, from the branch +: "
-        f"the first impact stays at {vec(hits, 3)} rad and the label is kept. A two-sided guide pulls all the way up "
-        f"to the curvature {num(limit, 5)}.",
+        f"the first impact stays at {vec(hits, 3)} rad and the label is kept. Curvature {BOTH_PUSHED}, from the branch "
+        f"-: it leaves at {vec(left, 3)} rad before the fold. A two-sided guide pulls all the way up to the curvature "
+        f"{num(limit, 5)} on the branch +, and {num(other, 5)} on the branch -.",
         comparisons=(
             as_printed("the label changes every time, curvature 0.95 too", [*switched, *kept[1]], [-1.0] * 22),
             as_corrected("both places tend to the folded pose", bool(min(orders) > 0.1)),
@@ -168,15 +176,17 @@ def string_crossing(shop: Workshop) -> Finding:
             as_corrected("beyond, from the branch +, it is kept", kept[1], [1.0, 1.0]),
             as_corrected("beyond, from the branch -, it changes", kept[-1], [-1.0, -1.0]),
             as_corrected("beyond, the impact stays away from the fold", hits[1] / hits[0], 1.0, tol=0.1),
-            as_corrected("the guide pulls up to a curvature between", 0.915 < limit < 0.92),
+            as_corrected("it is left at a distance on the branch -, nearer to 1", left[1] / left[0], 1.0, tol=0.01),
+            as_corrected("the guide pulls up to the curvatures", [limit, other], LAST_PULLS, tol=1e-5),
             sound("orders 1/4", orders, [0.25] * 8, tol=0.03),
             sound("order of the loss", lost, [1.0] * 4, tol=0.03),
         ),
         corrected="True where the multiplier of a two-sided guide stays a pull on the way to the fold: for this start "
-        "on the branch - always, on the branch + up to a curvature of 0.9185. Beyond it the string is left before the "
-        "fold, and from 0.93 on the pendulum lands on the branch from which it came.",
+        "on the branch + up to a curvature of 0.9185, on the branch - up to 0.9953. Beyond it the string is left at a "
+        "finite distance before the fold; from the branch +, and from 0.925 on, the pendulum then lands on the branch "
+        "from which it came.",
         residual=max(residuals),
-        data={"last pull": limit, "orders": orders},
+        data={"last pull": [limit, other], "orders": orders},
     )
 
 
@@ -196,39 +206,46 @@ def string_stays(shop: Workshop) -> Finding:
     flights = [_last_gap(shop, motion) for motion in small]
     crossing = [_places(run(shop, STRING, -1, **longer(slack, SLIM)), "lift-off")[0] for slack in (1e-7, 1e-9)]
     near = {k: _first_push(shop, bent(k), 1) for k in (PULLED, PUSHED)}
-    limit = last_pull(shop)
+    other = {k: _first_push(shop, bent(k), -1) for k in (PUSHED, BOTH_PUSHED)}
+    limits = [last_pull(shop, label) for label in (1, -1)]
     return Finding(
         computed="Where the branches touch a two-sided guide would have to push from phi = "
         f"{num(pushes['touching'], 3)} on, which a string can't: it is left at phi = {vec(leave, 4)} for excess "
         f"lengths 1e-8, 1e-9, 1e-10, and in the last flight C is up to {num(max(flights), 2)} inside the ellipse. "
         f"Where they cross it is left at {vec(crossing, 2)} for 1e-7, 1e-9, at the curvature 0.713; at {PUSHED} the "
-        f"guide would push from phi = {num(near[PUSHED], 3)} on, on the branch +. It pulls all the way up to the "
-        f"curvature {num(limit, 5)}.",
+        f"guide would push from phi = {num(near[PUSHED], 3)} on, on the branch +, and at {BOTH_PUSHED} from "
+        f"{num(other[BOTH_PUSHED], 3)} on, on the branch -. It pulls all the way up to the curvatures {vec(limits, 5)} "
+        "on the two branches.",
         comparisons=(
             as_printed("contact is lost only in the point", bool(max(np.abs(leave)) < 0.01)),
             as_corrected("crossing: the force stays a pull", pushes["crossing"], 0.0),
             as_corrected(f"crossing, curvature {PULLED}: the force stays a pull", near[PULLED], 0.0),
             as_corrected(f"crossing, curvature {PUSHED}: a push before the fold", near[PUSHED] < -0.01),
-            as_corrected("the guide pulls up to a curvature between", 0.915 < limit < 0.92),
+            as_corrected(f"branch -, curvature {PUSHED}: the force stays a pull", other[PUSHED], 0.0),
+            as_corrected(f"branch -, curvature {BOTH_PUSHED}: a push before the fold", other[BOTH_PUSHED] < -0.1),
+            as_corrected("the guide pulls up to the curvatures", limits, LAST_PULLS, tol=1e-5),
             as_corrected("touching: contact is lost at a finite distance", bool(np.abs(leave).min() > 0.1)),
             as_corrected("the same for all small excess lengths", float(np.ptp(leave)) < 2e-4),
             as_corrected("crossing: the place of leaving tends to 0", abs(crossing[1] / crossing[0]) < 0.35),
             sound("the flight is hardly visible", bool(1e-5 < max(flights) < 1e-2)),
         ),
         corrected="True where the multiplier of a two-sided guide stays a pull: where the branches cross with a "
-        "curvature up to 0.9185 for this start on the branch +, and with any on the branch -. Nearer to 1 it becomes a "
-        "push before the fold, and where they touch it tends to plus infinity; a string can't push, and contact is "
-        "lost at a finite distance, though the gap is too small to be seen.",
+        "curvature up to 0.9185 for this start on the branch +, and up to 0.9953 on the branch -. Nearer to 1 it "
+        "becomes a push before the fold, and where they touch it tends to plus infinity; a string can't push, and "
+        "contact is lost at a finite distance, though the gap is too small to be seen.",
         residual=max(float(motion.residual) for motion in small),
         data={"leave": leave, "gap": max(flights)},
         pictures=(_gap_picture(shop),),
     )
 
 
-def last_pull(shop: Workshop) -> float:
-    """Return the curvature at which a two-sided guide begins to push, next to the fold, on the branch +."""
+def last_pull(shop: Workshop, label: int) -> float:
+    """Return the curvature at which a two-sided guide begins to push, next to the fold, on the branch of a label.
+
+    It begins there: further from the fold the multiplier changes its sign at larger curvatures.
+    """
     near = np.array([START[0], -3e-3])
-    return float(brentq(lambda k: _pushes(shop, bent(k), 1, near)[1], 0.9, 0.93, xtol=1e-10))
+    return float(brentq(lambda k: _pushes(shop, bent(k), label, near)[1], 0.85, 0.999, xtol=1e-10))
 
 
 def _first_push(shop: Workshop, case: dict[str, Any], label: int = -1) -> float:
@@ -316,7 +333,7 @@ def string_switches(shop: Workshop) -> Finding:
             as_corrected("the free flight goes to that branch", [float(x) for x in labels], [1.0] * 20),
         ),
         corrected="True where the branches cross and the guide pulls on the way, for this start up to a curvature of "
-        "0.9185. Where they touch, and where they cross with a curvature from about 0.93 on, an inelastic string "
+        "0.9185. Where they touch, and where they cross with a curvature from about 0.925 on, an inelastic string "
         "brings the pendulum to the branch + when it passes towards positive phi (and to - the other way), so that one "
         "of the two arrivals keeps its branch.",
     )

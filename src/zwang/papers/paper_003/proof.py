@@ -42,7 +42,7 @@ def _elastic(system: System, strength: float) -> Motion:
 
 @claim(
     "003-proof-momentum",
-    place="section 3, after (3.7)",
+    place="section 3, after (3.7), and (3.8)",
     statement="Adding h q to the momentum along the manifold takes the velocity across it out of (3.7), up to terms of "
     "order 1/N.",
     printed="`Y = y + h q`, `Y' = -dT/dx + X + O(1/N)`",

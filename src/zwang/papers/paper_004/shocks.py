@@ -71,23 +71,28 @@ def extra_condition(shop: Workshop) -> Finding:
     # Any jump that ideality allows against each condition, from the velocities themselves.
     products = [np.abs(j.mu * (j.W @ j.after)).max() * len(j.W) / j.size for j in jumps]
     gains = [j.energy(j.after) - j.energy(j.before) for j in jumps]
-    cones = [float((j.M @ (j.after - j.before)) @ (j.before - j.after)) / j.size for j in jumps]
+    # The way back is allowed at the velocity after, and the impulse does negative work on it.
+    cones = [float((j.W.T @ j.mu) @ (j.before - j.after)) / j.size for j in jumps]
+    back = [j for j in jumps if (j.W[j.held] @ (j.before - j.after) <= 1e-9).all()]
+    held = sum(bool((j.mu[j.held] < -1e-9).any()) for j in jumps)
     falling = _offset_jump(shop)
     return Finding(
         computed=f"The jump of the example before is allowed by ideality alone, and so are {len(jumps)} random ones. "
         f"None satisfies complementarity (the largest product is at least {num(min(products), 2)} of dV M dV over the "
         f"number of rows), each gains kinetic energy (at least {num(min(gains), 2)}), none is ideal on the cone at the "
-        f"velocity after (the form is at most {num(max(cones), 2)}). With an offset, x' <= 1, V = 1 before and 1/2 "
-        f"after: ideal, and the kinetic energy changes by {num(falling.gain, 3)}; relative to the velocity 1 by "
-        f"{num(falling.relative, 3)}.",
+        f"velocity after (on the way back the form is {num(max(cones), 2)} of dV M dV; {held} keep a constraint on "
+        f"which an impulse acts). With an offset, x' <= 1, V = 1 before and 1/2 after: ideal, and the kinetic "
+        f"energy changes by {num(falling.gain, 3)}; relative to the velocity 1 by {num(falling.relative, 3)}.",
         comparisons=(
             as_printed("ideality alone forbids the jump", not allowed),
             as_corrected("no jump is complementary", min(products) >= 1 - 1e-9),
             as_corrected("no jump without offset keeps or loses kinetic energy", min(gains) > 0),
+            as_corrected("the way back is allowed at the velocity after", len(back), len(jumps)),
             as_corrected("no jump is ideal on the cone at the velocity after", max(cones), -1.0, tol=1e-9),
             as_corrected("with an offset an ideal jump may lose kinetic energy", falling.ideal and falling.gain < 0),
             as_corrected("relative to the limit's own velocity it gains", falling.relative, 0.125, tol=1e-12),
             sound("jumps were found for every number of rows", {len(j.W) for j in jumps} == {1, 2, 3}),
+            sound("some keep a constraint on which an impulse acts", held > 5),
         ),
         corrected="One more condition is needed, and any of these does: impulses only where the constraint holds with "
         "equality after (`mu_j (W_j V + h_j) = 0` for the velocity V after); for `b = h = 0` kinetic energy that "
@@ -112,6 +117,11 @@ class _Jump(NamedTuple):
         jump = self.after - self.before
         return float(jump @ self.M @ jump)
 
+    @property
+    def held(self) -> np.ndarray:
+        """Which constraints hold with equality after."""
+        return np.asarray(np.abs(self.W @ self.after) <= 1e-9)
+
     def energy(self, v: np.ndarray) -> float:
         return 0.5 * float(v @ self.M @ v)
 
@@ -124,9 +134,11 @@ def _random_jumps(rng: np.random.Generator, count: int) -> Iterator[_Jump]:
         M, rows = root @ root.T + n * np.eye(n), rng.normal(size=(s, n))
         before = rng.normal(size=n)
         before -= np.linalg.lstsq(rows, rows @ before, rcond=None)[0]
-        mu = -rng.exponential(size=s) * (rng.random(s) < 0.7)
+        drawn = -rng.exponential(size=s) * (rng.random(s) < 0.7)
+        # Either the impulses are drawn, or what they do to the constraints, so that some of these stay equalities.
+        mu = drawn if rng.random() < 0.5 else np.linalg.solve(rows @ np.linalg.solve(M, rows.T), drawn)
         after = before + np.linalg.solve(M, rows.T @ mu)
-        if mu.any() and (rows @ (after - before) <= 1e-12).all():
+        if mu.any() and (mu <= 0).all() and (rows @ (after - before) <= 1e-12).all():
             yield _Jump(M, rows, mu, before, after)
 
 
