@@ -345,6 +345,25 @@ def test_rocking_block_breaks_its_symmetry_and_flips():
         assert flip.value == pytest.approx(exact[2], abs=1.34e-8)
 
 
+def test_plastic_ball_loses_its_rest_where_landing_and_lift_off_come_together():
+    # It lifts off at the phase with sin = 1/s, s = A w^2/g, and lands there a period later where s^2 = 1 + pi^2; beyond
+    # it never rests: it lands at the phase with cos = pi/s, with the multiplier 1 - s sin.
+    w, g = 10.0, 9.81
+    unit, change = g / w**2, np.hypot(1, np.pi)
+    phase = np.arccos(np.pi / 3.33)
+    start = {"y": 3.33 * unit * np.sin(phase) + g * (np.pi / w) ** 2 / 2, "v_y": 0.0, "t": (phase + np.pi) / w}
+    one = zw.periodic(table(), start, {"w": w, "A": 3.33 * unit, "e": 0.0, "g": g})
+    found = zw.cycles(table(), one, vary="A", within=(3.27 * unit, 3.33 * unit))
+    (branch,) = found.branches
+    assert branch.values[[0, -1]] == pytest.approx([3.27 * unit, 3.33 * unit]) and not found.grazings
+    assert [one.value for one in found.changes] == pytest.approx([change * unit], rel=1e-8)
+    assert "contact table and lift-off table come together there" in found.changes[0].reason
+    for value, cycle in zip(branch.values / unit, branch.cycles, strict=True):
+        assert bool(cycle.motion.events.of("contact")) == (value < change)
+        expected = 1 - np.sqrt(value**2 - np.pi**2) if value > change else 0.0
+        assert cycle.multipliers.real.min() == pytest.approx(expected, abs=1e-8)
+
+
 def oscillator():
     """x'' + x'/5 + x = f cos(3 t/5) with a wall at 1; without the wall it grazes that with f = |1 - w^2 + i w/5|."""
     (x,), (v,) = zw.coordinates("x")

@@ -146,6 +146,31 @@ def test_branch_of_the_woodpecker_over_friction_ends_where_two_impacts_come_toge
     assert (branch.stable == (branch.values > flip.value)).all()
 
 
+@pytest.mark.nightly
+def test_branch_of_the_woodpecker_goes_on_where_a_bounce_shrinks_to_nothing():
+    system, start, values = woodpecker()
+    one = zw.periodic(system, start, values, period=0.146, steady="y", impact="newton")
+    found = zw.cycles(system, one, vary="mu", within=(0.3, 0.45), switch=False)
+    (branch,) = found.branches
+    assert branch.values[[0, -1]] == pytest.approx([0.3, 0.45]) and not found.grazings
+    (change,) = found.changes
+    assert "impact lower and the next one come together there" in change.reason
+    # The second impact of the sleeve is gone beyond, and the time to it vanishes there.
+    hits = [[hit.time for hit in one.motion.events.of("impact") if hit.constraint == "lower"] for one in branch.cycles]
+    assert [len(times) for times in hits] == [2 if value < change.value else 1 for value in branch.values]
+    near = [(value, times[1] - times[0]) for value, times in zip(branch.values, hits, strict=True) if len(times) == 2]
+    before, apart = np.array([item for item in near if 2.5e-6 < item[1] < 2e-4]).T
+    _, slope, rest = np.polyfit(apart, before, 2)
+    assert slope < 0 and rest == pytest.approx(change.value, abs=5e-6)
+    # A cycle that is found by itself beyond lies on the branch.
+    own = zw.periodic(system, start, {**values, "mu": 0.42}, period=0.126, steady="y", impact="newton")
+    beyond = branch.values > change.value
+    period = np.interp(0.42, branch.values[beyond], branch.periods[beyond])
+    assert own.period == pytest.approx(period, rel=1e-5)
+    least = branch.multipliers[beyond].real.min(axis=1)
+    assert own.multipliers.real.min() == pytest.approx(np.interp(0.42, branch.values[beyond], least), abs=1e-3)
+
+
 def rocking(beta, p=2.0, alpha=0.2, w=9.0, r=0.9):
     """Return half a period of Housner's block from a hit in closed form, and its symmetric cycle's first hit and speed.
 

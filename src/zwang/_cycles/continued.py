@@ -291,10 +291,10 @@ class CyclesOver:
                 return near
             if gap > 4 * last:
                 return None
-            near = self.near(near.place.moved(self._step(near, guess, across, scale), 1.0), t, near)
+            near = self.near(near.place.moved(self.step(near, guess, across, scale), 1.0), t, near)
         return None
 
-    def _step(self, near: Near, guess: Place, across: Place, scale: Array) -> Place:
+    def step(self, near: Near, guess: Place, across: Place, scale: Array) -> Place:
         """Return Newton's step towards the cycle on the plane."""
         found = near.trip.found
         _, right = return_equations(

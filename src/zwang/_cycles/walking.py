@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._cycles.continued import NO_ACTION, CyclesOver, Near, Place
+from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.merging import located, passed, together
 from zwang._cycles.signs import OnBranch, Segment, doubling, on_circle, pairing, singular, turning
 from zwang._results.motion_dense import states_at
 
@@ -27,8 +27,6 @@ MEETING = 3e-2
 MOST = 400
 """Cycles on each half of a branch."""
 NOTHING = "no cycle was found beyond."
-ONE, TOGETHER = 1e-12, 1e-5
-"""Parts of a period: events as near as this are at one instant, and as near as that come together at an end."""
 BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
 """Steps beyond an end at which motions are looked at."""
 
@@ -82,6 +80,8 @@ class BranchWalk:
         The last cycle before the last change of the sequence of events.
     strange : bool
         Whether cycles with another sequence of events were met that are another branch's.
+    passed : int
+        How many cycles there were when it last went on beyond two events that come together.
     """
 
     over: CyclesOver
@@ -98,6 +98,7 @@ class BranchWalk:
     step: float = FIRST
     changed: Near | None = None
     strange: bool = False
+    passed: int = -1
 
     def go(self) -> None:
         """Go on until the branch ends, leaves the range, or closes."""
@@ -111,6 +112,7 @@ class BranchWalk:
                 step *= 0.5
                 if step < LEAST:
                     self._end()
+                    step = NEAR
                 continue
             bend = self.here.tangent.dot(found.tangent, self.here.near.sizes)
             self._accept(found)
@@ -139,8 +141,8 @@ class BranchWalk:
             self.strange = self.changed is None
         return None if self.strange and not alike else found
 
-    def _accept(self, found: OnBranch) -> None:
-        """Take a cycle onto the branch, with what changed on the way."""
+    def _accept(self, found: OnBranch, special: SpecialDraft | None = None) -> None:
+        """Take a cycle onto the branch, with what changed on the way, where that is not known."""
         value = found.near.value
         if not 0.0 <= value <= 1.0:
             bound = self._landed(found, 0.0 if value < 0 else 1.0)
@@ -153,7 +155,10 @@ class BranchWalk:
             shown = self.over.parameter(self.joined)
             self.reason = f"It joins a branch of half its period near {shown:.6g}."
             return
-        self._look(Segment(self.here, found))
+        if special is None:
+            self._look(Segment(self.here, found))
+        else:
+            self.specials.append(special)
         self.points.append(found.near)
         self.switched = False
         if not self.reason:
@@ -184,7 +189,7 @@ class BranchWalk:
         first, last = segment.first, segment.last
         if first.near.sequence != last.near.sequence:
             kept = self.changed or segment.last_alike() or first.near
-            self.specials.append(SpecialDraft(*_sort(first.near, last.near), kept, first.tangent))
+            self.specials.append(SpecialDraft(*_sort(kept, last.near)[:2], kept, first.tangent))
             return
         if self.switched or not (first.near.slopes.smooth and last.near.slopes.smooth):
             return
@@ -218,22 +223,34 @@ class BranchWalk:
             self.reason = "It closes upon itself."
 
     def _end(self) -> None:
-        """Say how the branch ends."""
+        """Say how the branch ends; it goes on where two events come together and cycles are found beyond."""
         near, tangent = self.here
         shown = self.over.parameter(near.value)
         nearby = [self.over.near(near.place.moved(tangent, step), near.trip.t, near) for step in BEYOND]
         other = next((one for one in nearby if one is not None and one.sequence != near.sequence), None)
         if other is not None:
-            kind, words = _sort(near, other)
-            together = _together(near)
-            if together:
-                kind, words = "change", f"{words} {together}"
+            kind, words, merged = _sort(near, other)
+            if merged and self._pass(other):
+                return
             self.specials.append(SpecialDraft(kind, words, near, tangent, other))
-            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING} {together}".rstrip()
+            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING} {merged}".rstrip()
         elif any(one is None for one in nearby):
             self.reason = f"It ends at {shown:.10g}: the motion beyond does not last a period."
         else:
             self.reason = f"It ends at {shown:.10g}: {NOTHING}"
+
+    def _pass(self, other: Near) -> bool:
+        """Go on beyond two events that come together, and say whether there were cycles."""
+        found = passed(self.here, other) if len(self.points) > self.passed else None
+        if found is None:
+            return False
+        near, tangent = self.here
+        kind, words, _ = _sort(near, found.near)
+        special = SpecialDraft(kind, words, near, tangent, located=located(self.here, found))
+        self.strange = False
+        self._accept(found, special)
+        self.passed = len(self.points)
+        return True
 
 
 WORDS = {
@@ -250,22 +267,13 @@ def _meet(one: Near, other: Near) -> bool:
     return alike and one.place.moved(other.place, -1.0).length(one.sizes) < MEETING
 
 
-def _sort(first: Near, last: Near) -> tuple[str, str]:
-    """Return the kind of a change of the sequence of events, and what it is."""
+def _sort(first: Near, last: Near) -> tuple[str, str, str]:
+    """Return the kind of a change of the sequence of events, what it is, and which events come together."""
     counts = Counter(last.sequence), Counter(first.sequence)
     come, gone = (sorted(f"{kind} {whose}".strip() for kind, whose in part.elements()) for part in
                   (counts[0] - counts[1], counts[1] - counts[0]))  # fmt: skip
     words = [f"{', '.join(names)} {verb}" for names, verb in ((come, "more"), (gone, "less")) if names]
-    graze = any(text.startswith("impact") for text in (*come, *gone))
-    return "grazing" if graze else "change", f"Beyond: {'; '.join(words) or 'the same events in another order'}."
-
-
-def _together(near: Near) -> str:
-    """Say which events come together on a cycle, where two of them that come apart nearby do; empty where none do."""
-    events = [event for event in near.trip.motion.events if event.kind not in NO_ACTION]
-    for first, second in pairwise(events):
-        apart = (second.time - first.time) / near.trip.period
-        if ONE < apart < TOGETHER and first.constraint != second.constraint:
-            names = [f"{event.kind} {event.constraint or event.name}" for event in (first, second)]
-            return f"{' and '.join(names)} come together there."
-    return ""
+    merged = together(first, last)
+    graze = not merged and any(text.startswith("impact") for text in (*come, *gone))
+    text = f"Beyond: {'; '.join(words) or 'the same events in another order'}. {merged}".rstrip()
+    return "grazing" if graze else "change", text, merged
