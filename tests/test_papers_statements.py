@@ -32,6 +32,7 @@ SAMPLE = (
     "004-figure-1",
     "004-figure-2",
     "004-figure-5",
+    "004-rate",
     "004-sign-by-sign",
     "004-extra-condition",
 )
