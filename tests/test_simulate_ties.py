@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -64,3 +65,28 @@ def test_force_that_jumps_in_time_lifts_a_sliding_block_off() -> None:
     # One second of friction 1/2, then a second of flight with acceleration 1.
     assert motion.end["x"] == pytest.approx(2 - 0.25 + 1.5, abs=1e-11)
     assert motion.end["y"] == pytest.approx(0.5, abs=1e-11)
+
+
+@pytest.mark.parametrize("time", [1e-5, 1.0, 1e3])
+def test_a_tip_that_no_force_but_reactions_pulls_along_starts_to_slip(time: float) -> None:
+    # Its tangent meets no applied force and no acceleration: what is rounding there shows in the reactions alone.
+    q, v = zw.coordinates("x1 y1 x2 y2 x3 y3")
+    start, masses, ends = [0.7, 0.5, 1.4, -0.1, 2.7, 0.5], [1.5, 2.0, 2.5], [(0, 0), q[:2], q[2:4], q[4:]]
+    bars = []
+    for k, ((a, b), (c, d)) in enumerate(itertools.pairwise(ends)):
+        square = (c - a) ** 2 + (d - b) ** 2
+        length = sp.sqrt(square.subs(dict(zip(q, start, strict=True))))
+        bars.append(zw.Bilateral((square - length**2) / (2 * length), name=f"bar {k + 1}"))
+    floor = zw.Unilateral(q[5] - 0.35, name="floor", friction=zw.Coulomb(0.6, slip=v[4]), restitution=0)
+    system = zw.System(
+        name="chain",
+        coordinates=list(q),
+        kinetic=sum(m * (v[2 * k] ** 2 + v[2 * k + 1] ** 2) / 2 for k, m in enumerate(masses)),
+        potential=sum(m * 9.81 / time**2 * q[2 * k + 1] for k, m in enumerate(masses)),
+        constraints=[*bars, floor],
+    )
+    state = dict(zip(q, start, strict=True)) | dict.fromkeys(v, 0.0)
+    motion = zw.simulate(system, state, {}, until=0.6 * time, impact="newton")
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["impact", "contact", "slip"]
+    assert motion.events[2].time / time == pytest.approx(0.385439408, abs=1e-8)

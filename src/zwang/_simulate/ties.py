@@ -211,18 +211,17 @@ def force_scale(terms: Terms, row: Array) -> float:
 
 
 def acceleration_scale(terms: Terms, row: Array, bias: float, solved: ModeSolution) -> float:
-    """Return the size of the terms of an acceleration along a row."""
-    pull = np.abs(terms.force[:, 0]) / np.diagonal(terms.mass[:, :, 0])
+    """Return the size of the terms of an acceleration along a row: of all forces that take part, and its bias."""
+    forces = np.abs(terms.force[:, 0]) + np.abs(terms.rows[:, :, 0]).T @ np.abs(solved.normal[:, 0])
+    forces += np.abs(terms.slip_rows[:, :, 0]).T @ np.abs(solved.tangential[:, 0])
+    pull = forces / np.diagonal(terms.mass[:, :, 0])
     return float(np.abs(row) @ (np.abs(solved.acceleration[:, 0]) + pull) + abs(bias)) + 1e-300
 
 
 def _stays(terms: Terms, solved: ModeSolution, place: ContactPlace) -> bool:
     """Say whether a slip that is not held stays at rest, up to the rounding of all forces that take part."""
-    forces = np.abs(terms.rows[:, :, 0]).T @ np.abs(solved.normal[:, 0])
-    forces += np.abs(terms.slip_rows[:, :, 0]).T @ np.abs(solved.tangential[:, 0])
     row, bias = terms.slip_rows[place.slips[0], :, 0], float(terms.slip_bias[place.slips[0], 0])
     size = acceleration_scale(terms, row, bias, solved)
-    size += float(np.abs(row) @ (forces / np.diagonal(terms.mass[:, :, 0])))
     return bool(abs(row @ solved.acceleration[:, 0] - bias) <= TIE * size)
 
 
