@@ -173,7 +173,9 @@ def test_guarantees_are_saved_drawn_and_asked_on_the_command_line(tmp_path) -> N
         ("can hold", BOX | {"mu": (1, 0)}, "needs low <= high"),
         ("can hold", BOX | {"mu": 1}, "needs \\(low, high\\)"),
         ("can hold", [1], "box= must be a mapping"),
-        ({"tip": (0, 1)}, BOX | {"mu": (0, 1)}, "no one-sided contact acts"),
+        ({"tip": (0, 1)}, BOX | {"mu": (0, 1)}, "depends on 'v_theta'"),
+        ({"tip": 1}, BOX | {"mu": (0, 1)}, "those of 'tip' were 1"),
+        ({"tip": (1, 0)}, BOX | {"mu": (0, 1)}, "'tip' need low <= high"),
         (sp.Eq(sp.Symbol("a"), 1), BOX | {"mu": (0, 1)}, "a relation is an inequality"),
     ],
 )
@@ -234,3 +236,107 @@ def test_a_guide_that_pulls_holds_as_one_that_pushes() -> None:
             box, known = {"F": (low, high)}, {"x": 0.0, "y": 0.0}
             assert zw.guarantee(claim, bead, box, known | {"P": 0.49}).status.name == "PROVED"
             assert zw.guarantee(claim, bead, box, known | {"P": 0.51}).status.name == "REFUTED"
+
+
+def slope_block() -> zw.System:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    m, g, mu, beta = zw.parameters("m g mu beta")
+    slope = zw.Unilateral(y, friction=zw.Coulomb(mu, slip=vx), restitution=0, name="slope")
+    weight = m * g * (y * sp.cos(beta) - x * sp.sin(beta))
+    return zw.System(name="block", kinetic=m * (vx**2 + vy**2) / 2, potential=weight, constraints=[slope])
+
+
+def test_the_normal_force_on_a_rough_slope_is_the_part_of_the_weight_across_it() -> None:
+    known = {"x": 0.0, "m": 2.0, "g": 9.81}
+    box = {"y": (-1, 1), "beta": (0.2, 0.9), "mu": (0.1, 0.8)}
+    least, most = 2 * 9.81 * np.cos(0.9), 2 * 9.81 * np.cos(0.2)
+    assert zw.guarantee({"slope": (least - 1e-6, most + 1e-6)}, slope_block(), box, known).status.name == "PROVED"
+    assert zw.guarantee({"slope": (0, np.inf)}, slope_block(), box, known).status.name == "PROVED"
+    for low, high in ((least + 1e-4, np.inf), (0, most - 1e-4)):
+        found = zw.guarantee({"slope": (low, high)}, slope_block(), box, known)
+        assert found.status.name == "REFUTED"
+        answer = zw.reactions(slope_block(), found.witness.state, found.witness.params)
+        assert not low <= answer.solutions[0].normal[0] <= high
+
+
+def test_the_forces_of_a_sliding_ladder_stay_within_those_of_its_states() -> None:
+    # Down: the foot goes out, and friction acts inwards on the floor and upwards on the wall. With u = (1/2) of the
+    # length, a_x = u (-sin a - cos w^2), a_y = u (cos a - sin w^2): N_w = m a_x + mu N_f, N_f + mu N_w = m (g + a_y).
+    def forces(theta: float, w: float, mu: float) -> tuple[float, float]:
+        s, c, u = np.sin(theta), np.cos(theta), 0.5
+        # unknown N_f, N_w and a = theta''
+        lines = [[-mu, 1, u * s], [1, mu, -u * c], [-u * c + mu * u * s, u * s + mu * u * c, -1 / 12]]
+        return tuple(np.linalg.solve(lines, [-u * c * w**2, 9.81 - u * s * w**2, 0])[:2])
+
+    known = {"m": 1, "l": 1, "g": 9.81, "mu": 0.2, "F": 0}
+    box = {"x": (0, 1), "y": (0, 1), "theta": (0.8, 0.9), "v_theta": (-0.5, -0.1)}
+    every = [forces(a, w, 0.2) for a in np.linspace(0.8, 0.9, 21) for w in np.linspace(-0.5, -0.1, 21)]
+    for name, values in zip(("floor", "wall"), np.transpose(every), strict=True):
+        least, most = values.min(), values.max()
+        room = 0.02 * most
+        assert zw.guarantee({name: (least - room, most + room)}, ladder(), box, known).status.name == "PROVED"
+        for low, high in ((least + room, 100), (-100, most - room)):
+            assert zw.guarantee({name: (low, high)}, ladder(), box, known).status.name == "REFUTED"
+
+
+def feet(mu: float) -> zw.System:
+    (x, y, th), (vx, vy, w) = zw.coordinates("x y theta", angles="theta")
+    beta = zw.parameters("beta")
+    places = [(x + a * sp.cos(th) + sp.sin(th), y + a * sp.sin(th) - sp.cos(th)) for a in (-1, 1)]
+    touching = [
+        zw.Unilateral(up, friction=zw.Coulomb(mu, slip=zw.rate(along)), restitution=0, name=name)
+        for name, (along, up) in zip("ab", places, strict=True)
+    ]
+    weight = 10 * (y * sp.cos(beta) - x * sp.sin(beta))
+    return zw.System(name="feet", kinetic=(vx**2 + vy**2 + w**2) / 2, potential=weight, constraints=touching)
+
+
+def test_two_feet_that_stick_on_one_floor_have_their_normal_forces_bounded() -> None:
+    # At rest the moments about the centre give N_b - N_a = m g sin(beta): each is m g (cos -+ sin)/2.
+    known = {"x": 0.0, "y": 1.0, "theta": 0.0, "v_x": 0.0, "v_y": 0.0, "v_theta": 0.0}
+    least, most = 5 * (np.cos(0.2) - np.sin(0.2)), 5 * (np.cos(0.1) - np.sin(0.1))
+    box = {"beta": (0.1, 0.2)}
+    assert zw.guarantee({"a": (least - 1e-3, most + 1e-3)}, feet(0.5), box, known).status.name == "PROVED"
+    found = zw.guarantee({"a": (least + 1e-3, most + 1e-3)}, feet(0.5), box, known)
+    assert found.status.name == "REFUTED" and found.witness.params["beta"] > 0.199
+
+
+def test_no_bound_is_proved_where_walls_can_squeeze_without_end() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    left = zw.Unilateral(x, friction=zw.Coulomb(0.5, slip=vy), restitution=0, name="left")
+    right = zw.Unilateral(-x, friction=zw.Coulomb(0.5, slip=vy), restitution=0, name="right")
+    gap = zw.System(name="gap", kinetic=(vx**2 + vy**2) / 2, potential=y, constraints=[left, right])
+    for given in ({"y": (0, 1)}, {"y": (0, 1), "v_y": (0, 0)}):
+        found = zw.guarantee({"left": (0, 100)}, gap, given, {"x": 0.0, "v_x": 0.0}, budget={"steps": 50})
+        assert found.status.name != "PROVED"
+
+
+def test_bounds_of_forces_agree_with_states_that_are_sampled() -> None:
+    source = np.random.default_rng(3)
+    seen = set()
+    for _ in range(6):
+        theta, mu, w = source.uniform(0.6, 1.2), source.uniform(0.05, 0.5), source.uniform(-0.4, 0.4)
+        box = {"x": (0, 1), "y": (0, 1), "theta": (theta, theta + 0.03), "v_theta": (w, w + 0.03)}
+        known = {"m": 1, "l": 1, "g": 9.81, "mu": mu, "F": source.uniform(-3, 3)}
+        bounds = (source.uniform(0, 8), source.uniform(10, 16))
+        found = zw.guarantee({"floor": bounds}, ladder(), box, known, budget={"steps": 100})
+        seen.add(found.status.name)
+        for _ in range(6):
+            at, turn = source.uniform(theta, theta + 0.03), source.uniform(w, w + 0.03)
+            start = {"x": 0.3, "y": 0.3, "theta": at, "v_x": 0.0, "v_y": 0.0, "v_theta": turn}
+            state = zw.hold(ladder(), start, known, ["floor", "wall"], fixed=["theta"])
+            for solution in zw.reactions(ladder(), state, known).solutions:
+                low, high = solution.ranges["floor"]["normal"]
+                assert found.status.name != "PROVED" or bounds[0] <= low <= high <= bounds[1]
+    assert {"PROVED", "REFUTED"} <= seen
+
+
+def test_forces_that_are_not_there_or_rub_with_resultants_are_refused_by_name() -> None:
+    with pytest.raises(zw.DeclarationError, match="'tip' is not closed"):
+        zw.guarantee({"tip": (0, 1)}, ROD.system, {**BOX, "mu": (0, 1)}, KNOWN, closed=[])
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    guides = [zw.Bilateral(x, name="a"), zw.Bilateral(y, name="b")]
+    pin = zw.Friction(0.1, slip=vx, of=["a", "b"], name="pin")
+    held = zw.System(name="held", kinetic=(vx**2 + vy**2) / 2, constraints=[*guides, pin])
+    with pytest.raises(zw.DeclarationError, match="'pin' rubs with a resultant"):
+        zw.guarantee({"a": (0, 1)}, held, {"x": (0, 1), "y": (0, 1)})

@@ -252,3 +252,16 @@ def test_inputs_are_columns_of_b_and_transfer_functions_are_those_of_the_closed_
         found.transfer("place", "place")
     with pytest.raises(StateError, match="no equilibrium"):
         zw.linearize(system, {"x": 0.4, "v_x": 0}, params, inputs={u: 3.0})
+
+
+def test_a_budget_ends_the_motion_that_is_followed_once_more():
+    (x,), (v,) = zw.coordinates("x")
+    system = zw.System(name="spring", kinetic=v**2 / 2, potential=x**2 / 2)
+    motion = zw.simulate(system, {"x": 1.0, "v_x": 0.0}, {}, until=2 * np.pi)
+    assert zw.linearize(system, motion, {}).status.name == "CLOSED"
+    found = zw.linearize(system, motion, {}, budget={"steps": 3})
+    assert found.status.name == "UNFINISHED" and "3 steps" in found.reason and found.period < 2 * np.pi
+    rest = {"x": 0.0, "v_x": 0.0}
+    assert zw.linearize(system, rest, {}, budget={"steps": 1}).eigenvalues.imag.max() == pytest.approx(1)
+    with pytest.raises(DeclarationError, match="budget= has the keys seconds, steps and memory"):
+        zw.linearize(system, rest, {}, budget={"step": 1})

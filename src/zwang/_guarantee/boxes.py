@@ -188,7 +188,10 @@ def _look(a: Bounds, b: Bounds, positive: Quantity, whole: Array) -> tuple[tuple
     prepare = getattr(positive, "prepare", None)
     if prepare is not None:
         prepare(middle)
+    widely = getattr(positive, "prepare_over", None)
     try:
+        if widely is not None:
+            widely(a, b, middle)
         here = positive(middle, middle)
         over = positive(a, b)
     except (Singular, ZeroDivisionError, ArithmeticError, ValueError):

@@ -12,14 +12,16 @@ import sympy as sp
 
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.contact_table import table_of
 from zwang._equilibria.reserve import asked, reserve
 from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
 from zwang._guarantee.contacts import ContactMatrices
+from zwang._guarantee.forces import BoundedForces, ForceBound
 from zwang._guarantee.holding import HoldingForces
 from zwang._guarantee.modes import OtherModes
 from zwang._guarantee.pins import OnePinSolution, OtherPinModes
 from zwang._guarantee.rank_drop import RankDrop
-from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, solved, transposed
+from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, transposed
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
 from zwang._results.guarantee import Witness
@@ -286,61 +288,94 @@ def relation_claim(relation: Any, asked_of: BoxQuestion) -> BoxClaim:
     return BoxClaim(str(relation), lambda low, high: asked_of.boxed.at(nodes, low, high), confirm)
 
 
-def multiplier_claim(bounds: Mapping[str, Any], asked_of: BoxQuestion) -> BoxClaim:
-    """Return the claim that multipliers of bilateral constraints stay within bounds."""
-    system, program = asked_of.model.system, asked_of.boxed.program
-    relations = [item for item in system.constraints if not isinstance(item, Friction)]
-    names = [str(item.name) for item in relations]
-    for name in bounds:
-        system.constraints.place(name)
-        if name in system.bookkeeping:
-            raise DeclarationError(
-                f"{system.name}: '{name}' keeps a quaternion at unit length, and its multiplier is no force. Bound "
-                "those of joints."
-            )
-    rubbing = [str(item.name) for item in system.constraints if item.slip]
-    if rubbing or asked_of.closed:
+def force_claim(bounds: Mapping[str, Any], asked_of: BoxQuestion) -> BoxClaim:
+    """Return the claim that forces stay within bounds in every solution: multipliers, and friction of its own."""
+    system = asked_of.model.system
+    matrices = ContactMatrices(asked_of.boxed, asked_of.closed)
+    if matrices.pins:
+        pin = matrices.contacts[next(iter(matrices.pins))].place.name
         raise DeclarationError(
-            f"{system.name}: bounds of multipliers are decided where no friction and no one-sided contact acts; "
-            f"'{(rubbing or list(asked_of.closed))[0]}' does."
+            f"{system.name}: bounds of forces are decided for contacts and bilateral constraints; '{pin}' rubs with a "
+            "resultant. Ask reactions(...) at single states."
         )
-    held = [k for k, item in enumerate(relations) if isinstance(item, Bilateral)]
-    n, zero = len(system.coordinates), program.graph.zero
-    mass = [program.mass.get((max(i, j), min(i, j)), zero) for i in range(n) for j in range(n)]
-    rows = [program.normals[k].entries.get(i, zero) for k in held for i in range(n)]
-    nodes = [*mass, *rows, *program.force, *(program.normals[k].bias for k in held)]
-    _require_bound(asked_of, nodes)
-    wanted = [(held.index(names.index(name)), float(low), float(high)) for name, (low, high) in bounds.items()]
-
-    def positive(low: Bounds, high: Bounds) -> list[Sloped]:
-        values = asked_of.boxed.at(nodes, low, high)
-        m = len(held)
-        M = [values[i * n : (i + 1) * n] for i in range(n)]
-        W = [values[n * n + k * n : n * n + (k + 1) * n] for k in range(m)]
-        force, bias = values[n * n + m * n : n * n + m * n + n], values[n * n + m * n + n :]
-        spread = solved(M, transposed([*W, force]))
-        every = product(W, spread)
-        left = [[g - row[m]] for g, row in zip(bias, every, strict=True)]
-        lam = solved([row[:m] for row in every], left)
-        made = []
-        for k, least, most in wanted:
-            from zwang._guarantee.contacts import constant
-
-            made += [lam[k][0] - constant(least, len(low)), constant(most, len(low)) - lam[k][0]]
-        return made
+    wanted = [_force_bound(str(name), pair, matrices) for name, pair in bounds.items()]
+    positive = BoundedForces(matrices, wanted, [*asked_of.box, *asked_of.known])
+    _require_bound(asked_of, positive.nodes)
+    absent = [name for name in one_sided(asked_of.model) if name not in asked_of.closed]
 
     def confirm(at: Bounds, which: int) -> Witness | None:
-        placed = asked_of.placed(at)
-        if placed is None:
-            return None
-        k, least, most = wanted[which // 2]
-        name = names[held[k]]
-        value = float(asked_of.model.multipliers(placed[0], placed[1])[name])
-        if value < least - SURE * (1 + abs(value)) or value > most + SURE * (1 + abs(value)):
-            return Witness(state=placed[0], params=placed[1], reason=f"the multiplier of '{name}' is {value:.8g}")
+        for slips in ({}, *positive.slips(which)):
+            placed = asked_of.placed(at, slips)
+            witness = None if placed is None else _beyond(asked_of, wanted, absent, *placed)
+            if witness is not None:
+                return witness
         return None
 
     return BoxClaim(f"multipliers within {dict(bounds)}", positive, confirm)
+
+
+def _force_bound(name: str, pair: Any, matrices: ContactMatrices) -> ForceBound:
+    """Return a force that is bounded, by its row."""
+    system = matrices.boxed.system
+    system.constraints.place(name)
+    if name in system.bookkeeping:
+        raise DeclarationError(
+            f"{system.name}: '{name}' keeps a quaternion at unit length, and its multiplier is no force. Bound those "
+            "of joints."
+        )
+    try:
+        low, high = (float(value) for value in pair)
+    except (TypeError, ValueError):
+        raise DeclarationError(f"{system.name}: bounds are (low, high); those of '{name}' were {pair!r:.60}.") from None
+    if not low <= high:
+        raise DeclarationError(
+            f"{system.name}: the bounds of '{name}' need low <= high; they were ({low:g}, {high:g})."
+        )
+    for k, contact in enumerate(matrices.contacts):
+        if contact.place.name == name:
+            row = matrices.places.get((k, "normal"), matrices.places.get((k, "tangent")))
+            assert row is not None
+            return ForceBound(name, row, low, high, k, contact.sided)
+    for j, place in enumerate(table_of(system).places[table_of(system).of_normal(k)] for k in matrices.bilateral):
+        if place.name == name:
+            return ForceBound(name, matrices.shape[2] + j, low, high)
+    raise DeclarationError(
+        f"{system.name}: '{name}' is not closed, and has no force to be bounded. Name it in closed=, if it is a "
+        "one-sided constraint on positions."
+    )
+
+
+def _beyond(
+    asked_of: BoxQuestion,
+    wanted: Sequence[ForceBound],
+    absent: Sequence[str],
+    state: dict[str, float],
+    params: dict[str, float],
+) -> Witness | None:
+    """Return a witness if a solution at a state has a force outside its bounds."""
+    try:
+        found: Any = reactions(asked_of.model, state, params)
+    except StateError:
+        return None
+    if not set(asked_of.closed) <= set(found.contacts):  # no velocity slips like that, and they separate
+        return None
+    for solution in found.solutions:
+        if any(solution.modes[k] != "open" for k, name in enumerate(solution.names) if name in absent):
+            continue
+        for bound in wanted:
+            kind = "normal" if _has_normal(asked_of, bound.name) else "tangential"
+            ends = [float(value) for value in solution.ranges[bound.name][kind]]
+            size = max(1.0, *(abs(value) for value in ends if np.isfinite(value)), 0.0)
+            for value in ends:
+                if value < bound.low - SURE * size or value > bound.high + SURE * size:
+                    return Witness(
+                        state=state, params=params, reason=f"the multiplier of '{bound.name}' is {value:.8g}"
+                    )
+    return None
+
+
+def _has_normal(asked_of: BoxQuestion, name: str) -> bool:
+    return not any(isinstance(item, Friction) and item.name == name for item in asked_of.model.system.constraints)
 
 
 def _require_bound(asked_of: BoxQuestion, nodes: Sequence[Any], *, resting: bool = False) -> None:

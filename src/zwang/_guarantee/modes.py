@@ -6,6 +6,7 @@ inequalities is violated all over the box. Which one is chosen in the middle.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from itertools import product as combinations
 
 from zwang._guarantee.boxes import Bounds
@@ -15,26 +16,26 @@ from zwang._guarantee.slopes import Matrix, Singular, Sloped, product, solved, t
 PULLS = " (N<0)"
 
 
+def every_set(matrices: ContactMatrices) -> list[tuple[str, ...]]:
+    """Return every set of modes of contacts, the two signs of a force that friction goes with apart."""
+    choices: list[tuple[str, ...]] = []
+    for k, c in enumerate(matrices.contacts):
+        if not c.place.slips:
+            choices.append(("open", "closed") if c.sided else ("closed",))
+        else:
+            sides = ("", PULLS) if not c.sided and c.place.normal >= 0 else ("",)
+            choices.append(tuple(f"{mode}{side}" for mode in matrices.every_mode(k) for side in sides))
+    return [modes for modes in combinations(*choices) if matrices.together(modes)]
+
+
 class OtherModes:
     """How far the other sets of modes are from being solutions at rest; `prepare` chooses by which condition."""
 
     def __init__(self, matrices: ContactMatrices) -> None:
         self.matrices = matrices
-        choices: list[tuple[str, ...]] = []
-        for k, c in enumerate(matrices.contacts):
-            if not c.place.slips:
-                choices.append(("open", "closed") if c.sided else ("closed",))
-            else:
-                both = not c.sided and c.place.normal >= 0  # its friction goes with |N|: each sign of N apart
-                choices.append(
-                    tuple(
-                        f"{mode}{side}" for mode in matrices.every_mode(k) for side in (("", PULLS) if both else ("",))
-                    )
-                )
         n, held, _, _ = matrices.shape
         # As many rows at rest as there are freedoms leave no acceleration, whatever the others do.
-        every = [modes for modes in combinations(*choices) if matrices.together(modes)]
-        self.sets = [modes for modes in every if self._rows(modes) < n - held]
+        self.sets = [modes for modes in every_set(matrices) if self._rows(modes) < n - held]
         self.chosen: list[int] = []
 
     def _rows(self, modes: tuple[str, ...]) -> int:
@@ -75,55 +76,78 @@ class OtherModes:
 
     def _conditions(self, modes: tuple[str, ...], G: Matrix, b: list[Sloped], sizes: list[Sloped]) -> list[Sloped]:
         """Return the numbers that must not be negative where a set of modes is a solution."""
-        places, mu = self.matrices.places, self.matrices.sizes
-        rows: list[int] = []
-        forces: list[list[tuple[int, Sloped | None]]] = []
-        given = list(b)
-        for k, mode in enumerate(modes):
-            normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
-            if mode == "open":
-                continue
-            sliding = mode.startswith("slip") and tangent is not None
-            if normal is not None:
-                rows.append(normal)
-                forces.append([(normal, None)])
-                for other, own in self.matrices.dragged(k, modes):
-                    against = modes[own].startswith("slip+") != modes[own].endswith(PULLS)
-                    forces[-1].append((other, -sizes[mu[own]] if against else sizes[mu[own]]))
-            elif sliding and tangent is not None and k not in self.matrices.parent:
-                pull = -sizes[mu[k]] if mode == "slip+" else sizes[mu[k]]
-                given = [x + row[tangent] * pull for x, row in zip(given, G, strict=True)]
-            if mode.startswith("stick") and tangent is not None:
-                rows.append(tangent)
-                forces.append([(tangent, None)])
-        columns = [[_entry(row, force) for force in forces] for row in G]
-        found: Matrix = []
-        if rows:
-            found = solved([columns[row] for row in rows], [[-given[row]] for row in rows])
-        moved = [x if not rows else x + product([line], found)[0][0] for x, line in zip(given, columns, strict=True)]
-        return self._signs(modes, rows, found, moved, sizes)
+        rows, found, moved = answers(self.matrices, modes, G, b, sizes)
+        return signs(self.matrices, modes, rows, found, moved, sizes)
 
-    def _signs(
-        self, modes: tuple[str, ...], rows: list[int], found: Matrix, moved: list[Sloped], sizes: list[Sloped]
-    ) -> list[Sloped]:
-        places, mu, made = self.matrices.places, self.matrices.sizes, []
-        for k, (contact, mode) in enumerate(zip(self.matrices.contacts, modes, strict=True)):
-            normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
-            if mode == "open":
-                made += [moved[normal]] if normal is not None else []
-                continue
-            load = self.matrices.load(k)
-            push = found[rows.index(load)][0] if load is not None else None
-            push = -push if push is not None and mode.endswith(PULLS) else push
-            if (contact.sided or (normal is not None and tangent is not None)) and push is not None:
-                made.append(push)
-            if mode.startswith("stick") and tangent is not None:
-                pull = found[rows.index(tangent)][0]
-                bound = sizes[mu[k]] if push is None else sizes[mu[k]] * push
-                made += [bound - pull, bound + pull]
-            elif mode.startswith("slip") and tangent is not None:
-                made.append(moved[tangent] if mode.startswith("slip+") else -moved[tangent])
-        return made
+
+def answers(
+    matrices: ContactMatrices,
+    modes: tuple[str, ...],
+    G: Matrix,
+    b: list[Sloped],
+    sizes: list[Sloped],
+    held: Sequence[int] = (),
+) -> tuple[list[int], Matrix, list[Sloped]]:
+    """Return the rows that a set of modes holds, those of `held` among them, their forces, and what all rows do."""
+    places, mu = matrices.places, matrices.sizes
+    rows: list[int] = []
+    forces: list[list[tuple[int, Sloped | None]]] = []
+    given = list(b)
+    for k, mode in enumerate(modes):
+        normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
+        if mode == "open":
+            continue
+        sliding = mode.startswith("slip") and tangent is not None
+        if normal is not None:
+            rows.append(normal)
+            forces.append([(normal, None)])
+            for other, own in matrices.dragged(k, modes):
+                against = modes[own].startswith("slip+") != modes[own].endswith(PULLS)
+                forces[-1].append((other, -sizes[mu[own]] if against else sizes[mu[own]]))
+        elif sliding and tangent is not None and k not in matrices.parent:
+            pull = -sizes[mu[k]] if mode == "slip+" else sizes[mu[k]]
+            given = [x + row[tangent] * pull for x, row in zip(given, G, strict=True)]
+        if mode.startswith("stick") and tangent is not None:
+            rows.append(tangent)
+            forces.append([(tangent, None)])
+    rows += held
+    forces += [[(row, None)] for row in held]
+    columns = [[_entry(row, force) for force in forces] for row in G]
+    found: Matrix = []
+    if rows:
+        found = solved([columns[row] for row in rows], [[-given[row]] for row in rows])
+    moved = [x if not rows else x + product([line], found)[0][0] for x, line in zip(given, columns, strict=True)]
+    return rows, found, moved
+
+
+def signs(
+    matrices: ContactMatrices,
+    modes: tuple[str, ...],
+    rows: list[int],
+    found: Matrix,
+    moved: list[Sloped],
+    sizes: list[Sloped],
+    sliding: Collection[int] = (),
+) -> list[Sloped]:
+    """Return the numbers that are not negative in a solution; what slides already may slow down or speed up."""
+    places, mu, made = matrices.places, matrices.sizes, []
+    for k, (contact, mode) in enumerate(zip(matrices.contacts, modes, strict=True)):
+        normal, tangent = places.get((k, "normal")), places.get((k, "tangent"))
+        if mode == "open":
+            made += [moved[normal]] if normal is not None else []
+            continue
+        load = matrices.load(k)
+        push = found[rows.index(load)][0] if load is not None else None
+        push = -push if push is not None and mode.endswith(PULLS) else push
+        if (contact.sided or (normal is not None and tangent is not None)) and push is not None:
+            made.append(push)
+        if mode.startswith("stick") and tangent is not None:
+            pull = found[rows.index(tangent)][0]
+            bound = sizes[mu[k]] if push is None else sizes[mu[k]] * push
+            made += [bound - pull, bound + pull]
+        elif mode.startswith("slip") and tangent is not None and k not in sliding:
+            made.append(moved[tangent] if mode.startswith("slip+") else -moved[tangent])
+    return made
 
 
 def _entry(row: list[Sloped], force: list[tuple[int, Sloped | None]]) -> Sloped:

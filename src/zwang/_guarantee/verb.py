@@ -17,8 +17,8 @@ from zwang._guarantee.claims import (
     BoxClaim,
     BoxQuestion,
     contact_claim,
+    force_claim,
     holding_claim,
-    multiplier_claim,
     one_sided,
     regular_claim,
     relation_claim,
@@ -59,7 +59,7 @@ def guarantee(
         'unique acceleration', 'some acceleration': of the closed contacts, for both directions of slip and for rest;
         'regular': the bilateral constraints on positions are independent; 'can hold', 'must hold': a rest is possible,
         or the only acceleration; an inequality of SymPy between coordinates, velocities and parameters; name of a
-        bilateral constraint -> (low, high) of its multiplier.
+        constraint -> (low, high) of its multiplier (of a `Friction`: of its force) in every solution.
     system : System or Model
     box : mapping
         Coordinate, velocity or parameter -> (low, high). Angles that are not in it go all the way round.
@@ -142,7 +142,7 @@ def _claim(claim: Any, asked: BoxQuestion) -> BoxClaim:
     if isinstance(claim, (sp.core.relational.Relational, sp.And)):
         return relation_claim(claim, asked)
     if isinstance(claim, Mapping):
-        return multiplier_claim({str(key): pair for key, pair in claim.items()}, asked)
+        return force_claim({str(key): pair for key, pair in claim.items()}, asked)
     if claim in ("unique acceleration", "some acceleration"):
         return contact_claim(claim, asked)
     if claim in ("can hold", "must hold"):

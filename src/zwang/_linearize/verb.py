@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,16 @@ from zwang._linearize.equilibrium import (
 )
 from zwang._linearize.monodromy import cycle_of
 from zwang._linearize.trail import followed
+from zwang._numerics.budget import Allowed, Budget
 from zwang._numerics.jit import tiered
 from zwang._numerics.linear.projection import least_change
 from zwang._results import Provenance
-from zwang._results.cycle import Cycle
+from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.finite import within_doubles
 from zwang._results.linearization import Linearization, LinearizationStatus
-from zwang._results.motion import Motion
+from zwang._results.motion import Motion, MotionStatus
 from zwang._simulate.ground import Ground, autonomous
+from zwang._simulate.options import BUDGET
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
@@ -53,6 +55,7 @@ def linearize(
     outputs: Iterable[Any] | Mapping[str, Any] = (),
     steady: Iterable[Any] = (),
     basis: Any = None,
+    budget: Allowed = None,
     backend: str = "native",
 ) -> Any:
     """Return the equations of small motions about an equilibrium, on the constraints that hold there.
@@ -76,6 +79,10 @@ def linearize(
         Cyclic ones, which turn uniformly with the velocities of the state.
     basis : (n, f) array, optional
         Columns are displacements along the constraints; by default some that are orthonormal in the kinetic metric.
+    budget : float or mapping, optional
+        Seconds, or a mapping of ``seconds``, ``steps`` and ``memory``, as of `simulate`, for a motion that is followed
+        once more. Where one is spent its `Cycle` is UNFINISHED. About an equilibrium nothing is repeated, and nothing
+        is spent.
     backend : str
         Which backend evaluates the equations.
 
@@ -99,10 +106,11 @@ def linearize(
     >>> np.allclose(found.K, 9.81 / 2.0), np.allclose(found.eigenvalues[0], 1j * np.sqrt(9.81 / 2.0))
     (True, True)
     """
+    allowed = BUDGET.but(getattr(getattr(system, "system", system), "name", "linearize"), budget)
     if isinstance(at, Cycle):
         return at
     if isinstance(at, Motion):
-        return _closed(system, at, params, inputs, steady, backend)
+        return _closed(system, at, params, inputs, steady, backend, allowed)
     state = at if isinstance(at, Mapping) else getattr(at, "state", None)
     if not isinstance(state, Mapping):
         name = getattr(getattr(system, "system", system), "name", "linearize")
@@ -120,7 +128,7 @@ def linearize(
     return _result(question, point, form, names, driving)
 
 
-def _closed(system: Any, motion: Motion, params: Any, inputs: Any, steady: Any, backend: str) -> Cycle:
+def _closed(system: Any, motion: Motion, params: Any, inputs: Any, steady: Any, backend: str, budget: Budget) -> Cycle:
     """Return a motion that closes as its cycle."""
     start = motion.at(float(motion.t[0]))
     question = asked("linearize", system, start, motion.params if params is None else params, inputs, backend)
@@ -131,10 +139,13 @@ def _closed(system: Any, motion: Motion, params: Any, inputs: Any, steady: Any, 
     law = laws.pop() if len(laws) == 1 else None
     tol = float(motion.provenance.tolerances.get("tol", 1e-12))
     again, trail = followed(
-        question.model, question.given, question.options(until=float(motion.t[-1]), tol=tol, impact=law)
+        question.model, question.given, question.options(until=float(motion.t[-1]), tol=tol, impact=law, budget=budget)
     )
     free = autonomous(trail.context) and not (question.driven is not None and question.driven.changing)
-    return cycle_of(question, again, trail, chosen, free_period=free)
+    made = cycle_of(question, again, trail, chosen, free_period=free)
+    if again.status is MotionStatus.UNFINISHED:
+        return replace(made, status=CycleStatus.UNFINISHED, reason=again.reason)
+    return made
 
 
 def _numbers(question: MotionQuestion) -> tuple[str, ...]:
