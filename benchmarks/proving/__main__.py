@@ -16,7 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "proving_ground.md"
 HEAD = """# Proving ground
 
 Problems with a known answer that the package is held to: digits in print, independent codes that are run beside it,
-closed forms. {count} problems, {outside} of them against print or another code; {failed} fail, and are shown as failures.
+closed forms. {count} problems, {outside} of them against print or another code; {failed} fail; what fails is shown so.
 The table is made by `python -m benchmarks.proving --record` from the code in `benchmarks/proving`, which `make nightly`
 runs; this one with zwang {version}, Python {python}, on one core, times with kernels compiled before.
 

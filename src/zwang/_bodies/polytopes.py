@@ -70,7 +70,7 @@ class SolidEdge(NamedTuple):
 
 
 class TouchSymbols:
-    """TouchSymbols for what follows from places of bodies: expressions of them stay short, relations above all."""
+    """Symbols for what follows from places of bodies: expressions of them stay short, relations above all."""
 
     def __init__(self) -> None:
         self.defined: list[tuple[str, Any]] = []

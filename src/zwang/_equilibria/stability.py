@@ -28,7 +28,7 @@ DEFINITE = 1e-9
 """Part of the largest eigenvalue of a stiffness by which the least must be positive."""
 ERROR = 1e-9
 """Part of the largest eigenvalue that is its error; the root of it counts where eigenvalues are imaginary or zero."""
-BESIDE = 1e-2
+BESIDE = 1e-2  # of the unit of a coordinate, radians for angles: far beyond rounding, and near
 POLE = 1e-12
 """A pole: the inertia is below this part of that at places so far beside; it grows with the square of the distance."""
 TRIALS = 40  # random directions of motion in which energy is asked for

@@ -23,7 +23,8 @@ Floats = NDArray[np.float64]
 SAMPLED = (6, 9, 10)
 """Stages whose states are sampled: late ones, which are accurate."""
 PLACES = (0.0, *(C[stage] for stage in SAMPLED), 1.0)
-SAMPLES = 5
+SAMPLES = len(PLACES)
+"""Of a step: its ends, and the stages that are sampled."""
 WHICH, LOW, LOW_VALUE, HIGH, HIGH_VALUE, LAST, COUNT, HUNT = range(8)
 """While a crossing is shut in: of which quantity (-1: of none), the instants around it with its values there (positive,
 then negative), the end that moved last, the steps made for it; and how many numbers these are."""

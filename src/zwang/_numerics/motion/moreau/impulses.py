@@ -62,7 +62,7 @@ from zwang._numerics.motion.moreau.kernels import (
     delassus,
 )
 
-MEMORY = 8
+MEMORY = 8  # iterates that acceleration combines
 TOL = 1e-12
 """Residual that a step is solved to, relative to the velocities that it would make without impulses."""
 GOOD = 1e-10
