@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from lab_pages import HANG, Lab
 
@@ -59,3 +63,23 @@ class Watched:
         self.context.close()
         assert self.troubles == []
         assert all(url.startswith(("http://127.0.0.1:", "blob:", "data:")) for url in self.addresses)
+
+
+def violations(page: Any, within: str = "body") -> list[Any]:
+    """What axe-core finds wrong, also in a shadow tree: the rule, and the first places."""
+    source = axe()
+    if source is None:
+        pytest.skip("axe-core is not installed: npm install axe-core")
+    page.evaluate(source)
+    found = page.locator(within).first.evaluate(
+        "async (at) => (await axe.run(at, {resultTypes: ['violations']})).violations"
+    )
+    return [(item["id"], [node["target"] for node in item["nodes"]][:3]) for item in found]
+
+
+def axe() -> str | None:
+    for folder in (Path(__file__).resolve().parents[1], Path.cwd(), Path(os.environ.get("NODE_PATH", ".")).parent):
+        path = folder / "node_modules" / "axe-core" / "axe.min.js"
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ pytest.importorskip("websockets")
 pytest.importorskip("playwright.sync_api")
 
 import zwang as zw
-from lab_browsers import Watched
+from lab_browsers import Watched, violations
 from lab_pages import Lab
 from zwang.lab.exporting import export
 
@@ -89,6 +88,54 @@ def test_curves_on_which_a_surface_is_singular_are_drawn_and_listed(browser: Any
     watched.part("space").locator("summary", has_text="Table of arcs").click()
     table = watched.part("space").locator("table", has_text="Singular curves")
     assert sorted(table.locator("tbody tr td:nth-child(2)").all_inner_texts()) == ["crossing", "isolated"]
+    watched.end()
+
+
+def test_an_input_follows_a_table_that_is_typed_dropped_or_in_the_address(
+    browser: Any, lab: Lab, tmp_path: Path
+) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    force = zw.inputs("u")
+    block = zw.System(name="block", kinetic=v**2 / 2, forces={x: force}, drawing=zw.Drawing({"P": (x, 0)}))
+    path = tmp_path / "block.toml"
+    block.save(path, state={"x": 0.0, "v_x": 0.0})
+    watched = Watched(browser, lab)
+    page = watched.page
+    watched.wait("model")
+    page.locator("section[data-part=model] input[type=file]").set_input_files(path)
+    table = page.locator("[data-table=u]")
+    table.locator("summary").click()
+    area = table.locator("textarea")
+    before = watched.shown("motion")
+    area.fill("t; u\n0;0\n1,5;3\n")  # a header, and decimal commas between semicolons
+    watched.wait("motion", before)
+    assert "follows a table of 2 times, straight between the times" in table.inner_text()
+    assert page.locator("input[type=range][name=u]").is_disabled()
+    assert "ends at t = 1.5, and the motion with it" in watched.part("motion").inner_text()
+    assert float(page.locator("input[name=time]").get_attribute("max")) == pytest.approx(1.5)
+    page.wait_for_function("() => document.querySelector('[data-script]').textContent.includes('zw.Table')")
+    assert "Inputs" in watched.part("motion").inner_text()
+    area.fill("0, 0\n1, x")
+    table.locator('text=Line 2: "x" is no number.').wait_for()
+    area.fill("0, 0\n1, 1\n0.5, 2")
+    table.locator("text=Line 3: the times must rise; 1 is followed by 0.5.").wait_for()
+    before = watched.shown("motion")
+    # What a hand does with a file: drop it on the slider's row.
+    page.evaluate(
+        """() => { const data = new DataTransfer();
+          data.items.add(new File(["time,w,u\\n0,9,1\\n4,9,1\\n"], "u.csv", {type: "text/csv"}));
+          const row = document.querySelector("input[type=range][name=u]").closest(".field");
+          row.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true})); }"""
+    )
+    watched.wait("motion", before)
+    assert area.input_value().startswith("time,w,u")
+    assert float(page.locator("input[name=time]").get_attribute("max")) == pytest.approx(4.0)
+    page.wait_for_function("() => location.search.includes('i.u=linear%2C0%2C1%2C4%2C1')")
+    assert violations(page) == []
+    before = watched.shown("motion")
+    table.locator("[data-action=hold-u]").click()
+    watched.wait("motion", before)
+    assert page.locator("input[type=range][name=u]").is_enabled()
     watched.end()
 
 
@@ -170,21 +217,3 @@ def test_pictures_in_space_are_accessible(browser: Any, lab: Lab, system: str, s
     )
     assert violations(watched.page) == []
     watched.end()
-
-
-def violations(page: Any, within: str = "body") -> list[Any]:
-    """What axe-core finds wrong: the rule, and the first places."""
-    source = axe()
-    if source is None:
-        pytest.skip("axe-core is not installed: npm install axe-core")
-    page.evaluate(source)
-    found = page.evaluate("async (at) => (await axe.run(at, {resultTypes: ['violations']})).violations", within)
-    return [(item["id"], [node["target"] for node in item["nodes"]][:3]) for item in found]
-
-
-def axe() -> str | None:
-    for folder in (Path(__file__).resolve().parents[1], Path.cwd(), Path(os.environ.get("NODE_PATH", ".")).parent):
-        path = folder / "node_modules" / "axe-core" / "axe.min.js"
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    return None

@@ -16,6 +16,7 @@ from zwang.lab.acting import ForcePlaces
 from zwang.lab.answers import answer
 from zwang.lab.mechanism import Mechanism
 from zwang.lab.models import Opened, model_text, open_model
+from zwang.lab.protocol import Refused, read_request
 
 
 def test_the_first_view_is_what_the_gallery_says() -> None:
@@ -290,3 +291,100 @@ def test_a_floor_in_space_is_the_plane_that_points_meet() -> None:
     flat = [line for line in scene["outlines"] if all(abs(place[2]) < 1e-6 for place in line)]
     assert len(flat) == 18
     assert not open_model({"system": "delta"}).mechanism.floors(open_model({"system": "delta"}).params)
+
+
+def _told(**request: Any) -> dict[str, Any]:
+    return dict(json.loads(list(answer({"seq": 1, **request}))[-1][0]))
+
+
+def _driven_text(tmp_path: Path) -> str:
+    """A mass on a spring whose other end, a pivot, is moved as told, and a force: both inputs."""
+    (x,), (v,) = zw.coordinates("x")
+    pivot, force = zw.inputs("u f")
+    m, k = sp.symbols("m k")
+    drawing = zw.Drawing({"A": (pivot, 0), "P": (x, 0)}, springs=[("A", "P")])
+    mass = zw.System(
+        name="mass", kinetic=m * v**2 / 2, potential=k * (x - pivot) ** 2 / 2, forces={x: force}, drawing=drawing
+    )
+    path = tmp_path / "mass.toml"
+    mass.save(path, params={"m": 2.0, "k": 8.0}, state={"x": 0.0, "v_x": 0.0})
+    return path.read_text(encoding="utf-8")
+
+
+def test_inputs_follow_tables_in_reactions_motions_pictures_and_scripts(tmp_path: Path) -> None:
+    text = _driven_text(tmp_path)
+    ramp = {"times": [0.0, 1.0, 4.0], "values": [1.0, 3.0, 3.0], "kind": "linear"}
+    asked = {"text": text, "params": {"f": 0.5}, "inputs": {"u": ramp}}
+    here = _told(kind="reactions", **asked)
+    assert here["solutions"][0]["acceleration"]["x"] == pytest.approx((8.0 * 1.0 + 0.5) / 2.0)  # (k u + f)/m
+    told, frames = list(answer({"seq": 1, "kind": "motion", "until": 10.0, **asked}))[-1]
+    moved = json.loads(told)
+    assert moved["length"] == 4.0 and "The table of 'u' ends at t = 4, and the motion with it." in moved["carried"]
+    count, wide = np.frombuffer(frames[0], "<u4", 2, 12)
+    rows = np.frombuffer(frames[0], "<f4", offset=20).reshape(count, wide)
+    given = rows[:, moved["columns"].index("input u")]
+    assert np.allclose(given, np.interp(rows[:, 0], ramp["times"], ramp["values"]), atol=1e-5)
+    drawn = np.frombuffer(frames[1], "<f4", offset=20).reshape(count, -1)
+    assert np.allclose(drawn[:, 2 * moved["scene"]["names"].index("A")], given, atol=1e-5)  # the pivot goes along
+    system = zw.load(tmp_path / "mass.toml")
+    table = zw.Table(ramp["times"], ramp["values"])
+    motion = zw.simulate(system, {"x": 0, "v_x": 0}, {"m": 2.0, "k": 8.0}, inputs={"u": table, "f": 0.5}, until=4.0)
+    assert moved["end"]["x"] == pytest.approx(motion.end["x"], abs=1e-9)
+    later = _told(kind="reactions", time=0.5, until=4.0, **asked)
+    assert later["state"]["t"] == 0.5
+    force = (8.0 * (2.0 - later["state"]["x"]) + 0.5) / 2.0
+    assert later["solutions"][0]["acceleration"]["x"] == pytest.approx(force)
+    script = _told(kind="take", what="python", until=10.0, **asked)["text"]
+    found: dict[str, Any] = {}
+    exec(compile(script, "script", "exec"), found)
+    assert found["motion"].end["x"] == pytest.approx(motion.end["x"], abs=1e-9)
+    assert _told(kind="take", what="model", **asked)["text"] == _told(kind="take", what="model", text=text)["text"]
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ({"times": [0.0, 0.0], "values": [1.0, 2.0], "kind": "linear"}, "input 'u': Table: the times must rise"),
+        ({"times": [0.0], "values": [1.0], "kind": "cubic"}, "two at least; there are 1 times and 1 values"),
+        ({"times": [1.0, 2.0], "values": [1.0, 2.0], "kind": "previous"}, "it was asked at t = 0"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_told(tmp_path: Path, table: dict[str, Any], words: str) -> None:
+    told = _told(kind="reactions", text=_driven_text(tmp_path), inputs={"u": table})
+    assert told["status"] == "error" and words in told["message"]
+
+
+def test_what_follows_a_table_is_not_varied_and_orders_need_held_inputs(tmp_path: Path) -> None:
+    asked = {"text": _driven_text(tmp_path), "inputs": {"u": {"times": [0, 9], "values": [0, 1], "kind": "linear"}}}
+    told = _told(kind="map", x=["u", 0, 1], y=["x", 0, 1], n=4, **asked)
+    assert "'u' follows a table. Vary another quantity, or hold it at a value." in told["message"]
+    told = _told(kind="realize", constraint="rod", by="stiffness", strength=3.0, orders=True, **asked)
+    assert "the orders of a limit are measured with held inputs" in told["message"]
+    told = _told(kind="reactions", **{**asked, "inputs": {"w": asked["inputs"]["u"]}})
+    assert "'w', which is no input of the system" in told["message"]
+    for wrong in ({"u": 1}, {"u": {"times": [0, 1], "values": [0, 1], "kind": "round"}}, {"u": {"times": []}}):
+        with pytest.raises(Refused, match="'inputs' must be tables by name"):
+            read_request(json.dumps({"seq": 1, "kind": "reactions", **asked, "inputs": wrong}))
+
+
+def test_a_constraint_that_is_switched_off_carries_no_state_and_acts_after_its_switch(tmp_path: Path) -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    hook = zw.System(
+        name="hook",
+        kinetic=3 * vx**2 / 2 + vy**2 / 2,
+        potential=2 * y**2,
+        constraints=[zw.Bilateral(x - y, name="hook", starts="off")],
+        events=[zw.Event(x - y, direction=1, then=zw.Switch(on="hook"), name="catch")],
+        drawing=zw.Drawing({"A": (x, 0), "B": (y, 0)}),
+    )
+    path = tmp_path / "hook.toml"
+    hook.save(path, state={"x": -1.0, "y": 0.0, "v_x": 2.0, "v_y": 0.0})
+    asked = {"text": path.read_text(encoding="utf-8"), "until": 2.0}
+    here = _told(kind="reactions", **asked)
+    assert here["carried"] == "" and here["state"]["x"] == -1.0 and not here["solutions"][0]["modes"]
+    moved = _told(kind="motion", **asked)
+    assert [item["modes"]["hook"] for item in moved["modes"]] == ["off", "closed"]
+    caught = _told(kind="reactions", time=1.0, **asked)
+    assert caught["state"]["on"] == ["hook"] and caught["state"]["x"] == pytest.approx(caught["state"]["y"])
+    assert caught["solutions"][0]["normal"]["hook"] == pytest.approx(-3 * caught["state"]["x"])  # of 4 y the share of x
+    assert "No constraint ties the positions" in _told(kind="space", text=asked["text"])["sentence"]

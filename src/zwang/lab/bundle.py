@@ -14,6 +14,7 @@ MODULES = (
     "painter",
     "solid",
     "surface",
+    "inputs",
     "state",
     "transport",
     "plots",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 import zwang as zw
 from zwang._declare.arrays import numbers_of
 from zwang._declare.drawing import VIEW
+from zwang._declare.switched import ON
 from zwang.lab.scenes import SceneOverTime
 
 Array = NDArray[np.float64]
@@ -65,6 +67,7 @@ class Mechanism:
         self.held = held
         self.two_sided = np.array([isinstance(item, zw.Bilateral) for item in held], dtype=bool)
         self.on_positions = np.array([item.level == "position" for item in held], dtype=bool)
+        self._starts = tuple(str(item.name) for item in held if item.starts == "on")
         self._exprs = [item.expr for item in held]
         q, v = system.coordinates, system.velocities
         self._rows = [[sp.diff(item.expr, x) for x in (q if item.level == "position" else v)] for item in held]
@@ -135,7 +138,12 @@ class Mechanism:
         q, v = self.split(state)
         f, rates = self.gaps(q[None], v[None], params, float(state.get("t", 0.0)))
         found: NDArray[np.bool_] = self.two_sided | (np.abs(f[0]) <= tolerance) & (np.abs(rates[0]) <= RATE_TOLERANCE)
-        return found
+        return found & self.on(state)
+
+    def on(self, state: Mapping[str, Any] = MappingProxyType({})) -> NDArray[np.bool_]:
+        """Say which constraints are switched on: as a state says, else as the system starts."""
+        names = state.get(ON, self._starts)
+        return np.array([str(item.name) in names for item in self.held], dtype=bool)
 
     def carry(
         self,

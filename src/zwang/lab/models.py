@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tempfile
@@ -10,6 +11,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import zwang as zw
 from zwang._compile.driving import driven
@@ -55,26 +58,36 @@ class Opened:
     key : str
         The name of the gallery's system, or ''.
     declared, system : System
-        As it was written; and with its inputs as further parameters, which are held.
+        As it was written; and with parameters in place of its inputs: held values, or polynomials between the times
+        of a table.
     params, state : dict
         Those it comes with; inputs are zero.
     inputs : tuple of str
         Names of the parameters that are inputs.
+    tables : dict of str to Table
+        The inputs that follow tables; the others are held.
     """
 
     def __init__(
-        self, key: str, text: str, system: Any, params: Mapping[str, float], state: Mapping[str, float]
+        self,
+        key: str,
+        text: str,
+        system: Any,
+        params: Mapping[str, float],
+        state: Mapping[str, float],
+        *,
+        tables: Mapping[str, Any] | None = None,
     ) -> None:
         self.key, self.text, self.declared = key, text, system
         self.inputs = tuple(item.name for item in system.inputs)
-        if self.inputs:
-            held = driven(system, dict.fromkeys(self.inputs, 0.0)).system
-            system = held if held.drawing is not None else held.replace(drawing=system.drawing)
+        self.tables = dict(tables or {})
+        given = [item.name for item in system.parameters]
+        if self.inputs or self.tables:
+            self._driving = driven(system, {**dict.fromkeys(self.inputs, 0.0), **self.tables})
+            drawing = None if system.drawing is None else system.drawing.map(self._driving.put)
+            system = self._driving.system.replace(drawing=drawing)
         self.system = system
-        self.params = {
-            item.name: float(params.get(item.name, 0.0 if item.name in self.inputs else 1.0))
-            for item in system.parameters
-        }
+        self.params = {name: float(params.get(name, 1.0)) for name in given} | dict.fromkeys(self.inputs, 0.0)
         names = [item.name for item in (*system.coordinates, *system.velocities)]
         # A quaternion starts as no turn, everything else at zero.
         joints = () if system.tree is None else system.tree.joints
@@ -111,7 +124,34 @@ class Opened:
                 if name not in own:
                     raise zw.DeclarationError(f"{self.system.name}: {what} has {name!r:.60}, which it doesn't know.")
             chosen.append({**own, **{name: float(value) for name, value in given.items()}})
-        return chosen[0], chosen[1]
+        params, state = chosen
+        known = {item.name for item in self.system.parameters}
+        return {name: value for name, value in (params | self.tabled(state)).items() if name in known}, state
+
+    def tabled(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what stands for the inputs that follow tables, at the time of a state or at many times."""
+        if not self.tables:
+            return {}
+        held = {name for name in self.inputs if name not in self.tables}
+        found = self._driving.values_at({"t": state["t"]})
+        return {name: value for name, value in found.items() if name not in held}
+
+    def followed(self, times: Any) -> dict[str, Any]:
+        """Return the values of the inputs that follow tables, at many times."""
+        return {name: np.array([table(float(time)) for time in times]) for name, table in self.tables.items()}
+
+    @property
+    def end(self) -> float:
+        """The time at which the first table ends, and a motion with it."""
+        return min((float(table.times[-1]) for table in self.tables.values()), default=math.inf)
+
+    def simulate(self, state: Any, params: Mapping[str, float], *, system: Any = None, **options: Any) -> Any:
+        """Return the motion from a state, or that of another system with the same inputs; tables are followed."""
+        if not self.tables:
+            return zw.simulate(system or self.model, state, params, **options)
+        kept = {item.name: params.get(item.name, self.params[item.name]) for item in self.declared.parameters}
+        signals = {**{name: params.get(name, 0.0) for name in self.inputs}, **self.tables}
+        return zw.simulate(system or zw.compile(self.declared), state, kept, inputs=signals, **options)
 
 
 _OPENED: OrderedDict[str, Opened] = OrderedDict()
@@ -121,13 +161,34 @@ def open_model(request: Mapping[str, Any]) -> Opened:
     """Return the model that a request means, opened now or before."""
     text = request.get("text")
     key = f"\n{text}" if text is not None else str(request.get("system", ""))
+    if request.get("inputs"):
+        return _with_tables(open_model({"text": text} if text is not None else {"system": key}), key, request["inputs"])
     if key in _OPENED:
         _OPENED.move_to_end(key)
         return _OPENED[key]
-    _OPENED[key] = _from_text(text) if text is not None else _from_gallery(key)
+    return _keep(key, _from_text(text) if text is not None else _from_gallery(key))
+
+
+def _keep(key: str, opened: Opened) -> Opened:
+    _OPENED[key] = opened
     while len(_OPENED) > KEPT:
         _OPENED.popitem(last=False)
-    return _OPENED[key]
+    return opened
+
+
+def _with_tables(opened: Opened, key: str, given: Mapping[str, Any]) -> Opened:
+    """Return a model some of whose inputs follow tables."""
+    key += f"\n{json.dumps(given, sort_keys=True)}"
+    if key in _OPENED:
+        _OPENED.move_to_end(key)
+        return _OPENED[key]
+    tables = {}
+    for name, rows in given.items():
+        try:
+            tables[name] = zw.Table(rows["times"], rows["values"], kind=rows["kind"])
+        except zw.DeclarationError as error:
+            raise zw.DeclarationError(f"{opened.system.name}: input '{name}': {error}") from None
+    return _keep(key, Opened(opened.key, opened.text, opened.declared, opened.params, opened.state, tables=tables))
 
 
 def _from_gallery(name: str) -> Opened:
@@ -151,7 +212,7 @@ def model_text(opened: Opened, params: Mapping[str, float], state: Mapping[str, 
     """Return the text of the model file that holds a system with these values."""
     with tempfile.TemporaryDirectory(prefix="zwang-lab-") as folder:
         path = Path(folder) / "model.toml"
-        kept = {name: value for name, value in params.items() if name not in opened.inputs}
+        kept = {item.name: params.get(item.name, opened.params[item.name]) for item in opened.declared.parameters}
         opened.declared.save(path, params=kept, state={name: state[name] for name in opened.state})
         return path.read_text(encoding="utf-8")
 

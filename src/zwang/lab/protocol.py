@@ -24,6 +24,8 @@ MOST_NAMES = 2_000
 """Values that a request gives, of parameters or of a state."""
 MOST_CELLS = 1_000_000
 """Points of a map."""
+MOST_TIMES = 5_000
+"""Times of a table that an input follows."""
 MOST_UNTIL = 1e5
 """Seconds of motion."""
 MOST_SECONDS = 10.0
@@ -32,6 +34,8 @@ MOST_ROWS = 20_000
 """Rows of a motion that are sent."""
 MOST_SEQ = 2**32 - 1  # of a 32-bit number in the header of a frame
 MAGIC = b"ZWF1"
+INTERPOLATIONS = ("linear", "cubic", "previous")
+"""How a table goes on between its times: those of `zwang.Table`, which this process doesn't load."""
 
 Check = Callable[[Any], bool]
 
@@ -54,6 +58,23 @@ def _values(value: Any) -> bool:
         and len(value) <= MOST_NAMES
         and all(_name(key) and _number(number) for key, number in value.items())
     )
+
+
+def _tables(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) <= MOST_NAMES
+        and all(map(_name, value))
+        and all(map(_table, value.values()))
+    )
+
+
+def _table(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) != {"times", "values", "kind"}:
+        return False
+    columns = (value["times"], value["values"])
+    fits = all(isinstance(one, list) and len(one) <= MOST_TIMES and all(map(_number, one)) for one in columns)
+    return fits and isinstance(value["kind"], str) and value["kind"] in INTERPOLATIONS
 
 
 def _axis(value: Any) -> bool:
@@ -90,6 +111,11 @@ WHOSE: dict[str, tuple[Check, str]] = {
     "params": (_values, "finite numbers by name"),
     "state": (_values, "finite numbers by name"),
     "was": (_values, "finite numbers by name: the parameters at which the state was right"),
+    "inputs": (
+        _tables,
+        f"tables by name: {{'times': [...], 'values': [...], 'kind': 'linear', 'cubic' or 'previous'}}, at most "
+        f"{MOST_TIMES:,} times each",
+    ),
 }
 _UNTIL = (_between(0, MOST_UNTIL), f"a time from 0 to {MOST_UNTIL:g} s")
 _CONTINUE = (_path, "the number of a continuation, or a list of at most 64: one for each stop")

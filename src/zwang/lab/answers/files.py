@@ -77,26 +77,30 @@ def script(opened: Opened, params: Mapping[str, float], state: Mapping[str, floa
         lines += [f"MODEL = {opened.text!r}", "", "with tempfile.TemporaryDirectory() as folder:"]
         lines += ['    path = Path(folder) / "model.toml"', '    path.write_text(MODEL, encoding="utf-8")']
         lines += ["    system = zw.load(path)"]
-    kept = {name: value for name, value in params.items() if name not in opened.inputs}
+    kept = {item.name: params.get(item.name, opened.params[item.name]) for item in opened.declared.parameters}
     lines += [_mapping("params", kept), _mapping("state", shown)]
     if opened.inputs:
-        lines += [_mapping("inputs", {name: params[name] for name in opened.inputs})]
+        lines += [_mapping("inputs", {name: params.get(name, 0.0) for name in opened.inputs} | opened.tables)]
     more = ", inputs=inputs" if opened.inputs else ""
     lines += ["", f"reactions = zw.reactions(system, state, params{more})", "print(reactions)", ""]
     if request.get("until"):
-        lines += _motion_lines(request, more)
+        lines += _motion_lines(request, min(float(request["until"]), opened.end), more)
     return "\n".join(lines) + "\n"
 
 
 def _mapping(name: str, values: Mapping[str, Any]) -> str:
-    plain = {key: value if isinstance(value, tuple) else float(value) for key, value in values.items()}
-    inner = "".join(f"    {key!r}: {value!r},\n" for key, value in plain.items())
+    inner = "".join(f"    {key!r}: {_written(value)},\n" for key, value in values.items())
     return f"{name} = {{\n{inner}}}" if inner else f"{name} = {{}}"
 
 
-def _motion_lines(request: Mapping[str, Any], more: str) -> list[str]:
+def _written(value: Any) -> str:
+    if isinstance(value, zw.Table):
+        return f"zw.Table({value.times.tolist()}, {value.values.tolist()}, kind={value.kind!r})"
+    return repr(value if isinstance(value, tuple) else float(value))
+
+
+def _motion_lines(request: Mapping[str, Any], until: float, more: str) -> list[str]:
     """Return the lines of the motion, with the rules that were chosen at its stops."""
-    until = float(request["until"])
     if not request.get("continue"):
         return [f"motion = zw.simulate(system, state, params, until={until!r}{more})", "print(motion)"]
     *_, run = run_of(request)

@@ -171,6 +171,8 @@ def answer_map(request: dict[str, Any]) -> Answers:
     for name, _low, _high in axes:
         if name not in params and name not in opened.state:
             raise zw.DeclarationError(f"{opened.system.name} has no {name!r:.60} to vary.")
+        if name in opened.tables:
+            raise zw.DeclarationError(f"'{name}' follows a table. Vary another quantity, or hold it at a value.")
     if axes[0][0] == axes[1][0]:
         raise zw.DeclarationError(f"A map needs two quantities; '{axes[0][0]}' was given twice.")
     most, what = int(request.get("n", 256)), request.get("what", "counts")

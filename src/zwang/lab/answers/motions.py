@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zwang as zw
+from zwang._declare.switched import ON
 from zwang.lab.answers.states import settled
 from zwang.lab.models import Opened
 from zwang.lab.protocol import MOST_ROWS
@@ -66,8 +67,7 @@ class Rules:
             wanted = waiting.pop(0)
             return next((way for way in ways if way.sentence == wanted), None)
 
-        return zw.simulate(
-            opened.model,
+        return opened.simulate(
             self.starts or state,
             params,
             until=until,
@@ -114,12 +114,12 @@ _KEPT: OrderedDict[Any, PlayedRun] = OrderedDict()
 def run_of(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[str, float], str, PlayedRun]:
     """Return the run that a request means, with what was chosen at its stops; computed now or a moment ago."""
     opened, params, state, carried = settled(request)
-    until = float(request.get("until", 10.0))
+    until = min(float(request.get("until", 10.0)), opened.end)
     path = request.get("continue", [])
     path = tuple(path) if isinstance(path, list) else (path,)
     if not until > state["t"]:
         raise zw.DeclarationError(f"A motion ends after it starts: until = {until:g}, but t = {state['t']:g}.")
-    key = (id(opened), tuple(params.items()), tuple(state.items()), until)
+    key = (opened, tuple(params.items()), tuple(state.items()), until)
     run = _KEPT.get((*key, ())) or PlayedRun((Rules().run(opened, state, params, until),), Rules())
     _keep((*key, ()), run)
     for length, number in enumerate(path, 1):
@@ -140,7 +140,8 @@ def instant(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[
     start = float(run.parts[0].t[0])
     time = start + float(request["time"])
     part = next((item for item in run.parts if time <= item.t[-1]), run.last)
-    state = {name: float(value) for name, value in part.at(min(time, float(part.t[-1]))).items()}
+    found_state = part.at(min(time, float(part.t[-1])))
+    state = {name: value if name == ON else float(value) for name, value in found_state.items()}
     mechanism = opened.mechanism
     if mechanism.held:
         q, v = mechanism.split(state)
@@ -149,7 +150,7 @@ def instant(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[
         found = mechanism.carry(q[None], v[None], params, closed, t=state["t"])
         if found.good[0]:
             state |= mechanism.joined(found.q[0], found.v[0])
-    return opened, params, state, ""
+    return opened, params | opened.tabled(state), state, ""
 
 
 def _keep(key: Any, run: PlayedRun) -> None:
@@ -188,17 +189,19 @@ def answer_motion(request: dict[str, Any]) -> Answers:
         return
     opened, params, state, carried, run = run_of(request)
     told, tables = motion_tables(opened, params, run)
+    if float(request.get("until", 10.0)) > opened.end:
+        names = ", ".join(f"'{name}'" for name in opened.tables)
+        carried = f"{carried} The table of {names} ends at t = {opened.end:g}, and the motion with it.".strip()
     yield told | {"carried": carried, "params": params, "start": state, "run": request.get("run", "")}, tables
 
 
 def _every(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Array]]:
     """Return every way on of a motion, each as its tables from the start to its end."""
     opened, params, state, _ = settled(request)
-    tree: Any = zw.simulate(
-        opened.model,
+    tree: Any = opened.simulate(
         state,
         params,
-        until=float(request.get("until", 10.0)),
+        until=min(float(request.get("until", 10.0)), opened.end),
         at_choice="every",
         at_singular="every",
         at_paradox="every",
@@ -224,16 +227,18 @@ def motion_tables(opened: Opened, params: Mapping[str, float], run: PlayedRun) -
     blocks = [_block(part, run) for part in run.parts]
     table = np.concatenate(blocks)
     start = float(table[0, 0])
-    values = {name: table[:, k] for k, name in enumerate(names[: 1 + 2 * len(last.coordinates)])}
-    picture = opened.mechanism.picture({**params, **values})
+    states = {name: table[:, k] for k, name in enumerate(names[: 1 + 2 * len(last.coordinates)])}
+    values: dict[str, Any] = {**params, **opened.tabled(states), **states}
+    picture = opened.mechanism.picture(values)
     drawn = picture.rows(len(table)) if picture is not None else np.zeros((len(table), 0))
-    arrows, pushed = opened.acting.along({**params, **values}, _forces(run, table[:, 0]))
-    table[:, 0] -= start
+    arrows, pushed = opened.acting.along(values, _forces(run, table[:, 0]))
+    driving = opened.followed(table[:, 0])
     events = [event for part in run.parts for event in part.events]
     size = np.abs(table[:, len(names) :])
     size = size[np.isfinite(size)]
+    table = np.column_stack([table[:, 0] - start, table[:, 1:], *driving.values()])
     told = {
-        "columns": [*names, *forces, *rubs],
+        "columns": [*names, *forces, *rubs, *(f"input {name}" for name in driving)],
         "t0": start,
         "length": float(table[-1, 0]),
         "status_name": last.status.name,
@@ -294,7 +299,7 @@ def _impulses(opened: Opened, params: Mapping[str, float], run: PlayedRun, start
             for name, value in dict(event.details.get(word, {})).items():
                 parts = np.atleast_1d(np.asarray(value, dtype=float))
                 pushes.setdefault((name, kind), np.zeros((len(hits), len(parts))))[k] = parts
-    arrows, table = opened.acting.along({**params, **values}, pushes)
+    arrows, table = opened.acting.along({**params, **opened.tabled(values), **values}, pushes)
     sizes = np.abs(table[np.isfinite(table) & (table != 0)])
     rows = [[event.time - start, *row] for (_, event), row in zip(hits, table.tolist(), strict=True)]
     return {"arrows": arrows, "rows": rows, "scale": float(np.percentile(sizes, 95)) if len(sizes) else 0.0}

@@ -21,13 +21,16 @@ def answer_realize(request: dict[str, Any]) -> Answers:
     """Tell the motion with a force in place of a constraint, beside the ideal motion; then the orders of the limit."""
     opened, params, state, carried = settled(request)
     constraint, way = request["constraint"], getattr(zw, WAYS[request["by"]])
-    strength, until = 10.0 ** float(request["strength"]), float(request.get("until", 1.0))
+    strength, until = 10.0 ** float(request["strength"]), min(float(request.get("until", 1.0)), opened.end)
     if not until > state["t"]:
         raise zw.DeclarationError(f"A motion ends after it starts: until = {until:g}, but t = {state['t']:g}.")
-    soft = zw.realize(opened.system, constraint, by=way(strength))
+    if opened.tables and request.get("orders"):
+        name = next(iter(opened.tables))
+        raise zw.DeclarationError(f"'{name}' follows a table: the orders of a limit are measured with held inputs.")
+    soft = zw.realize(opened.declared if opened.tables else opened.system, constraint, by=way(strength))
     allowed = {"seconds": SECONDS, "memory": 200_000_000}
-    ideal: Any = zw.simulate(opened.model, state, params, until=until, budget=allowed)
-    real: Any = zw.simulate(soft, state, params, until=until, budget=allowed)
+    ideal: Any = opened.simulate(state, params, until=until, budget=allowed)
+    real: Any = opened.simulate(state, params, system=soft, until=until, budget=allowed)
     end = min(float(ideal.t[-1]), float(real.t[-1]))
     start = float(ideal.t[0])
     times = np.linspace(start, end, int(np.clip(RATE * (end - start) * 4, 400, MOST)))
@@ -37,7 +40,7 @@ def answer_realize(request: dict[str, Any]) -> Answers:
     has_force = limit_force is not None and limit_force.ndim == 1
     if has_force:
         table.append(_between(times, ideal.t, limit_force))
-        table.append(_force(opened, soft, real, params, constraint, strength, request["by"], times))
+        table.append(_force(opened, real, params, constraint, strength, request["by"], times))
     gap = max((float(np.abs(table[1 + k] - table[1 + len(names) + k]).max()) for k in range(len(names))), default=0.0)
     told = {
         "constraint": constraint,
@@ -80,16 +83,14 @@ def answer_realize(request: dict[str, Any]) -> Answers:
     )
 
 
-def _force(
-    opened: Any, soft: Any, real: Any, params: Any, constraint: str, strength: float, by: str, times: Any
-) -> Any:
+def _force(opened: Any, real: Any, params: Any, constraint: str, strength: float, by: str, times: Any) -> Any:
     """Return the force that stands in for the multiplier: -N f of a spring, -rho f' of friction."""
     mechanism = opened.mechanism
     place = [str(item.name) for item in mechanism.held].index(constraint)
     found = real.at(times)
     q = np.stack([found[name] for name in mechanism.names], axis=1)
     v = np.stack([found[name] for name in mechanism.speeds], axis=1)
-    value, rate = mechanism.gaps(q, v, params)
+    value, rate = mechanism.gaps(q, v, {**params, **opened.tabled({"t": times})}, times)
     level = mechanism.on_positions[place]
     used = (value if by == "stiffness" or not level else rate)[:, place]
     return -strength * used

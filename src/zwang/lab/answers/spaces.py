@@ -25,7 +25,8 @@ def answer_space(request: dict[str, Any]) -> Answers:
     """Trace the configuration space; each frame is an arc."""
     opened = open_model(request)
     params, state = opened.values(request)
-    if not opened.mechanism.on_positions[opened.mechanism.two_sided].any():
+    mechanism = opened.mechanism
+    if not (mechanism.on_positions & mechanism.two_sided & mechanism.on()).any():
         words = "No constraint ties the positions together: every configuration is possible here."
         yield {"dimension": len(opened.state) // 2, "sentence": words, "singular": [], "points": [], "arcs": []}, []
         return
@@ -62,7 +63,7 @@ def answer_space(request: dict[str, Any]) -> Answers:
 def _around(opened: Opened, params: Mapping[str, float], state: Mapping[str, float]) -> dict[str, Any] | None:
     """Return how far a surface is shown that may run away: farther than the shown state and the lengths reach."""
     mechanism = opened.mechanism
-    rows = int(mechanism.on_positions[mechanism.two_sided].sum())
+    rows = int((mechanism.on_positions & mechanism.two_sided & mechanism.on()).sum())
     if len(mechanism.names) - rows != 2:
         return None
     reach = max([AROUND, 1.5 * sum(map(abs, params.values())), *(3 * abs(state[name]) for name in mechanism.names)])
@@ -174,7 +175,7 @@ def answer_critical(request: dict[str, Any]) -> Answers:
     """Find the values of a parameter at which the configuration space becomes singular."""
     opened, params, state, _ = settled(request)
     name = request["vary"]
-    if name not in params:
+    if name not in params or name in opened.tables:
         raise zw.DeclarationError(f"{opened.system.name} has no parameter {name!r:.60} to vary.")
     symbol = next(item for item in opened.system.parameters if item.name == name)
     mechanism = opened.mechanism

@@ -18,7 +18,7 @@ def settled(request: Mapping[str, Any]) -> tuple[Opened, dict[str, float], dict[
     """
     opened = open_model(request)
     params, state = opened.values(request)
-    before = {**opened.params, **request.get("was", {})}
+    before = {**opened.params, **request.get("was", {}), **opened.tabled(state)}
     mechanism = opened.mechanism
     if not mechanism.held:
         return opened, params, state, ""

@@ -125,11 +125,11 @@ export const drawingPart = (view, transport, { carried, three = async () => null
   const arrow = (pen, place, force, { most, unit, room }, { chosen = true, kind }) => {
     const from = frame.at(place), [x, y] = frame.plane(force);
     const label = chosen ? `${short(Math.hypot(...force))} N` : "";
-    paintArrow(pen, from, [x * unit, -y * unit], { colour: chosen ? colours.problem : colours.quiet, open: kind === "tangential", most, label, room });
+    paintArrow(pen, from, [x * unit, -y * unit], { colour: chosen ? colours.problem : colours.quiet, open: kind === "tangential", most, label, room, paper: colours.paper });
   };
   const key = (pen, { unit }, height) => {
     const value = roundValue(forces);
-    paintArrow(pen, [14, height - 14], [value * unit, 0], { colour: colours.quiet, label: `${short(value)} N` });
+    paintArrow(pen, [14, height - 14], [value * unit, 0], { colour: colours.quiet, label: `${short(value)} N`, paper: colours.paper });
   };
   // The forces of a motion at the instant that is played.
   const pushed = (pen, width, height) => {
@@ -149,7 +149,7 @@ export const drawingPart = (view, transport, { carried, three = async () => null
       if (!Number.isFinite(size) || !size || !scale) continue;
       points.forEach((point, k) => {
         const at = where(point), [x, y] = frame.plane(k ? force.map((part) => -part) : force), unit = most / 2 / scale;
-        if (at) paintArrow(pen, frame.at(at), [x * unit, -y * unit], { colour: colours.accent, open: kind === "tangential", most, label: `${short(size)} N s`, room, wide: 5 });
+        if (at) paintArrow(pen, frame.at(at), [x * unit, -y * unit], { colour: colours.accent, open: kind === "tangential", most, label: `${short(size)} N s`, room, wide: 5, paper: colours.paper });
       });
     }
   };

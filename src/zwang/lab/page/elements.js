@@ -18,19 +18,26 @@ const GREEK = Object.fromEntries(
    "sigma σ tau τ phi φ chi χ psi ψ omega ω Theta Θ Phi Φ Omega Ω").split(" ").reduce((rows, word, i, all) =>
     i % 2 ? rows : [...rows, [word, all[i + 1]]], []));
 
-// A quantity as it is written: Greek letters, indices, a dot for velocities.
-export const symbol = (name) => {
+// A quantity as it is written, and its index: Greek letters, a dot for velocities.
+const lettered = (name) => {
   const speed = name.startsWith("v_");
   const bare = speed ? name.slice(2) : name;
   const digits = bare.match(/^(.*[^\d_])(\d+)$/);
   const parts = bare.includes("_") ? [bare.split("_")[0], bare.split("_").slice(1).join(" ")]
     : digits ? [digits[1], digits[2]] : [bare, ""];
   const letter = GREEK[parts[0]] || parts[0];
-  const out = document.createElement("i");
-  out.className = "symbol";
-  out.append(speed ? `${letter}\u0307` : letter);
-  if (parts[1]) out.append(make("sub", { text: GREEK[parts[1]] || parts[1] }));
-  return out;
+  return [speed ? `${letter}\u0307` : letter, GREEK[parts[1]] || parts[1]];
+};
+
+export const symbol = (name) => {
+  const [letter, index] = lettered(name);
+  return make("i", { class: "symbol" }, letter, index ? make("sub", { text: index }) : null);
+};
+
+// The same in a picture, which has no indices but those of digits.
+export const written = (name) => {
+  const [letter, index] = lettered(name);
+  return letter + (/^\d+$/.test(index) ? [...index].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("") : index && ` ${index}`);
 };
 
 export const spoken = (name) => (name.startsWith("v_") ? `velocity of ${name.slice(2)}` : name);

@@ -120,9 +120,10 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   const keys = make("button", { type: "button", text: "Keys", onclick: sheet.show });
   const column = (name, ...parts) => make("div", { class: `column ${name}` }, ...parts.map((item) => item.element));
   root.append(
-    make("header", { class: "top" }, make("h1", { text: "zwang lab" }), title, keys),
+    // In a notebook banner and main part are the notebook's own.
+    make(alone ? "div" : "header", { class: "top" }, make(alone ? "h2" : "h1", { class: "name", text: "zwang lab" }), title, keys),
     ...(tour ? [tourStrip(root)] : []),
-    make("main", {},
+    make(alone ? "div" : "main", { class: "main" },
       column("left", systems, parameters, model),
       column("middle", drawing, motion.motion, realize),
       column("right", reactions, space, map, motion.events),

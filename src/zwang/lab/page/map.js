@@ -1,6 +1,6 @@
 // The map of how many motions are possible, over two quantities; it gets finer while one looks.
 
-import { colour, make, part, short, table } from "./elements.js";
+import { colour, make, part, short, table, written } from "./elements.js";
 import { prepare } from "./painter.js";
 import { palette } from "./systems.js";
 
@@ -144,6 +144,8 @@ export const mapPart = (view, transport) => {
       pen.textAlign = "left"; pen.fillText(short(x0), left, height - 5);
       pen.textAlign = "right"; pen.fillText(short(x1), left + wide, height - 5);
       pen.fillText(short(y1), left - 4, 18); pen.fillText(short(y0), left - 4, 8 + tall);
+      pen.textAlign = "center"; pen.fillText(written(told.x[0]), left + wide / 2, height - 5);
+      pen.textAlign = "right"; pen.fillText(written(told.y[0]), left - 4, 12 + tall / 2);
       const values = { ...view.params, ...view.state }, at = [(values[told.x[0]] - x0) / (x1 - x0), (values[told.y[0]] - y0) / (y1 - y0)];
       if (at.every((part) => part >= 0 && part <= 1)) {
         pen.beginPath(); pen.arc(left + at[0] * wide, 8 + (1 - at[1]) * tall, 6, 0, 7);

@@ -1,6 +1,6 @@
 // The motion: played from its tables by this page alone, with linked plots, events and the ways on where it stops.
 
-import { colour, full, make, part, short, table } from "./elements.js";
+import { colour, full, make, part, short, table, written } from "./elements.js";
 import { prepare } from "./painter.js";
 import { joined } from "./drawing.js";
 import { plot } from "./plots.js";
@@ -96,14 +96,14 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   };
 
   // --- what each contact does, along the time line ---
-  const KINDS = [["open", "quiet", () => false], ["sticks or stays", "series-0", (mode) => /stick|closed|hold/.test(mode)], ["slips", "series-1", (mode) => /slip|slide/.test(mode)], ["other", "series-3", () => true]];
+  const KINDS = [["open", "quiet", () => false], ["switched off", "line", (mode) => mode === "off"], ["sticks or stays", "series-0", (mode) => /stick|closed|hold/.test(mode)], ["slips", "series-1", (mode) => /slip|slide/.test(mode)], ["other", "series-3", () => true]];
   const kindOf = (mode) => (/^open/.test(mode) ? 0 : KINDS.findIndex(([, , fits], k) => k && fits(mode)));
   const band = () => {
     const names = told ? [...new Set(told.modes.flatMap((item) => Object.keys(item.modes)))].slice(0, 6) : [];
     const lively = names.filter((name) => new Set(told.modes.map((item) => item.modes[name])).size > 1);
     bands.hidden = bandKey.hidden = !lively.length;
     if (!lively.length) return;
-    const tall = 10, { pen, width } = prepare(bands, tall * lively.length), wide = width - 116;
+    const tall = 10, { pen, width } = prepare(bands, tall * lively.length), wide = time.clientWidth; // below the time line
     const inks = KINDS.map(([, name]) => colour(name, own.element)), used = new Set();
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "right";
@@ -113,7 +113,8 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
         used.add(kind);
         pen.fillStyle = inks[kind];
         const [from, to] = [item.start, item.end].map((t) => 8 + (wide - 16) * (t - told.t0) / (told.length || 1));
-        pen.fillRect(from, row * tall + (kind ? 1 : 4), Math.max(to - from, 0.6), kind ? tall - 3 : 1.5);
+        const thin = kind < 2; // what doesn't act
+        pen.fillRect(from, row * tall + (thin ? 4 : 1), Math.max(to - from, 0.6), thin ? 1.5 : tall - 3);
       }
       pen.fillStyle = colour("quiet", own.element);
       pen.fillText(name.slice(0, 16), width - 4, row * tall + 9);
@@ -183,7 +184,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     const k = run.told.columns.indexOf(name), { data, columns, rows: count } = run.numbers;
     return k < 0 ? null : Array.from({ length: count }, (_, i) => { const value = data[i * columns + k]; return Number.isFinite(value) ? value : null; });
   };
-  const called = (name) => name.replace(/^(reaction|friction) of /, (_, word) => `${word} `);
+  const called = (name) => (view.model.coordinates.includes(name) ? written(name) : name).replace(/^(reaction|friction) of /, (_, word) => `${word} `).replace(/^input (.*)$/, (_, own) => written(own));
   const onEveryWay = (names, x) => names.slice(0, Math.max(1, Math.floor(6 / leaves.length))).flatMap((name) =>
     leaves.map((item, i) => ({ label: `${called(name)}, way ${i + 1}`, values: resampled(item, name, x) })));
   const like = (run, names) => names.map((name) => ({ label: called(name), values: column(run, name) }));
@@ -193,8 +194,10 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     plots.replaceChildren();
     if (numbers.rows < 2 || !(told.length > 0)) return;
     const mine = { told, numbers }, x = column(mine, "t").map((t) => t + told.t0);
-    const groups = [["Coordinates", "", view.model.coordinates], ["Energy", "J", ["kinetic energy", "potential energy", "energy"]],
-      ["Forces", "N", told.columns.filter((name) => /^(reaction|friction) of /.test(name))]];
+    const turning = (name) => view.model.angles[view.model.coordinates.indexOf(name)];
+    const groups = [["Coordinates", "", view.model.coordinates.filter((name) => !turning(name))], ["Angles", "rad", view.model.coordinates.filter(turning)], ["Energy", "J", ["kinetic energy", "potential energy", "energy"]],
+      ["Forces", "N", told.columns.filter((name) => /^(reaction|friction) of /.test(name))],
+      ["Inputs", "", told.columns.filter((name) => name.startsWith("input "))]];
     for (const [title, unit, names] of groups) {
       // Forces that the laws leave open have no values to draw; the cards show their ranges.
       const known = names.filter((name) => column(mine, name).some((value) => value !== null));
@@ -226,7 +229,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     if (told.scene) drawing.within(told.scene.box);
     drawing.scale(told.force_scale);
     time.max = String(told.length || 1);
-    marks.replaceChildren(...told.events.slice(0, 80).map((item) => { const mark = make("i", { title: item.sentence }); mark.style.left = `${told.length > 0 ? 100 * (item.time - told.t0) / told.length : 0}%`; return mark; }));
+    marks.replaceChildren(...told.events.slice(0, 80).map((item) => { const mark = make("i", { title: item.sentence, class: item.kind === "switch" ? "switch" : null }); mark.style.left = `${told.length > 0 ? 100 * (item.time - told.t0) / told.length : 0}%`; return mark; }));
     answer.textContent = told.sentence;
     ways.replaceChildren(...told.continuations.map((words, i) => make("button", { type: "button", class: "card", "data-continuation": String(i), text: words, onclick: () => { view.path = [...view.path, i]; view.t = told.length; wanted = "stay"; ask(false); } })));
     if (told.continuations.length > 1) ways.append(make("button", { type: "button", "data-action": "every", text: "Show every way at once", onclick: every }));

@@ -148,7 +148,7 @@ export const paintScene = (pen, frame, scene, { places = scene.places, bodiesAt 
 };
 
 // An arrow of a force: solid head for normal forces, open for friction; a dot if short, cut with a double head if long.
-export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = Infinity, label = "", wide = 2.2, room = null }) => {
+export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = Infinity, label = "", wide = 2.2, room = null, paper = null }) => {
   const size = Math.hypot(dx, dy);
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = wide;
@@ -167,7 +167,12 @@ export const paintArrow = (pen, from, [dx, dy], { colour, open = false, most = I
     const wide = pen.measureText(label).width, left = { left: 0, center: wide / 2, right: wide }[pen.textAlign];
     const within = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
     const x = within(tip[0] + 8 * ux, left + 2, (room ? room[0] : Infinity) - wide + left - 2);
-    pen.fillText(label, x, within(tip[1] + 12 * uy + 4, 12, (room ? room[1] : Infinity) - 4));
+    const y = within(tip[1] + 12 * uy + 4, 12, (room ? room[1] : Infinity) - 4);
+    if (paper) { // the ground and the bars pass behind the number
+      Object.assign(pen, { strokeStyle: paper, lineWidth: 4, lineJoin: "round" });
+      pen.strokeText(label, x, y);
+    }
+    pen.fillText(label, x, y);
   }
 };
 

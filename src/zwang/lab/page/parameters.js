@@ -1,6 +1,7 @@
-// Sliders with typed values; ticks where the configuration space changes.
+// Sliders with typed values, tables for inputs; ticks where the configuration space changes.
 
 import { make, part, short, spoken, symbol } from "./elements.js";
+import { tableField } from "./inputs.js";
 
 export const parametersPart = (view, transport, { changed }) => {
   const own = part("parameters");
@@ -18,7 +19,7 @@ export const parametersPart = (view, transport, { changed }) => {
     if (!names.length) fields.append(make("p", { class: "quiet", text: "This system has no parameters." }));
     const inputs = view.model.inputs || [];
     for (const name of names) {
-      if (name === inputs[0]) fields.append(make("p", { class: "quiet", text: inputs.length > 1 ? "Inputs, held at these values:" : "Input, held at this value:" }));
+      if (name === inputs[0]) fields.append(make("p", { class: "quiet", text: inputs.length > 1 ? "Inputs: held at a value, or as tables" : "Input: held at a value, or as a table" }));
       const { low, high, scale } = view.model.ranges[name];
       const log = scale === "log";
       const ticks = make("datalist", { id: `ticks-${name}` });
@@ -33,9 +34,13 @@ export const parametersPart = (view, transport, { changed }) => {
         if (number.value !== "" && Number.isFinite(Number(number.value))) set(name, Number(number.value), false);
         else write(name);
       });
-      rows.set(name, { range, number, ticks, told, log });
-      fields.append(make("div", { class: "field" }, make("span", { class: "name" }, symbol(name)),
-        make("span", { class: "slide" }, range, told), number, ticks));
+      const held = (follows) => { range.disabled = number.disabled = follows; };
+      const given = inputs.includes(name) ? tableField(view, name, held) : null;
+      const row = make("div", { class: "field" }, make("span", { class: "name" }, symbol(name)),
+        make("span", { class: "slide" }, range, told), number, ticks);
+      rows.set(name, { range, number, ticks, told, log, given });
+      fields.append(row);
+      if (given) { given.drops(row); fields.append(given.element); }
     }
     for (const name of names) write(name);
     own.shown();
@@ -57,14 +62,15 @@ export const parametersPart = (view, transport, { changed }) => {
   };
 
   const write = (name, sliding = false) => {
-    const { range, number, log } = rows.get(name), value = view.params[name];
+    const { range, number, log, given } = rows.get(name), value = view.params[name];
+    if (given) given.write();
     const place = log ? Math.log10(Math.max(value, 1e-300)) : value;
     if (!sliding) {
       if (place < Number(range.min)) range.min = String(place);
       if (place > Number(range.max)) range.max = String(place);
       range.value = String(place);
     }
-    if (document.activeElement !== number) number.value = String(value);
+    if (document.activeElement !== number) { number.value = String(Number(value.toPrecision(7))); number.title = String(value); }
     range.setAttribute("aria-valuetext", `${spoken(name)} ${short(value)}`);
   };
 
@@ -72,7 +78,7 @@ export const parametersPart = (view, transport, { changed }) => {
   const critical = () => {
     const round = ++asked;
     const tied = view.model.constraints.some((item) => item.kind === "bilateral" && item.level === "position");
-    const names = tied ? [...rows.keys()].filter((name) => view.model.ranges[name].scale !== "log") : [];
+    const names = tied ? [...rows.keys()].filter((name) => view.model.ranges[name].scale !== "log" && !(name in view.inputs)) : [];
     const next = () => {
       const name = names.shift();
       if (!name || round !== asked) return;

@@ -35,7 +35,7 @@ export const plot = (holder, { title, unit = "", x, lines, height = 150, seek = 
   const made = new uPlot({
     width, height, series, legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     scales: { x: { time: false } },
-    axes: [{ ...axis, size: 34, label: xLabel, labelSize: 14, labelFont: "12px system-ui, sans-serif", labelGap: -2 }, { ...axis, size: 56 }],
+    axes: [{ ...axis, size: 34, label: xLabel, labelSize: 14, labelFont: "12px system-ui, sans-serif", labelGap: -2 }, { ...axis, size: 56, space: 22 }],
   }, data, chart);
   if (seek) made.over.addEventListener("click", (event) => seek(made.posToVal(event.offsetX, "x")));
   return {

@@ -1,6 +1,6 @@
 // A constraint made of a spring or of friction, beside the ideal one.
 
-import { make, part, short, table } from "./elements.js";
+import { make, part, short, table, written } from "./elements.js";
 import { plot } from "./plots.js";
 
 export const realizePart = (view, transport) => {
@@ -48,7 +48,7 @@ export const realizePart = (view, transport) => {
     plots.replaceChildren();
     const frame = frames[0], x = column(frame, 0).map((t) => t + told.t0), names = view.model.coordinates;
     const put = (options) => { const holder = make("div", { class: "plot" }); plots.append(holder); charts.push(plot(holder, options)); };
-    put({ title: "Ideal and realized (dashed)", x, lines: names.map((name, k) => ({ label: name, values: column(frame, 1 + k), other: column(frame, 1 + names.length + k) })) });
+    put({ title: "Ideal and realized (dashed)", x, lines: names.map((name, k) => ({ label: written(name), values: column(frame, 1 + k), other: column(frame, 1 + names.length + k) })) });
     if (frame.columns > 1 + 2 * names.length) put({ title: "Force, and its weak limit", unit: "N", x, lines: [{ label: "limit", values: column(frame, frame.columns - 2) }, { label: "realized", values: column(frame, frame.columns - 1) }] });
     if (told.orders.length && frames[1]) put({ title: "Errors, decimal logarithms", x: column(frames[1], 0), xLabel: "log N", lines: told.orders.map((item, k) => ({ label: item.quantity, values: column(frames[1], 1 + k), points: true })) });
     rows.lastChild.replaceChildren(table("Differences", ["quantity", "value"], [["largest difference of a coordinate", told.difference], ...told.orders.map((item) => [`order of ${item.quantity}`, `${short(item.order)} ± ${short(item.uncertainty)}`])]));

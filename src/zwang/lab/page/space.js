@@ -1,6 +1,6 @@
 // The configuration space as a curve, with its singular points; the torus of angles is unrolled.
 
-import { full, make, part, short, symbol, table } from "./elements.js";
+import { full, make, part, short, symbol, table, written } from "./elements.js";
 import { Frame, prepare } from "./painter.js";
 import { nearest, paintSurface } from "./surface.js";
 import { palette } from "./systems.js";
@@ -82,6 +82,10 @@ export const spacePart = (view, transport) => {
         if (along) pen.fillText(text, X(value), height - 6);
         else pen.fillText(text, left - 4, Math.min(Math.max(Y(value) + 4, 14), height - low));
       }
+      const share = angle ? 0.25 : 0.5; // between the marks
+      pen.textAlign = along ? "center" : "right";
+      if (along) pen.fillText(written(view.model.coordinates[a]), left + share * (width - left - 8), height - 6);
+      else pen.fillText(written(view.model.coordinates[b]), left - 6, height - low - share * (height - low - 8) + 4);
     }
     pen.save();
     pen.beginPath();

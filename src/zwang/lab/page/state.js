@@ -1,5 +1,7 @@
 // What is shown: the system, its parameters and state, the motion and its time; and who wants to know of changes.
 
+import { tableOf, tableText } from "./inputs.js";
+
 export class View {
   constructor(systems, categories) {
     this.systems = new Map(systems.map((item) => [item.name, item]));
@@ -9,6 +11,7 @@ export class View {
     this.params = {};
     this.state = {};
     this.was = {}; // the parameters at which the state was right
+    this.inputs = {}; // tables that inputs follow; the others are held at their parameters
     this.until = 10;
     this.t = 0;
     this.path = []; // what was chosen where the motion stopped
@@ -30,7 +33,8 @@ export class View {
   // What every request about the shown system carries.
   whose() {
     const source = this.text === null ? { system: this.model.name } : { text: this.text };
-    return { ...source, params: this.params, state: this.state, was: this.was };
+    const tables = Object.keys(this.inputs).length ? { inputs: this.inputs } : {};
+    return { ...source, params: this.params, state: this.state, was: this.was, ...tables };
   }
 
   show(model, text = null) {
@@ -39,6 +43,7 @@ export class View {
     this.params = { ...model.params };
     this.state = { ...model.state };
     this.was = { ...model.params };
+    this.inputs = {};
     this.until = model.until;
     this.t = 0;
     this.path = [];
@@ -54,6 +59,15 @@ export class View {
     this.emit("params", options);
   }
 
+  // A table for an input, or null: held again.
+  setInput(name, table) {
+    const { [name]: before, ...others } = this.inputs;
+    if (!before && !table) return;
+    this.inputs = table ? { ...others, [name]: table } : others;
+    this.path = [];
+    this.emit("params", {});
+  }
+
   setState(change, options = {}) {
     const state = { ...this.state, ...change };
     delete state.t;
@@ -67,6 +81,7 @@ export class View {
     this.params = { ...this.model.params };
     this.state = { ...this.model.state };
     this.was = { ...this.model.params };
+    this.inputs = {};
     this.until = this.model.until;
     this.path = [];
     this.t = 0;
@@ -84,6 +99,7 @@ export class View {
     for (const [name, value] of Object.entries(this.state)) {
       if (name !== "t" && value !== this.model.state[name]) found.set(`s.${name}`, String(value));
     }
+    for (const [name, table] of Object.entries(this.inputs)) found.set(`i.${name}`, tableText(table));
     if (this.t) found.set("t", String(Number(this.t.toPrecision(9))));
     if (this.until !== this.model.until) found.set("until", String(this.until));
     if (this.path.length) found.set("go", this.path.join(","));
@@ -95,7 +111,8 @@ export class View {
   restore(query) {
     const number = (text) => (text !== null && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : null);
     for (const [key, text] of query) {
-      const value = number(text), name = key.slice(2);
+      const value = number(text), name = key.slice(2), rows = key.startsWith("i.") ? tableOf(text) : null;
+      if (rows && (this.model.inputs || []).includes(name)) this.inputs = { ...this.inputs, [name]: rows };
       if (value === null) continue;
       if (key.startsWith("p.") && name in this.params) this.params = { ...this.params, [name]: value };
       if (key.startsWith("s.") && name in this.state) this.state = { ...this.state, [name]: value };

@@ -111,7 +111,7 @@ export const recordedWire = (recorded) => {
     const keys = ["system", "text", "vary", "what", "handle", "constraint", "id", "run", "by"];
     const found = recorded.find((item) => item.request.kind === request.kind &&
       keys.every((key) => !(key in item.request) || same(item.request[key], request[key])) &&
-      close(item.request.params, request.params) && !(request.continue && request.continue.length));
+      close(item.request.params, request.params) && !(request.continue && request.continue.length) && !request.inputs);
     setTimeout(() => {
       if (!found) {
         wire.received({ seq: request.seq, kind: request.kind, status: "error", frames: 0,
