@@ -1,4 +1,4 @@
-"""The backend `cuda` on the GPU of this machine: accelerations, ensembles, maps of reactions, and the verbs.
+"""The backend `cuda` on the GPU of this machine: accelerations, ensembles, maps of reactions, verbs, long chains.
 
 The pendulum on an ellipse in Cartesian coordinates (4 coordinates, 3 constraints). Beside accelerations the backend
 `batch` (JAX) on the same states, beside ensembles the lanes of the processor, and a copy in the GPU's memory for scale.
@@ -165,6 +165,62 @@ def maps(cupy: Any) -> None:
         print(f"  on the GPU: {1e9 * seconds / (1 << 20):.2f} ns a state, {1e8 * seconds / (1 << 20):.2f} s for 1e8")
 
 
+def chains(links: int, motions: int) -> None:
+    """Measure chains of many links, whose equations are written in parts, beside single motions on the processor."""
+    linkage = zw.Linkage("chain", gravity=(0, -9.81)).ground("O", 0, 0)
+    linkage.points([f"P{k}" for k in range(links)], mass=1)
+    system = linkage.chain(["O", *(f"P{k}" for k in range(links))], lengths=[1] * links).system()
+    angles = np.random.default_rng(5).uniform(-0.5, 0.5, (links, motions))
+    x, y = np.cumsum(np.cos(angles), axis=0), np.cumsum(np.sin(angles), axis=0)
+    state = {f"x_P{k}": x[k] for k in range(links)} | {f"y_P{k}": y[k] for k in range(links)}
+    state |= {f"v_{letter}_P{k}": np.zeros(motions) for letter in "xy" for k in range(links)}
+    begin = time.perf_counter()
+    lanes: Any = zw.compile(system, "cuda").kernels.lanes(ActiveSet(tuple(range(links))))
+    given = resolve(system, state, {})
+    lanes.run(given.t[:64], given.q[:, :64], given.v[:, :64], given.params, np.full(64, 0.01), 1e-10)
+    first = time.perf_counter() - begin
+    ends = np.full(motions, 0.3)
+    found = lanes.run(given.t, given.q, given.v, given.params, ends, 1e-10)
+    seconds = best(lambda: lanes.run(given.t, given.q, given.v, given.params, ends, 1e-10), lambda: None, 2)
+    begin, few = time.perf_counter(), 4
+    alone = [zw.simulate(system, {key: float(row[k]) for key, row in state.items()}, until=0.3) for k in range(few)]
+    single = (time.perf_counter() - begin) / few
+    names = [item.name for item in system.coordinates]
+    apart = max(abs(found.q[i, k] - alone[k].end[name]) for k in range(few) for i, name in enumerate(names))
+    print(
+        f"{motions} chains of {links} links over 0.3 s: {seconds:.2f} s (ready after {first:.1f} s), "
+        f"{12.0 * float(found.attempts.sum()) / seconds:.1e} evaluations/s; one on the processor {single:.2f} s, "
+        f"they differ by {apart:.0e} m"
+    )
+
+
+def realizations(motions: int) -> None:
+    """Measure which branch springs take at a singular point, over strengths and phases; checked by the energy."""
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    soft = zw.compile(zw.realize(entry.system, "ellipse", by=zw.Stiffness("N")), "cuda")
+    rng = np.random.default_rng(11)
+    state = {name: np.full(motions, value) for name, value in entry.state.items()}
+    # The spring swings at first: C has a velocity of its own along its circle about B, so that BC keeps its length.
+    push = rng.uniform(-1.0, 1.0, motions)
+    state["v_x_C"] -= push * (state["y_C"] - state["y_B"])
+    state["v_y_C"] += push * (state["x_C"] - state["x_B"])
+    params = {**entry.params, "N": 10.0 ** rng.uniform(5.0, 6.0, motions)}
+    begin = time.perf_counter()
+    found = zw.simulate(soft, state, params, until=2.0)
+    seconds = time.perf_counter() - begin
+    few = {name: found.end[name][:CHECKED] for name in state}
+    part = {**params, "N": params["N"][:CHECKED]}
+    before = soft.evaluate({name: row[:CHECKED] for name, row in state.items()}, part).energies["total"]
+    drift = np.abs(soft.evaluate(few, part).energies["total"] - before).max()
+    bend = found.end["x_B"] * (found.end["y_C"] - found.end["y_B"]) - found.end["y_B"] * (
+        found.end["x_C"] - found.end["x_B"]
+    )
+    print(
+        f"{motions} motions through a singular point with a spring of 1e5 to 1e6: {seconds:.1f} s, "
+        f"{(bend > 0).mean():.1%} bend to the left, energy to {drift:.0e} J"
+    )
+
+
 def verbs(motions: int) -> None:
     """Measure the public calls, from NumPy's arrays to NumPy's arrays."""
     model, state = zw.compile(ENTRY.system, "cuda"), starts(motions)
@@ -189,6 +245,9 @@ def main() -> None:
     verbs(motions)
     stops(motions)
     maps(cupy)
+    realizations(motions)
+    for links in (20, 40, 100):
+        chains(links, 1 << 17)
 
 
 if __name__ == "__main__":

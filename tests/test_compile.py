@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._compile import values
 from zwang._results.evaluation import EvaluationStatus
 
 (x, y), (vx, vy) = zw.coordinates("x y")
@@ -41,6 +42,27 @@ def test_symbols_and_names_are_both_keys() -> None:
     model = zw.compile(PENDULUM)
     by_symbol = model.accelerations({x: 3, y: 4, vx: 0, vy: 0}, {m: 2, g: 10, length: 5})
     np.testing.assert_array_equal(by_symbol, model.accelerations(STATE, PARAMS))
+
+
+def test_a_batch_in_portions_is_the_batch_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    model = zw.compile(entry.system)
+    state = {name: value + np.linspace(0, 0.01, 21).reshape(3, 7) for name, value in entry.state.items()}
+    params = {**entry.params, "g": np.linspace(1, 2, 21).reshape(3, 7)}
+    whole = model.evaluate(state, params)
+    monkeypatch.setattr(values, "AT_ONCE", 4 * 28)
+    parts = model.evaluate(state, params)
+    assert parts.status is whole.status
+    for found, expected in (
+        (parts.accelerations, whole.accelerations),
+        (parts.residual, whole.residual),
+        (parts.multipliers["ellipse"], whole.multipliers["ellipse"]),
+        (parts.gaps["ellipse"], whole.gaps["ellipse"]),
+        (parts.energies["total"], whole.energies["total"]),
+        (parts.regular, whole.regular),
+    ):
+        assert found.tobytes() == expected.tobytes()
+        assert found.shape[-2:] == (3, 7)
 
 
 def test_arrays_broadcast_to_a_batch_of_any_shape() -> None:

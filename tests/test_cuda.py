@@ -10,8 +10,13 @@ import pytest
 
 import zwang as zw
 from c_backend import on_a_device
-from zwang._kernels import cuda
+from test_simulate_large import chain
+from zwang._compile import model as _compile_model
+from zwang._compile.kept import Kept
+from zwang._compile.values import resolve
+from zwang._kernels import cuda, many_states
 from zwang._kernels import device as device_module
+from zwang._kernels.in_parts import in_parts
 from zwang._results.ensemble import LaterMotions
 from zwang.gallery.pendulum_on_ellipse import place
 
@@ -23,6 +28,11 @@ DEVICES = pytest.mark.parametrize("device", ["lanes in c", "cuda"])
 def states(count: int) -> dict[str, np.ndarray]:
     found = [place(PARAMS, float(angle), 0.42) for angle in np.linspace(-0.5, -0.1, count)]
     return {name: np.array([item[name] for item in found]) for name in ENTRY.state}
+
+
+def _arrays(entry: zw.gallery.Entry, states: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+    given = resolve(entry.system, states, entry.params)
+    return given.t, given.q, given.v, given.params
 
 
 @DEVICES
@@ -80,11 +90,60 @@ def test_a_motion_that_meets_a_singular_point_is_told_as_it_is_alone(device: str
     assert found.end["t"][0] == pytest.approx(alone.t[-1], abs=1e-9)
 
 
-def test_large_systems_are_refused_with_the_cure() -> None:
-    coordinates, velocities = zw.coordinates(" ".join(f"x{k}" for k in range(60)))
-    chain = zw.System(name="sixty", coordinates=list(coordinates), kinetic=sum(v**2 for v in velocities) / 2)
-    with pytest.raises(zw.CompileError, match=r"sixty: 60 coordinates and constraints are too many .*backend='native'"):
-        zw.compile(chain, on_a_device("lanes in c")).kernels
+def hanging(count: int, links: int) -> dict[str, np.ndarray]:
+    """Return chains of so many links at rest, each with its own shape."""
+    angles = np.random.default_rng(links).uniform(-0.5, 0.5, (links, count))
+    x, y = np.cumsum(np.cos(angles), axis=0), np.cumsum(np.sin(angles), axis=0)
+    state = {f"x_P{k}": x[k] for k in range(links)} | {f"y_P{k}": y[k] for k in range(links)}
+    return state | {f"v_{letter}_P{k}": np.zeros(count) for letter in "xy" for k in range(links)}
+
+
+@DEVICES
+def test_long_equations_are_written_in_parts_and_move_as_single_motions_do(device: str) -> None:
+    system, start = chain(30), hanging(40, 30)
+    model = zw.compile(system, on_a_device(device))
+    found, expected = model.evaluate(start), zw.compile(system).evaluate(start)
+    assert found.residual.max() < 1e-13
+    assert np.abs(found.accelerations - expected.accelerations).max() < 1e-11 * np.abs(expected.accelerations).max()
+    source = next(iter(model.kernels.device_solver(range(30))._texts.values())).writer.rows(
+        "rows", model.kernels.device_solver(range(30)).outputs
+    )
+    assert "rows_1(" in source
+    motions = zw.simulate(model, start, until=0.2)
+    assert set(motions.motions.known) == {0}
+    alone = zw.simulate(system, {name: float(row[23]) for name, row in start.items()}, until=0.2)
+    assert max(abs(motions.end[name][23] - alone.end[name]) for name in start) < 1e-9
+
+
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_code_in_parts_of_any_length_computes_the_same(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_states, "SHORT", 0)
+    monkeypatch.setattr(many_states, "in_parts", lambda *given: in_parts(*given, size))
+    monkeypatch.setattr(_compile_model, "_MODELS", Kept(4))
+    for name in ("ellipse_pendulum_cartesian", "belt_block"):
+        entry = zw.gallery.get(name)
+        given = {key: np.linspace(value, value + 0.01, 5) for key, value in entry.state.items()}
+        found = zw.compile(entry.system, on_a_device("lanes in c")).kernels.terms(*_arrays(entry, given))
+        expected = zw.compile(entry.system).kernels.terms(*_arrays(entry, given))
+        for item in ("mass", "force", "rows", "gamma", "slip", "bounds", "energies"):
+            assert getattr(found, item) == pytest.approx(getattr(expected, item), rel=1e-13, abs=1e-14)
+
+
+def test_places_between_parts_are_used_again() -> None:
+    lines = [f"const double x{k + 1} = x{k} + q{k % 3};" for k in range(1, 300)]
+    cut = in_parts(["q0", "q1", "q2", "v0"], ["const double x1 = q0 * v0;", *lines], ["x300", "x7", "2.0", "q1"], 10)
+    assert len(cut.parts) == 30
+    assert cut.memory == 1  # each part needs one number of the part before
+    assert [part.written for part in cut.parts if part.written] == [(1, 2, 3), (0,)]
+    assert cut.parts[0].inputs == ("q0", "q1", "q2", "v0")
+    assert cut.parts[1].inputs == ("q0", "q1", "q2")
+
+
+def test_equations_that_are_too_long_are_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "LONGEST", 20)
+    kernels = zw.compile(ENTRY.system, on_a_device("lanes in c")).kernels
+    with pytest.raises(zw.CompileError, match=r"its equations are \d+ lines long .*\(20\).*backend='native'"):
+        kernels._functions(kernels.program, kernels.device_terms().outputs)
 
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is here")

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.driving import with_inputs
-from zwang._compile.evaluating import evaluation_of
+from zwang._compile.evaluating import evaluated
 from zwang._compile.handing import as_jax, as_latex
-from zwang._compile.inertia import require_inertia
 from zwang._compile.kept import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project, without_normal
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.switched import switched, taken_apart
 from zwang._declare.system import System
-from zwang._kernels import Service, Solved, SparseTerms, Terms, get_backend
+from zwang._kernels import Service, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
-from zwang._numerics.linear.kkt import solve_kkt
 from zwang._numerics.tolerances import real, require_kinds
 from zwang._results.evaluation import Evaluation
 from zwang._results.finite import within_doubles
@@ -32,7 +30,6 @@ from zwang.errors import CompileError, DeclarationError, StateError, nearest, pr
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
-CONTRADICTION = 1e-9  # relative; dependent equations that agree to this are one equation, others contradict each other
 FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
 LOG = logging.getLogger("zwang.compile")
@@ -195,19 +192,12 @@ class Model:
             return model.evaluate(state, params, active=active)
         given = resolve(self.system, state, params)
         chosen = self._places(active)
-        return self._ask(given, lambda: model._evaluated(given, chosen))
+        return self._ask(given, lambda: evaluated(model, given, chosen))
 
     def _ask(self, inputs: Inputs, ask: Callable[[], T]) -> T:
         """Return what is asked, in one tier."""
         few = inputs.q.shape[1] <= FEW and len(self.system.coordinates) <= SMALL
         return jit.answer(ask, "evaluate", pinned=self.tier, small=few, main="shared", seconds=5)
-
-    def _evaluated(self, inputs: Inputs, chosen: list[int]) -> Evaluation:
-        terms = self.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-        self.require_finite(terms)
-        solved, consistent = self._solve(inputs, terms, chosen)
-        residual = terms.residual(solved, chosen)
-        return evaluation_of(self, inputs, terms, solved, chosen, residual, consistent)
 
     def accelerations(self, state: Mapping[Any, Any], params: Mapping[Any, Any] | None = None, **options: Any) -> Array:
         """Return the accelerations (n, ...) with the bilateral constraints active; see `evaluate`."""
@@ -263,7 +253,7 @@ class Model:
 
         def slow(t: float, y: Array) -> Array:
             inputs = Inputs(np.array([t]), y[:n, None].copy(), y[n:, None].copy(), values, ())
-            return np.concatenate([y[n:], np.ravel(self._evaluated(inputs, chosen).accelerations)])
+            return np.concatenate([y[n:], np.ravel(evaluated(self, inputs, chosen).accelerations)])
 
         if self.kernels.sparse:
             return slow
@@ -481,19 +471,3 @@ class Model:
             if not terms.finite_rows(place):
                 raise StateError(without_normal(self.system, str(item.name)))
         raise StateError(f"{self.system.name}: the equations are not finite at this state (a division by zero?).")
-
-    def _solve(self, inputs: Inputs, terms: Terms | SparseTerms, chosen: list[int]) -> tuple[Solved, bool]:
-        """Return the solution; where pivots were not sound, from a rank-revealing method."""
-        solved = self.kernels.solve(inputs.t, inputs.q, inputs.v, inputs.params, chosen)
-        doubtful = np.flatnonzero(~solved.regular)
-        if not doubtful.size:
-            return solved, True
-        a, lam, regular = solved.accelerations.copy(), solved.multipliers.copy(), solved.regular.copy()
-        worst = 0.0
-        for k in doubtful:
-            mass, rows, force, gamma = terms.at(int(k))
-            require_inertia(self, inputs.single(int(k)), chosen)
-            found = solve_kkt(mass, rows[chosen], force, gamma[chosen])
-            a[:, k], lam[:, k], regular[k] = found.accelerations, found.multipliers, found.regular
-            worst = max(worst, found.inconsistency)
-        return Solved(a, lam, regular), worst <= CONTRADICTION

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from zwang._declare.system import System
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
+AT_ONCE = 1 << 27
+"""Numbers of the matrices of a portion: one GB, so that a batch needs no more memory than its answer and that."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,15 @@ class Inputs:
         """Return one state of the batch."""
         params = self.params if self.params.shape[1] == 1 else self.params[:, [k]]
         return Inputs(self.t[[k]], self.q[:, [k]], self.v[:, [k]], params, ())
+
+    def portions(self, numbers: int) -> Iterator[Inputs]:
+        """Yield the batch in portions, so that arrays of so many numbers a state stay below `AT_ONCE`."""
+        width, states = max(1, AT_ONCE // max(numbers, 1)), self.t.size
+        for start in range(0, states, width):
+            part = slice(start, min(start + width, states))
+            own = self.params if self.params.shape[1] == 1 else self.params[:, part]
+            q, v, params = (np.ascontiguousarray(array) for array in (self.q[:, part], self.v[:, part], own))
+            yield Inputs(self.t[part], q, v, params, (part.stop - start,))
 
     def restore(self, array: Any) -> Any:
         """Give the last axis of an array the shape of the batch again; a single state has none."""

@@ -7,7 +7,7 @@ are computed on the GPU; what is asked at single states runs on the processor. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet
+from zwang._derive.program import Program
 from zwang._derive.solution import solve
 from zwang._interrupts import taken
 from zwang._kernels import device
@@ -30,8 +31,8 @@ from zwang._kernels.terms import Solved, Terms
 from zwang._numerics.budget import ENDLESS, Spent, spend
 from zwang.errors import CompileError
 
-LARGEST = 48
-"""Unknowns up to which equations are written out."""
+LONGEST = 100_000
+"""Lines of code up to which equations are written out: a compiler takes some minutes for so many."""
 MOTIONS = 1 << 18
 """Motions of one call: between calls Ctrl-C, progress and budgets are looked at."""
 STEPS = 100_000
@@ -226,17 +227,20 @@ class CudaKernels(Service):
     def __init__(self, system: System, launcher: Launcher) -> None:
         super().__init__(system, NumbaDialect())
         self.launcher = launcher
-        unknowns = len(system.coordinates) + len(system.constraints)
-        if unknowns > LARGEST:
+
+    def _writable(self, program: Program, outputs: Iterable[Outputs]) -> None:
+        """Refuse what would be too long to be written out, before it is."""
+        lines = sum(len(program.graph.reachable(item.wanted)) for item in outputs)
+        if lines > LONGEST:
             raise CompileError(
-                f"{system.name}: {unknowns} coordinates and constraints are too many for the backend 'cuda' (at most "
-                f"{LARGEST}), which writes every term out. Use backend='native', which loops over like parts."
+                f"{self.system.name}: its equations are {lines} lines long when they are written out, more than the "
+                f"backend 'cuda' lets be compiled ({LONGEST}). Use backend='native', which loops over like parts."
             )
 
     def device_terms(self) -> DeviceFunctions:
         """Return the function of all terms on the device."""
         outputs = Outputs(tuple(self.layout.nodes))
-        return self.kept("device terms", lambda: DeviceFunctions(self.launcher, self.program, outputs))
+        return self.kept("device terms", lambda: self._functions(self.program, outputs))
 
     def device_solver(self, active: Sequence[int]) -> DeviceFunctions:
         """Return the function of accelerations and multipliers on the device, these normals held as equalities."""
@@ -246,6 +250,10 @@ class CudaKernels(Service):
         program = self.program.copy()
         found = solve(program, active)
         outputs = Outputs((*found.accelerations, *found.multipliers), found.regular)
+        return self._functions(program, outputs)
+
+    def _functions(self, program: Program, outputs: Outputs) -> DeviceFunctions:
+        self._writable(program, [outputs])
         return DeviceFunctions(self.launcher, program, outputs)
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> Terms:
@@ -268,7 +276,10 @@ class CudaKernels(Service):
 
     def _lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]]) -> DeviceLanes | None:
         outputs = lane_outputs(self.system, self.frozen, self.structure, mode, stops)
-        return None if outputs is None else DeviceLanes(self.launcher, outputs, {})
+        if outputs is None:
+            return None
+        self._writable(outputs.program, outputs.kernels.values())
+        return DeviceLanes(self.launcher, outputs, {})
 
 
 class CudaBackend:

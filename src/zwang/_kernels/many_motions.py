@@ -60,7 +60,6 @@ INLINE int settle(double t, double *q, double *v, double *a, double *drift WORKS
 """
 
 FIRST = """/* Errors are relative to the state and to sizes: of lengths, speeds and spins; those of angles are 1. */
-#define TURNS(c) ((TURNING >> (c)) & 1)
 #define LENGTH(c) (TURNS(c) ? 1.0 : sizes[0])
 #define SPEED(c) (TURNS(c) ? sizes[2] : sizes[1])
 
@@ -212,6 +211,11 @@ CROWDED move(double *t, double *q, double *v, const double *__restrict params, c
 """
 
 
+WRITTEN_OUT = 12
+"""Coordinates up to which a compiler may write loops over them out: beyond, that takes it long (19 s for a chain of 40
+links in place of 4) and gains nothing."""
+
+
 def motions_source(outputs: LaneOutputs, *, shared: bool) -> tuple[str, LaneText]:
     """Return the text of `move` for a mode, and its writer."""
     text = LaneText.of(outputs.program, outputs.kernels, shared=shared)
@@ -226,10 +230,10 @@ def motions_source(outputs: LaneOutputs, *, shared: bool) -> tuple[str, LaneText
     }
     sizes |= {"LOOK": stops.block(events), "SAMPLES": stops.SAMPLES}
     sizes |= {"DIRECTED": (stops.SAMPLES + 1) * events, "HUNT": (stops.SAMPLES + 2) * events}
-    sizes |= {"TURNING": f"{sum(1 << c for c, turns in enumerate(outputs.turns) if turns)}LL"}
+    sizes |= {"TURNS(c)": f"(({_turning(outputs.turns)}) & 1)"}
     sizes |= {"GOING_ON": stops.GOING_ON, "STOPPED": stops.STOPPED, "DOUBTFUL": stops.DOUBTFUL}
     source = text.head + "".join(f"#define {name} {size}\n" for name, size in sizes.items())
-    source += "#define EACH(c) for (int c = 0; c < N; ++c)\n\n"
+    source += f"#define EACH(c) {'ROLLED ' if n > WRITTEN_OUT else ''}for (int c = 0; c < N; ++c)\n\n"
     source += "".join(text.function(title, item) for title, item in outputs.kernels.items())
     own = text.own
     replaced = {
@@ -249,6 +253,13 @@ def motions_source(outputs: LaneOutputs, *, shared: bool) -> tuple[str, LaneText
     for word, put in replaced.items():
         move = move.replace(word, put)
     return source + move, text
+
+
+def _turning(turns: Sequence[bool]) -> str:
+    """Return the text of a number whose last bit says whether coordinate c is an angle."""
+    words = [sum(1 << k for k, item in enumerate(turns[at : at + 64]) if item) for at in range(0, len(turns), 64)]
+    texts = [f"{word}ULL >> ((c) - {64 * k})" for k, word in enumerate(words)]
+    return "".join(f"(c) < {64 * (k + 1)} ? {text} : " for k, text in enumerate(texts[:-1])) + (texts or ["0"])[-1]
 
 
 def _watching(replaced: dict[str, str]) -> str:

@@ -170,18 +170,22 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> Array:
 
     Returns the characteristic sizes (3, B) of lengths, speeds and spins; 1 where nothing gives one.
     """
-    terms = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
-    good = np.isfinite(terms.force).all(axis=0)
-    if not isinstance(terms, SparseTerms):
-        good &= sound(np.moveaxis(terms.mass, -1, 0))
-    good &= sound_laws(model.system, terms.bounds)
-    tolerances = Tolerances(ADMITTED, ADMITTED, ADMITTED)
-    found = admit(table_of(model.system).arrays, terms, inputs.q, inputs.v, tolerances)
-    good &= (found.standing == Standing.ACTIVE).all(axis=0)
-    for k in np.flatnonzero(~good):
-        one(int(k))
-    sizes = np.stack(sizes_at(terms, table_of(model.system).arrays.turns, inputs.q, inputs.v))
-    return np.where(sizes > LEAST, sizes, 1.0)
+    n, start, sizes = len(model.system.coordinates), 0, []
+    for part in inputs.portions(n * (n + len(model.system.constraints))):
+        terms = model.kernels.terms(part.t, part.q, part.v, part.params)
+        good = np.isfinite(terms.force).all(axis=0)
+        if not isinstance(terms, SparseTerms):
+            good &= sound(np.moveaxis(terms.mass, -1, 0))
+        good &= sound_laws(model.system, terms.bounds)
+        tolerances = Tolerances(ADMITTED, ADMITTED, ADMITTED)
+        found = admit(table_of(model.system).arrays, terms, part.q, part.v, tolerances)
+        good &= (found.standing == Standing.ACTIVE).all(axis=0)
+        for k in np.flatnonzero(~good):
+            one(start + int(k))
+        sizes.append(np.stack(sizes_at(terms, table_of(model.system).arrays.turns, part.q, part.v)))
+        start += part.t.size
+    every = np.concatenate(sizes, axis=1)
+    return np.where(every > LEAST, every, 1.0)
 
 
 def _moved(
