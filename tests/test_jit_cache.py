@@ -263,3 +263,11 @@ def test_the_command_says_that_a_limit_is_none(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("ZWANG_CACHE_SIZE", "large")
     shown = CliRunner().invoke(main, ["cache"])
     assert shown.exit_code == 2 and "'large' is no size" in shown.output
+
+
+def test_the_first_kernel_of_all_is_compiled_by_one_process_alone(folder: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    assert not folder.exists()
+    with cache_folder.alone("first"), (folder / "first.lock").open("w") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert oct(folder.stat().st_mode & 0o777) == "0o700"

@@ -13,6 +13,7 @@ import zwang as zw
 from kernel_examples import python, start
 from zwang._numerics import jit
 from zwang._numerics.jit import answers, telling
+from zwang._numerics.jit.cache import cache_folder
 
 pytest.importorskip("numba")
 TOL = 1e-10
@@ -227,24 +228,68 @@ def test_every_motion_of_the_gallery_agrees_in_both_tiers(name: str) -> None:
         pytest.skip(f"no motion from the state of the entry: {error}")
 
 
-def test_kernels_that_will_be_needed_are_compiled_in_two_processes(tmp_path: Path) -> None:
+def test_kernels_that_will_be_needed_are_made_by_another_process_while_a_part_is_asked_in_plain_python(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "pair.py").write_text(
         "from zwang._numerics.jit import njit\n"
         "@njit('float64(float64)')\ndef first(x):\n    return 2.0 * x\n"
         "@njit('float64(float64)')\ndef last(x):\n    return x + 1.0\n"
     )
     script = """
+        import time
         from pair import first, last
-        from zwang._numerics.jit import answer, tier
-        print(*answer(lambda: (first(1.0), last(1.0), tier()), "both", needs=[first, last]))
-        print(int(first.restored), int(last.restored))
+        from zwang._numerics.jit import answer, meanwhile, tier, making
+        def ask():
+            part = meanwhile(lambda: (first(1.0), tier()), "first")
+            while not making.MAKER.made([last]):
+                time.sleep(0.01)
+            return *part, last(1.0), tier()
+        print(*answer(ask, "both", needs=[last]))
+        print(first._compiled is None, last.restored)
+        print(*answer(ask, "both", pinned="compiled"))
     """
-    # The other process takes the first one, this process the last one.
-    assert python(script, tmp_path, ZWANG_WAIT="0") == ["2.0", "2.0", "compiled", "1", "0"]
+    found = python(script, tmp_path, ZWANG_WAIT="0")
+    assert found == ["2.0", "plain", "2.0", "compiled", "True", "True", "2.0", "compiled", "2.0", "compiled"]
+
+
+def test_a_part_that_takes_long_in_plain_python_is_asked_again_of_compiled_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ZWANG_WAIT", "0")
+    monkeypatch.setattr(answers, "WORK", 1000)
+    tiers = []
+
+    def part() -> str:
+        tiers.append(jit.tier())
+        for _ in range(10_000):
+            third(1.0)
+        return jit.tier()
+
+    assert jit.answer(lambda: (jit.meanwhile(part, "no_such_kernel"), jit.tier()), "study") == ("compiled", "compiled")
+    assert tiers == ["plain", "compiled"]
+    tiers.clear()
+    assert jit.answer(lambda: jit.meanwhile(part, "no_such_kernel"), "study", pinned="compiled") == "compiled"
+    assert tiers == ["compiled"]
+
+
+def test_a_study_without_machine_code_has_its_ideal_motion_in_plain_python_and_says_so(tmp_path: Path) -> None:
+    script = """
+        import zwang as zw
+        from zwang._numerics.jit import answers
+        answers.holds = lambda name: name != "advance"
+        entry = zw.gallery.get("kozlov_neishtadt")
+        for model in (entry.system, zw.compile(entry.system, tier="compiled")):
+            study = zw.limit(model, "floor", entry.state, by=zw.Stiffness, until=0.1, strengths=[1e4, 1e5, 1e6])
+            print(study.status.name, study.ideal.provenance.tier, study.provenance.tier)
+    """
+    found = python(script, tmp_path, ZWANG_WAIT="0", ZWANG_CACHE_DIR=str(cache_folder()))
+    assert found == ["CONVERGES", "plain", "compiled", "CONVERGES", "compiled", "compiled"]
 
 
 def test_studies_name_the_loops_that_they_need() -> None:
     from zwang._limit.verb import large_kernels
 
-    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Stiffness})] == ["advance", "oscillate"]
-    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Viscosity})] == ["advance", "radau"]
+    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Stiffness})] == ["oscillate"]
+    assert [kernel.__name__ for kernel in large_kernels({"by": zw.Viscosity})] == ["radau"]
+    assert [kernel.__name__ for kernel in large_kernels({"by": {"track": zw.Viscosity()}})] == ["radau"]

@@ -14,13 +14,13 @@ from zwang._compile.driving import without_inputs
 from zwang._compile.values import resolve
 from zwang._declare.system import System
 from zwang._limit.fitting import fit_order
-from zwang._limit.ideal import Ideal, project_start
-from zwang._limit.running import AT_ONCE, BUDGET, RealizedRun, Runner
+from zwang._limit.ideal import Ideal
+from zwang._limit.running import BUDGET, RealizedRun, Runner
 from zwang._limit.studying import averaging_width, largest_violation, smoothed
-from zwang._limit.verb import CELLS, described_motion, ideal_motion
+from zwang._limit.verb import CELLS, aim, large_kernels
 from zwang._limit.violation import violation_times_strength
 from zwang._limit.ways import Softened, default_strengths, soften
-from zwang._numerics.budget import Allowed, Spent, spending
+from zwang._numerics.budget import Allowed, Spent
 from zwang._numerics.jit import tiered
 from zwang._numerics.motion.run_state import DONE
 from zwang._numerics.tolerances import names_in, real
@@ -39,7 +39,7 @@ EXPLICIT = 0.7
 """Radians of the fastest oscillation, or times the relaxation time, that an explicit step may take."""
 
 
-@tiered("recommend", seconds=20)
+@tiered("recommend", seconds=10, needs=large_kernels)
 def recommend(
     system: System | Model,
     constraint: str | Iterable[str],
@@ -101,12 +101,10 @@ def recommend(
     given = resolve(softened.ideal, state, params)
     if given.shape:
         raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {given.shape}.")
-    with spending(BUDGET.but(name, budget).share(AT_ONCE)) as meter:
-        start = project_start(model, softened.names, given)
-        motion = ideal_motion(model, start, params or {}, until, ideal)
+    allowed = BUDGET.but(name, budget)
+    start, motion, described, meter = aim(model, softened, given, params or {}, until, ideal, allowed)
     if motion.status is not MotionStatus.REACHED and meter.over:
         return _unfinished(softened, float(error), tol, f"The ideal motion did not reach its end. {meter.over}")
-    described = described_motion(model, motion, softened)
     if described is None:
         raise DeclarationError(f"{name}: the ideal motion stops at its start, so no strength can come near it.")
     runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from zwang._compile import Model, compile
 from zwang._compile.driving import without_inputs
-from zwang._compile.values import resolve
+from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._limit.gathering import gather, nothing_gathered
 from zwang._limit.ideal import Ideal, IdealStart, describe, project_start
@@ -16,8 +16,8 @@ from zwang._limit.running import AT_ONCE, BUDGET, Runner
 from zwang._limit.single import one_motion
 from zwang._limit.studying import assemble
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
-from zwang._numerics.budget import Allowed, spending
-from zwang._numerics.jit import tiered
+from zwang._numerics.budget import Allowed, Budget, Meter, spending
+from zwang._numerics.jit import meanwhile, tiered
 from zwang._numerics.tolerances import real, whole
 from zwang._progress import Progress, check_progress, progress_bar
 from zwang._realize import Realization, Viscosity
@@ -29,17 +29,26 @@ IDEAL_TOL = 1e-14  # as sharp as doubles allow: the ideal motion is the measure
 CELLS = 400  # of the time axis: a mean force as a curve of 400 points
 
 
+class Aim(NamedTuple):
+    """What realized motions are measured by: the ideal motion, as polynomials where it moves at all, and its start."""
+
+    start: IdealStart
+    motion: Motion
+    described: Ideal | None
+    meter: Meter
+
+
 def large_kernels(given: Mapping[str, Any]) -> Iterable[Any]:
-    """Return the loops that a study needs: of the ideal motion, and of the realized ones."""
-    from zwang._numerics.motion.loop import advance
+    """Return the loops of the realized motions: the ideal one has few steps, which need none."""
     from zwang._numerics.motion.oscillatory import oscillate
     from zwang._numerics.motion.stiff import radau
 
     by = given.get("by")
-    return advance, radau if isinstance(by, Viscosity) or by is Viscosity else oscillate
+    ways = list(by.values()) if isinstance(by, Mapping) else [by]
+    return [radau if any(isinstance(way, Viscosity) or way is Viscosity for way in ways) else oscillate]
 
 
-@tiered("limit", seconds=20, needs=large_kernels)
+@tiered("limit", seconds=10, needs=large_kernels)
 def limit(
     system: System | Model,
     constraint: str | Iterable[str],
@@ -125,16 +134,13 @@ def limit(
         raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {given.shape}.")
     chosen = None if strengths is None else read_strengths(name, strengths)
     allowed = BUDGET.but(name, budget)
-    with spending(allowed.share(AT_ONCE)) as meter:
-        start = project_start(model, softened.names, given)
-        motion = ideal_motion(model, start, params or {}, until, ideal)
     begin = float(given.t[0])
+    start, motion, described, meter = aim(model, softened, given, params or {}, until, ideal, allowed)
     if until <= begin:
         raise DeclarationError(f"{name}: until= {until:g} is the start, t = {begin:g}: give a later time.")
     if motion.status is not MotionStatus.REACHED and meter.over:
-        described, gathered = None, nothing_gathered(begin, until, cells, meter.over)
+        gathered = nothing_gathered(begin, until, cells, meter.over)
     else:
-        described = described_motion(model, motion, softened)
         end = until if described is None else float(motion.t[-1])
         runner = Runner(softened, state, params or {}, tol, ideal, meter.budget, meter.deadline)
         if chosen is None:
@@ -145,15 +151,23 @@ def limit(
     return assemble(softened, gathered, start, motion, described, verdict)
 
 
-def ideal_motion(
-    model: Model, start: IdealStart, params: Mapping[Any, Any], until: float, options: Mapping[str, Any]
-) -> Motion:
-    """Return the ideal motion, as exact as dense output can be."""
-    return one_motion(model, start.state, params, until=until, tol=IDEAL_TOL, **options)
+def aim(
+    model: Model,
+    softened: Softened,
+    given: Inputs,
+    params: Mapping[Any, Any],
+    until: float,
+    options: Mapping[str, Any],
+    allowed: Budget,
+) -> Aim:
+    """Return the ideal motion, as exact as dense output can be; in plain Python where machine code is still made."""
 
+    def ask() -> Aim:
+        with spending(allowed.share(AT_ONCE)) as meter:
+            start = project_start(model, softened.names, given)
+            motion = one_motion(model, start.state, params, until=until, tol=IDEAL_TOL, **options)
+        over = motion.status is not MotionStatus.REACHED and meter.over
+        moved = float(motion.t[-1]) > float(motion.t[0])  # else it stopped at its very start
+        return Aim(start, motion, describe(model, motion, softened.names) if moved and not over else None, meter)
 
-def described_motion(model: Model, motion: Motion, softened: Softened) -> Ideal | None:
-    """Return the ideal motion as polynomials; None where it stopped at its very start."""
-    if not float(motion.t[-1]) > float(motion.t[0]):
-        return None
-    return describe(model, motion, softened.names)
+    return meanwhile(ask, "advance")

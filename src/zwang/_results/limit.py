@@ -190,6 +190,7 @@ class LimitStudy(Result):
     energy_removed : float
         Kinetic energy that projecting the start of the ideal motion took away [J].
     ideal : Motion or None
+        Its provenance names a tier of its own.
     verdict : LimitVerdict
     windows : (w, 2)
         Times round impacts of the ideal motion between which only positions were compared.

@@ -10,7 +10,7 @@ in kernels written by hand a division of two Python floats by zero raises where 
 divisors.
 """
 
-from zwang._numerics.jit.answers import answer, tiered
+from zwang._numerics.jit.answers import answer, meanwhile, tiered
 from zwang._numerics.jit.cache import KernelWarning
 from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type, with_addresses, with_functions
 from zwang._numerics.jit.generated import load_generated
@@ -32,6 +32,7 @@ __all__ = [
     "eval_type",
     "load_generated",
     "long_from_here",
+    "meanwhile",
     "njit",
     "only_tier",
     "running",

@@ -3,7 +3,8 @@
 Without machine code on disk a call begins at once in the plain tier, while another process compiles what it uses
 (`making`). A call that turns out long (`WORK`) is asked again of compiled code, which is waited for,
 with a word on stderr. A later call finds machine code and runs compiled from the start. What needs no machine code to
-be quick, one state of a small system, is plain always: it needs no Numba.
+be quick, one state of a small system, is plain always: it needs no Numba. A verb that can't do without machine code has
+its loops made by the other process meanwhile (`needs`), and begins with what is quick without (`meanwhile`).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def answer(
     seconds : int
         What compiling takes, roughly, for the message.
     needs : kernels
-        Large ones that will be needed: those that are not on disk are compiled first, in two processes.
+        Large ones that will be needed: those that are not on disk are compiled by another process from now on.
     """
     before = asked()
     bound = pinned or (None if before is None else before.tier) or only_tier() or (PLAIN if small else None)
@@ -84,14 +85,33 @@ def answer(
             told("plain", f"plain Python meanwhile: compiling {words}, {ONCE}"),
         ):
             return ask()
-    with running(Run(COMPILED, words=words)):
+    with running(Run(COMPILED, words=words, meet=None if _waits() else _meeting(met))):
         if not _waits():
-            large = [kernel for kernel in needs if not holds(kernel.py_func.__name__)]
-            if len(large) > 1:
-                for kernel in large:
-                    _meeting(met)(kernel)
             making.MAKER.finish(list(met.values()))
+            for kernel in needs:
+                if not holds(kernel.py_func.__name__):
+                    making.MAKER.want(kernel, urgent=True)
         return ask()
+
+
+def meanwhile(ask: Callable[[], T], main: str) -> T:
+    """Return what a part of a call that waits for machine code returns: in plain Python, if its own is not there.
+
+    Parameters
+    ----------
+    ask : callable
+        What comes out names its own tier.
+    main : str
+        The name of the kernel of the package without which the part is not ready.
+    """
+    run = asked()
+    if run is None or run.tier != COMPILED or run.meet is None or holds(main):
+        return ask()
+    met: dict[int, Kernel[Any, Any]] = {}
+    with contextlib.suppress(TooLong), running(Run(PLAIN, left=WORK, meet=_meeting(met), words=run.words)):
+        return ask()
+    making.MAKER.finish(list(met.values()))
+    return ask()
 
 
 def _waits() -> bool:

@@ -141,6 +141,7 @@ def alone(name: str) -> Iterator[None]:
             import fcntl
 
             path = cache_folder().absolute() / f"{name}.lock"
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the first kernel of all may be raced for
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
             held.callback(os.close, handle)
             held.callback(path.unlink, missing_ok=True)  # those who wait for it have it open

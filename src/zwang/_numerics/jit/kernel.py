@@ -280,16 +280,20 @@ def _restored(kernel: Kernel[Any, Any], dispatcher: Any, engine: Any, name: str,
 
 def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, digest: str) -> Any:
     """Return a dispatcher with code that was compiled now and kept on disk."""
+    data = machine_code.written_down(_compiled_in(machine_code.new_draft(), kernel, digest))
+    if data is not None:
+        write_kernel(name, digest, data)
+        with contextlib.suppress(Exception):
+            machine_code.read_back(fresh, data, engine)
+            return fresh
+    return _compiled_in(machine_code.new_engine(), kernel, digest)
+
+
+def _compiled_in(engine: Any, kernel: Kernel[Any, Any], digest: str) -> Any:
+    """Return a dispatcher that was compiled now, in an engine."""
     dispatcher: Any = _dispatcher(kernel, digest)
-    with compiling(current().words), machine_code.compiling_into(machine_code.new_engine()):
+    with compiling(current().words), machine_code.compiling_into(engine), machine_code.without_collection():
         dispatcher.compile(typed(str(kernel.signature), kernel.named) if kernel.named else kernel.signature)
-    data = machine_code.written_down(dispatcher)
-    if data is None:
-        return dispatcher
-    write_kernel(name, digest, data)
-    with contextlib.suppress(Exception):
-        machine_code.read_back(fresh, data, engine)
-        return fresh
     return dispatcher
 
 

@@ -40,8 +40,8 @@ class _Maker:
         self._process: subprocess.Popen[str] | None = None
         self._failed = False
 
-    def want(self, kernel: Kernel[Any, Any]) -> None:
-        """Have a kernel made, if nobody has asked for it."""
+    def want(self, kernel: Kernel[Any, Any], *, urgent: bool = False) -> None:
+        """Have a kernel made, if nobody has asked for it; an urgent one will be waited for."""
         if kernel.signature is None or id(kernel) in self._known:
             return
         with self._changed:
@@ -52,7 +52,7 @@ class _Maker:
             self._waiting.append(kernel)
             self._changed.notify_all()
             if self._process is None and not self._failed:
-                self._start()
+                self._start(0 if urgent else NICE)
 
     def made(self, kernels: Iterable[Kernel[Any, Any]]) -> bool:
         """Say whether the machine code of all of them is there."""
@@ -73,13 +73,13 @@ class _Maker:
         with self._changed:
             self._changed.wait_for(lambda: self._process is None or id(self._busy) not in wanted)
 
-    def _start(self) -> None:
+    def _start(self, nice: int) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", SERVE, str(os.getpid())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True, env=environment,
+                [sys.executable, "-c", SERVE, str(os.getpid()), str(nice)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
             )  # fmt: skip
         except (OSError, ValueError, TypeError):  # no such program here: kernels are compiled when they are needed
             self._failed = True
@@ -174,7 +174,7 @@ def serve() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent(int(sys.argv[1]))
     with contextlib.suppress(AttributeError, OSError):
-        os.nice(NICE)
+        os.nice(int(sys.argv[2]))
     for line in sys.stdin:
         try:
             make(json.loads(line))

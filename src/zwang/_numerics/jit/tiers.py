@@ -1,7 +1,8 @@
 """How kernels run: as machine code ('compiled') or as plain Python ('plain'), for all kernels of one call alike.
 
 The tier belongs to the call of a verb, not to the process: it is set when the call begins (`running`), holds for every
-kernel until it ends, and is named in the provenance of what comes out. Results never mix two tiers.
+kernel until it ends, and is named in the provenance of what comes out. Results never mix two tiers; a part that is a
+result itself, the ideal motion of a study, may have another one, which it names.
 
 In the plain tier the work of kernels is counted: each call of one counts as many instructions as the kernel has. A call
 of a verb that was begun in it because there was no machine code yet may do so much; then `TooLong` ends it, and it is
@@ -50,7 +51,7 @@ class Run:
     patient : bool
         Whether a kernel of the package that is not on disk is compiled now; else NotReady is raised.
     meet : callable, optional
-        Told every kernel that Python calls in the plain tier.
+        Told every kernel that Python calls in the plain tier; None where the tier was asked for.
     words : str
         What is compiled and how long that takes, for who waits.
     inside : bool

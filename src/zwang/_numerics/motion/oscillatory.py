@@ -245,10 +245,9 @@ def _locate(surfaces, flow, run, room, sheet, h, first):  # type: ignore[no-unty
 @njit
 def _sheet(flow, run):  # type: ignore[no-untyped-def]
     n, size = flow.n, run.y.size
-    path = np.empty((12 if flow.switches > 0 else 0, 2 * n))
     return FastSheet(
         np.empty(size - n), np.empty(size), np.empty(size), np.empty((n, 6)), np.empty(size - 2 * n),
-        np.empty((12, n)), path,
+        np.empty((12, n)), np.empty((12, 2 * n)),
     )  # fmt: skip
 
 

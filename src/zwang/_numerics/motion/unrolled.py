@@ -52,25 +52,20 @@ def stages(rhs, flow, run, room, sheet, t, h):
     n, params, sides, workspace, y, carry = flow.n, flow.params, flow.sides, flow.workspace, run.y, run.carry
     q, v, start, out, pushes, sums = room.q, room.v, room.start, sheet.out, sheet.pushes, sheet.sums
     totals, path, sound = sheet.totals, sheet.path, True
-    for k in range(n):
-        pushes[0, k] = start[k]
     for k in range(totals.size):
         totals[k] = FIRST * start[n + k]
 '''.replace("FIRST", repr(float(b[0])))
     for i in range(1, STAGES):
         text += f"""    for k in range(n):
+        pushes[{i - 1}, k] = {"start" if i == 1 else "out"}[k]
         v[k] = y[n + k] + (carry[n + k] + h * {_sum(a[i])})
         q[k] = y[k] + (carry[k] + h * ({float(C[i])!r} * y[n + k] + h * {_sum(square[i])}))
-    if path.shape[0] > 0:
-        for k in range(n):
-            path[{i}, k], path[{i}, n + k] = q[k], v[k]
+        path[{i}, k], path[{i}, n + k] = q[k], v[k]
     sound &= rhs(t + {float(C[i])!r} * h, q, v, params, sides, workspace, out) == 0
-    for k in range(n):
-        pushes[{i}, k] = out[k]
 """
         if b[i]:
             text += f"    for k in range(totals.size):\n        totals[k] += {float(b[i])!r} * out[n + k]\n"
-    text += "    for k in range(n):\n"
+    text += f"    for k in range(n):\n        pushes[{STAGES - 1}, k] = out[k]\n"
     for place, row in enumerate((b, b @ a, weights(E5), weights(E5) @ a, weights(E3), weights(E3) @ a)):
         text += f"        sums[k, {place}] = {_sum(row)}\n"
     return text + "    return sound\n"
