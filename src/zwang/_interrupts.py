@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOPPING = tuple(int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a program to end; they are looked after where Python code answers them."""
 _CAME: list[int] = []
+_handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+"""The handler of a signal as C knows it: making members of an enumeration of numbers takes most of the time."""
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def noticed() -> Iterator[None]:
         yield
     finally:
         for number, answer in before.items():
-            if isinstance(signal.getsignal(number), _Notice):
+            if isinstance(_handler(number), _Notice):
                 signal.signal(number, answer)
 
 
@@ -83,7 +85,7 @@ def noticing() -> bool:
     """Return whether signals are being remembered already, or can't be: only the main thread gets any."""
     if threading.current_thread() is not threading.main_thread():
         return True
-    return any(isinstance(signal.getsignal(number), _Notice) for number in STOPPING)
+    return any(isinstance(_handler(number), _Notice) for number in STOPPING)
 
 
 def taken() -> None:
@@ -114,5 +116,5 @@ def _answers() -> dict[int, Any]:
     """Return the handlers of signals that Python code answers; none where this is not the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    known = {int(number): signal.getsignal(number) for number in STOPPING}
+    known = {number: _handler(number) for number in STOPPING}
     return {number: answer for number, answer in known.items() if callable(answer)}

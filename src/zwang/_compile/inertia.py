@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.values import Inputs
-from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.constraints import Friction
+from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._derive.supported import Supported, support
 from zwang._kernels import Service, SparseTerms, dense_terms
@@ -25,6 +26,8 @@ from zwang._numerics.linear.rank import proved_independent
 from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
+Places = list[int] | NDArray[np.int64]
+"""Numbers of normals."""
 
 ELSEWHERE = (1e-2, 1e-4)
 TRIALS = 3  # random places nearby: inertia that isn't lost everywhere is there at one of them
@@ -61,12 +64,15 @@ class Inertia(Generic[M]):
         The motion that has no inertia at this state, in words; empty where there is none.
     independent : bool
         Whether the bilateral rows were seen to be independent beyond any rounding.
+    definite : bool
+        Whether the mass matrix of the state was seen to be safely positive definite by itself.
     """
 
     model: M
     weights: tuple[float, ...] = ()
     lost: str = ""
     independent: bool = False
+    definite: bool = False
 
     @property
     def moving(self) -> M:
@@ -94,12 +100,6 @@ class Inertia(Generic[M]):
         )
 
 
-def bilateral_places(system: System) -> list[int]:
-    """Return the numbers of the normals of all bilateral constraints."""
-    normals = [item for item in system.constraints if not isinstance(item, Friction)]
-    return [place for place, item in enumerate(normals) if isinstance(item, Bilateral)]
-
-
 def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
     """Return the model to compute with at a state; masses that can't be are a DeclarationError."""
     if isinstance(model.system, Supported):
@@ -110,12 +110,12 @@ def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
     mass, every, _, _ = terms.at(0)
     if not np.isfinite(mass).all() or not np.isfinite(every).all():
         return Inertia(model)  # said elsewhere, with the name of what is not finite
-    places = bilateral_places(model.system)
+    places = table_of(model.system).held
     rows = every[places]
-    if places and proved_independent(rows, mass):
-        return Inertia(model, independent=True)
+    if len(places) and proved_independent(rows, mass):
+        return Inertia(model, independent=True, definite=True)
     if not needs_support(mass, rows):
-        return Inertia(model)
+        return Inertia(model, definite=True)
     lack = lack_of_inertia(mass, rows)
     if lack is None:
         return Inertia(model, _weights(model.system, mass, rows, places))
@@ -130,7 +130,7 @@ def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
 def _of_supported(model: M, inputs: Inputs) -> Inertia[M]:
     """Return what is left of the inertia of a model whose rows complete its masses."""
     mass, rows, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
-    places = bilateral_places(model.system)
+    places = table_of(model.system).held
     lack = lack_of_inertia(mass, rows[places]) if np.isfinite(mass).all() and np.isfinite(rows).all() else None
     if lack is None or not _elsewhere(model, inputs, places):
         return Inertia(model)
@@ -144,11 +144,11 @@ def fading_inertia(model: Computed, inputs: Inputs) -> str:
     mass, rows, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
     if not (np.isfinite(mass).all() and np.isfinite(rows).all()):
         return ""
-    lack = least_inertia(mass, rows[bilateral_places(model.system)])
+    lack = least_inertia(mass, rows[table_of(model.system).held])
     return lack.named([item.name for item in model.system.coordinates]) if lack.energy < FADING else ""
 
 
-def require_inertia(model: Computed, inputs: Inputs, places: list[int]) -> None:
+def require_inertia(model: Computed, inputs: Inputs, places: Places) -> None:
     """Refuse a mass matrix that is not definite on the kernel of the rows that hold, those of the normals `places`."""
     mass, every, _, _ = model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)
     rows = every[places]
@@ -177,7 +177,7 @@ def nowhere(name: str, lack: Lack, names: list[str]) -> str:
     )
 
 
-def _elsewhere(model: Computed, inputs: Inputs, places: list[int]) -> bool:
+def _elsewhere(model: Computed, inputs: Inputs, places: Places) -> bool:
     """Whether inertia suffices at some configuration next to a state."""
     source = np.random.default_rng(0)
     size = np.maximum(np.abs(inputs.q), np.abs(inputs.q).max(initial=0.0))
@@ -192,7 +192,7 @@ def _elsewhere(model: Computed, inputs: Inputs, places: list[int]) -> bool:
     return False
 
 
-def _weights(system: System, mass: Array, rows: Array, places: list[int]) -> tuple[float, ...]:
+def _weights(system: System, mass: Array, rows: Array, places: Places) -> tuple[float, ...]:
     """Return the weights of the normals: powers of 16, so that they round nothing and few models are made."""
     weights = [0.0] * sum(not isinstance(item, Friction) for item in system.constraints)
     for place, weight in zip(places, weights_for(mass, rows), strict=True):

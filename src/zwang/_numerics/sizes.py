@@ -9,6 +9,7 @@ of length, mass and time the same state has the same sizes in those units.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
 VANISHED = 1e-9
 """Positions below this part of another length of the state are at the origin: states are known to about as much."""
@@ -72,7 +74,7 @@ def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSize
     own = _diagonal(terms.mass)
     heavy = own > 0.0
     a = terms.force / own if bool(heavy.all()) else np.where(heavy, terms.force, 0.0) / np.where(heavy, own, 1.0)
-    lines, angles = np.flatnonzero(~turns), np.flatnonzero(turns)
+    lines, angles = _parted(turns.tobytes())
     far, fast, push = (_largest(part, lines) for part in (q, v, a))
     spin, twist = (_largest(part, angles) for part in (v, a))
     if not bool((fast + spin > 0.0).all()):  # belts and walls that move have speeds of their own
@@ -121,10 +123,17 @@ def row_sums(rows: Any, turns: Bools) -> tuple[Array, Array]:
         kinds = np.column_stack([~turns, turns]).astype(float)
         sums = np.stack([abs(matrix) @ kinds for matrix in rows], axis=-1)
         return sums[:, 0], sums[:, 1]
-    sizes, angles = np.abs(rows), np.flatnonzero(turns)
+    sizes, (lines, angles) = np.abs(rows), _parted(turns.tobytes())
     if not len(angles):
         return sizes.sum(axis=1), np.zeros_like(rows[:, 0])
-    return sizes[:, np.flatnonzero(~turns)].sum(axis=1), sizes[:, angles].sum(axis=1)
+    return sizes[:, lines].sum(axis=1), sizes[:, angles].sum(axis=1)
+
+
+@lru_cache(maxsize=256)
+def _parted(turns: bytes) -> tuple[Ints, Ints]:
+    """Return the numbers of plain coordinates and of angles; `turns` are the bytes of what says which these are."""
+    flags = np.frombuffer(turns, dtype=bool)
+    return np.flatnonzero(~flags), np.flatnonzero(flags)
 
 
 def _largest(part: Array, places: Any) -> Array:
@@ -132,7 +141,7 @@ def _largest(part: Array, places: Any) -> Array:
     if not len(places):
         return np.zeros_like(part[0])
     some = part if len(places) == len(part) else part[places]
-    found: Array = np.maximum(some.max(axis=0), -some.min(axis=0))
+    found: Array = np.abs(some).max(axis=0)
     return found
 
 

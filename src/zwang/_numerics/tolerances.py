@@ -37,9 +37,10 @@ class Tolerances:
     slip: float = because(1e-9, "as positions: below it a contact rests, and may stick")
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            checked = real(getattr(self, item.name), f"{item.name}_tol", least=0.0, most=WIDEST)
-            object.__setattr__(self, item.name, checked)
+        for name in ("gap", "rate", "slip"):
+            given = getattr(self, name)
+            if type(given) is not float or not 0.0 <= given <= WIDEST:  # most are as they should be
+                object.__setattr__(self, name, real(given, f"{name}_tol", least=0.0, most=WIDEST))
 
 
 @dataclass(frozen=True)
@@ -151,17 +152,15 @@ def require_kinds(given: Mapping[str, Any]) -> None:
         ...
     zwang.errors.DeclarationError: params must be a mapping from symbols or names to numbers; it was given 5.
     """
-    where = _start(str(getattr(given.get("system"), "name", "")))
-    for option in MAPPINGS:
-        if given.get(option) is not None and not isinstance(given[option], Mapping):
+    where = str(getattr(given.get("system"), "name", ""))
+    for option, value in given.items():
+        if option in MAPPINGS and value is not None and not isinstance(value, Mapping):
             told = ("", "numbers") if option in ("state", "params") else ("=", "values")
             need = f"{told[0]} must be a mapping from symbols or names to {told[1]}"
-            raise DeclarationError(f"{where}{option}{need}; it was given {_shown(given[option])}.")
-    for option in NAMES:
-        value = given.get(option)
+            raise DeclarationError(f"{_start(where)}{option}{need}; it was given {_shown(value)}.")
         said = option == "claim" and isinstance(value, Mapping)  # bounds of multipliers are a claim too
-        if not said and not isinstance(value, Hashable):  # a list or an array can't even be compared with names
-            raise DeclarationError(f"{where}{option}= must be one name; it was given {_shown(value)}.")
+        if option in NAMES and not said and not isinstance(value, Hashable):  # a list can't be compared with names
+            raise DeclarationError(f"{_start(where)}{option}= must be one name; it was given {_shown(value)}.")
 
 
 def instants(value: Any, where: str) -> Any:
@@ -189,6 +188,8 @@ def names_in(value: Any, option: str, *, where: str = "") -> list[str]:
 
 def _as_float(value: Any) -> float:
     """Return a real number as a float, infinite where it has none; nan for what is no single real number."""
+    if type(value) is float:
+        return value
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()  # a NumPy scalar, or an array without axes
     if isinstance(value, bool) or not (

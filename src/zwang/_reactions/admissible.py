@@ -67,10 +67,13 @@ def acting(
     tolerances: Tolerances,
     normal_forces: Mapping[str, float] | None = None,
     cleaned: Cleaned | None = None,
+    *,
+    definite: bool = False,
 ) -> Acting:
     """Return the contact problem of one state; a state that violates a constraint is a StateError.
 
     Rows and biases in `cleaned`, which depend on each other, stand in place of what rounding has made of them.
+    `definite`: whether the mass matrix is known to be so.
     """
     given = _normal_forces(system, normal_forces)
     table = table_of(system)
@@ -82,7 +85,7 @@ def acting(
     )
     chosen = np.flatnonzero(standing == Standing.ACTIVE)
     terms = terms if cleaned is None else _without_rounding(terms, cleaned)
-    problem = problem_of(table, terms, chosen, found.rest[:, 0], given)
+    problem = problem_of(table, terms, chosen, found.rest[:, 0], given, definite=definite)
     return Acting(problem, problem.names, opened)
 
 

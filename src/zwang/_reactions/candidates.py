@@ -104,7 +104,7 @@ def solution_at(
     w, normal, _ = candidate
     scales = candidate_scales(problem)
     modes = modes_at(problem, normal, *relative(problem, w), scales, slip_tol)
-    return one_point(problem, candidate, modes, names, scales, slip_tol)
+    return one_point(problem, candidate, modes, names, slip_tol, measure=candidate_scales)
 
 
 def modes_at(

@@ -130,7 +130,7 @@ class _Teller:
         reach = SAME * max(1.0, float(np.abs(f).max(initial=0.0)))
         if any(other == modes and np.abs(f - g).max(initial=0.0) <= reach for other, g in self.seen):
             return
-        solution = one_point(self.problem, candidate, modes, self.names, self.scales, self.slip_tol)
+        solution = one_point(self.problem, candidate, modes, self.names, self.slip_tol, measure=candidate_scales)
         if leaf.kind == STUCK:
             reached = reachable(self.problem, solution, self.slip_tol)
             if reached is None:
@@ -197,7 +197,7 @@ class _Teller:
         candidates = [setting.forces(f) for f in family.members]
         middle = candidates[int(np.argmin(np.abs(family.members).sum(axis=1)))]
         modes = self._modes(leaf, middle)
-        told = one_point(self.problem, middle, modes, self.names, self.scales, self.slip_tol)
+        told = one_point(self.problem, middle, modes, self.names, self.slip_tol, measure=candidate_scales)
         accelerations = np.array([candidate[0] for candidate in candidates])
         centre, radius = (family.low + family.high) / 2, (family.high - family.low) / 2
         w, normal, tangential = setting.forces(centre)

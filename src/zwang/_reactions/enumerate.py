@@ -27,7 +27,6 @@ from zwang._numerics.contact.pieces import (
     still_doubtful,
 )
 from zwang._numerics.contact.problem import ContactProblem, dense
-from zwang._numerics.contact.residual import scales_of
 from zwang._numerics.contact.rest import holding, settled
 from zwang._numerics.contact.scaled import Reduced, has_resultants, is_planar, reduce
 from zwang._numerics.tolerances import real
@@ -330,13 +329,13 @@ def _planar(
         proof = main_certificate(status, proofs())
         return None if proof is None else certificate_of(proof)
 
-    scales = scales_of(problem)
     checked = max(4, 32 // max(len(pieces), 1))
     solutions = tuple(
-        solution_of(problem, reduced, piece, number, names, scales, slip_tol=options.slip_tol, checked_vertices=checked)
+        solution_of(problem, reduced, piece, number, names, slip_tol=options.slip_tol, checked_vertices=checked)
         for piece, number in zip(pieces, numbers, strict=True)
     )
     later: dict[str, Any] = {
+        "residual": Later(lambda: max((solution.residual for solution in solutions), default=float("nan"))),
         "rejected": Later(lambda: explain(problem, reduced, found.outcome, total, names, options.tol, found.exact)),
         "certificate": Later(main),
         "certificates": Later(lambda: tuple(certificate_of(proof) for proof in proofs())),
@@ -345,7 +344,6 @@ def _planar(
     }
     return Reactions(
         status=status,
-        residual=max((solution.residual for solution in solutions), default=float("nan")),
         provenance=provenance,
         name=subject.name,
         contacts=names,

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.contact.residual import scales_of
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.solutions import one_point
 from zwang._results.base import Provenance
@@ -62,7 +61,7 @@ def reactions_by_loads(
         tangential = np.zeros((rows.count, 2))
         tangential[:, : 1 if told.tangential.ndim == 1 else 2] = told.tangential.reshape(rows.count, -1)
         forces = (told.acceleration, np.where(loaded, 0.0, told.normal), tangential)
-        one = one_point(problem, forces, told.modes.codes, names, scales_of(problem), slip_tol)
+        one = one_point(problem, forces, told.modes.codes, names, slip_tol)
         solutions = (one,) if one.residual <= ACCEPTED else ()
     return Reactions(
         status=ReactionsStatus.FOUND if solutions else ReactionsStatus.UNDECIDED,

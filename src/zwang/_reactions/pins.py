@@ -13,7 +13,6 @@ from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.pin_roots import ROUNDED
 from zwang._numerics.contact.pins import PinOutcome, PinSolution, pin_solutions
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.contact.residual import Scales, scales_of
 from zwang._numerics.contact.scaled import RESULTANTS, Reduced, reduce
 from zwang._reactions.labels import sliding_mode
 from zwang._reactions.rejections import explain_pins
@@ -43,12 +42,11 @@ def reactions_of_pins(
     coordinates: tuple[str, ...],
 ) -> Reactions:
     """Return every acceleration and reaction of a planar problem with friction of resultants."""
-    reduced, scales = reduce(problem, slip_tol=slip_tol), scales_of(problem)
+    reduced = reduce(problem, slip_tol=slip_tol)
     outcome = pin_solutions(problem, reduced, tol=tol, ranges=ranges, slip_tol=slip_tol if exact else None)
     accelerations = _distinct(reduced, outcome)
     solutions = tuple(
-        _solution(problem, reduced, one, names, scales, slip_tol, number)
-        for number, one in enumerate(outcome.solutions)
+        _solution(problem, reduced, one, names, slip_tol, number) for number, one in enumerate(outcome.solutions)
     )
     marginal = tuple(f"solution {i + 1}" for i, one in enumerate(outcome.solutions) if one.marginal)
     complete = not outcome.undecided and not marginal
@@ -112,15 +110,14 @@ def _solution(
     reduced: Reduced,
     one: PinSolution,
     names: tuple[str, ...],
-    scales: Scales,
     slip_tol: float,
     number: int,
 ) -> Solution:
     found = (reduced.acceleration(one.z), *reduced.forces(one.z))
     modes = [_mode(problem, reduced, one, c) for c in range(reduced.count)]
-    told = replace(one_point(problem, found, modes, names, scales, slip_tol), component=number)
+    told = one_point(problem, found, modes, names, slip_tol, component=number)
     if not one.dimension:
-        return replace(told, enclosure=_enclosure(problem, reduced, one, told))
+        return told.but(enclosure=_enclosure(problem, reduced, one, told))
     assert one.low is not None and one.high is not None  # every set has them
     low, high = (reduced.forces(ends) for ends in (one.low, one.high))
     with np.errstate(invalid="ignore"):  # infinity times a component that is zero
@@ -130,7 +127,7 @@ def _solution(
     spans = Ranges(names, np.stack([low[0], high[0]], axis=-1), tangential)
     none = np.full(len(names), np.nan)
     ends = (EnclosureEnd(found[0], spans.normal[:, i], spans.tangential[..., i], none) for i in (0, 1))
-    return replace(told, dimension=one.dimension, ranges=spans, enclosure=SolutionEnclosure(*ends))
+    return told.but(dimension=one.dimension, ranges=spans, enclosure=SolutionEnclosure(*ends))
 
 
 def _enclosure(problem: ContactProblem, reduced: Reduced, one: PinSolution, told: Solution) -> SolutionEnclosure | None:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.values import Inputs
-from zwang._declare.constraints import Bilateral, Friction
-from zwang._declare.system import System
+from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms, Terms
 from zwang._numerics.linear.rank import DEPENDENT, proved_independent
 from zwang._reactions.neighbourhood import VANISHED, Surroundings, surroundings
@@ -100,11 +99,13 @@ def rank_report(
     if terms is None:
         terms = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     mass, every, force, gamma = terms.at(0)
-    chosen = held_positions(model.system)
+    chosen = table_of(model.system).held_positions
     rows, m = every[chosen], len(chosen)
+    if not m:
+        return RankReport(0, 0, 0, False, True)
     lengths = np.linalg.norm(rows, axis=1)
     short = bool((lengths <= VANISHED * max(float(lengths.max(initial=0.0)), 1.0)).any())
-    if not m or (not short and (proved or proved_independent(rows, mass))):
+    if not short and (proved or proved_independent(rows, mass)):
         return RankReport(m, m, m, False, True)
 
     def evaluate(q: Array) -> tuple[Array, Array]:
@@ -117,15 +118,9 @@ def rank_report(
         return RankReport(m, m, m, False, True, gap=near.found.gap)
     right, missing, size = _biases(near, gamma[chosen], inputs.v[:, 0], force)
     in_cone = bool(missing <= AGREE * size)
-    vanished = tuple(place for place, lost in zip(chosen, near.vanished, strict=True) if lost)
-    cleaned = Cleaned(tuple(chosen), _without_rounding(near, rows), right if in_cone else gamma[chosen])
+    vanished = tuple(place for place, lost in zip(chosen.tolist(), near.vanished, strict=True) if lost)
+    cleaned = Cleaned(tuple(chosen.tolist()), _without_rounding(near, rows), right if in_cone else gamma[chosen])
     return RankReport(near.rank, m, near.nearby, near.isolated, in_cone, vanished, near.found.gap, cleaned)
-
-
-def held_positions(system: System) -> list[int]:
-    """Return the numbers of the normals of the bilateral constraints on positions."""
-    normals = [item for item in system.constraints if not isinstance(item, Friction)]
-    return [place for place, item in enumerate(normals) if isinstance(item, Bilateral) and item.level == "position"]
 
 
 def _biases(near: Surroundings, gamma: Array, v: Array, force: Array) -> tuple[Array, float, float]:

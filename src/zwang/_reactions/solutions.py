@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy.typing as npt
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.pieces import Piece
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.contact.residual import Scales, residual_of
+from zwang._numerics.contact.residual import Scales, residual_of, scales_of
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import coordinate_ranges
 from zwang._reactions.labels import piece_modes
+from zwang._results.later import Later
 from zwang._results.reaction_boxes import EnclosureEnd, Modes, SolutionEnclosure
 from zwang._results.reaction_ranges import Ranges
 from zwang._results.reactions import Points, Reactions, Solution
@@ -138,7 +139,6 @@ def solution_of(
     piece: Piece,
     component: int,
     names: tuple[str, ...],
-    scales: Scales,
     *,
     slip_tol: float = 0.0,
     checked_vertices: int = 64,
@@ -147,24 +147,26 @@ def solution_of(
     body = piece.polyhedron
     normal, tangential = reduced.forces(body.point)
     w = _clean(reduced.acceleration(body.point), float(np.abs(reduced.drift).max(initial=0.0)))
-    told = one_point(problem, (w, normal, tangential), piece_modes(problem, reduced, piece), names, scales, slip_tol)
+    modes = piece_modes(problem, reduced, piece)
+    told = one_point(problem, (w, normal, tangential), modes, names, slip_tol, component=component)
     if not body.dimension:
-        return replace(told, component=component)
+        return told
     vertices, rays, lines = _without_lines(piece, reduced)
-    checked = (
-        residual_of(problem, reduced.acceleration(z), *reduced.forces(z), scales, slip_tol=slip_tol).largest
-        for z in vertices[:checked_vertices]
-    )
-    return replace(
-        told,
+
+    def largest() -> float:
+        scales = scales_of(problem)
+        points = ((reduced.acceleration(z), *reduced.forces(z)) for z in vertices[:checked_vertices])
+        checked = (residual_of(problem, *point, scales, slip_tol=slip_tol).largest for point in points)
+        return max([told.residual, *checked])
+
+    return told.but(
         acceleration_unique=piece.unique,
         dimension=body.dimension,
-        component=component,
         vertices=_points(problem, reduced, vertices, directions=False),
         rays=_points(problem, reduced, rays, directions=True),
         lines=_points(problem, reduced, lines, directions=True),
         ranges=_ranges(problem, reduced, piece, names),
-        residual=max([told.residual, *checked]),
+        residual=Later(largest),
     )
 
 
@@ -173,10 +175,15 @@ def one_point(
     found: tuple[Array, Array, Array],
     modes: Iterable[Mode],
     names: tuple[str, ...],
-    scales: Scales,
     slip_tol: float,
+    *,
+    component: int = 0,
+    measure: Callable[[ContactProblem], Scales] = scales_of,
 ) -> Solution:
-    """Return accelerations and forces (w, N, T) as a solution of dimension 0, checked against the laws."""
+    """Return accelerations and forces (w, N, T) as a solution of dimension 0.
+
+    Its distance to the laws, in the scales that `measure` finds, is computed when it is asked for.
+    """
     w, normal, tangential = found
     modes = tuple(modes)
     flat = shaped(problem, tangential)
@@ -192,12 +199,16 @@ def one_point(
         gap_acceleration=gap,
         slip_acceleration=shaped(problem, slip),
         dimension=0,
-        component=0,
+        component=component,
         vertices=Points(w[None], normal[None], flat[None]),
         rays=nothing,
         lines=nothing,
-        ranges=Ranges(names, np.repeat(normal[:, None], 2, axis=1), np.repeat(flat[..., None], 2, axis=-1)),
-        residual=residual_of(problem, w, normal, tangential, scales, slip_tol=slip_tol).largest,
+        ranges=Later(
+            lambda: Ranges(names, np.repeat(normal[:, None], 2, axis=1), np.repeat(flat[..., None], 2, axis=-1))
+        ),
+        residual=Later(
+            lambda: residual_of(problem, w, normal, tangential, measure(problem), slip_tol=slip_tol).largest
+        ),
         directions=None if is_flat(problem) else directions_of(problem, modes, slip, slip_tol),
     )
 

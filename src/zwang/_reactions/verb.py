@@ -225,7 +225,8 @@ def _of_state(
         return _without_inertia(model, inertia, options)
     report = rank_report(model, inputs, terms, proved=inertia.independent)
     terms = inertia.completed(terms)
-    found = acting(model.kernels, system, inputs, terms, tolerances, normal_forces, report.cleaned)
+    cleaned, definite = report.cleaned, inertia.definite
+    found = acting(model.kernels, system, inputs, terms, tolerances, normal_forces, cleaned, definite=definite)
     provenance = Provenance.now(
         system.digest,
         tolerances={

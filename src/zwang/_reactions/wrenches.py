@@ -46,7 +46,7 @@ def with_wrenches(result: Reactions, model: Model, inputs: Inputs, driving: Driv
     declared = system if driving is None else driving.declared
     free = _free_stresses(result)
     source = WrenchSource(declared, state, params, _input_values(driving, state | params), free, result.provenance.tier)
-    return result.but(solutions=tuple(replace(solution, source=source) for solution in result.solutions))
+    return result.but(solutions=tuple(solution.but(source=source) for solution in result.solutions))
 
 
 def _free_stresses(result: Reactions) -> tuple[tuple[Array, Array], ...] | None:

@@ -59,3 +59,7 @@ class WithLater:
         for item in fields(self):  # type: ignore[arg-type]
             getattr(self, item.name)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all of the data, computed, and not what was made of it."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ class Points(Sequence[Point]):
     }
 )
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Solution:
+class Solution(WithLater):
     """A maximal convex piece of the solution set; a single point has dimension 0.
 
     Attributes
@@ -150,7 +150,8 @@ class Solution:
     source: Any = field(default=None, metadata={"stored": None})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "modes", Modes(self.modes, self.names))
+        if getattr(self.modes, "names", None) != self.names:
+            object.__setattr__(self, "modes", Modes(self.modes, self.names))
 
     def wrench(self, joint: str) -> Array:
         """Return force and moment that a joint exerts on its second body, (6,) [N, N m]; see `Motion.wrench`.
@@ -376,10 +377,6 @@ class Reactions(WithLater, Result):
     in_tangent_cone: bool | None = None
     graph: ContactGraph | None = None
     undecided: tuple[UndecidedBox, ...] = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: all of it, computed."""
-        return super(WithLater, self.whole()).__getstate__()
 
     def _numbers(self) -> Mapping[str, Any]:
         parts = {"normal forces": "normal", "friction forces": "tangential", "accelerations": "acceleration"}

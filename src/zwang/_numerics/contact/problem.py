@@ -16,7 +16,6 @@ is then a solution only where the same modes with that contact sticking have non
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.numbers import ContactLaw
 from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
 from zwang._numerics.contact.table import ContactPlace, ContactTable
@@ -105,8 +103,10 @@ class ContactProblem:
         self._complete(which)
 
     @classmethod
-    def stacked(cls, mass: Matrix, force: Array, rows: ContactRows, names: Sequence[str]) -> ContactProblem:
-        """Return the problem of rows that are stacked already and known to be sound."""
+    def stacked(
+        cls, mass: Matrix, force: Array, rows: ContactRows, names: Sequence[str], *, definite: bool = False
+    ) -> ContactProblem:
+        """Return the problem of rows that are stacked already and known to be sound; `definite`: its masses too."""
         made = object.__new__(cls)
         put = object.__setattr__
         put(made, "mass", mass.tocsc() if is_sparse(mass) else mass)
@@ -115,7 +115,8 @@ class ContactProblem:
         put(made, "rows", rows)
         put(made, "given", None)
         put(made, "contacts", StackedContacts(rows, tuple(names)))
-        made._complete("mass")
+        if not definite:
+            made._complete("mass")
         return made
 
     def with_rows(self, rows: ContactRows) -> ContactProblem:
@@ -209,6 +210,7 @@ def problem_of(
     known: Mapping[str, float] | None = None,
     *,
     declared: bool = True,
+    definite: bool = False,
 ) -> ContactProblem:
     """Return the contact problem of one state, straight from the terms of its equations.
 
@@ -225,56 +227,44 @@ def problem_of(
         Normal forces that are given, by name.
     declared : bool
         Whether friction forces are told along the declared slips, not along those on which sections are round.
+    definite : bool
+        Whether the mass matrix is known to be positive definite.
     """
-    lines = table.arrays
+    lines, places = table.chosen(chosen), chosen.tolist()
     dense_terms = isinstance(terms.rows, np.ndarray)
     mass, rows, slip_rows = (
         part[..., 0] if dense_terms else part[0] for part in (terms.mass, terms.rows, terms.slip_rows)
     )
-    normal, law, p = lines.normal[chosen], lines.law[chosen], lines.components[chosen]
-    first = np.concatenate([[0], np.cumsum(p)])
-    slips = np.arange(first[-1]) + np.repeat(lines.first[chosen] - first[:-1], p)
-    bounds = np.append(np.maximum(terms.bounds[:, 0], 0.0), 0.0)  # the last is for lines without a law
-    has, free = normal >= 0, lines.side[chosen] == BOUND
-    given, of = np.where(free, bounds[law], np.nan), _loads(table, chosen)
-    if of:
-        by_others = np.array([bool(table.places[j].of) for j in chosen], dtype=bool) & free
-        free = free & ~by_others
-        given[by_others] = [math.nan if of[i] else 0.0 for i in np.flatnonzero(by_others)]
-    names = [table.names[j] for j in chosen]
+    bounds = np.zeros(len(terms.bounds) + 1)  # the last is for lines without a law
+    np.maximum(terms.bounds[:, 0], 0.0, out=bounds[:-1])
+    has, free, friction = lines.has, lines.free, bounds[lines.law]
+    given = np.where(free, friction, np.nan)
+    given[lines.unloaded] = 0.0
+    if has.all():
+        normal, bias = rows[lines.normal], terms.gamma[lines.normal, 0]
+    else:
+        normal = _picked(rows, lines.normal, has)
+        bias = np.zeros(len(has))
+        bias[has] = terms.gamma[lines.normal[has], 0]
     stacked = ContactRows(
-        normal=_picked(rows, normal, has),
-        tangent=slip_rows[slips],
-        first=first,
-        friction=np.where(free, 1.0, bounds[law]),
-        bias=np.where(has, np.append(terms.gamma[:, 0], 0.0)[normal], 0.0),
-        tangent_bias=terms.slip_bias[slips, 0],
-        bilateral=lines.side[chosen] == BILATERAL,
-        slip=np.where(np.repeat(rest[chosen], p), 0.0, terms.slip[slips, 0]),
+        normal=normal,
+        tangent=slip_rows[lines.slips],
+        first=lines.first,
+        friction=np.where(free, 1.0, friction),
+        bias=bias,
+        tangent_bias=terms.slip_bias[lines.slips, 0],
+        bilateral=lines.bilateral,
+        slip=np.where(rest[lines.owner], 0.0, terms.slip[lines.slips, 0]),
         normal_force=given,
         has_normal=has,
-        of=of,
+        of=lines.of,
     )
     if not table.round:
-        stacked = with_sections(stacked, [_law(table.places[j], bounds, declared=declared) for j in chosen], free)
+        stacked = with_sections(stacked, [_law(table.places[j], bounds, declared=declared) for j in places], free)
     if known:
-        forces = [known.get(name, old) for name, old in zip(names, stacked.normal_force, strict=True)]
+        forces = [known.get(name, old) for name, old in zip(lines.names, stacked.normal_force, strict=True)]
         stacked = replace(stacked, normal_force=np.array(forces))
-    return ContactProblem.stacked(mass, terms.force[:, 0], stacked, names)
-
-
-def _loads(table: ContactTable, chosen: Ints) -> tuple[tuple[int, ...], ...]:
-    """Return for each chosen line the places, among the chosen, of those that load its friction from outside.
-
-    What is open presses nothing and is left out. Nothing is returned where no friction is loaded so.
-    """
-    if not table.loaded:
-        return ()
-    at = {table.places[j].normal: i for i, j in enumerate(chosen) if table.places[j].normal >= 0}
-    return tuple(
-        tuple(at[normal] for normal in table.places[j].of if normal in at) if table.places[j].side == BOUND else ()
-        for j in chosen
-    )
+    return ContactProblem.stacked(mass, terms.force[:, 0], stacked, lines.names, definite=definite)
 
 
 def _law(place: ContactPlace, bounds: Array, *, declared: bool) -> ContactLaw:

@@ -18,7 +18,9 @@ from zwang._numerics.contact.law import LawRows
 from zwang._numerics.contact.modes import Level, Side
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 NO_LAW = LawRows((-1, -1))
+MOST_SETS = 1024  # of lines that are kept for one table: a few hundred bytes each
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,72 @@ class ContactArrays(NamedTuple):
     first: Ints
     components: Ints
     of: Ints
-    turns: npt.NDArray[np.bool_]
+    turns: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenLines:
+    """Some lines of a table: where their rows stand in the terms of the equations.
+
+    Attributes
+    ----------
+    names : tuple of str
+    normal, law : (c,) int arrays
+        Numbers of normals and laws, -1 without one.
+    first : (c + 1,) int array
+        Where the slip rows of each begin among those of all.
+    slips, owner : (s,) int arrays
+        Numbers of the slip rows, and the line that has each.
+    has, bilateral, free : (c,) bool arrays
+        Which have a normal, hold both ways, have a bound that no other line loads.
+    of : tuple of tuples of int
+        For each the places, among these lines, of those that load its friction from outside; what is not among them
+        presses nothing. Empty where no friction is loaded so.
+    unloaded : (u,) int array
+        Those that others would load, none of which is among these lines.
+    """
+
+    names: tuple[str, ...]
+    normal: Ints
+    law: Ints
+    first: Ints
+    slips: Ints
+    owner: Ints
+    has: Bools
+    bilateral: Bools
+    free: Bools
+    of: tuple[tuple[int, ...], ...]
+    unloaded: Ints
+
+
+def chosen_lines(table: ContactTable, lines: Ints) -> ChosenLines:
+    """Return what holds of some lines of a table at every state."""
+    arrays, places = table.arrays, [table.places[j] for j in lines.tolist()]
+    normal, components = arrays.normal[lines], arrays.components[lines]
+    first = np.concatenate([[0], np.cumsum(components)]).astype(np.int64)
+    owner = np.repeat(lines, components)
+    free = arrays.side[lines] == Side.BOUND
+    of: tuple[tuple[int, ...], ...] = ()
+    loaded: list[int] = []
+    if table.loaded:
+        at = {place.normal: i for i, place in enumerate(places) if place.normal >= 0}
+        outside = [place.of if place.side is Side.BOUND else () for place in places]
+        of = tuple(tuple(at[number] for number in numbers if number in at) for numbers in outside)
+        loaded = [i for i, numbers in enumerate(outside) if numbers]
+        free[loaded] = False
+    return ChosenLines(
+        names=tuple(place.name for place in places),
+        normal=normal,
+        law=arrays.law[lines],
+        first=first,
+        slips=np.arange(first[-1]) + np.repeat(arrays.first[lines] - first[:-1], components),
+        owner=owner,
+        has=normal >= 0,
+        bilateral=arrays.side[lines] == Side.BILATERAL,
+        free=free,
+        of=of,
+        unloaded=np.array([i for i in loaded if not of[i]], dtype=np.int64),
+    )
 
 
 @dataclass(frozen=True)
@@ -125,6 +192,31 @@ class ContactTable:
             of=np.array(of, dtype=np.int64).reshape(len(lines), widest),
             turns=np.array(self.turns, dtype=bool),
         )
+
+    @cached_property
+    def held(self) -> Ints:
+        """The numbers of the normals of two-sided constraints."""
+        return np.array([line.normal for line in self.places if line.side is Side.BILATERAL], dtype=np.int64)
+
+    @cached_property
+    def held_positions(self) -> Ints:
+        """The numbers of the normals of two-sided constraints on positions."""
+        chosen = (line for line in self.places if line.side is Side.BILATERAL and line.on_position)
+        return np.array([line.normal for line in chosen], dtype=np.int64)
+
+    @cached_property
+    def _chosen(self) -> dict[bytes, ChosenLines]:
+        return {}
+
+    def chosen(self, lines: Ints) -> ChosenLines:
+        """Return what holds of some lines (c,) at every state, made once: motions ask for few sets again and again."""
+        key = lines.tobytes()
+        found = self._chosen.get(key)
+        if found is None:
+            if len(self._chosen) >= MOST_SETS:
+                self._chosen.clear()
+            found = self._chosen[key] = chosen_lines(self, lines)
+        return found
 
     @cached_property
     def names(self) -> tuple[str, ...]:
