@@ -158,7 +158,7 @@ def test_explanations_are_computed_when_asked_for_and_travel_with_the_result(tmp
     rod = zw.gallery.get("painleve_rod")
     found = zw.reactions(rod.system, rod.state, {**rod.params, "mu": 1.4})
     later = {name for name, value in vars(found).items() if type(value) is Later}
-    assert later == {"rejected", "certificate", "certificates", "redundancy", "graph"}
+    assert later == {"residual", "rejected", "certificate", "certificates", "redundancy", "graph"}
     copied = pickle.loads(pickle.dumps(found))
     loaded = zw.load_result(found.save(tmp_path / "rod.npz"))
     for one in (copied, loaded):

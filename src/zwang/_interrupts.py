@@ -17,7 +17,8 @@ STOPPING = tuple(int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "S
 """Signals that ask a program to end; they are looked after where Python code answers them."""
 _CAME: list[int] = []
 _handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
-"""The handler of a signal as C knows it: making members of an enumeration of numbers takes most of the time."""
+_handle = getattr(signal.signal, "__wrapped__", signal.signal)
+"""The handlers of signals as C knows them: making members of enumerations of them takes most of the time."""
 
 
 @contextmanager
@@ -72,13 +73,13 @@ def noticed() -> Iterator[None]:
     _CAME.clear()
     before = _answers()
     for number, answer in before.items():
-        signal.signal(number, _Notice(answer))
+        _handle(number, _Notice(answer))
     try:
         yield
     finally:
         for number, answer in before.items():
             if isinstance(_handler(number), _Notice):
-                signal.signal(number, answer)
+                _handle(number, answer)
 
 
 def noticing() -> bool:

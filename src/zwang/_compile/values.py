@@ -54,10 +54,19 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
     symbols = [item.name for item in system.parameters]
     given = _by_name(system, "state", state, [*positions, *velocities, "t"], optional=("t",))
     values = _by_name(system, "params", {} if params is None else params, symbols)
-    given.setdefault("t", np.zeros(()))
-    each = [array.shape for array in (*given.values(), *values.values())]
+    given.setdefault("t", 0.0)
+    each = [array.shape for array in (*given.values(), *values.values()) if type(array) is not float]
+    if not any(each):
+        return Inputs(
+            t=np.array([float(given["t"])]),
+            q=_column(given, positions),
+            v=_column(given, velocities),
+            params=_column(values, symbols),
+            shape=(),
+        )
+    given, values = ({name: np.asarray(value) for name, value in part.items()} for part in (given, values))
     try:
-        shape = np.broadcast_shapes(*each) if any(each) else ()
+        shape = np.broadcast_shapes(*each)
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in {**given, **values}.items() if array.shape)
         raise DeclarationError(f"{system.name}: the shapes of the values don't broadcast together: {shapes}.") from None
@@ -66,8 +75,6 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
         raise DeclarationError(f"{system.name}: the values have shape {shape}, which holds no state.")
 
     def stack(names: list[str], table: Mapping[str, Array], width: int) -> Array:
-        if not shape:
-            return np.array([float(table[name]) for name in names]).reshape(len(names), 1)
         out = np.empty((len(names), width))
         for row, name in zip(out, names, strict=True):
             row[:] = table[name] if width == 1 else np.broadcast_to(table[name], shape).reshape(-1)
@@ -83,15 +90,20 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
     )
 
 
+def _column(values: Mapping[str, Array | float], names: list[str]) -> Array:
+    """Return single numbers as a column."""
+    return np.array([float(values[name]) for name in names]).reshape(len(names), 1)
+
+
 def _by_name(
     system: System, what: str, mapping: Any, names: Iterable[str], *, optional: tuple[str, ...] = ()
-) -> dict[str, Array]:
+) -> dict[str, Any]:
     if not isinstance(mapping, Mapping):
         raise DeclarationError(
             f"{system.name}: {what} must be a mapping from symbols or names to numbers; it was given {mapping!r:.80}."
         )
     known = list(names)
-    found: dict[str, Array] = {}
+    found: dict[str, Any] = {}  # arrays, and plain floats as they were given
     for key, value in mapping.items():
         name = key if isinstance(key, str) else getattr(key, "name", str(key))
         if name not in known:
@@ -108,9 +120,9 @@ def _by_name(
     return found
 
 
-def _number(system: System, what: str, name: str, value: Any) -> Array:
+def _number(system: System, what: str, name: str, value: Any) -> Array | float:
     if type(value) is float and math.isfinite(value):  # as most are
-        return np.asarray(value)
+        return value
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "biufO" or any(isinstance(item, (str, complex)) for item in _objects(given)):

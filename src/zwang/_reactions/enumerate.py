@@ -54,6 +54,7 @@ WIDEST_SIGNS = 1e-3
 """Signs that are decided up to more than this part of the terms say nothing."""
 MARGIN = 1e-6
 """Decisions of the scaled problem that rest on less are taken again in rational arithmetic: 1e10 units of rounding."""
+EPSILON = float(np.finfo(float).eps)
 ROUNDING = 1e-11
 """The same for all of them, where rounding of the mass matrix alone makes more than this."""
 
@@ -295,7 +296,7 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
 
 def _to_decide(reduced: Reduced, outcome: SearchOutcome) -> Ints | None:
     """Return the choices below which the search is to be decided exactly; None where that is needed nowhere."""
-    if np.finfo(float).eps * reduced.condition > ROUNDING or outcome.doubts > len(outcome.choices):
+    if EPSILON * reduced.condition > ROUNDING or outcome.doubts > len(outcome.choices):
         return np.full((1, outcome.choices.shape[1]), -1)  # all of it
     starts: Ints = outcome.choices[in_doubt(reduced, outcome, MARGIN)]
     return None if not len(starts) and clearly_points(reduced, outcome.leaves, MARGIN) else starts
@@ -403,7 +404,7 @@ def _marginal(doubtful: list[str], doubts: int) -> tuple[str, ...]:
 
 def _ill_conditioned(reduced: Reduced, tol: float) -> tuple[str, ...]:
     """Signs can't be trusted up to `tol` where rounding of the mass matrix alone makes more."""
-    if np.finfo(float).eps * reduced.condition <= 0.1 * tol:
+    if EPSILON * reduced.condition <= 0.1 * tol:
         return ()
     return (f"rounding of the mass matrix, whose condition number is {reduced.condition:.1e}: scale the coordinates",)
 

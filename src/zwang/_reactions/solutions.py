@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +147,7 @@ def solution_of(
     """Return a piece as a solution."""
     body = piece.polyhedron
     normal, tangential = reduced.forces(body.point)
-    w = _clean(reduced.acceleration(body.point), float(np.abs(reduced.drift).max(initial=0.0)))
+    w = _clean(reduced.acceleration(body.point), reduced.drift_size)
     modes = piece_modes(problem, reduced, piece)
     told = one_point(problem, (w, normal, tangential), modes, names, slip_tol, component=component)
     if not body.dimension:
@@ -189,6 +190,12 @@ def one_point(
     flat = shaped(problem, tangential)
     gap, slip = relative(problem, w)
     nothing = Points(w[None][:0], normal[None][:0], flat[None][:0])
+    later: dict[str, Any] = {
+        "ranges": Later(lambda: Ranges(names, np.stack([normal, normal], axis=-1), np.stack([flat, flat], axis=-1))),
+        "residual": Later(
+            lambda: residual_of(problem, w, normal, tangential, measure(problem), slip_tol=slip_tol).largest
+        ),
+    }
     return Solution(
         names=names,
         modes=Modes.of(modes, names),
@@ -203,12 +210,7 @@ def one_point(
         vertices=Points(w[None], normal[None], flat[None]),
         rays=nothing,
         lines=nothing,
-        ranges=Later(
-            lambda: Ranges(names, np.repeat(normal[:, None], 2, axis=1), np.repeat(flat[..., None], 2, axis=-1))
-        ),
-        residual=Later(
-            lambda: residual_of(problem, w, normal, tangential, measure(problem), slip_tol=slip_tol).largest
-        ),
+        **later,
         directions=None if is_flat(problem) else directions_of(problem, modes, slip, slip_tol),
     )
 
@@ -245,5 +247,5 @@ def distinct_accelerations(reduced: Reduced, pieces: list[Piece], tol: float) ->
             size = max(1.0, float(np.abs(z).max(initial=0.0)))
             if not any(np.abs(u - other).max(initial=0.0) <= tol * size for other, _ in found):
                 found.append((u, reduced.acceleration(z)))
-    scale = float(np.abs(reduced.drift).max(initial=0.0))
-    return _clean(np.reshape(np.array([w for _, w in found]), (-1, len(reduced.drift))), scale), continuum
+    listed = np.reshape(np.array([w for _, w in found]), (-1, len(reduced.drift)))
+    return _clean(listed, reduced.drift_size), continuum

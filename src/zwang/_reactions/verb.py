@@ -148,7 +148,7 @@ def reactions(
     workers = None if workers is None else whole(workers, "workers", least=1, most=10**4, where="reactions")
     flag(exact, "exact", where="reactions")
     check_progress(progress, "reactions")
-    with spending(replace(allowed, steps=ENDLESS)):
+    with spending(allowed if steps is None else replace(allowed, steps=ENDLESS)):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
             {**options, "partial": True}, progress, inputs,

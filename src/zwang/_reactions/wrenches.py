@@ -9,7 +9,7 @@ coordinates of its second body, is force and moment: power = f . r' + m . w with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np

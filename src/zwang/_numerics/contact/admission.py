@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.modes import BOUND, POSITION
 from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.sizes import CharacteristicSizes, CoordinateSizes, row_sums, sizes_at
 from zwang._numerics.tolerances import Tolerances
@@ -161,21 +160,19 @@ def admit(
         turns = np.asarray(table.turns[:, None], like=q)
         own = sizes_of(terms, CoordinateSizes(np.where(turns, 0.0, np.abs(q)), np.abs(v)))
         sizes = Sizes(*(floor + part for floor, part in zip(floors, own, strict=True)))
-    side, positions = (np.asarray(lines[:, None], like=q) for lines in (table.side, table.level == POSITION))
+    side, positions, rule = (_beside(part, q) for part in (table.sides, table.positions, STANDINGS))
     value, still = _of_lines(table, terms.value), tolerances.rate * _of_lines(table, sizes.rate)
     near = np.where(positions, tolerances.gap * _of_lines(table, sizes.gap), still)
     rate = np.where(positions, _of_lines(table, terms.rate), 0.0)
     gap = (value > near).astype(np.int64) - (value < -near)
     pace = (rate > still).astype(np.int64) - (rate < -still)
-    standing = _with_loads(table, np.asarray(STANDINGS, like=q)[side, gap + 1, pace + 1])
+    standing = _with_loads(table, rule[side, gap + 1, pace + 1])
     return Admission(standing, gap, pace, resting(table, terms.slip, tolerances.slip * sizes.slip), near, still)
 
 
 def _with_loads(table: ContactArrays, standing: Ints) -> Ints:
     """Return how lines stand, friction that others load being open where none of these is active."""
-    loaded = np.flatnonzero((table.side == BOUND) & (table.of[:, 0] >= 0)) if table.of.shape[1] else ()
-    for j in loaded:
-        lines = np.flatnonzero(np.isin(table.normal, table.of[j][table.of[j] >= 0]))
+    for j, lines in table.loaded:
         active = (standing[lines] == Standing.ACTIVE).any(axis=0)
         standing[j] = np.where(active, standing[j], Standing.OPEN)
     return standing
@@ -183,9 +180,9 @@ def _with_loads(table: ContactArrays, standing: Ints) -> Ints:
 
 def _of_lines(table: ContactArrays, rows: Array) -> Array:
     """Return rows of normals (m, B) for all lines (k, B), zero for those without one."""
+    if table.as_normals:
+        return rows
     has = table.normal >= 0
-    if has.all():
-        return rows[table.normal]
     found = np.zeros((len(has), rows.shape[1]), like=rows)
     found[has] = rows[table.normal[has]]
     return found
@@ -195,8 +192,16 @@ def resting(table: ContactArrays, slip: Array, still: Array) -> Bools:
     """Return which lines have a slip (s, B) whose components all stay below the tolerances (s, B): (k, B)."""
     if not len(slip):
         return np.zeros((len(table.first), slip.shape[1]), dtype=bool, like=slip)
-    moving = (np.abs(slip) > still).astype(np.int64)
+    moving = np.abs(slip) > still
+    if len(slip) == len(table.first) and table.rubs.all():  # one slip row each
+        one: Bools = ~moving
+        return one
     counts = np.concatenate([np.zeros((1, slip.shape[1]), np.int64, like=slip), np.cumsum(moving, axis=0)])
     moved = counts[table.first + table.components] - counts[table.first]
-    found: Bools = (moved == 0) & np.asarray((table.components > 0)[:, None], like=slip)
+    found: Bools = (moved == 0) & _beside(table.rubs, slip)
     return found
+
+
+def _beside(array: Any, q: Any) -> Any:
+    """Return an array where another one is: in memory, or on a device."""
+    return array if type(q) is np.ndarray else np.asarray(array, like=q)

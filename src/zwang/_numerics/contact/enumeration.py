@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.budget import Spent, borrowing, spend
 from zwang._numerics.contact import search_tree as tree
-from zwang._numerics.contact.mode_tables import ModeTable
+from zwang._numerics.contact.mode_tables import Kind, ModeTable, example
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.dictionary import FREE, GROWTH, NOTES
 from zwang._numerics.pacing import Pace
@@ -41,47 +41,67 @@ class SearchOutcome:
 
     Attributes
     ----------
+    problem : Reduced
     leaves : (l, k) int array
         Mode of each contact, one row per mode that has solutions.
-    rejected : (r, k) int array
-        Modes of the contacts, -1 where the rejection holds for every mode, numbers beyond the modes (see
-        `partial_choice`) where it holds for some of them.
-    culprits : (r,) int array
-        Variable that can't have its sign.
-    basis : (r,) int array
-        tree.SIGN, tree.STRICT (a boundary of another mode) or tree.EQUATION.
+    noted : (r, s + 2) int array
+        Rejections: the choices at the steps of the search (-1: not made), the variable that can't have its sign, and
+        what it rests on.
     values : (r,) array
         The most that variable can be, scaled.
-    variables : tuple of Variable
     nodes, pivots : int
     rejections : int
         How many there were; the arrays keep the first ones.
     finished : bool
         Whether the whole tree was visited.
-    doubtful : (d, k) int array
-        Rejections that rest on little, like `rejected`: they need a closer look.
     choices : (d, s) int array
-        The same as choices at the steps of the search, -1 where none was made.
+        Rejections that rest on little, which need a closer look: choices at the steps of the search.
     doubts : int
         How many there were.
     spent : str
         The budget of the caller that ended the search, in words.
     """
 
+    problem: Reduced
     leaves: Ints
-    rejected: Ints
-    culprits: Ints
-    basis: Ints
+    noted: Ints
     values: Array
-    variables: tuple[Variable, ...]
     nodes: int
     pivots: int
     rejections: int
     finished: bool
-    doubtful: Ints
     choices: Ints
     doubts: int
     spent: str = ""
+
+    @cached_property
+    def rejected(self) -> Ints:
+        """Modes (r, k) of the contacts, -1 where the rejection holds for every mode.
+
+        Numbers beyond the modes (see `partial_choice`) stand where it holds for some of them.
+        """
+        return modes_of_steps(self.problem, self.noted[:, :-2])
+
+    @property
+    def culprits(self) -> Ints:
+        """The variables (r,) that can't have their sign."""
+        return self.noted[:, -2]
+
+    @property
+    def basis(self) -> Ints:
+        """What rejections (r,) rest on: tree.SIGN, tree.STRICT (a boundary of another mode) or tree.EQUATION."""
+        return self.noted[:, -1]
+
+    @cached_property
+    def doubtful(self) -> Ints:
+        """The rejections that rest on little as modes (d, k), like `rejected`."""
+        return modes_of_steps(self.problem, self.choices)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of the search."""
+        problem = self.problem
+        return tuple(Variable(c, name, _unit(problem, c, name)) for c, name in _names(problem.tables))
 
 
 def mode_count(problem: Reduced) -> float:
@@ -92,10 +112,8 @@ def mode_count(problem: Reduced) -> float:
 
 @dataclass(eq=False)
 class SearchLayout:
-    """Numbers of the search's variables, and the dictionary at the root."""
+    """The dictionary at the root of the search, over the variables in their order."""
 
-    variables: list[Variable]
-    number: dict[tuple[int, str], int]
     tab: Array
     basic: Ints
     nonbasic: Ints
@@ -110,48 +128,43 @@ def _names(tables: tuple[ModeTable, ...]) -> list[tuple[int, str]]:
 
 
 def layout_of(problem: Reduced) -> SearchLayout:
-    names = _names(problem.tables)
-    count = sum(len(table.generators) for table in problem.tables)
-    generators, rows = names[:count], names[count:]
+    names, tables = _names(problem.tables), problem.tables
+    width = sum(len(table.generators) for table in tables)
     number = {key: v for v, key in enumerate(names)}
     kind = np.zeros(len(number), dtype=np.int64)
-    columns = np.zeros((problem.size, len(generators)), dtype=problem.gram.dtype)
-    start = np.zeros(problem.size, dtype=problem.gram.dtype)
-    for c, table in enumerate(problem.tables):
-        normal, tangent = problem.normal[c], problem.tangent[c]
+    places = list(zip(problem.normal.tolist(), problem.tangent.tolist(), strict=True))
+    values = np.zeros((problem.size, width + 1), dtype=problem.gram.dtype)  # z, of all variables; first the constants
+    for c, (table, (normal, tangent)) in enumerate(zip(tables, places, strict=True)):
         if tangent >= 0:
-            start[tangent] = table.offset
+            values[tangent, 0] = table.offset
         for name, (push, rub) in table.generators.items():
             v = number[c, name]
             if normal >= 0:
-                columns[normal, v] = push
+                values[normal, 1 + v] = push
             if tangent >= 0:
-                columns[tangent, v] = rub
-            kind[v] = FREE if name in table.free else 0
+                values[tangent, 1 + v] = rub
+        for name in (*table.free, *(("slip",) if "slip" in table.rows else ())):
+            kind[number[c, name]] = FREE
     for c in problem.followers:  # T = -follows * abs(N) of another contact, whose generators never act together
-        columns[problem.tangent[c]] -= problem.tables[c].follows * np.abs(columns[problem.normal[problem.master[c]]])
-    response = np.column_stack([problem.free + problem.gram @ start, problem.gram @ columns])
-    values = np.column_stack([start, columns])
-    tab = np.zeros((len(rows), len(generators) + 1), dtype=problem.gram.dtype)
-    for i, (c, name) in enumerate(rows):
-        push, rub, gap, slip, constant = problem.tables[c].rows[name]
+        loading = np.abs(values[problem.normal[problem.master[c]], 1:])
+        values[problem.tangent[c], 1:] -= tables[c].follows * loading
+    response = problem.gram @ values
+    response[:, 0] += problem.free
+    tab = np.zeros((len(names) - width, width + 1), dtype=problem.gram.dtype)
+    for i, (c, name) in enumerate(names[width:]):
+        push, rub, gap, slip, constant = tables[c].rows[name]
+        normal, tangent = places[c]
         if push and c in problem.followers:
             tab[i] += push * np.abs(values[problem.normal[problem.master[c]]])
             push = 0
         for factor, source, at in (
-            (push, values, problem.normal[c]),
-            (rub, values, problem.tangent[c]),
-            (gap, response, problem.normal[c]),
-            (slip, response, problem.tangent[c]),
-        ):
+            (push, values, normal), (rub, values, tangent), (gap, response, normal), (slip, response, tangent)
+        ):  # fmt: skip
             if factor:
                 tab[i] += factor * source[at]
         tab[i, 0] += constant
-        kind[number[c, name]] = FREE if name == "slip" or name in problem.tables[c].free else 0
-    variables = [Variable(c, name, _unit(problem, c, name)) for c, name in names]
-    basic = np.arange(len(generators), len(number))
-    tied = [number[c, name] for c, table in enumerate(problem.tables) for name in table.tied]
-    return SearchLayout(variables, number, tab, basic, np.arange(len(generators)), kind, np.array(tied, dtype=np.int64))
+    tied = [number[c, name] for c, table in enumerate(tables) for name in table.tied]
+    return SearchLayout(tab, np.arange(width, len(names)), np.arange(width), kind, np.array(tied, dtype=np.int64))
 
 
 def _unit(problem: Reduced, c: int, name: str) -> float:
@@ -162,9 +175,14 @@ def _unit(problem: Reduced, c: int, name: str) -> float:
     return float(problem.unit[problem.normal[c]])
 
 
-@lru_cache(maxsize=64)
 def step_arrays(tables: tuple[ModeTable, ...]) -> tree.StepArrays:
     """The steps of all contacts, one after the other, as arrays for the compiled search, which only reads them."""
+    return _steps_of(tuple(table.kind for table in tables))
+
+
+@lru_cache(maxsize=256)
+def _steps_of(kinds: tuple[Kind, ...]) -> tree.StepArrays:
+    tables = tuple(example(kind) for kind in kinds)
     number = {key: v for v, key in enumerate(_names(tables))}
     steps = [(c, step) for c, table in enumerate(tables) for step in table.steps]
     count = len(steps)
@@ -187,6 +205,8 @@ def step_arrays(tables: tuple[ModeTable, ...]) -> tree.StepArrays:
 
 def modes_of_steps(problem: Reduced, chosen: Ints) -> Ints:
     """Modes of the contacts from the choices at the steps (-1: not made); see `partial_choice` for half-made ones."""
+    if chosen.shape[1] == len(problem.tables):
+        return chosen.copy()
     columns, at = [], 0
     for table in problem.tables:
         steps = table.steps
@@ -245,7 +265,7 @@ def find_modes(
     depth = k + 1
     tabs = np.zeros((depth, max(rows, 1), width))
     basics, nonbasics = np.zeros((depth, max(rows, 1)), dtype=np.int64), np.zeros((depth, width), dtype=np.int64)
-    places, kinds = np.zeros((2, depth, len(layout.variables)), dtype=np.int64)
+    places, kinds = np.zeros((2, depth, len(layout.kind)), dtype=np.int64)
     stricts, branch = np.zeros_like(places), np.zeros((depth, 5), dtype=np.int64)
     steps = step_arrays(problem.tables)
     most = min(MOST_LEAVES, math.prod(steps.counts.tolist()))
@@ -290,21 +310,17 @@ def find_modes(
         if not partial:
             raise
         spent = str(cause)
-    unsure = doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS)]
     found, kept = min(int(counters[tree.LEAVES]), len(leaves)), min(int(counters[tree.REJECTED]), keep)
     return SearchOutcome(
+        problem=problem,
         leaves=modes_of_steps(problem, leaves[:found]),
-        rejected=modes_of_steps(problem, rejected[:kept, :k]),
-        culprits=rejected[:kept, k].copy(),
-        basis=rejected[:kept, k + 1].copy(),
+        noted=rejected[:kept].copy(),
         values=values[:kept, 0].copy(),
-        variables=tuple(layout.variables),
         nodes=int(counters[tree.NODES]),
         pivots=int(counters[tree.PIVOTS]),
         rejections=int(counters[tree.REJECTED]),
         finished=bool(counters[tree.DONE]) and int(counters[tree.LEAVES]) <= len(leaves),
-        doubtful=modes_of_steps(problem, unsure[:, :k]),
-        choices=unsure[:, :k].copy(),
+        choices=doubtful[: min(int(counters[tree.LOOSE]), MOST_DOUBTS), :k].copy(),
         doubts=int(counters[tree.LOOSE]),
         spent=spent,
     )

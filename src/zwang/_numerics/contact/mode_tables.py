@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from zwang._numerics.contact.modes import Mode
 
 Array = npt.NDArray[np.float64]
 Form = tuple[float, float, float, float, float]
+Kind: TypeAlias = "tuple[Law, int]"
 
 
 class Law(enum.Enum):
@@ -130,6 +132,9 @@ class ModeTable:
         Where modes are pairs of choices: mode = (first choice) * (number of second choices) + (second choice).
     follows : float
         Of friction on another contact's normal force N: its T is -follows * abs(N) when all generators are zero.
+    kind : (Law, int)
+        Tables of one kind differ in coefficients alone: the law, and whether rest has no law of its own (0), one
+        with the same sides (1), or with others (2).
     """
 
     modes: tuple[ModeConditions, ...]
@@ -141,6 +146,7 @@ class ModeTable:
     tied: tuple[str, ...] = ()
     split: tuple[Step, ...] = ()
     follows: float = 0
+    kind: Kind = field(init=False, repr=False)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -172,6 +178,17 @@ def table(law: Law, sides: Sides, resting: Sides | None = None) -> ModeTable:
 
     A contact that slides has the first side against it.
     """
+    made = _table(law, sides, resting)
+    object.__setattr__(made, "kind", (law, 0 if resting is None else 1 if resting == sides else 2))
+    return made
+
+
+def example(kind: Kind) -> ModeTable:
+    """Return a table of a kind: the same modes, variables and steps, and coefficients of no meaning."""
+    return table(kind[0], (1.0, 1.0), (None, (1.0, 1.0), (2.0, 2.0))[kind[1]])
+
+
+def _table(law: Law, sides: Sides, resting: Sides | None) -> ModeTable:
     if law is Law.UNILATERAL:
         return _unilateral(sides[0])
     if law is Law.UNILATERAL_REST:

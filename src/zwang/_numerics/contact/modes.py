@@ -62,11 +62,11 @@ class Mode(IntEnum):
     @property
     def plain(self) -> Mode:
         """The mode without the sign of the normal force."""
-        return Mode(self % PULLS)
+        return _BY_NUMBER[self % PULLS]
 
     def pulling(self, pulls: bool) -> Mode:
         """Return the mode with this sign of the normal force."""
-        return Mode(self % PULLS + PULLS * pulls)
+        return _BY_NUMBER[self % PULLS + PULLS * pulls]
 
     @property
     def sign(self) -> int:
@@ -84,6 +84,7 @@ class Mode(IntEnum):
         return WORDS[self]
 
 
+_BY_NUMBER = {int(mode): mode for mode in Mode}
 _PLAIN = ("open", "closed", "stick", "slip", "slip+", "slip-", "undecided", "off")
 WORDS = {mode: _PLAIN[mode % PULLS] + (" (N<0)" if mode.pulls else "") for mode in Mode}
 """Mode -> what people read, and what files of results hold."""

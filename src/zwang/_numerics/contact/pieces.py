@@ -71,16 +71,19 @@ def form_row(problem: Reduced, contact: int, form: tuple[float, ...], sign: int 
 
     Where another contact's normal force loads it, N is that force times its sign.
     """
+    push, rub, gap, slip, constant = form
     row = np.zeros(problem.size + 1, dtype=problem.gram.dtype)
-    normal, tangent = problem.normal[contact], problem.tangent[contact]
-    for factor, at in ((sign * form[0], problem.normal[problem.master[contact]]), (form[1], tangent)):
+    if push:
+        row[problem.normal[problem.master[contact]]] += sign * push
+    if rub:
+        row[problem.tangent[contact]] += rub
+    for factor, places in ((gap, problem.normal), (slip, problem.tangent)):
         if factor:
-            row[at] += factor
-    for factor, at in ((form[2], normal), (form[3], tangent)):
-        if factor:
+            at = places[contact]
             row[:-1] += factor * problem.gram[at]
             row[-1] += factor * problem.free[at]
-    row[-1] += form[4]
+    if constant:
+        row[-1] += constant
     return row
 
 

@@ -95,6 +95,11 @@ class Reduced:
         """Modes -> their conditions, solved; filled by `pieces`."""
         return {}
 
+    @cached_property
+    def drift_size(self) -> float:
+        """The largest component of the acceleration without the unknown forces."""
+        return float(np.abs(self.drift).max(initial=0.0))
+
     @property
     def count(self) -> int:
         """The number of contacts."""
@@ -189,13 +194,13 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     for j in range(k):
         part = slice(rows.first[j], rows.first[j + 1])
         slip, p = rows.slip[part], int(rows.components[j])
-        speed = float(np.linalg.norm(slip))
+        speed = float(np.linalg.norm(slip)) if p > 1 else abs(float(slip[0])) if p else 0.0
         sliding = speed > slip_tol
         law = law_of(problem, j, sliding)
         laws.append(law)
         given = rows.given_load(j)
         if p:
-            direction[j, :p] = slip / speed if sliding else np.eye(p)[0]
+            direction[j, :p] = slip / speed if sliding else (1.0, 0.0)[:p]
         if law in FOLLOWING:
             master[j] = rows.of[j][0]
         elif law in RESULTANTS:
@@ -218,17 +223,18 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
             picks.append(direction[j, :p] @ tangents[part])
             biases.append(float(direction[j, :p] @ rows.tangent_bias[part]))
     jacobian = np.array(picks).reshape(len(picks), len(force))
-    still = np.array([law in AT_REST for law in laws], dtype=bool)
-    sizes[~still] = rows.friction[~still, None]  # what slides has one coefficient, against its slip
     special: tuple[int, ...] = ()
     if not rows.plain:
+        still = np.array([law in AT_REST for law in laws], dtype=bool)
+        sizes[~still] = rows.friction[~still, None]  # what slides has one coefficient, against its slip
         special = tuple(
             int(j) for j in np.flatnonzero(still) if len(set(sizes[j].tolist())) > 1 or has_rest(problem, int(j))
         )
     parts = (laws, sizes, bounds, normal, tangent)
     forces = (direction, known_normal, known_tangential)
     static = tuple(j for j in special if has_rest(problem, j))
-    special += tuple(j for j, law in enumerate(laws) if law in FOLLOWING | RESULTANTS and j not in special)
+    if rows.of:
+        special += tuple(j for j, law in enumerate(laws) if law in FOLLOWING | RESULTANTS and j not in special)
     return _scale(problem, force, jacobian, np.array(biases), parts, forces, special, static, master)
 
 
@@ -245,6 +251,8 @@ def has_rest(problem: ContactProblem, j: int) -> bool:
 def sides_of(problem: ContactProblem) -> Array:
     """Return (k, 4) the coefficients against a slip > 0 and a slip < 0, and the same two at rest."""
     rows = problem.rows
+    if rows.plain:
+        return np.repeat(rows.friction[:, None], 4, axis=1)
     sides = np.repeat(rows.friction[:, None], 2, axis=1) if rows.sides is None else rows.sides
     resting = sides if rows.resting is None else np.where(np.isnan(rows.resting), sides, rows.resting)
     return np.concatenate([sides, resting], axis=1)
@@ -255,7 +263,9 @@ def _condition(problem: ContactProblem) -> float:
     if matrix.shape[0] == 0 or (is_sparse(matrix) and matrix.shape[0] > SMALL):
         return 1.0
     full = dense(matrix)
-    scale = 1.0 / np.sqrt(np.diag(full))
+    if np.count_nonzero(full) == len(full):
+        return 1.0  # a diagonal
+    scale = 1.0 / np.sqrt(full.diagonal())
     sizes = np.linalg.eigvalsh(scale[:, None] * full * scale)
     return float(sizes[-1] / max(sizes[0], 1e-300))
 
@@ -276,6 +286,8 @@ def _noise(size: Array, normal: Ints, tangent: Ints) -> Array:
     Normals have units of their own, whatever others have: that one is rounding is known to whoever made it.
     """
     found = np.full(len(size), LEAST)
+    if size.min(initial=1.0) > ROUNDING * size.max(initial=0.0):
+        return found  # no tangent is that much shorter than any normal
     both = (normal >= 0) & (tangent >= 0)
     found[tangent[both]] = np.maximum(ROUNDING * size[normal[both]], LEAST)
     return found
@@ -298,10 +310,10 @@ def _scale(
     drift = solve(force)
     gram = jacobian @ response.T
     gram = 0.5 * (gram + gram.T)
-    size = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     size = np.where(size > _noise(size, normal, tangent), size, 1.0)
     stretch = np.where(tangent >= 0, size[tangent], 1.0) if len(size) else np.ones(len(laws))
-    unit_gram = gram / np.outer(size, size)
+    unit_gram = gram / (size[:, None] * size)
     load = max(
         _felt(unit_gram, jacobian @ drift / size, float(force @ drift)),
         float((np.abs(biases) / size).max(initial=0.0)),

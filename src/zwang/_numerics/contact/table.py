@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -73,8 +72,9 @@ class ContactPlace:
         return self.level is Level.POSITION
 
 
-class ContactArrays(NamedTuple):
-    """The lines as arrays, in the order of the constraints: what kernels and vectorized rules take.
+@dataclass(frozen=True, eq=False)
+class ContactArrays:
+    """The lines as arrays, in the order of the constraints: what vectorized rules take.
 
     Attributes
     ----------
@@ -98,6 +98,34 @@ class ContactArrays(NamedTuple):
     components: Ints
     of: Ints
     turns: Bools
+
+    @cached_property
+    def as_normals(self) -> bool:
+        """Whether the lines are the normals, one after the other."""
+        return bool(np.array_equal(self.normal, np.arange(len(self.normal))))
+
+    @cached_property
+    def sides(self) -> Ints:
+        """The sides (k, 1)."""
+        return self.side[:, None]
+
+    @cached_property
+    def positions(self) -> Bools:
+        """Which restrict positions (k, 1)."""
+        return np.asarray(self.level == Level.POSITION)[:, None]
+
+    @cached_property
+    def rubs(self) -> Bools:
+        """Which have slip rows (k, 1)."""
+        return (self.components > 0)[:, None]
+
+    @cached_property
+    def loaded(self) -> tuple[tuple[int, Ints], ...]:
+        """The lines whose friction others load, each with the lines that do."""
+        found = []
+        for j in np.flatnonzero((self.side == Side.BOUND) & (self.of >= 0).any(axis=1)).tolist():
+            found.append((j, np.flatnonzero(np.isin(self.normal, self.of[j][self.of[j] >= 0]))))
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
