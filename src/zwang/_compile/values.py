@@ -77,7 +77,8 @@ def resolve(system: System, state: Mapping[Any, Any], params: Mapping[Any, Any] 
     def stack(names: list[str], table: Mapping[str, Array], width: int) -> Array:
         out = np.empty((len(names), width))
         for row, name in zip(out, names, strict=True):
-            row[:] = table[name] if width == 1 else np.broadcast_to(table[name], shape).reshape(-1)
+            place = row if width == 1 else row.reshape(shape)
+            place[...] = table[name]
         return out
 
     shared = all(array.size == 1 for array in values.values())

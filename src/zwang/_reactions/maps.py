@@ -273,16 +273,17 @@ def _decide(
     Last, the worst residual, and which budget was spent before all were asked: those are undecided.
     """
     counts = out.counts
-    unique, free, multiple, none = (
-        CODES.index(ReactionsStatus[name]) for name in ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "NONE")
-    )
-    one = np.where(out.free == 1, free, unique)
-    status = np.where(counts == 0, none, np.where(counts == 1, one, multiple))
+    unique, free = CODES.index(ReactionsStatus.UNIQUE), CODES.index(ReactionsStatus.UNIQUE_MOTION)
+    least = min(counting.DOUBTFUL, counting.INADMISSIBLE)
+    told = np.full(2 - least + 1, CODES.index(ReactionsStatus.MULTIPLE))  # by the count, from the least to 2 or more
+    told[counting.INADMISSIBLE - least] = CODES.index(ReactionsStatus.INADMISSIBLE)
+    told[counting.DOUBTFUL - least] = CODES.index(ReactionsStatus.UNDECIDED)
+    told[0 - least], told[1 - least] = CODES.index(ReactionsStatus.NONE), unique
+    status = told[np.minimum(counts, 2) - least]
+    status[(counts == 1) & (out.free == 1)] = free
     numbers = np.maximum(counts, 0)
-    status[counts == counting.INADMISSIBLE] = CODES.index(ReactionsStatus.INADMISSIBLE)
     worst, spent = 0.0, ""
     doubts = np.flatnonzero(counts == counting.DOUBTFUL)
-    status[doubts] = CODES.index(ReactionsStatus.UNDECIDED)
     for done, k in enumerate(doubts):
         if report:
             report(done)
