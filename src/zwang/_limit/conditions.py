@@ -37,7 +37,7 @@ INDEPENDENT = "the constraints are independent"
 ALONG = "the motion starts along the constraints"
 
 
-def conditions_of(softened: Softened, motion: Motion, start: IdealStart) -> dict[str, bool]:
+def conditions_of(softened: Softened, motion: Motion, start: IdealStart, params: Mapping[Any, Any]) -> dict[str, bool]:
     """Return the conditions by name and whether they hold along the motion; empty where the theorem says nothing.
 
     It speaks of springs, without a dashpot whose strength grows, on two-sided constraints on positions.
@@ -49,7 +49,7 @@ def conditions_of(softened: Softened, motion: Motion, start: IdealStart) -> dict
     if not all(isinstance(item, Bilateral) and item.level == "position" for item in items):
         return {}
     W = energy_of(softened)
-    points = _Points(softened, W, motion)
+    points = _Points(softened, W, motion, params)
     found = dict.fromkeys((VANISHES, LEAST, ACROSS, INDEPENDENT), True)
     for values in points:
         for name, holds in _at(*values).items():
@@ -73,7 +73,7 @@ def energy_of(softened: Softened) -> Any:
 class _Points:
     """W, its gradient and second differential, and the rows of the constraints, at instants of the ideal motion."""
 
-    def __init__(self, softened: Softened, W: Any, motion: Motion) -> None:
+    def __init__(self, softened: Softened, W: Any, motion: Motion, params: Mapping[Any, Any]) -> None:
         q = softened.ideal.coordinates
         slopes = [sp.diff(W, item) for item in q]
         rows = [sp.diff(softened.constraint(name).expr, item) for name in softened.names for item in q]
@@ -81,8 +81,8 @@ class _Points:
         self.sizes = (1, len(q), len(q) ** 2, len(rows))
         self.evaluators = [Evaluator(item) for item in (W, *slopes, *bends, *rows)]
         self.coordinates, self.motion = q, motion
-        given = {getattr(key, "name", key): value for key, value in motion.params.items()}
-        self.known = {item: float(given[item.name]) for item in softened.ideal.parameters if item.name in given}
+        given = {getattr(key, "name", key): value for key, value in {**motion.params, **params}.items()}
+        self.known = {item: float(given[item.name]) for item in softened.soft.parameters if item.name in given}
 
     def __iter__(self) -> Any:
         n = len(self.coordinates)

@@ -118,7 +118,7 @@ def _candidates(
         slow = np.array([start.state[name] for name in names])
         made = effective_motion(softened, state, params, slow, gathered.edges)
         if made is not None and len(made.t) == len(gathered.edges):
-            sentence = _extra_sentence(softened, made.extra_force[0], made.resonance)
+            sentence = _extra_sentence(softened, made.extra_force[0], made.resonances)
             found.append(_compared(gathered, sentence, made.q, made.v, made.extra_force, made.actions))
     other = other_side_limit(softened, start, params, gathered.edges)
     if other is not None:
@@ -128,7 +128,7 @@ def _candidates(
     return found
 
 
-def _extra_sentence(softened: Softened, force: Array, resonance: str) -> str:
+def _extra_sentence(softened: Softened, force: Array, resonances: tuple[str, ...]) -> str:
     parts = [
         f"{value:.6g} on {q.name}"
         for q, value in zip(softened.ideal.coordinates, force, strict=True)
@@ -136,7 +136,7 @@ def _extra_sentence(softened: Softened, force: Array, resonance: str) -> str:
     ]
     words = "the motion with the extra force -d/dq sum J_i omega_i(q) that the fast oscillation leaves"
     words += f" ({', '.join(parts)} at the start)" if parts else ""
-    return words + (f"; {resonance}, where the theory of one effective potential ends" if resonance else "")
+    return "; ".join((words, *resonances))
 
 
 def _compared(gathered: Gathered, sentence: str, q: Array, v: Array, force: Array, actions: Array) -> CommonLimit:

@@ -47,7 +47,8 @@ def other_side_limit(
         slowed = system.replace(force=sp.Matrix(rows))
     else:
         slowed = system.replace(forces=forces)
-    motion = one_motion(compile(slowed, softened.backend), start.state, params, until=float(edges[-1]), tol=1e-12)
+    own = softened.own(params, slowed)
+    motion = one_motion(compile(slowed, softened.backend), start.state, own, until=float(edges[-1]), tol=1e-12)
     if motion.t[-1] < edges[-1]:
         return None
     at = motion.at(edges)

@@ -98,11 +98,11 @@ def recommend(
     softened = soften(system, constraint, _default_way(system, constraint) if by is None else by)
     name = softened.ideal.name
     model = compile(system).switched()
-    given = resolve(softened.ideal, state, params)
+    given = resolve(softened.ideal, state, softened.own(params))
     if given.shape:
         raise DeclarationError(f"{name}: recommend takes one state; it was given a batch of shape {given.shape}.")
     allowed = BUDGET.but(name, budget)
-    start, motion, described, meter = aim(model, softened, given, params or {}, until, ideal, allowed)
+    start, motion, described, meter = aim(model, softened, given, softened.own(params), until, ideal, allowed)
     if motion.status is not MotionStatus.REACHED and meter.over:
         return _unfinished(softened, float(error), tol, f"The ideal motion did not reach its end. {meter.over}")
     if described is None:

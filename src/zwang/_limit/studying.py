@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ def assemble(
     motion: Motion,
     ideal: Ideal | None,
     verdict: LimitVerdict,
+    params: Mapping[Any, Any],
 ) -> LimitStudy:
     """Return the study."""
     n, names = len(softened.ideal.coordinates), softened.names
@@ -39,7 +41,7 @@ def assemble(
     averages = {name: np.diff(integrals[:, :, n + k], axis=1) / widths for k, name in enumerate(names)}
     span, floor = float(edges[-1] - edges[0]), float(np.append(np.nan, gathered.floors["position"])[-1])
     errors, orders = errors_of(gathered), orders_of(gathered)
-    conditions = {} if ideal is None else conditions_of(softened, motion, start)
+    conditions = {} if ideal is None else conditions_of(softened, motion, start, params)
     if ideal is None:
         errors = {name: np.full(len(gathered.runs), np.nan) for name in errors}
     return LimitStudy(

@@ -129,13 +129,13 @@ def limit(
     until = real(until, "until", where=name)
     check_progress(progress, name)
     model = compile(system).switched()
-    given = resolve(softened.ideal, state, params)
+    given = resolve(softened.ideal, state, softened.own(params))
     if given.shape:
         raise DeclarationError(f"{name}: limit takes one state; it was given a batch of shape {given.shape}.")
     chosen = None if strengths is None else read_strengths(name, strengths)
     allowed = BUDGET.but(name, budget)
     begin = float(given.t[0])
-    start, motion, described, meter = aim(model, softened, given, params or {}, until, ideal, allowed)
+    start, motion, described, meter = aim(model, softened, given, softened.own(params), until, ideal, allowed)
     if until <= begin:
         raise DeclarationError(f"{name}: until= {until:g} is the start, t = {begin:g}: give a later time.")
     if motion.status is not MotionStatus.REACHED and meter.over:
@@ -148,7 +148,7 @@ def limit(
         with progress_bar(progress, f"limit of {name}") as told:
             gathered = gather(runner, chosen, begin, end, cells, described, workers, told)
     verdict = judge(softened, gathered, start, described, state, params or {})
-    return assemble(softened, gathered, start, motion, described, verdict)
+    return assemble(softened, gathered, start, motion, described, verdict, params or {})
 
 
 def aim(

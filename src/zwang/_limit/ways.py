@@ -62,6 +62,12 @@ class Softened:
         given = {getattr(key, "name", key): value for key, value in params.items()}
         return {**{key: value for key, value in given.items() if key in known}, self.strength: strength}
 
+    def own(self, params: Mapping[Any, Any] | None, system: System | None = None) -> dict[Any, Any]:
+        """Return the parameters without those that only a realization has, in its weight or its energy."""
+        known = {item.name for item in (system or self.ideal).parameters}
+        more = {item.name for item in self.soft.parameters} - known
+        return {key: value for key, value in (params or {}).items() if getattr(key, "name", key) not in more}
+
     def constraint(self, name: str) -> Bilateral | Unilateral:
         """Return a realized constraint as it was declared."""
         item = self.ideal.constraints[name]
