@@ -6,6 +6,7 @@ import sympy as sp
 
 import zwang as zw
 from unit_changes import DIMENSIONS, Units, in_units, sizes_of
+from zwang.gallery.pendulum_on_ellipse import place
 
 FACTORS = (1e-9, 1e-3, 1e3, 1e9)
 ILL_CONDITIONED = {"ellipse_pendulum_friction", "ellipse_pendulum_string"}
@@ -156,3 +157,58 @@ def test_limits_are_the_same_in_other_units():
         study = zw.limit(system, "circle", state, params, by=zw.Stiffness, until=0.3 * units.time, workers=1)
         assert study.status.name == "CONVERGES", units
         assert study.orders["position"].value == pytest.approx(-1.0, abs=0.02), units
+
+
+def dropped(height, **options):
+    """Return a ball let go above the floor."""
+    ball = zw.gallery.get("bouncing_ball")
+    return zw.simulate(ball.system, {"y": height, "v_y": 0.0}, ball.params, until=1e-3, **options)
+
+
+def told(motion):
+    return {name: size for name, size in motion.provenance.tolerances.items() if name.startswith("size of")}
+
+
+def test_sizes_that_are_given_stand_in_place_of_those_of_the_start():
+    own, given = dropped(1e-12), dropped(1e-12, scales={"y": 1.0})
+    assert own.events[0].kind == "impact"
+    assert own.events[0].time == pytest.approx(np.sqrt(2e-12 / 9.81), rel=1e-9)
+    assert len(given.events) == 0  # a picometre is nothing beside a metre: the ball lies on the floor
+    assert told(own)["size of lengths"] == 1e-12
+    assert told(given) == {**told(own), "size of lengths": 1.0}
+
+
+@pytest.mark.parametrize("method", ["events", "timestepping"])
+def test_speeds_have_sizes_of_their_own(method):
+    motion = dropped(1.0, scales={sp.Symbol("v_y", real=True): 7.0}, method=method)
+    assert told(motion) == {"size of lengths": 1.0, "size of speeds": 7.0, "size of spins": 0.0}
+
+
+def test_motions_side_by_side_have_the_sizes_that_are_given(monkeypatch):
+    from zwang._kernels.service import Service
+
+    monkeypatch.setattr(Service, "lanes_from", 0)
+    entry = zw.gallery.get("ellipse_pendulum_cartesian")
+    params = {**entry.params, "a": -0.4}
+    one = {name: place(params, -0.3, 0.42)[name] for name in entry.state}
+    state = {name: np.full(40, value) for name, value in one.items()}
+    fine = zw.simulate(entry.system, state, params, until=20, tol=1e-6)
+    coarse = zw.simulate(entry.system, state, params, until=20, tol=1e-6, scales={"x_B": 1e4, "v_x_B": 1e4})
+    sharp = zw.simulate(entry.system, one, params, until=20, tol=1e-12).end["y_C"]
+    assert abs(fine.end["y_C"][7] - sharp) < 1e-6 < abs(coarse.end["y_C"][7] - sharp)
+
+
+BAD_SCALES = {
+    "unknown": ({"z": 1.0}, "scales= has 'z', which is no coordinate or velocity"),
+    "negative": ({"x": -1.0}, r"scales\['x'\]= must be a finite number greater than 0; it was given -1"),
+    "a list": ([1.0], "scales= must be a mapping from coordinates or velocities to sizes"),
+    "an angle": ({"theta": 2.0}, "has the angle 'theta', and angles have size 1.*'v_theta'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SCALES)
+def test_sizes_that_make_no_sense_are_refused(case):
+    scales, words = BAD_SCALES[case]
+    rod = zw.gallery.get("painleve_rod")
+    with pytest.raises(zw.DeclarationError, match=words):
+        zw.simulate(rod.system, rod.state, rod.params, until=0.1, scales=scales)

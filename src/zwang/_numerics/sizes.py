@@ -46,6 +46,16 @@ class CharacteristicSizes(NamedTuple):
         """Return the sizes of all coordinates and velocities of one state; `turns` (n,) says which are angles."""
         return CoordinateSizes(np.where(turns, 1.0, self.length), np.where(turns, self.spin, self.speed))
 
+    def but(self, given: CoordinateSizes, turns: Bools) -> CharacteristicSizes:
+        """Return these, but for what sizes (n,) that were given say; nan where none was."""
+        kinds = (given.length[~turns], given.speed[~turns], given.speed[turns])
+        return CharacteristicSizes(
+            *(
+                np.full_like(own, np.nanmax(kind)) if not np.isnan(kind).all() else own
+                for own, kind in zip(self, kinds, strict=True)
+            )
+        )
+
 
 def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSizes:
     """Return the characteristic sizes at states.

@@ -23,7 +23,7 @@ from zwang._kernels.lanes import LaneEnds, SideBySide
 from zwang._numerics.budget import Meter, Spent, spend, spending, steps_left
 from zwang._numerics.contact.admission import Standing, admit
 from zwang._numerics.linear.inertia import sound
-from zwang._numerics.sizes import LEAST, sizes_at
+from zwang._numerics.sizes import LEAST, CoordinateSizes, sizes_at
 from zwang._numerics.tolerances import Tolerances
 from zwang._results.ensemble import Ensemble, EnsembleStatus, LaterMotions
 from zwang._results.motion import Motion, MotionStatus
@@ -113,7 +113,7 @@ def side_by_side(model: Model, inputs: Inputs, options: MotionOptions, one: Call
     lanes = _lanes(model, first, count, stops)
     if lanes is None:
         return None
-    sizes, tol = _admit(model, inputs, one), max(STRICTER * options.tol, SHARPEST)
+    sizes, tol = _admit(model, inputs, one, options.scales), max(STRICTER * options.tol, SHARPEST)
     move = partial(_moved, lanes, inputs, tol, sizes, options)
     found = move(options.until)
     known, cut = {0: first}, found.interrupted >= 0
@@ -165,7 +165,7 @@ def _lanes(model: Model, first: Motion, count: int, stops: Sequence[tuple[Any, i
     return model.kernels.lanes(mode_of_piece(piece), stops)
 
 
-def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> Array:
+def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion], scales: CoordinateSizes | None) -> Array:
     """Let a state that violates its constraints be refused, with its place, as it would be by itself.
 
     Returns the characteristic sizes (3, B) of lengths, speeds and spins; 1 where nothing gives one.
@@ -182,7 +182,9 @@ def _admit(model: Model, inputs: Inputs, one: Callable[[int], Motion]) -> Array:
         good &= (found.standing == Standing.ACTIVE).all(axis=0)
         for k in np.flatnonzero(~good):
             one(start + int(k))
-        sizes.append(np.stack(sizes_at(terms, table_of(model.system).arrays.turns, part.q, part.v)))
+        turns = table_of(model.system).arrays.turns
+        own = sizes_at(terms, turns, part.q, part.v)
+        sizes.append(np.stack(own if scales is None else own.but(scales, turns)))
         start += part.t.size
     every = np.concatenate(sizes, axis=1)
     return np.where(every > LEAST, every, 1.0)

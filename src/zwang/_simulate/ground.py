@@ -33,7 +33,7 @@ class Ground:
     """What stays the same through a motion: the model, its constraints, the parameters.
 
     Inputs that change at instants make parameters change there: `params` are those of now, `course` has all. The
-    `start` (t, q, v) gives the sizes that tolerances are relative to.
+    `start` (t, q, v) gives the sizes that tolerances are relative to, but for `scales` that were given.
     """
 
     model: Model
@@ -41,6 +41,7 @@ class Ground:
     params: Array
     course: InputCourse | None = None
     start: tuple[float, Array, Array] | None = None
+    scales: CoordinateSizes | None = None
 
     @property
     def declared(self) -> System | None:
@@ -48,12 +49,14 @@ class Ground:
         return None if self.course is None else self.course.driven.declared
 
     @classmethod
-    def of(cls, model: Model, inputs: Inputs, driven: Driven | None = None) -> Ground:
+    def of(
+        cls, model: Model, inputs: Inputs, driven: Driven | None = None, scales: CoordinateSizes | None = None
+    ) -> Ground:
         """Return the ground of a motion from the first state of inputs."""
         params = inputs.params[:, 0].copy()
         course = None if driven is None else InputCourse(driven, params, float(inputs.t[0]))
         start = float(inputs.t[0]), inputs.q[:, 0].copy(), inputs.v[:, 0].copy()
-        return cls(model, table_of(model.system), params, course, start)
+        return cls(model, table_of(model.system), params, course, start, scales)
 
     @cached_property
     def _measured(self) -> tuple[CharacteristicSizes, Sizes]:
@@ -61,12 +64,22 @@ class Ground:
         assert self.start is not None  # of a ground that moves
         given = np.array([self.start[0]]), self.start[1][:, None], self.start[2][:, None], self.params[:, None]
         evaluate = self.model.kernels.terms
-        return sizes_near(evaluate, evaluate(*given), *given, self.table.arrays.turns)
+        return sizes_near(evaluate, evaluate(*given), *given, self.table.arrays.turns, self.scales)
+
+    @property
+    def told_sizes(self) -> dict[str, float]:
+        """The characteristic sizes by their names; 0 where nothing has one, and comparisons are exact at first."""
+        return {f"size of {name}s": float(part[0]) for name, part in self._measured[0]._asdict().items()}
 
     @cached_property
     def sizes(self) -> CoordinateSizes:
-        """The characteristic sizes (n,) of coordinates and velocities: those of the start."""
-        return self._measured[0].of_coordinates(self.table.arrays.turns)
+        """The characteristic sizes (n,) of coordinates and velocities: those of the start, or as they were given."""
+        own = self._measured[0].of_coordinates(self.table.arrays.turns)
+        if self.scales is None:
+            return own
+        return CoordinateSizes(
+            *(np.where(np.isnan(given), part, given) for given, part in zip(self.scales, own, strict=True))
+        )
 
     @property
     def floors(self) -> Sizes:

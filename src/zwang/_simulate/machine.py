@@ -90,9 +90,9 @@ def motion(
     """
     on = on_of(model.system, options)
     inertia = inertia_of(model if on is None else model.switched(on), inputs)
-    whole = None if on is None else Ground.of(model, inputs, options.driven)
+    whole = None if on is None else Ground.of(model, inputs, options.driven, options.scales)
     _require_masses(model, inertia, on)
-    ground = Ground.of(inertia.moving, inputs, options.driven)
+    ground = Ground.of(inertia.moving, inputs, options.driven, options.scales)
     context = Context(**vars(ground), options=options, policies=policies, on=on, whole=whole)
     if ground.course is not None:
         start = float(inputs.t[0])

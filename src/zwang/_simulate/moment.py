@@ -433,7 +433,7 @@ class Context(Ground):
     @property
     def ground(self) -> Ground:
         """The model and its parameters alone."""
-        return Ground(self.model, self.table, self.params, self.course, self.start)
+        return Ground(self.model, self.table, self.params, self.course, self.start, self.scales)
 
     @property
     def until(self) -> float:

@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sympy import Integer
 
 from zwang._compile.driving import Driven
+from zwang._declare.contact_table import table_of
 from zwang._declare.event_list import read_events
 from zwang._declare.reading import Reader
 from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
+from zwang._numerics.sizes import CoordinateSizes
 from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._results.motion_parts import MotionEvent
 from zwang._results.streaming import MotionStream
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest, printable
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")
 AT_PARADOX = ("stop", "impact", "realize", "every")
@@ -68,6 +71,7 @@ class MotionOptions:
     starts: tuple[MotionEvent, ...] = ()
     on: tuple[str, ...] | None = None
     driven: Driven | None = None
+    scales: CoordinateSizes | None = None
 
     @property
     def watched(self) -> tuple[Any, ...]:
@@ -77,6 +81,34 @@ class MotionOptions:
     def of_start(self, k: int) -> MotionOptions:
         """Return the options for one of many states; what was done to each of them is an event of its motion."""
         return replace(self, starts=self.starts[k : k + 1]) if self.starts else self
+
+
+def scales_of(system: System, scales: Any) -> CoordinateSizes | None:
+    """Return sizes of coordinates and velocities that were given by their symbols or names, nan where none was."""
+    if scales is None:
+        return None
+    if not isinstance(scales, Mapping):
+        raise DeclarationError(
+            f"{system.name}: scales= must be a mapping from coordinates or velocities to sizes; it was given "
+            f"{scales!r:.80}."
+        )
+    places = [item.name for item in (*system.coordinates, *system.velocities)]
+    found = np.full(len(places), np.nan)
+    for key, value in scales.items():
+        name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        if name not in places:
+            raise DeclarationError(
+                f"{system.name}: scales= has '{printable(name)}', which is no coordinate or velocity. "
+                f"{nearest(name, places)}"
+            )
+        at = places.index(name)
+        if at < len(places) // 2 and table_of(system).arrays.turns[at]:
+            raise DeclarationError(
+                f"{system.name}: scales= has the angle '{name}', and angles have size 1. Give the size of its velocity "
+                f"'{places[at + len(places) // 2]}', if that is what is meant."
+            )
+        found[at] = real(value, f"scales['{name}']", above=0, where=system.name)
+    return CoordinateSizes(*np.split(found, 2))
 
 
 def check_until(name: str, until: Any, start: float) -> float:

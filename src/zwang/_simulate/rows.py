@@ -63,7 +63,7 @@ def motion_of(
         residual=None,
         provenance=Provenance.now(
             declared_digest(system) if ground.declared is None else ground.declared.digest,
-            tolerances=tolerances,
+            tolerances={**tolerances, **ground.told_sizes},
             backend=ground.model.backend,
         ),
         name=system.name,

@@ -34,7 +34,7 @@ PART, FEWEST = 3e-3, 200
 
 def motion_by_steps(model: Model, inputs: Inputs, options: MotionOptions) -> Motion:
     """Return a motion by time stepping."""
-    ground = Ground.of(model, inputs, options.driven)
+    ground = Ground.of(model, inputs, options.driven, options.scales)
     moment = admit(ground, inputs)
     walk = Walk(ground, moment, options.until, length_of_steps(ground, options.step, options.until))
     steps, stop = walk.run(options.progress)

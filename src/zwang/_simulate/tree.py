@@ -223,7 +223,7 @@ def _with_intervals(model: Model, inputs: Inputs, options: MotionOptions, own: M
     total = sum(len(piece.t) for piece in own.pieces)
     for piece in own.pieces:
         acting = model if piece.on is None else model.switched(piece.on)
-        ground = Ground.of(acting, inputs, options.driven)
+        ground = Ground.of(acting, inputs, options.driven, options.scales)
         labels = dict(zip(own.constraints, (MODES[label] for label in piece.labels), strict=True))
         if len(piece.t) < 2 or not _may_choose(ground, labels):
             continue

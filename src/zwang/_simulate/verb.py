@@ -45,6 +45,7 @@ from zwang._simulate.options import (
     check_until,
     check_word,
     events_of,
+    scales_of,
 )
 from zwang._simulate.passage import by_rule, stop_at, straight_on
 from zwang._simulate.section import PoincareSection
@@ -85,6 +86,7 @@ def simulate(
     section: Any = ...,
     direction: int = ...,
     transient: float = ...,
+    scales: Mapping[Any, float] | None = ...,
 ) -> Motion: ...
 
 
@@ -114,6 +116,7 @@ def simulate(
     section: Any = ...,
     direction: int = ...,
     transient: float = ...,
+    scales: Mapping[Any, float] | None = ...,
 ) -> Motion | Ensemble: ...
 
 
@@ -143,6 +146,7 @@ def simulate(
     section: Any = None,
     direction: int = 0,
     transient: float = 0.0,
+    scales: Mapping[Any, float] | None = None,
 ) -> Motion | Ensemble | MotionTree:
     """Return the motion of a system from a state, with its events.
 
@@ -219,6 +223,10 @@ def simulate(
         Of the crossings of a section that count: both, rising, falling.
     transient : float
         Time after the start from which on points of a section are kept [s].
+    scales : mapping, optional
+        Coordinate (no angle) or velocity -> its size, in place of the one that the start gives. What errors, gaps and
+        slips were compared with at first stands in ``provenance.tolerances``; a size of 0 there means that nothing gave
+        one, and comparisons are exact until the motion does.
 
     Returns
     -------
@@ -257,6 +265,7 @@ def simulate(
         units=units_shown(begun.handed),
         starts=tuple(_moved(each) for each in begun.moved),
         driven=begun.driven,
+        scales=scales_of(begun.model.system, scales),
     )
     if step is not None and options.method != "timestepping":
         raise DeclarationError(

@@ -77,14 +77,23 @@ def sizes_of(terms: Any, sizes: CoordinateSizes) -> Sizes:
 
 
 def sizes_near(
-    evaluate: Callable[..., Any], terms: Any, t: Array, q: Array, v: Array, params: Array, turns: Bools
+    evaluate: Callable[..., Any],
+    terms: Any,
+    t: Array,
+    q: Array,
+    v: Array,
+    params: Array,
+    turns: Bools,
+    scales: CoordinateSizes | None = None,
 ) -> tuple[CharacteristicSizes, Sizes]:
     """Return the characteristic sizes of states (B) with their terms, and the largest of gaps, rates, slips near them.
 
     At a state itself a row may vanish, where the configuration space is singular. `evaluate` gives the terms of the
-    equations at (t, q, v, params).
+    equations at (t, q, v, params); `scales` (n,) are sizes that were given, nan where none was.
     """
     own = sizes_at(terms, turns, q, v)
+    if scales is not None:
+        own = own.but(scales, turns)
     found = characteristic(terms, turns, own)
     shifts = (
         np.where(turns[:, None], 1.0, own.length)[:, :, None]
