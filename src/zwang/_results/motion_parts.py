@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import MODES, Mode
+from zwang._results.later import WithLater
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -243,7 +244,7 @@ class Continuation:
 
 @storable
 @dataclass(frozen=True, eq=False)
-class MotionRows:
+class MotionRows(WithLater):
     """Everything about a motion that follows from its states, one entry for each row of `Motion.t`.
 
     Attributes
@@ -265,3 +266,7 @@ class MotionRows:
     residual: float
     declaration: Mapping[str, Any] = field(default_factory=dict)
     reaction_range: Mapping[str, Array] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and sent: everything, computed."""
+        return dict(vars(self.whole()))

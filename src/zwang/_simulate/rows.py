@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from zwang._kernels import Solved, SparseTerms, Terms
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.motion.moreau import StepLayout
 from zwang._results import Provenance
+from zwang._results.later import Later
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
 from zwang._simulate.ground import Ground
@@ -89,11 +90,11 @@ def _assembled(
     ground: Ground,
     forces: tuple[Mapping[str, Array], Mapping[str, Array]],
     energy: Array,
-    work: Mapping[str, Array],
+    work: Callable[[], Mapping[str, Array]],
     drift: float,
     residual: float,
 ) -> MotionRows:
-    """Return rows from reactions and friction, kinetic and potential energy (2, rows), works, drift and residual."""
+    """Return rows: reactions and friction, kinetic and potential energy (2, rows), drift, residual; works if asked."""
     from zwang._declare.plain import to_dict
 
     reactions, friction = forces
@@ -102,10 +103,10 @@ def _assembled(
         reactions={name: values for name, values in reactions.items() if name not in kept},
         friction=friction,
         energy={"kinetic": energy[0], "potential": energy[1], "total": energy[0] + energy[1]},
-        work={name: values for name, values in work.items() if name not in kept},
+        work=Later(lambda: {name: values for name, values in work().items() if name not in kept}),  # type: ignore[arg-type]
         drift=drift,
         residual=residual,
-        declaration=to_dict(ground.model.system if ground.declared is None else ground.declared),
+        declaration=Later(lambda: to_dict(ground.model.system if ground.declared is None else ground.declared)),  # type: ignore[arg-type]
     )
 
 
@@ -142,7 +143,12 @@ class RowSource:
             residual = max(residual, self._residual(piece, piece.a[kept], terms))
         energy = np.concatenate(energies, axis=1)
         return _assembled(
-            self.ground, self._forces(parts), energy, works(self.ground, motion.pieces, self.events), drift, residual
+            self.ground,
+            self._forces(parts),
+            energy,
+            lambda: works(self.ground, motion.pieces, self.events),
+            drift,
+            residual,
         )
 
     def sparse(self, motion: Motion) -> bool:
@@ -169,7 +175,12 @@ class RowSource:
         energy, every = np.concatenate(energies, axis=1), np.concatenate(forces, axis=1)
         reactions = {place.name: every[place.normal] for place in table.places}
         return _assembled(
-            self.ground, (reactions, {}), energy, works(self.ground, motion.pieces, self.events), drift, residual
+            self.ground,
+            (reactions, {}),
+            energy,
+            lambda: works(self.ground, motion.pieces, self.events),
+            drift,
+            residual,
         )
 
     def ranges(self, motion: Motion) -> dict[str, Array]:
@@ -322,8 +333,8 @@ class StepRows:
         energy, drift = self._energies()
         work, residual = self._works()
         residual = max(residual, self.steps.residual)
-        made = _assembled(self.ground, (reactions, friction), energy, work, drift, residual)
-        return replace(made, reaction_range=_as_ranges(made.reactions))
+        made = _assembled(self.ground, (reactions, friction), energy, lambda: work, drift, residual)
+        return made.but(reaction_range=_as_ranges(made.reactions))
 
     def ranges(self, motion: Motion) -> dict[str, Array]:
         """Return name -> (rows, 2): impulses are one number each."""

@@ -22,6 +22,8 @@ MOST_POINTS = 60
 """Points that are asked whether a force acts there."""
 FITS = 1e-9
 """Share of a row that a force at a point may leave over and still be that row's force."""
+SAMPLED = 48
+"""Instants of a motion that tell at which point a force acts."""
 Ends = tuple[str, ...]
 
 
@@ -128,6 +130,11 @@ class ForcePlaces:
     def _best(self, row: Array, P: Mapping[str, Array], free: Array) -> tuple[Ends, Array] | None:
         if not np.abs(row).max(initial=0.0) or not np.isfinite(row).any():
             return None
+        # Where a force acts is told by some instants of a long motion; how it acts there, at all of them.
+        whole, every, all_free = row, P, free
+        few = np.linspace(0, len(row) - 1, SAMPLED).astype(int) if len(row) > 2 * SAMPLED else None
+        if few is not None:
+            row, P, free = row[few], {name: item[few] for name, item in P.items()}, free[few]
         single: dict[Ends, Array] = {(name,): unit_forces(jacobian, row, free) for name, jacobian in P.items()}
         fits = {ends: force for ends, force in single.items() if np.isfinite(force).all(axis=1).mean() > 0.5}
         if not fits:
@@ -138,7 +145,10 @@ class ForcePlaces:
         if not fits:
             return None
         ends = min(fits, key=lambda key: float(np.nanmedian(np.linalg.norm(fits[key], axis=1))))
-        return ends, fits[ends]
+        if few is None:
+            return ends, fits[ends]
+        jacobian = every[ends[0]] if len(ends) == 1 else every[ends[0]] - every[ends[1]]
+        return ends, unit_forces(jacobian, whole, all_free)
 
 
 def unit_forces(P: Array, row: Array, free: Array) -> Array:
