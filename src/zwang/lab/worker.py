@@ -17,11 +17,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from zwang.lab.protocol import encode
+from zwang.lab.protocol import QUICK, encode
 from zwang.lab.wire import pack, receive
 
 MEMORY = 3 * 2**30
 """Bytes of address space that a worker may ask for beyond what it has at its start."""
+BEHIND = 5
+"""By how much workers of the long lane stand behind that of the quick one, where processors are scarce."""
 
 
 class Stopped(BaseException):
@@ -52,6 +54,7 @@ class Worker:
         self.channel = channel
         self.jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.current = 0
+        self.behind = False
         self.lock = threading.Lock()
 
     def read(self) -> None:
@@ -88,6 +91,7 @@ class Worker:
         from zwang.lab.answers import answer
 
         head = {"seq": request["seq"], "kind": request["kind"], "frames": 0}
+        self._stand(request["kind"])
         try:
             with self.lock:
                 self.current = job
@@ -104,6 +108,12 @@ class Worker:
                 self.current = 0
         with contextlib.suppress(Stopped):
             self.tell(job, b"", [])
+
+    def _stand(self, kind: str) -> None:
+        """Let the quick lane go first: a worker stays in the lane of its first request."""
+        if kind not in QUICK and not self.behind and hasattr(os, "nice"):
+            self.behind = True
+            os.nice(BEHIND)
 
     def _quietly(self, job: int, told: dict[str, Any]) -> None:
         with contextlib.suppress(Stopped, MemoryError):
