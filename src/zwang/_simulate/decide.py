@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zwang._compile.laws import varying_laws
 from zwang._kernels import Terms
@@ -17,6 +18,7 @@ from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._results.wording import vector
+from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
 from zwang._simulate.modes import HeldMode, denominator, full_mode, hold
 from zwang._simulate.moment import (
@@ -32,10 +34,11 @@ from zwang._simulate.moment import (
     terms_at,
 )
 from zwang._simulate.sharing import continuum, share
-from zwang._simulate.ties import settle_ties
-from zwang._simulate.watch import spatial_stress
+from zwang._simulate.ties import directions_away, settle_ties
+from zwang._simulate.watch import undetermined_in
 from zwang.errors import DeclarationError
 
+Array = NDArray[np.float64]
 ENUMERATED = 12  # contacts up to which every combination is looked at
 PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
@@ -101,13 +104,14 @@ def decide(
         return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
     solution = found.solutions[chosen]
     labels = _rubbing_soon(ground, moment, terms, numbers, solution)
-    pulls = _pulls(ground, numbers, solution)
+    labels, pulls = _touching_still(ground, moment, terms, labels, solution, _pulls(ground, numbers, solution))
     stuck = frozenset(number for number, label in enumerate(labels) if label.plain is Mode.STICK)
-    firm = _firm(ground, labels, terms, solution)
+    firm = _firm(ground, moment, terms, labels, solution.acceleration, pulls)
     labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls, firm)
     pulls = _let_go(ground, moment, terms, labels, stuck, pulls)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
-    return Decision(labels, hold(ground.table, labels, terms), flag, idle, reactions=found, pulls=pulls)
+    held = hold(ground.table, labels, terms, directions_away(ground, moment, pulls))
+    return Decision(labels, held, flag, idle, reactions=found, pulls=pulls)
 
 
 def _pulls(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> dict[int, Any]:
@@ -116,17 +120,49 @@ def _pulls(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> dict
     return {place.law: solution.tangential[i] for i, place in enumerate(places) if len(place.slips) > 1}
 
 
-def _firm(ground: Ground, labels: Labels, terms: Terms, solution: Solution) -> frozenset[int]:
+def _firm(
+    ground: Ground, moment: Moment, terms: Terms, labels: Labels, a: Array, pulls: Mapping[int, Array]
+) -> frozenset[int]:
     """Return the contacts with undetermined forces in planes whose modes need no look: forces inside all laws exist.
 
-    The set of forces has then as many dimensions as there are self-stresses. That a force vanishes where others are
-    held, one choice of many, is no tie.
+    That a force vanishes where others are held, one choice of many, is no tie.
     """
-    held, full = hold(ground.table, labels, terms), full_mode(ground.table, labels)
-    count = [len(mode.held) + len(mode.sticking) for mode in (full, held.mode)]
-    if not solution.dimension or solution.dimension < count[0] - count[1]:
-        return frozenset()
-    return spatial_stress(ground, Decision(labels, held))
+    held = hold(ground.table, labels, terms)
+    loose = undetermined_in(ground, held)
+    planes = any(len(ground.table.places[number].slips) > 1 for number in loose)
+    away = directions_away(ground, moment, pulls)
+    return loose if planes and firmly(ground.table, terms, labels, a, loose, away) else frozenset()
+
+
+def _touching_still(
+    ground: Ground, moment: Moment, terms: Terms, labels: Labels, solution: Solution, pulls: dict[int, Any]
+) -> tuple[Labels, dict[int, Any]]:
+    """Return the labels with contacts in planes closed that carry nothing in this solution, but may as well carry.
+
+    A table that slides can be carried by three of its feet as well as by four, and the fourth touches all the same. The
+    second value has also, by laws, the forces, of any size, against which slips that start there begin.
+    """
+    table, a = ground.table, solution.acceleration
+    would = np.abs(a) + np.abs(terms.force[:, 0]) / np.diagonal(terms.mass[:, :, 0])
+
+    def left(rows: Array, bias: Array) -> Array:
+        """Return accelerations along rows, none where they are rounding."""
+        found = rows @ a - bias
+        return np.where(np.abs(found) > STILL * (np.abs(rows) @ would + np.abs(bias)), found, 0.0)
+
+    closed, along = list(labels), dict(pulls)
+    for number, place in enumerate(table.places):
+        touches = labels[number] is Mode.OPEN and number in moment.touching and len(place.slips) > 1
+        if not touches or left(terms.rows[[place.normal], :, 0], terms.gamma[[place.normal], 0]).any():
+            continue
+        slips = list(place.slips)
+        starts = left(terms.slip_rows[slips, :, 0], terms.slip_bias[slips, 0])
+        closed[number] = Mode.STICK if number in moment.resting and not starts.any() else Mode.SLIP
+        along[place.law] = -starts
+    changed = {number for number in range(len(labels)) if closed[number] is not labels[number]}
+    if changed and changed <= _firm(ground, moment, terms, tuple(closed), a, along):
+        return tuple(closed), along
+    return labels, pulls
 
 
 def _let_go(

@@ -335,6 +335,8 @@ def handle(context: Context, moment: Moment, happening: Happening) -> Transition
 def _fired(context: Context, moment: Moment, happening: Fired) -> Transition:
     """Return what follows from watches that fired."""
     decision, watches = happening.decision, happening.watches
+    if not watches:  # contacts let go whose forces are undetermined
+        return changed(context, moment, decision)
     if (other := shared_otherwise(decision, watches)) is not None:
         return Transition(moment, other)
     if (end := _braked(context, moment, happening)) is not None:
@@ -363,14 +365,15 @@ def _faded(context: Context, moment: Moment, happening: Broken) -> Stop | None:
 
 def _still(context: Context, following: Transition, happening: Fired) -> Transition:
     """Return what follows, or that the motion chatters: too many events between which no time passes."""
-    decision, moment = following.decision, following.moment
-    if isinstance(decision, Stop) or (following.due is None and all(kind == "extra" for kind, _ in happening.watches)):
+    decision, moment, watches = following.decision, following.moment, happening.watches
+    own = bool(watches) and all(kind == "extra" for kind, _ in watches)
+    if isinstance(decision, Stop) or (following.due is None and own):
         return following
     memory = moment.memory
     last, count = memory.still
     passed = not moment.t - last <= 1e-13 * max(abs(moment.t), context.span(moment))
     still = (moment.t, 0) if passed else (last, count + 1)
-    happened = (*(() if passed else memory.happened), *(said(context.table, watch) for watch in happening.watches))
+    happened = (*(() if passed else memory.happened), *(said(context.table, watch) for watch in watches))
     moment = moment.recalling(still=still, happened=happened)
     if still[1] < STANDSTILL:
         return replace(following, moment=moment)
@@ -383,9 +386,8 @@ def _standstill(context: Context, moment: Moment, decision: Decision, past: Sequ
     if free:
         names = ", ".join(f"'{context.table.places[number].name}'" for number in sorted(free))
         reason = (
-            f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and something "
-            "moves or depends on time: this method cannot tell when they slip. Use method='auto' or "
-            "'timestepping'."
+            f"At t = {moment.t:.12g} the forces of {names} are undetermined and stick in planes, and this method "
+            "cannot tell which of them slip. Use method='auto' or 'timestepping'."
         )
         return Stop(MotionStatus.UNFINISHED, reason, passable=True)
     return chattering(context, moment, past)

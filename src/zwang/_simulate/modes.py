@@ -28,6 +28,8 @@ from zwang._numerics.linear.rank import DEPENDENT, Rank, rank_of
 from zwang._results.motion_parts import MotionPiece
 
 Array = NDArray[np.float64]
+Directions = Mapping[int, Array] | None
+"""Of slips in planes that have just started, by laws: the state has none yet."""
 OPENED = {Level.POSITION: ("contact", "lift-off"), Level.VELOCITY: ("capture", "release")}
 """What closing and opening are called."""
 EXCESS = 1e-6
@@ -83,8 +85,8 @@ def full_mode(table: ContactTable, labels: tuple[Mode, ...]) -> ActiveSet:
     return ActiveSet(tuple(held), tuple(sticking), tuple(sliding), tuple(pulling))
 
 
-def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> HeldMode:
-    """Return the mode of the labels with independent rows."""
+def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms, directions: Directions = None) -> HeldMode:
+    """Return the mode of the labels with independent rows; `directions` are those of slips in planes that start."""
     full = full_mode(table, labels)
     rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
     if len(rows) == 0:
@@ -94,7 +96,7 @@ def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms) -> HeldMod
     if found.full:
         return HeldMode(full)
     free = _undetermined(table, full, found)
-    forces, weights = basic_forces(table, terms, full) or (np.zeros(len(rows)), np.zeros(len(rows)))
+    forces, weights = basic_forces(table, terms, full, directions) or (np.zeros(len(rows)), np.zeros(len(rows)))
     bilateral = np.array(
         [not table.places[table.of_normal(j)].one_sided for j in full.held] + [False] * len(full.sticking)
     )
@@ -172,9 +174,7 @@ def slip_direction(terms: Terms, slips: tuple[int, ...], sign: int) -> Array:
     return np.asarray(slip / np.where(size > 0, size, 1.0))
 
 
-def solve_mode(
-    table: ContactTable, terms: Terms, mode: ActiveSet, directions: Mapping[int, Array] | None = None
-) -> ModeSolution:
+def solve_mode(table: ContactTable, terms: Terms, mode: ActiveSet, directions: Directions = None) -> ModeSolution:
     """Return accelerations and reactions of a mode at states.
 
     `directions` gives the directions (2,) of slips in planes that have just started, by the number of their law: they
@@ -294,7 +294,9 @@ def denominator(table: ContactTable, terms: Terms, mode: ActiveSet) -> float:
 
 
 # Forces where rows depend on each other.
-def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array] | None:
+def basic_forces(
+    table: ContactTable, terms: Terms, mode: ActiveSet, directions: Directions = None
+) -> tuple[Array, Array] | None:
     """Return the force of each row of a mode at a vertex, and how far inside its bounds it lies; None without a vertex.
 
     The acceleration is that of the rows as equalities. Friction that slides has no row: its normal carries it along.
@@ -303,7 +305,7 @@ def basic_forces(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Ar
         return None
     rows = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     gamma = np.concatenate([terms.gamma[list(mode.held), 0], terms.slip_bias[list(mode.sticking), 0]])
-    columns, given = pushed_columns(table, terms, mode)
+    columns, given = pushed_columns(table, terms, mode, directions)
     mass, force = terms.mass[:, :, 0], terms.force[:, 0] + given
     carried = np.linalg.solve(mass, np.column_stack([force, columns.T]))
     free, spread = carried[:, 0], carried[:, 1:]
@@ -393,13 +395,17 @@ def _with_least_excess(equal: Array, given: Array, above: Array, bounds: list[tu
     return np.asarray(answer.x)[: len(bounds)] if answer.status == 0 else None
 
 
-def pushed_columns(table: ContactTable, terms: Terms, mode: ActiveSet) -> tuple[Array, Array]:
+def pushed_columns(
+    table: ContactTable, terms: Terms, mode: ActiveSet, directions: Directions = None
+) -> tuple[Array, Array]:
     """Return what a unit of each held force does, sliding friction with its normal, and what given frictions do."""
     columns = np.concatenate([terms.rows[list(mode.held), :, 0], terms.slip_rows[list(mode.sticking), :, 0]])
     given = np.zeros(columns.shape[1])
     for law, sign in mode.sliding:
         place = table.places[table.of_law(law)]
-        pull = -float(terms.bounds[place.rows.against(sign), 0]) * slip_direction(terms, place.slips, sign)[:, 0]
+        known = (directions or {}).get(law)
+        along = slip_direction(terms, place.slips, sign)[:, 0] if known is None else known
+        pull = -float(terms.bounds[place.rows.against(sign), 0]) * along
         push = pull @ terms.slip_rows[list(place.slips), :, 0]
         if len(place.of) == 1 and place.of[0] in mode.held:
             columns[mode.held.index(place.of[0])] += push * (-1.0 if place.of[0] in mode.pulling else 1.0)

@@ -202,7 +202,7 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Fired:
-    """Watched quantities have changed their side.
+    """Watched quantities have changed their side; none of them where contacts with undetermined forces let go.
 
     `moving` are the steps that saw it, `past` the pieces recorded so far, the one that ends here included.
     """

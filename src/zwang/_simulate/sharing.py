@@ -8,6 +8,7 @@ changes it without an event.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -137,7 +138,7 @@ def least_forces(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
     friction = np.linalg.pinv(effect[:, count:], rcond=1e-9) @ (asked - effect[:, :count] @ normal)
     if _inside(table, terms, mode, normal, friction):
         return normal, friction
-    parts, order = _parts(table, terms, mode, columns, np.concatenate([normal, friction]))
+    parts, order = parts_of(table, terms, mode, columns, np.concatenate([normal, friction]))
     value = np.empty(len(columns))
     value[order] = least_reactions(parts, mass)
     return value[:count], value[count:]
@@ -145,18 +146,23 @@ def least_forces(table: ContactTable, terms: Terms, mode: ActiveSet, acceleratio
 
 def _inside(table: ContactTable, terms: Terms, mode: ActiveSet, normal: Array, friction: Array) -> bool:
     """Say whether forces obey the laws of contacts that touch and of those that stick."""
-    load, pull = dict(zip(mode.held, normal, strict=True)), dict(zip(mode.sticking, friction, strict=True))
     size = NOTHING * float(np.abs(normal).max(initial=0.0))
-    for j in _signed(table, mode):
-        if load[j] * (-1.0 if j in mode.pulling else 1.0) < -size:
-            return False
-    for place in table.places:
+    return room_of(table, terms, mode, np.concatenate([normal, friction]), range(len(table.places))) >= -size
+
+
+def room_of(table: ContactTable, terms: Terms, mode: ActiveSet, forces: Array, chosen: Collection[int]) -> float:
+    """Return how far inside their laws the forces of held normals and sticking slips are, of the chosen constraints."""
+    normal, friction = forces[: len(mode.held)], forces[len(mode.held) :]
+    load, pull = dict(zip(mode.held, normal, strict=True)), dict(zip(mode.sticking, friction, strict=True))
+    signed, room = _signed(table, mode), [np.inf]
+    for place in (table.places[number] for number in chosen):
+        if place.normal in signed:
+            room.append(load[place.normal] * (-1.0 if place.normal in mode.pulling else 1.0))
         if not place.resultant and set(place.slips) & pull.keys():
             force = np.array([pull.get(slip, 0.0) for slip in place.slips])
             bears = abs(load.get(place.of[0], 0.0)) if place.of else 1.0
-            if float(place.rows.room(terms.bounds[:, 0], bears, force, rests=True)) < -size:
-                return False
-    return True
+            room.append(float(place.rows.room(terms.bounds[:, 0], bears, force, rests=True)))
+    return float(min(room))
 
 
 def _signed(table: ContactTable, mode: ActiveSet) -> set[int]:
@@ -172,14 +178,22 @@ class _Section(NamedTuple):
     centre: float = 0.0
 
 
-def _parts(
-    table: ContactTable, terms: Terms, mode: ActiveSet, columns: Array, value: Array
+def parts_of(
+    table: ContactTable,
+    terms: Terms,
+    mode: ActiveSet,
+    columns: Array,
+    value: Array,
+    chosen: Collection[int] | None = None,
 ) -> tuple[list[Part], list[int]]:
-    """Return the forces of a mode contact by contact for cone programs, and their places among the columns."""
+    """Return the forces of a mode contact by contact for cone programs, and their places among the columns.
+
+    Only those of the chosen constraints, all by default, are bounded.
+    """
     parts: list[Part] = []
     order: list[int] = []
     signed, count = _signed(table, mode), len(mode.held)
-    for place in table.places:
+    for number, place in enumerate(table.places):
         own = [mode.held.index(place.normal)] if place.normal in mode.held else []
         rubs = [count + mode.sticking.index(slip) for slip in place.slips if slip in mode.sticking]
         if not own and not rubs:
@@ -187,7 +201,9 @@ def _parts(
         sign = -1.0 if place.normal in mode.pulling else 1.0
         kind = (PUSH if sign > 0 else PULL) if place.normal in signed else FREE
         here, law = own + rubs, _Section()
-        if rubs and not place.resultant:
+        if chosen is not None and number not in chosen:
+            kind = FREE
+        elif rubs and not place.resultant:
             kind = CONE if own else DISC
             first, second = (float(terms.bounds[row, 0]) for row in place.rows.held())
             if len(place.slips) > 1 and first != second:

@@ -23,6 +23,7 @@ from zwang._numerics.contact.modes import Mode, words_of
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion_parts import MotionPiece
+from zwang._simulate.grip import LettingGo, letting_go
 from zwang._simulate.ground import Ground, first_unsound
 from zwang._simulate.moment import Context, Decision, Dipped, Labels, Moment, Transition, Watch, keeping
 from zwang._simulate.nearness import Dip
@@ -42,6 +43,8 @@ SLOW = 1e-7
 ALONG, SLOWEST = 0.999, 1e-10
 """Part of its change that is along a slip where it stops while others go on, and the speed below which that is no
 matter."""
+SOON = 1e-3
+"""Part of a stretch within which a slow slip comes to rest."""
 LONG = 3000
 """Steps after which generated code pays: it takes a second or two to compile, and a tape ten times as long per step."""
 
@@ -121,6 +124,11 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
         found = _slowed(context, decision, found, steps.watch_names, fastest)
     if rest:
         found = _at_rest(found)
+    gone = letting_go(context, moment, decision, found)
+    if gone is not None and gone.time > moment.t:
+        return _until_let_go(context, moment, decision, gone)
+    if gone is not None:
+        found = replace(first_steps(found, 0), status=FIRED, fired=())
     unsound = ""
     if laws_vary(context.model.system):
         found, unsound = _until_unsound(context, found)
@@ -128,8 +136,19 @@ def advance(context: Context, moment: Moment, decision: Decision, until: float |
     changes: dict[str, Any] = {"sizes": tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)}
     if found.next_step > 0:
         changes["step"] = float(found.next_step)
-    end = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]), ahead=None)
+    end = moment.but(t=float(found.t[-1]), q=np.array(found.q[-1]), v=np.array(found.v[-1]))
+    end = end.but(ahead=None if gone is None else gone.ahead)
     return MadeSteps(found, steps, end.recalling(**changes), unsound)
+
+
+def _until_let_go(context: Context, moment: Moment, decision: Decision, gone: LettingGo) -> MadeSteps:
+    """Return the steps up to the instant at which contacts let go; nothing that is watched fires there."""
+    made = advance(context, moment, decision, until=gone.time)
+    if made.stretch.status != REACHED or made.moment.ahead is not None:
+        return made
+    return replace(
+        made, stretch=replace(made.stretch, status=FIRED, fired=()), moment=made.moment.but(ahead=gone.ahead)
+    )
 
 
 def step_sizes(context: Context, moment: Moment) -> Array:
@@ -199,7 +218,11 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
     small = speed <= SLOW * size[:, None]
     small[:, 0] = False
     straight = (fall > 0) & ((fall >= ALONG * rate) | (speed <= SLOWEST * size[:, None]) | (len(places) == 1))
-    together = small.all(axis=0) & ((speed * fall).sum(axis=0) > 0)
+    # A slip that has just started is slow, too, and what its speed loses is rounding: it would take long to stop.
+    left = speed / np.maximum(np.maximum(fall, 0.1 * rate), 1e-300)
+    soon = left <= SOON * (found.t[-1] - found.t[0])
+    straight &= soon
+    together = small.all(axis=0) & ((speed * fall).sum(axis=0) > 0) & soon.all(axis=0)
     ends = np.flatnonzero((small & straight).any(axis=0) | together)
     if not len(ends):
         return found
@@ -207,9 +230,8 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
     stops = np.ones(len(places), dtype=bool) if together[row] else (small & straight)[:, row]
     if not together[row]:
         stops[int(np.argmax(stops)) + 1 :] = False
-    left = float((speed[:, row] / np.maximum(fall, 0.1 * rate)[:, row])[stops].max())
     chosen = [place for place, stop in zip(places, stops, strict=True) if stop]
-    return _to_rest(ground, decision, chosen, found, row, left, names)
+    return _to_rest(ground, decision, chosen, found, row, float(left[stops, row].max()), names)
 
 
 def _to_rest(

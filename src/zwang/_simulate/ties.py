@@ -53,7 +53,7 @@ def settle_ties(
     """
     if len(firm) == len(labels):
         return labels, frozenset()
-    away = _away(ground, moment, pulls)
+    away = directions_away(ground, moment, pulls)
     held = hold(ground.table, labels, terms)
     solved = solve_mode(ground.table, terms, held.mode, away)
     options = [
@@ -260,7 +260,7 @@ def _no_slip_acceleration(terms: Terms, solved: ModeSolution, place: ContactPlac
     return True
 
 
-def _away(ground: Ground, moment: Moment, pulls: Mapping[int, Array]) -> dict[int, Array]:
+def directions_away(ground: Ground, moment: Moment, pulls: Mapping[int, Array]) -> dict[int, Array]:
     """Return the direction against the friction force of every law in a plane that is at rest."""
     return {
         law: -force / np.linalg.norm(force)

@@ -11,8 +11,8 @@ from zwang._kernels import Terms
 from zwang._kernels.moving import Moving
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import ContactPlace, ContactTable
-from zwang._simulate.ground import Ground, autonomous
-from zwang._simulate.modes import friction_of
+from zwang._simulate.ground import Ground
+from zwang._simulate.modes import HeldMode, friction_of
 from zwang._simulate.moment import Context, Decision, Moment, Watch
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ IDLE = 1e-9
 def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64]:
     """Return, for every watch of the mode, the sign that it keeps, 0 where it is not watched."""
     table, labels = ground.table, decision.labels
-    loose = unwatched(ground, decision, moment)
+    loose = unwatched(ground, decision)
     sides = []
     for kind, k in moving.watch_names:
         side = 0.0
@@ -62,26 +62,28 @@ def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment)
     return np.array(sides)
 
 
-def unwatched(ground: Ground, decision: Decision, moment: Moment) -> frozenset[int]:
-    """Return the contacts whose forces need no watch: what rests, with nothing that depends on time, rests for good.
+def unwatched(ground: Ground, decision: Decision) -> frozenset[int]:
+    """Return the contacts whose forces are not watched one by one.
 
     Where sticking forces in planes are undetermined, those of the rows that carry the motion are one distribution of
-    many, and their bounds mean nothing; that some distribution exists was decided.
+    many, and their bounds mean nothing: whether some distribution obeys all laws is looked at step by step (`grip`).
     """
-    free = spatial_stress(ground, decision)
-    return free if free and stands(ground, decision, moment) and autonomous(ground) else frozenset()
+    return frozenset(number for number in spatial_stress(ground, decision) if not ground.table.places[number].resultant)
 
 
 def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
     """Return the contacts with undetermined forces, where some of them stick in planes."""
-    loose = set(decision.held.undetermined) if decision.held is not None else set()
-    taking = [
-        number for number, place in enumerate(ground.table.places) if {place.name, friction_of(place.name)} & loose
-    ]
-    sticks = any(
-        len(ground.table.places[number].slips) > 1 and decision.labels[number].plain is Mode.STICK for number in taking
-    )
-    return frozenset(taking) if sticks else frozenset()
+    taking = frozenset() if decision.held is None else undetermined_in(ground, decision.held)
+    places, labels = ground.table.places, decision.labels
+    sticks = any(len(places[number].slips) > 1 and labels[number].plain is Mode.STICK for number in taking)
+    return taking if sticks else frozenset()
+
+
+def undetermined_in(ground: Ground, held: HeldMode) -> frozenset[int]:
+    """Return the constraints whose forces, or friction, a mode leaves undetermined."""
+    loose = set(held.undetermined)
+    places = enumerate(ground.table.places)
+    return frozenset(number for number, place in places if {place.name, friction_of(place.name)} & loose)
 
 
 def bands_of(context: Context, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64] | None:

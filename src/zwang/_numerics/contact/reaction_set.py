@@ -124,8 +124,12 @@ def least_reactions(parts: Sequence[Part], metric: Array | None) -> Array:
     return _Program(parts, value, np.linalg.qr(stress)[0]).least(np.array(normals))
 
 
-def deepest_reactions(parts: Sequence[Part], metric: Array | None) -> tuple[float, float, Array]:
+def deepest_reactions(
+    parts: Sequence[Part], metric: Array | None, *, blur: float = ROUNDING
+) -> tuple[float, float, Array]:
     """Return how deep inside their bounds reactions with the same effect as the given ones can be.
+
+    Effects below `blur`, relative to those of unit forces, are none: that of directions which are not known better.
 
     Returns
     -------
@@ -135,14 +139,14 @@ def deepest_reactions(parts: Sequence[Part], metric: Array | None) -> tuple[floa
         The deepest reactions.
     """
     value = np.concatenate([part.value for part in parts])
-    stress = self_stress(np.concatenate([part.columns for part in parts]), metric)
+    stress = self_stress(np.concatenate([part.columns for part in parts]), metric, blur)
     return _Program(parts, value, np.linalg.qr(stress)[0]).deepest()
 
 
-def self_stress(columns: Array, metric: Array | None) -> Array:
+def self_stress(columns: Array, metric: Array | None, blur: float = ROUNDING) -> Array:
     """Return the combinations (m, d) of forces that do nothing."""
     root = np.eye(columns.shape[1]) if metric is None else np.asarray(np.linalg.cholesky(metric))
-    return decided(columns, root, ROUNDING).stress
+    return decided(columns, root, blur).stress
 
 
 class _Program:
@@ -189,7 +193,7 @@ class _Program:
             constant += list((x[rubbing] - middle) * narrow)
             inner += [0.0] * len(x[rubbing])
             self.cones.append(clarabel.SecondOrderConeT(1 + len(x[rubbing])))
-        self.rows = np.array(rows).reshape(-1, basis.shape[1])
+        self.rows = np.array(rows).reshape(len(rows), basis.shape[1])
         self.constant, self.inner = np.array(constant), np.array(inner)
 
     def _solve(self, quadratic: Array, linear: Array, rows: Array, constant: Array, cones: list[Any]) -> Any:
