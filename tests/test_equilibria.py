@@ -279,3 +279,111 @@ def test_poles_of_spherical_coordinates_are_not_called_stable():
     assert found[cone].stability == "stable (energy)"
     for pole in (0.0, round(np.pi, 6)):
         assert found[pole].stability == "undecided" and "no inertia" in found[pole].reason
+
+
+# Ends of rest over a parameter.
+@pytest.fixture
+def coarse(monkeypatch) -> None:
+    monkeypatch.setattr("zwang._equilibria.verb.SLICES", 3)
+    monkeypatch.setattr("zwang._equilibria.rest_surface.LARGEST", 1 / 12)
+
+
+def well(bound) -> zw.System:
+    """A particle that is drawn to +-1, pushed by k, with friction."""
+    (s,), (v,) = zw.coordinates("s")
+    potential = s**4 / 4 - s**2 / 2 - zw.parameters("k") * s
+    return zw.System(
+        name="well", kinetic=v**2 / 2, potential=potential, constraints=[zw.Friction(bound, slip=v, name="rub")]
+    )
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.004])
+def test_ends_of_rest_fold_where_intervals_are_born_and_merge(coarse, bound: float, tmp_path) -> None:
+    """|s^3 - s - k| <= bound: each of both ends folds twice, however thin the intervals are."""
+    found = zw.equilibria(well(bound), {}, box={"s": (-2, 2)}, vary="k", within=(-1, 1))
+    load = 2 / (3 * np.sqrt(3))
+    expected = sorted(side * load + shift for side in (1, -1) for shift in (bound, -bound))
+    assert [item.value for item in found.folds] == pytest.approx(expected, abs=1e-10)
+    assert [abs(item.state["s"]) for item in found.folds] == pytest.approx([3**-0.5] * 4, abs=1e-6)
+    assert found.status.name == "FOUND" and not found.complete and len(found.branches) == 2
+    for branch in found.branches:
+        s = branch.positions[:, 0]
+        assert np.abs(np.abs(s**3 - s - branch.values) - bound).max() < 1e-10
+        assert set(branch.holds) == {"must"} and branch.reason == "the forces reach their bounds"
+        assert (branch.values.min(), branch.values.max()) == pytest.approx((-1, 1), abs=1e-12)
+    if bound == 0.1:
+        intervals = zw.equilibria(well(bound), {"k": 0}, box={"s": (-2, 2)}).intervals
+        ends = sorted(state["s"] for interval in intervals for state in interval)
+        there = [s for one in found.branches for s, k in zip(one.positions[:, 0], one.values, strict=True) if k == 0]
+        assert len(ends) == 6 and sorted(there) == pytest.approx(ends, abs=1e-10)
+        found.plot()
+        found.save(tmp_path / "ends.npz")
+        assert repr(zw.load_result(tmp_path / "ends.npz")) == repr(found)
+
+
+def test_a_rough_journal_holds_a_pendulum_everywhere_from_its_largest_moment_on(coarse) -> None:
+    """|sin q| <= mu: the intervals about 0 and pi merge on both sides at mu = 1."""
+    (q,), (v,) = zw.coordinates("q", angles="q")
+    law = zw.Friction(zw.parameters("mu"), slip=v, name="journal")
+    rough = zw.System(name="rough", kinetic=v**2 / 2, potential=-sp.cos(q), constraints=[law])
+    found = zw.equilibria(rough, {}, vary="mu", within=(0.1, 1.7))
+    assert [item.value for item in found.folds] == pytest.approx([1, 1], abs=1e-12)
+    assert sorted(item.state["q"] for item in found.folds) == pytest.approx([-np.pi / 2, np.pi / 2], abs=1e-7)
+    for branch in found.branches:
+        assert np.abs(np.abs(np.sin(branch.positions[:, 0])) - branch.values).max() < 1e-10
+
+
+def test_a_block_on_a_slope_rests_everywhere_at_once(coarse) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    slope, mu = zw.parameters("b mu")
+    law = zw.Friction(mu * sp.cos(slope), slip=v, name="plane")
+    block = zw.System(name="block", kinetic=v**2 / 2, potential=-sp.sin(slope) * x, constraints=[law])
+    found = zw.equilibria(block, {"mu": 0.4}, box={"x": (-3, 5)}, vary="b", within=(0.05, 0.9))
+    assert [item.value for item in found.folds] == pytest.approx([np.arctan(0.4)], abs=1e-10)
+
+
+def test_a_bead_on_a_rough_hoop_rests_up_to_its_angle_of_friction(coarse) -> None:
+    """|tan| <= mu on a wire of radius r; where r is what varies the ends stay at their angle."""
+    r, mu = zw.parameters("r mu")
+    law = zw.Coulomb(mu, slip=(X * VY - Y * VX) / r)
+    wire = zw.Bilateral(sp.sqrt(X**2 + Y**2) - r, friction=law, name="wire")
+    bead = zw.System(name="bead", kinetic=(VX**2 + VY**2) / 2, potential=9.81 * Y, constraints=[wire])
+    box = {"x": (-2, 2), "y": (-2, 2)}
+    over = zw.equilibria(bead, {"r": 1}, box=box, vary="mu", within=(0.2, 0.9))
+    assert len(over.branches) == 4  # two ends below, two above
+    for branch in over.branches:
+        x, y = branch.positions.T
+        assert np.abs(np.abs(x / y) - branch.values).max() < 1e-9 and np.abs(x**2 + y**2 - 1).max() < 1e-11
+    wide = zw.equilibria(bead, {"mu": 0.5}, box=box, vary="r", within=(0.5, 1.5))
+    for branch in wide.branches:
+        x, y = branch.positions.T
+        assert np.abs(np.abs(x / y) - 0.5).max() < 1e-9 and np.abs(np.hypot(x, y) - branch.values).max() < 1e-11
+
+
+def test_one_of_two_freedoms_that_rubs_leaves_ends_and_two_are_refused_by_name(coarse) -> None:
+    k, mu = zw.parameters("k mu")
+    potential = 2 * X**2 + 3 * (X - Y) ** 2 / 2 - k * Y
+    law = zw.Friction(mu, slip=VX, name="rub")
+    coupled = zw.System(name="coupled", kinetic=(VX**2 + VY**2) / 2, potential=potential, constraints=[law])
+    found = zw.equilibria(coupled, {"k": 1}, box={"x": (-2, 2), "y": (-4, 4)}, vary="mu", within=(0.1, 3))
+    assert len(found.branches) == 2
+    for branch in found.branches:
+        x, y = branch.positions.T
+        assert np.abs(np.abs(4 * x - 1) - branch.values).max() < 1e-9 and np.abs(3 * (y - x) - 1).max() < 1e-11
+        assert set(branch.stability) == {"undecided"}
+    rough = coupled.replace(constraints=[law, zw.Friction(mu, slip=VY, name="too")])
+    both = zw.equilibria(rough, {"k": 1}, box={"x": (-2, 2), "y": (-4, 4)}, vary="mu", within=(0.1, 3))
+    assert both.status.name == "UNDECIDED" and "computed for one freedom, and 2 freedoms rub" in " ".join(both.notes)
+
+
+@pytest.mark.nightly
+def test_ends_of_a_ladder_over_friction_and_over_a_pull() -> None:
+    values = {"m": 1, "l": 1, "g": 9.81}
+    (branch,) = zw.equilibria(ladder(), {**values, "F": 0}, box=LADDER_BOX, vary="mu", within=(0.05, 0.8)).branches
+    closed_form = np.arctan((1 - branch.values**2) / (2 * branch.values))
+    assert np.abs(branch.positions[:, 2] - closed_form).max() < 1e-10 and set(branch.holds) == {"must"}
+    pulled = zw.equilibria(ladder(), {**values, "mu": 1.5}, box=LADDER_BOX, vary="F", within=(-20, 40))
+    turns = [one for one in pulled.branches if one.reason == "must turns into may"]
+    assert turns and all(set(one.holds) == {"may"} for one in turns)
+    # The foot alone holds while F <= mu m g.
+    assert [item.value for item in pulled.folds] == pytest.approx([1.5 * 9.81], abs=1e-9)

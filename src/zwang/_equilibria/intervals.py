@@ -23,7 +23,9 @@ REACH = 8.0
 """Times what it rises between samples by which a reserve may be higher between them."""
 LOCATED = 1e-13
 """To which part of its length an end is located."""
-BOUNDS, TURNS = "the forces reach their bounds", "must turns into may"
+BESIDE = 1e-6
+"""Part of the way to a sample outside at which it is asked why rest ends."""
+BOUNDS, TURNS, WAY = "the forces reach their bounds", "must turns into may", "a contact closes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +93,9 @@ class RestingArc:
             if good[k] != good[k - 1]:
                 at = self._edge(float(grid[k - 1]), float(grid[k]), bool(good[k - 1]))
                 if good[k]:
-                    start = (at, BOUNDS)
+                    start = (at, self._why(at, float(grid[k - 1])))
                 elif start is not None:
-                    spans.append((start[0], at, (start[1], BOUNDS)))
+                    spans.append((start[0], at, (start[1], self._why(at, float(grid[k])))))
                     start = None
         if start is not None:
             spans.append((start[0], length, (start[1], own[1])))
@@ -108,9 +110,11 @@ class RestingArc:
 
         more = []
         for k in range(1, len(grid) - 1):
+            if not np.isfinite(values[k]):
+                continue
             rise = values[k] - min(values[k - 1], values[k + 1])
             peak = values[k] >= values[k - 1] and values[k] >= values[k + 1]
-            if -np.inf < values[k] < 0 and peak and -values[k] < REACH * rise < np.inf:
+            if values[k] < 0 and peak and -values[k] < REACH * rise < np.inf:
                 found = minimize_scalar(
                     lambda at: -self.reserve(float(at)), bounds=(grid[k - 1], grid[k + 1]), method="bounded",
                     options={"xatol": 1e-9 * float(grid[-1] - grid[0])},
@@ -122,6 +126,10 @@ class RestingArc:
         places = np.concatenate([grid, [at for at, _ in more]])
         order = np.argsort(places)
         return places[order], np.concatenate([values, [value for _, value in more]])[order]
+
+    def _why(self, at: float, outside: float) -> str:
+        """Return why rest ends at a length: beside it forces balance that are too large, or something is in the way."""
+        return BOUNDS if np.isfinite(self.reserve(at + BESIDE * (outside - at))) else WAY
 
     def _edge(self, low: float, high: float, good: bool) -> float:
         """Return where the reserve changes its sign between two lengths."""

@@ -249,18 +249,22 @@ def _part(forces: Sequence[Any], row: Sequence[Any], params: Mapping[str, float]
     return float(2.0 ** np.round(np.log2(np.median(found) / scale)))
 
 
-def geometry(system: System, closed: Sequence[str], steady: Mapping[str, Any]) -> tuple[System, str]:
-    """Return the system of a configuration space with some contacts closed, and a coordinate that it has too much."""
+def geometry(system: System, closed: Sequence[str], steady: Mapping[str, Any], vary: str = "") -> tuple[System, str]:
+    """Return the system of a configuration space with some contacts closed, and a coordinate that it has too much.
+
+    A parameter that is varied is a coordinate of it.
+    """
     names = [item.name for item in system.coordinates if item.name not in steady]
     relations = [item for item in system.constraints if not isinstance(item, Friction) and item.level == "position"]
     held = [item for item in relations if isinstance(item, Bilateral) or item.name in closed]
     spare = "" if held else "none"
     while spare in names:
         spare += "_"
-    listed = [*names, *([spare] if spare else [])]
+    listed = [*names, *([vary] if vary else []), *([spare] if spare else [])]
     angles = [item.name for item in system.coordinates if item.angle and item.name in names]
     symbols, speeds = coordinates(listed, angles=angles)
-    put = {item: symbol for item in system.coordinates for symbol in symbols if symbol.name == item.name}
+    own = (*system.coordinates, *(item for item in system.parameters if item.name == vary))
+    put = {item: symbol for item in own for symbol in symbols if symbol.name == item.name}
     made: list[Any] = [Bilateral(item.expr.xreplace(put), name=item.name) for item in held]
     made += [
         Unilateral(item.expr.xreplace(put), name=item.name)

@@ -16,9 +16,11 @@ from zwang._declare.ranges import varied_range
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._equilibria.branches import BranchSearch
+from zwang._equilibria.ends import EndSearch
 from zwang._equilibria.intervals import RestingArc
 from zwang._equilibria.regions import RestingRegion, grid
 from zwang._equilibria.reserve import acceleration_size, asked
+from zwang._equilibria.rest_surface import RestSurface
 from zwang._equilibria.stability import stability_at
 from zwang._equilibria.statics import FIRST, LEAST, Statics, geometry, held_positions, rubbing_rows, statics
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
@@ -36,6 +38,8 @@ MOST_CONTACTS = 6
 """One-sided constraints up to which every set of closed ones is looked at."""
 SIGN = 1e-9
 """Part of the forces, or of the coordinates, by which a multiplier or a gap may be negative and count as zero."""
+SLICES = 9
+"""Values of a parameter at which intervals of rest are found, to follow their ends from there."""
 SAME = 1e-7  # equilibria closer than this, in sizes of the box, are one
 
 
@@ -74,7 +78,9 @@ def equilibria(
         Cyclic coordinates that turn uniformly; their rates are unknowns too, unless they are given. Where a momentum is
         conserved the rate must be given.
     vary, within : symbol or str, and (low, high)
-        A parameter over which branches are followed, with their folds, crossings and Hopf points.
+        A parameter over which branches are followed, with their folds, crossings and Hopf points. With friction and one
+        freedom branches are those of the ends of intervals, and folds where an interval is born or vanishes or two
+        merge.
     inputs : mapping, optional
         Input of the system -> number.
     seed : int
@@ -158,7 +164,7 @@ class _RestSearch:
         self.intervals: list[EquilibriumInterval] = []
         self.regions = self.resting = False
         self.boundary: list[Any] = []
-        self.searches: list[BranchSearch] = []
+        self.searches: list[BranchSearch | EndSearch] = []
         self.notes: list[str] = []
         self.complete, self.undecided, self.reason = search == "exhaustive", False, ""
         self.residual = 0.0
@@ -304,10 +310,6 @@ class _RestSearch:
 
     # With friction.
     def _with_friction(self, closed: tuple[str, ...]) -> None:
-        if self.vary:
-            self.notes.append("Branches over a parameter are followed where no friction acts and nothing rolls.")
-            self.undecided = True
-            return
         self.complete = False
         unknown = [name for name, value in self.steady.items() if value is None]
         if unknown:
@@ -321,6 +323,9 @@ class _RestSearch:
         fixed = dict.fromkeys(self.steady, 0.0) | {
             item.name: float(self.steady.get(item.coordinate.name) or 0.0) for item in self.system.velocities
         }
+        if self.vary:
+            self._over_parameter(closed, freedoms, forces, fixed)
+            return
         if freedoms <= 1:
             space = self._geometry(closed)
         elif forces <= 1:  # so few forces balance on a curve at most, whatever the freedoms
@@ -343,6 +348,53 @@ class _RestSearch:
             self.intervals += RestingArc(self.model, self.params, branch, closed, fixed, self._flat).intervals()
         if space.dimension > 1:
             self._regions(space.dimension, closed, fixed)
+
+    def _over_parameter(self, closed: tuple[str, ...], freedoms: int, forces: int, fixed: Mapping[str, float]) -> None:
+        """Find the ends of rest over the parameter, or say why they are not looked for."""
+        if freedoms != 1 and (freedoms < 1 or forces > 1):
+            words = "nothing moves" if freedoms < 1 else f"{freedoms} freedoms rub"
+            where = f" with {', '.join(closed)} closed" if closed else ""
+            self.notes.append(
+                f"Bounds of rest over '{self.vary}' are computed for one freedom, and{where} {words}: ask equilibria "
+                "at single values of it, or guarantee('can hold', ...) for a box."
+            )
+            self.undecided = True
+            return
+        middle = self.params[self.vary]
+        shape = geometry(self.system, closed, self.steady, self.vary)[0]
+        if freedoms > 1:
+            rest = statics(self.system, self.params, closed, self.steady, self.vary)
+            if rest is None:
+                return
+            shape = rest.space
+        held = compile(shape) if freedoms > 1 or held_positions(self.system, closed) else None
+        names = tuple(item.name for item in shape.coordinates)
+        known = {name: value for name, value in self.params.items() if name != self.vary}
+        values = tuple(float(value) for value in np.linspace(*self.within, SLICES))
+        box = {_name(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
+        angles = {item.name for item in shape.coordinates if item.angle}
+        sides = [box.get(name, (-np.pi, np.pi) if name in angles else (0.0, 1.0)) for name in names]
+        surface = RestSurface(
+            self.model, known, names, held, fixed, self._flat, self.vary,
+            np.array([float(high) - float(low) for low, high in sides]),
+            {k: box[name] for k, name in enumerate(names) if name in box},
+        )  # fmt: skip
+        found = EndSearch(surface, values, closed, self.steady, freedoms > 1)
+        self.searches.append(found)
+        try:
+            for value in values:
+                self.params = {**known, self.vary: value}
+                space = self._geometry(closed) if freedoms <= 1 else self._balanced(closed)
+                for branch in () if space is None else space.branches:
+                    found.slice(RestingArc(self.model, self.params, branch, closed, fixed, self._flat), value)
+        finally:
+            self.params = {**known, self.vary: middle}
+        found.look(sum(len(one.branches) for one in self.searches[:-1]))
+        self.resting = self.resting or found.some
+        self.notes.append(
+            f"Bounds of rest are followed from their places at {SLICES} values of '{self.vary}': what rests between "
+            "two of them alone can be missed."
+        )
 
     @property
     def _flat(self) -> bool:
@@ -403,7 +455,7 @@ class _RestSearch:
 
     def _of(self, space: System) -> dict[str, float]:
         used = {item.name for item in space.parameters}
-        return {name: value for name, value in self.params.items() if name in used and name != self.vary}
+        return {name: value for name, value in self.params.items() if name in used}
 
     def answer(self) -> Equilibria:
         """Return what was found."""

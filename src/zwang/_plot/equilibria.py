@@ -9,6 +9,7 @@ import numpy as np
 from zwang._plot.style import SERIES, axes, look, put_key, symbol, title
 from zwang.errors import DeclarationError, nearest
 
+HOLDS = {"must": SERIES[0], "may": SERIES[1], "undecided": SERIES[2]}
 MARKS = {"folds": ("o", "fold"), "crossings": ("s", "crossing"), "hopfs": ("^", "Hopf point")}
 
 
@@ -43,6 +44,9 @@ def _drawn(found: Any, what: str | None, ax: Any) -> Any:
 def _branches(found: Any, chosen: str, ax: Any) -> None:
     column = found.branches[0].names.index(chosen)
     for branch in found.branches:
+        if branch.reason:
+            _ends(branch, branch.positions[:, column], ax)
+            continue
         stable = np.array([not word.startswith("unstable") for word in branch.stability])
         for mask, dash in ((stable, "-"), (~stable, "--")):
             shown = np.where(mask | np.roll(mask, 1), branch.positions[:, column], np.nan)
@@ -60,6 +64,18 @@ def _branches(found: Any, chosen: str, ax: Any) -> None:
     put_key(ax)
 
 
+def _ends(branch: Any, heights: Any, ax: Any) -> None:
+    """Draw ends of rest in the colour of what holds beside them, dotted where must turns into may."""
+    words = np.array(branch.holds)
+    for word, colour in HOLDS.items():
+        mask = words == word
+        if mask.any():
+            shown = np.where(mask | np.roll(mask, 1) | np.roll(mask, -1), heights, np.nan)
+            inner = not branch.reason.startswith("the forces")
+            label = branch.reason if inner else f"end of rest, {word} hold"
+            ax.plot(branch.values, shown, ":" if inner else "-", color=colour, label=label)
+
+
 def _regions(found: Any, first: str, second: str, ax: Any) -> None:
     """Draw the curves round regions of rest."""
     columns = [found.coordinates.index(name) for name in (first, second)]
@@ -71,10 +87,9 @@ def _regions(found: Any, first: str, second: str, ax: Any) -> None:
 
 
 def _line(found: Any, chosen: str, ax: Any) -> None:
-    colours = {"must": SERIES[0], "may": SERIES[1], "undecided": SERIES[2]}
     for interval in found.intervals or ():
         ends = [state[chosen] for state in interval]
-        ax.plot(ends, [0, 0], linewidth=4, color=colours[interval.holds], label=f"{interval.holds} hold")
+        ax.plot(ends, [0, 0], linewidth=4, color=HOLDS[interval.holds], label=f"{interval.holds} hold")
     for point in found.points:
         hollow = point.stability.startswith("unstable")
         ax.plot(

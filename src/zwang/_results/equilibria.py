@@ -85,7 +85,8 @@ class EquilibriumInterval:
     span : pair of float
         From which length of the arc to which.
     reasons : pair of str
-        Why it ends there: 'the forces reach their bounds', 'must turns into may', or the end of the arc.
+        Why it ends there: 'the forces reach their bounds', 'must turns into may', 'a contact closes', or the end of the
+        arc.
     """
 
     ends: tuple[Mapping[str, float], Mapping[str, float]]
@@ -119,6 +120,8 @@ class EquilibriumSpecial:
         Numbers of the branches that meet there, or the one that it lies on.
     frequency : float
         At a Hopf point the imaginary part of the eigenvalues [1/s]; nan elsewhere.
+    reason : str
+        At a fold of ends of rest why rest ends there, as of its branch.
     """
 
     kind: str
@@ -126,6 +129,7 @@ class EquilibriumSpecial:
     state: Mapping[str, float]
     branches: tuple[int, ...] = ()
     frequency: float = float("nan")
+    reason: str = ""
 
     def __repr__(self) -> str:
         return f"{self.kind} at {self.value:.10g}"
@@ -134,7 +138,7 @@ class EquilibriumSpecial:
 @storable(shapes={"values": "k", "positions": "k n"})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EquilibriumBranch:
-    """A curve of equilibria over a parameter.
+    """A curve of equilibria over a parameter; with friction, of ends of the intervals in which a system rests.
 
     Attributes
     ----------
@@ -146,7 +150,12 @@ class EquilibriumBranch:
     names : tuple of str
         What the columns of `positions` are.
     stability : tuple of str
-        At each of them.
+        At each of them; with friction, beside each of them where the system rests.
+    holds : tuple of str
+        'must', 'may' or 'undecided' beside each of them where the system rests; empty without friction.
+    reason : str
+        Why rest ends there: 'the forces reach their bounds' or 'must turns into may'; empty where the branch itself is
+        what rests.
     """
 
     number: int
@@ -154,9 +163,14 @@ class EquilibriumBranch:
     positions: Array
     names: tuple[str, ...]
     stability: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    reason: str = ""
 
     def __repr__(self) -> str:
-        return f"branch {self.number}: from {self.values[0]:.6g} to {self.values[-1]:.6g}, {len(self.values)} places"
+        words = (
+            f"branch {self.number}: from {self.values.min():.6g} to {self.values.max():.6g}, {len(self.values)} places"
+        )
+        return f"{words}, {self.reason}" if self.reason else words
 
 
 @storable

@@ -67,5 +67,12 @@ def _plain(answer: Equilibria) -> dict[str, Any]:
         **plainly("name", "complete", "boundary")(answer),
         "points": points,
         "intervals": None if intervals is None else [{"ends": list(one), "holds": one.holds} for one in intervals],
+        "branches": [
+            {
+                name: getattr(branch, name)
+                for name in ("number", "names", "values", "positions", "stability", "holds", "reason")
+            }
+            for branch in answer.branches
+        ],
         **{kind: [item.value for item in getattr(answer, kind)] for kind in ("folds", "crossings", "hopfs")},
     }
