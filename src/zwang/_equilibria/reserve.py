@@ -177,3 +177,14 @@ def acceleration_size(model: Model, state: Mapping[str, float], params: Mapping[
         found = float((np.abs(force) / np.where(masses > 0, masses, np.inf)).max(initial=0.0))
         sizes += [found] if np.isfinite(found) else []
     return max(sizes)
+
+
+def normal_forces(found: Reactions | None) -> dict[str, float]:
+    """Return the normal forces of the first solution at rest."""
+    if found is None or not found.solutions:
+        return {}
+    least = min(found.solutions, key=lambda one: float(np.abs(one.acceleration).max(initial=0.0)))
+    known = least.dimension == 0
+    return {
+        name: float(value) if known else float("nan") for name, value in zip(found.contacts, least.normal, strict=True)
+    }

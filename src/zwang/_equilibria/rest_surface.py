@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile import Model
+from zwang._compile import Model, compile
 from zwang._declare.constraints import Bilateral
+from zwang._declare.system import System
 from zwang._equilibria.reserve import asked, reserve, reserve_in_planes
 from zwang._numerics.budget import spend
 from zwang._reactions.holding import hold
@@ -78,6 +79,28 @@ class RestSurface:
     vary: str
     widths: Array
     limits: Mapping[int, tuple[float, float]]
+
+    @classmethod
+    def over(
+        cls,
+        model: Model,
+        params: Mapping[str, float],
+        shape: System,
+        fixed: Mapping[str, float],
+        flat: bool,
+        vary: str,
+        box: Mapping[str, tuple[float, float]],
+        *,
+        held: bool,
+    ) -> RestSurface:
+        """Return the surface of an auxiliary system, whose constraints hold, within a box."""
+        sides = [
+            box.get(item.name, (-np.pi, np.pi) if item.angle else (0.0, 1.0)) for item in shape.coordinates
+        ]  # fmt: skip
+        names = tuple(item.name for item in shape.coordinates)
+        widths = np.array([float(high) - float(low) for low, high in sides])
+        limits = {k: box[name] for k, name in enumerate(names) if name in box}
+        return cls(model, params, names, compile(shape) if held else None, fixed, flat, vary, widths, limits)
 
     @property
     def column(self) -> int:

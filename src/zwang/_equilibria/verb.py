@@ -12,26 +12,36 @@ from zwang._compile import Model, compile
 from zwang._compile.driving import with_inputs
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
-from zwang._declare.ranges import varied_range
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._equilibria.branches import BranchSearch
 from zwang._equilibria.ends import EndSearch
 from zwang._equilibria.intervals import RestingArc
 from zwang._equilibria.regions import RestingRegion, grid
-from zwang._equilibria.reserve import acceleration_size, asked
+from zwang._equilibria.reserve import acceleration_size, asked, normal_forces
 from zwang._equilibria.rest_surface import RestSurface
 from zwang._equilibria.stability import stability_at
-from zwang._equilibria.statics import FIRST, LEAST, Statics, geometry, held_positions, rubbing_rows, statics
+from zwang._equilibria.statics import (
+    FIRST,
+    LEAST,
+    Statics,
+    geometry,
+    held_positions,
+    name_of,
+    range_of,
+    rubbing_rows,
+    statics,
+    steady_rates,
+)
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import real, whole
+from zwang._numerics.tolerances import whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
 from zwang._results.reactions import Reactions
 from zwang._trace import trace
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
 MOST_CONTACTS = 6
@@ -139,7 +149,7 @@ class _RestSearch:
         shown = (system.system if isinstance(system, Model) else system).drawing
         self.drawing = {} if shown is None else shown.to_dict()
         given = compile(system).switched()
-        self.vary = _name(vary) if vary is not None else ""
+        self.vary = name_of(vary) if vary is not None else ""
         model, values, _ = with_inputs(given, {}, params, inputs)
         self.model, self.system = model, model.system
         name = self.system.name
@@ -152,8 +162,8 @@ class _RestSearch:
                 "that are numbers."
             )
         self.search, self.box, self.seed = search, box, whole(seed, "seed", least=0, most=2**64, where=name)
-        self.steady = _steady(self.system, steady)
-        self.within = _within(self.system, self.vary, within)
+        self.steady = steady_rates(self.system, steady)
+        self.within = range_of(self.system, self.vary, within)
         middle = {} if not self.vary else {self.vary: sum(self.within) / 2}
         zero = {item.name: 0.0 for item in (*self.system.coordinates, *self.system.velocities)}
         numbers = resolve(self.system, zero, {**(values or {}), **middle}).params
@@ -343,7 +353,7 @@ class _RestSearch:
             state = {name: float(fixed.get(name, point.get(name, 0.0))) for name in names} | {"t": 0.0}
             words, found = asked(self.model, state, self.params)
             if words and not any(len(one.branches) for one in space.singular_points):
-                self._add(self._point(state, _forces(found), closed, words))
+                self._add(self._point(state, normal_forces(found), closed, words))
         for branch in space.branches:
             self.intervals += RestingArc(self.model, self.params, branch, closed, fixed, self._flat).intervals()
         if space.dimension > 1:
@@ -367,18 +377,11 @@ class _RestSearch:
             if rest is None:
                 return
             shape = rest.space
-        held = compile(shape) if freedoms > 1 or held_positions(self.system, closed) else None
-        names = tuple(item.name for item in shape.coordinates)
+        held = freedoms > 1 or bool(held_positions(self.system, closed))
         known = {name: value for name, value in self.params.items() if name != self.vary}
         values = tuple(float(value) for value in np.linspace(*self.within, SLICES))
-        box = {_name(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
-        angles = {item.name for item in shape.coordinates if item.angle}
-        sides = [box.get(name, (-np.pi, np.pi) if name in angles else (0.0, 1.0)) for name in names]
-        surface = RestSurface(
-            self.model, known, names, held, fixed, self._flat, self.vary,
-            np.array([float(high) - float(low) for low, high in sides]),
-            {k: box[name] for k, name in enumerate(names) if name in box},
-        )  # fmt: skip
+        box = {name_of(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
+        surface = RestSurface.over(self.model, known, shape, fixed, self._flat, self.vary, box, held=held)
         found = EndSearch(surface, values, closed, self.steady, freedoms > 1)
         self.searches.append(found)
         try:
@@ -425,7 +428,7 @@ class _RestSearch:
         """Return coordinates, points and triangles of a surface of configurations; None where there is no mesh."""
         free = [item for item in self.system.coordinates if item.name not in self.steady]
         if not held_positions(self.system, closed):
-            box = {_name(key): pair for key, pair in (self.box or {}).items()}
+            box = {name_of(key): pair for key, pair in (self.box or {}).items()}
             sides = [box.get(item.name, (-np.pi, np.pi) if item.angle else None) for item in free]
             missing = [item.name for item, side in zip(free, sides, strict=True) if side is None]
             if missing:
@@ -441,7 +444,7 @@ class _RestSearch:
         """Return the configuration space with some contacts closed."""
         shape, spare = geometry(self.system, closed, self.steady)
         known = {item.name for item in shape.coordinates}
-        box = {_name(key): pair for key, pair in (self.box or {}).items() if _name(key) in known}
+        box = {name_of(key): pair for key, pair in (self.box or {}).items() if name_of(key) in known}
         box |= {spare: (-1.0, 1.0)} if spare else {}
         return trace(shape, self._of(shape), box=box, search=self.search, seed=self.seed)
 
@@ -493,49 +496,3 @@ class _RestSearch:
             params=self.params,
             drawing=self.drawing,
         )
-
-
-def _forces(found: Reactions | None) -> dict[str, float]:
-    """Return the normal forces of the first solution at rest."""
-    if found is None or not found.solutions:
-        return {}
-    least = min(found.solutions, key=lambda one: float(np.abs(one.acceleration).max(initial=0.0)))
-    known = least.dimension == 0
-    return {
-        name: float(value) if known else float("nan") for name, value in zip(found.contacts, least.normal, strict=True)
-    }
-
-
-def _name(key: Any) -> str:
-    return key if isinstance(key, str) else str(getattr(key, "name", key))
-
-
-def _steady(system: System, given: Any) -> dict[str, float | None]:
-    """Return the coordinates that turn uniformly, with their rates where these are given."""
-    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
-    names = [item.name for item in system.coordinates]
-    found: dict[str, float | None] = {}
-    for key in listed:
-        name = _name(key)
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: steady= has '{name}', which is no coordinate. {nearest(name, names)}"
-            )
-        rate = given[key] if isinstance(given, Mapping) else None
-        found[name] = None if rate is None else real(rate, f"steady[{name!r}]", where=system.name)
-    for name in found:
-        symbol = system.coordinates[names.index(name)]
-        for where, expr in system.expressions().items():
-            if symbol in expr.free_symbols:
-                raise DeclarationError(
-                    f"{system.name}: steady= has '{name}', but {where} depends on it: it is not cyclic. Leave it out."
-                )
-    return found
-
-
-def _within(system: System, vary: str, within: Any) -> tuple[float, float]:
-    if not vary:
-        if within is not None:
-            raise DeclarationError(f"{system.name}: within= goes with vary=, which names a parameter.")
-        return (0.0, 0.0)
-    return varied_range(system, vary, within)
