@@ -16,10 +16,12 @@ import pytest
 import zwang as zw
 from zwang import _kernels
 from zwang._derive.program import Program
+from zwang._graph.emit import C99
 from zwang._kernels import Service
-from zwang._kernels.c import function_source
+from zwang._kernels.c import PLACES, function_text
 from zwang._kernels.cuda import CudaKernels
 from zwang._kernels.outputs import NO_TABLE, Functions, Outputs
+from zwang._kernels.straight import body, input_names
 
 COMPILER = shutil.which("cc")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-ffp-contract=off", "-fPIC", "-shared"]
@@ -40,6 +42,18 @@ def library(source: str, folder: str | None = None, *flags: str) -> ctypes.CDLL:
 
 def pointer(array: np.ndarray) -> ctypes._Pointer:
     return array.ctypes.data_as(NUMBERS)
+
+
+def function_source(program: Program, outputs: Outputs, name: str) -> str:
+    """Return a function with the one ABI: name(t, q, v, params, int_table, workspace, out) -> status."""
+    names = input_names(program) | {node: f"s{k}" for k, node in enumerate(outputs.held)}
+    read, computed, text = body(program, names, outputs.wanted, C99)
+    lines = [f"const double {one} = {PLACES[one[0]].format(one[1:])};" for one in read if one[0] in PLACES]
+    lines += [f"const int {one} = int_table[{one[1:]}] != 0;" for one in read if one[0] == "s"]
+    lines += [*computed, *(f"out[{k}] = {text[node]};" for k, node in enumerate(outputs.nodes))]
+    lines.append("return 0;" if outputs.sound is None else f"return {text[outputs.sound]} ? 0 : 1;")
+    arguments = ("t", "q", "v", "params", "int_table", "workspace", "out")
+    return function_text(f"int {name}{_DECLARED}", arguments, lines)
 
 
 class CDialect:

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from c_backend import COMPILER, caller, library
+from c_backend import COMPILER, caller, function_source, library
 from zwang._derive.modes import ActiveSet
 from zwang._derive.program import Program
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
 from zwang._kernels import numba, straight
-from zwang._kernels.c import function_source
 from zwang._kernels.native import StraightKernels
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Outputs

@@ -58,7 +58,11 @@ def test_half_branches_satisfy_the_constraints_to_rounding() -> None:
     for r1, r2, a in ((1.5, 1.5, -0.5), (1.5625, 1.25, -0.5625)):
         place = placed(entry.system, {**entry.params, "r1": r1, "r2": r2, "a": a})
         local = found(place, [2, 0.01, 1, 0.02])
-        assert len(local.half_branches) == 4 and local.corank == 1 and local.kernel.shape == (4, 2)
+        assert (
+            len(local.half_branches) == 4
+            and len(local.place.weights) - local.rank == 1
+            and local.kernel.shape == (4, 2)
+        )
         for half in local.half_branches:
             assert half.length > 0.1
             for s in np.linspace(0, half.length, 12):

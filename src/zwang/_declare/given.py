@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import sympy as sp
 
 from zwang import _expressions
 from zwang.errors import DeclarationError
-
-Expression: TypeAlias = "sp.Expr | float | int | str"
 
 
 class Text(sp.Symbol):

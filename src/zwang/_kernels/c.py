@@ -1,8 +1,7 @@
-"""The dialect C: the same outputs as functions in C of 1999, for exports, and for machines that have another compiler.
+"""The dialect C: the same outputs as functions in C of 1999, for exports.
 
-`function_source` writes a function with the one ABI; `scattered_source` one whose outputs go to several arrays, zeros
-included, as a person who calls it from C wants them. No word of a user stands in what is computed: inputs and nodes
-have numbers.
+Outputs go to several arrays, zeros included, as a person who calls it from C wants them. No word of a user stands in
+what is computed: inputs and nodes have numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from zwang._derive.program import Program
 from zwang._graph.emit import C99
 from zwang._graph.graph import Node
-from zwang._kernels.outputs import Outputs
 from zwang._kernels.straight import body, input_names
 
 PLACES = {"q": "q[{}]", "v": "v[{}]", "p": "params[{}]"}
@@ -34,17 +32,6 @@ class Target:
         return cls(name, len(nodes), dict(enumerate(nodes)))
 
 
-def function_source(program: Program, outputs: Outputs, name: str) -> str:
-    """Return a function with the one ABI: name(t, q, v, params, int_table, workspace, out) -> status."""
-    names = input_names(program) | {node: f"s{k}" for k, node in enumerate(outputs.held)}
-    read, computed, text = body(program, names, outputs.wanted, C99)
-    lines = _read(read) + computed
-    lines += [f"out[{k}] = {text[node]};" for k, node in enumerate(outputs.nodes)]
-    lines.append("return 0;" if outputs.sound is None else f"return {text[outputs.sound]} ? 0 : 1;")
-    head = f"int {name}({ARGUMENTS}, const long long int_table[], double workspace[], double out[])"
-    return _function(head, ("t", "q", "v", "params", "int_table", "workspace", "out"), lines)
-
-
 def prototype(name: str, targets: Sequence[Target]) -> str:
     """Return the declaration of a function that writes to several arrays."""
     return f"int {name}({ARGUMENTS}, {', '.join(f'double {item.name}[]' for item in targets)})"
@@ -54,20 +41,16 @@ def scattered_source(program: Program, targets: Sequence[Target], name: str, sou
     """Return a function that writes its outputs to several arrays and returns 0 where all is well."""
     wanted = [node for item in targets for node in item.nodes.values()]
     read, computed, text = body(program, input_names(program), [*wanted, *([] if sound is None else [sound])], C99)
-    lines = _read(read) + computed
+    lines = [f"const double {name} = {PLACES[name[0]].format(name[1:])};" for name in read if name[0] in PLACES]
+    lines += computed
     for item in targets:
         lines += [f"{item.name}[{k}] = {text[item.nodes[k]] if k in item.nodes else '0.0'};" for k in range(item.size)]
     lines.append("return 0;" if sound is None else f"return {text[sound]} ? 0 : 1;")
     unused = ("t", "q", "v", "params", *(item.name for item in targets if not item.size))
-    return _function(prototype(name, targets), unused, lines)
+    return function_text(prototype(name, targets), unused, lines)
 
 
-def _read(names: Sequence[str]) -> list[str]:
-    lines = [f"const double {name} = {PLACES[name[0]].format(name[1:])};" for name in names if name[0] in PLACES]
-    return lines + [f"const int {name} = int_table[{name[1:]}] != 0;" for name in names if name[0] == "s"]
-
-
-def _function(head: str, maybe_unused: Sequence[str], lines: Sequence[str]) -> str:
+def function_text(head: str, maybe_unused: Sequence[str], lines: Sequence[str]) -> str:
     """Return a function; arguments that it may not need are named, so that no compiler complains."""
     every = [*(f"(void){name};" for name in maybe_unused), *lines]
     return f"{head}\n{{\n" + "".join(f"    {line}\n" for line in every) + "}\n"

@@ -36,11 +36,6 @@ class Jets:
         return Jets(self.value[rows], self.slope[rows], self.n, self.regular)
 
     @property
-    def by_time(self) -> Array:
-        """Derivatives by t (k, B)."""
-        return self.slope[:, 0]
-
-    @property
     def by_state(self) -> Array:
         """Derivatives by q and v (k, 2 n, B)."""
         return self.slope[:, 1 : 1 + 2 * self.n]

@@ -28,7 +28,7 @@ COLOURS = ("arc", "curve", "component")
 HALF = np.pi
 MOST_LAYERED = 40
 """Arcs up to which it is looked which of them run over each other."""
-MOST_PANELS = 24
+MOST_PANELS = 24  # of one figure: four rows of six are still readable
 
 
 def draw_configuration(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Mark = tuple[float, str]
 MOST_NAMED = 12
 """Instants whose events are named; beyond it they are ticks."""
-MOST_LINES = 400
+MOST_LINES = 400  # events that are marked, the first ones: more would fill the picture
 SAME = 1e-9
 """Part of the axis within which events are simultaneous."""
 LONGEST, TALLEST = 46, 26

@@ -23,7 +23,7 @@ GROUPS = ("positions", "velocities", "accelerations", "energy", "work", "reactio
 FRAMES = 720  # of a film that says nothing else
 CURVE_ROWS = 1600
 """Rows that a picture is drawn from, where a motion has less: places inside its steps are taken from dense output."""
-MOST_INSIDE = 64
+MOST_INSIDE = 64  # places inside one step: its polynomial has no more to show
 MOST_ENTRIES = 2_000_000
 """Rows times coordinates of a picture."""
 MOST_BANDS = 600

@@ -123,13 +123,6 @@ class StoreWriter:
         self._db.close()
 
 
-def copy_store(path: str | Path, target: str | Path) -> Path:
-    """Copy a store, also one that is growing; the file alone would lack the last commits."""
-    with contextlib.closing(_reading(Path(path))) as source, contextlib.closing(sqlite3.connect(target)) as copy:
-        source.backup(copy)
-    return Path(target)
-
-
 def read_store(path: str | Path) -> Study:
     """Return the study that a store holds so far, also while a sweep is writing it."""
     try:

@@ -81,8 +81,8 @@ class LocalStructure:
     ----------
     q : (n,) array
         The point, refined.
-    rank, corank : int
-        Of the Jacobian at the point: corank = number of constraints - rank.
+    rank : int
+        Of the Jacobian at the point.
     kernel : (n, k) array
         Directions (in x = q/scale) that the constraints leave free to first order.
     kind : str
@@ -124,11 +124,6 @@ class LocalStructure:
             return self
         halves = tuple(replace(half, q=q) for half in self.half_branches)
         return replace(self, frame=replace(self.frame, q=q), half_branches=halves)
-
-    @property
-    def corank(self) -> int:
-        """How many rows depend on the others."""
-        return len(self.place.weights) - self.rank
 
     @property
     def kernel(self) -> Array:

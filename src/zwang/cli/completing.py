@@ -17,7 +17,7 @@ ENDINGS = (".toml", ".urdf", ".xml")
 """Of files that hold a model."""
 MODELLESS = ("cache", "reproduce", "selftest", "sweep", "warm")
 """Commands whose first argument is no model."""
-MOST_FILES = 200
+MOST_FILES = 200  # offered by a shell: a longer list is not read
 
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -29,8 +29,7 @@ MOST_EVENTS = 400  # beyond it a list is not read
 KEPT = 6  # motions in memory, those last shown
 BETWEEN_STEPS = 1e-7
 """A gap that counts as closed inside a step, far above the error of dense output and far below what is seen [m]."""
-MOST_MOTIONS = 24
-MOST_LEAVES = 6
+MOST_MOTIONS, MOST_LEAVES = 24, 6
 """Motions of a tree of continuations that are computed, and ways that are shown: a page has six lines to draw with."""
 PARADOX = (("impact", "an impact without collision"), ("realize", "what stiff springs in its place do"))
 """Rules of `at_paradox`, and how they are offered."""
