@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._declare.arrays import numbers_of
 from zwang._declare.constraints import Friction, Unilateral
+from zwang._declare.evaluating import numbers_of
 from zwang._declare.friction_forms import friction_bounds, law_rows
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System

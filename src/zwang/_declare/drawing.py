@@ -11,8 +11,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang import _expressions
-from zwang._declare.arrays import numbers_of
 from zwang._declare.constraints import Unilateral
+from zwang._declare.evaluating import numbers_of
 from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
 from zwang._declare.shapes import FORMS, Form

@@ -1,4 +1,4 @@
-"""Expressions at numbers, without code made from them: what the checks of a declaration look at.
+"""Expressions at numbers, without code made from them: what checks of declarations, drawings and films look at.
 
 Nothing is built on the way. SymPy's lambdify rebuilds an expression several times, and each time asks what is known of
 every condition in it: seconds for the damped contact of two bodies, and a few evaluations are all that is needed.
@@ -9,47 +9,100 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
-_OPERATIONS: dict[type, Callable[..., Any]] = {
-    sp.Add: lambda *terms: math.fsum(terms),
-    sp.Mul: lambda *factors: math.prod(factors),
-    sp.Pow: math.pow,
-    sp.sin: math.sin,
-    sp.cos: math.cos,
-    sp.tan: math.tan,
-    sp.asin: math.asin,
-    sp.acos: math.acos,
-    sp.atan: math.atan,
-    sp.atan2: math.atan2,
-    sp.sinh: math.sinh,
-    sp.cosh: math.cosh,
-    sp.tanh: math.tanh,
-    sp.asinh: math.asinh,
-    sp.acosh: math.acosh,
-    sp.atanh: math.atanh,
-    sp.exp: math.exp,
-    sp.log: math.log,
-    sp.Abs: abs,
-    sp.sign: lambda x: math.copysign(1.0, x) if x else 0.0,
-    sp.Heaviside: lambda x, at_zero: at_zero if x == 0 else float(x > 0),
-    sp.Max: lambda *values: max(values),
-    sp.Min: lambda *values: min(values),
+from zwang._graph.convert import FUNCTIONS
+from zwang._graph.evaluate import NAMES
+
+Operations = Mapping[type, Callable[..., Any]]
+
+_BOTH: Operations = {
     sp.StrictLessThan: operator.lt,
     sp.LessThan: operator.le,
     sp.StrictGreaterThan: operator.gt,
     sp.GreaterThan: operator.ge,
     sp.Equality: operator.eq,
     sp.Unequality: operator.ne,
+    sp.Abs: abs,
+    sp.functions.elementary.piecewise.ExprCondPair: lambda value, condition: (value, condition),
+}
+_NUMBERS: Operations = {
+    **{kind: getattr(math, name) for kind, name in FUNCTIONS.items() if hasattr(math, name)},
+    **_BOTH,
+    sp.Add: lambda *terms: math.fsum(terms),
+    sp.Mul: lambda *factors: math.prod(factors),
+    sp.Pow: math.pow,
+    sp.atan2: math.atan2,
+    sp.sign: lambda x: math.copysign(1.0, x) if x else 0.0,
+    sp.Heaviside: lambda x, at_zero: at_zero if x == 0 else float(x > 0),
+    sp.Max: lambda *values: max(values),
+    sp.Min: lambda *values: min(values),
     sp.And: lambda *conditions: all(conditions),
     sp.Or: lambda *conditions: any(conditions),
     sp.Not: operator.not_,
     sp.ITE: lambda condition, yes, no: yes if condition else no,
-    sp.functions.elementary.piecewise.ExprCondPair: lambda value, condition: (value, condition),
     sp.Piecewise: lambda *pairs: next((value for value, holds in pairs if holds), math.nan),
 }
+_ARRAYS: Operations = {
+    **{kind: getattr(np, NAMES.get(name, name)) for kind, name in FUNCTIONS.items() if name != "step"},
+    **_BOTH,
+    sp.Add: lambda *terms: reduce(np.add, terms),
+    sp.Mul: lambda *factors: reduce(np.multiply, factors),
+    sp.Pow: np.float_power,
+    sp.atan2: np.arctan2,
+    sp.Heaviside: np.heaviside,
+    sp.Max: lambda *values: reduce(np.maximum, values),
+    sp.Min: lambda *values: reduce(np.minimum, values),
+    sp.And: lambda *conditions: reduce(np.logical_and, conditions),
+    sp.Or: lambda *conditions: reduce(np.logical_or, conditions),
+    sp.Not: np.logical_not,
+    sp.ITE: np.where,
+    sp.Piecewise: lambda *pairs: _first_that_holds(pairs),
+}
+
+
+def _first_that_holds(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    value: Any = np.nan
+    for piece, condition in reversed(pairs):
+        value = np.where(condition, piece, value)
+    return value
+
+
+class _Steps:
+    """Expressions as steps, each node of their trees once; numbers and symbols have their places."""
+
+    def __init__(self, expressions: Sequence[Any], operations: Operations) -> None:
+        self.operations, self.places = operations, dict[Any, int]()
+        self.values: list[Any] = []
+        self.given: list[tuple[int, Any]] = []
+        self.steps: list[tuple[int, Callable[..., Any], Sequence[int]]] = []
+        stack = list(expressions)
+        while stack:
+            node = stack[-1]
+            missing = [item for item in node.args if item not in self.places] if node not in self.places else []
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if node not in self.places:
+                self._append(node)
+
+    def _append(self, node: Any) -> None:
+        """Give a node, whose arguments have theirs, its place: with its value, by its symbol, or as a step."""
+        place = self.places[node] = len(self.values)
+        self.values.append(math.nan)
+        if node.is_Symbol:
+            self.given.append((place, node))
+        elif not node.args:
+            truth = node in (sp.true, sp.false)
+            self.values[place] = bool(node) if truth else float(node) if node.is_real else math.nan
+        else:
+            step = self.operations.get(node.func, lambda *x: float(node.func(*(sp.Float(number) for number in x))))
+            self.steps.append((place, step, tuple(self.places[item] for item in node.args)))
 
 
 class Evaluator:
@@ -65,38 +118,14 @@ class Evaluator:
 
     def __init__(self, expr: Any) -> None:
         self.symbols = sorted(expr.free_symbols, key=lambda symbol: symbol.name)
-        places: dict[Any, int] = {}
-        self._values: list[Any] = []
-        self._given: list[tuple[int, Any]] = []
-        self._steps: list[tuple[int, Callable[..., Any], Sequence[int]]] = []
-        stack = [expr]
-        while stack:
-            node = stack[-1]
-            missing = [item for item in node.args if item not in places] if node not in places else []
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            if node not in places:
-                self._append(node, places)
-
-    def _append(self, node: Any, places: dict[Any, int]) -> None:
-        """Give a node, whose arguments have theirs, its place: with its value, by its symbol, or as a step."""
-        place = places[node] = len(self._values)
-        step = _step(node)
-        constant = isinstance(step, (bool, float))
-        self._values.append(step if constant else math.nan)
-        if isinstance(step, sp.Symbol):
-            self._given.append((place, step))
-        elif not constant:
-            self._steps.append((place, step, tuple(places[item] for item in node.args)))
+        self._made = _Steps([expr], _NUMBERS)
 
     def __call__(self, values: Mapping[Any, float]) -> float | None:
         """Return the value at these numbers."""
-        found = self._values.copy()
-        for place, symbol in self._given:
+        found = self._made.values.copy()
+        for place, symbol in self._made.given:
             found[place] = float(values[symbol])
-        for place, step, arguments in self._steps:
+        for place, step, arguments in self._made.steps:
             try:
                 found[place] = step(*[found[k] for k in arguments])
             except (ValueError, OverflowError, ZeroDivisionError, TypeError):
@@ -105,11 +134,21 @@ class Evaluator:
         return float(last) if math.isfinite(last) else None
 
 
-def _step(node: Any) -> Any:
-    """Return a number, a symbol, or the function of the values of its arguments that a node stands for."""
-    if node.is_Symbol:
-        return node
-    if not node.args:
-        return bool(node) if node in (sp.true, sp.false) else float(node) if node.is_real else math.nan
-    known = _OPERATIONS.get(node.func)
-    return known or (lambda *numbers: float(node.func(*(sp.Float(number) for number in numbers))))
+def numbers_of(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]:
+    """Return expressions as numbers or arrays; values are by symbol, or by the name of the symbol.
+
+    Examples
+    --------
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> [float(item) for item in numbers_of([x * y, sp.sqrt(x)], {"x": 4.0, "y": 0.5})]
+    [2.0, 2.0]
+    """
+    wanted = [sp.Add(item) for item in expressions]  # a number has no tree
+    made = _Steps(wanted, _ARRAYS)
+    found = made.values
+    for place, symbol in made.given:
+        found[place] = np.asarray(values.get(symbol, values.get(symbol.name)), dtype=float)
+    with np.errstate(all="ignore"):  # a piece that isn't taken may have no value
+        for place, step, arguments in made.steps:
+            found[place] = step(*[found[k] for k in arguments])
+    return [found[made.places[item]] for item in wanted]
