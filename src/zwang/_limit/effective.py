@@ -23,7 +23,18 @@ from numpy.typing import NDArray
 from zwang._declare.constraints import Bilateral
 from zwang._limit.fast_terms import FastTerms, Local, amount
 from zwang._limit.ideal import tangential
-from zwang._limit.resonance import SAME, Relation, exchanges, groups, lasting, phases, relations, told
+from zwang._limit.resonance import (
+    EVERY,
+    QUADRATIC,
+    SAME,
+    Relation,
+    exchanges,
+    groups,
+    lasting,
+    phases,
+    relations,
+    told,
+)
 from zwang._limit.ways import Softened
 
 Array = NDArray[np.float64]
@@ -31,6 +42,7 @@ Amplitudes = NDArray[np.complex128]
 ORDER = 3  # quanta of the relations that conservative terms act by
 NEAR = 0.02  # relative distance of two frequencies below which convergence begins late
 MOST = 20_000  # calls of the averaged force before a motion is given up
+MOST_PHASES = 2_000_000  # phases in all these calls
 FOLLOWED = 0.8  # least square of the overlap of a mode with itself, a step before
 SMALL = 1e-5  # part of the whole time or of the distance gone by which differences are taken
 CONE = 1e-3
@@ -126,9 +138,9 @@ class _Course:
         terms, n = self.terms, self.terms.n
         self.n, self.m = n, terms.m
         self.groups = groups(self.m, self.kept)
-        self.phases = phases(self.m, self.kept)
+        self.phases = phases(self.m, self.kept, EVERY if terms.dragged else QUADRATIC)
         self.watched = [k for k in relations(self.m, ORDER) if k not in self.kept]
-        self.calls = iter(range(MOST))
+        self.calls = iter(range(min(MOST, MOST_PHASES // len(self.phases))))
         self.lasted = set(self.kept)
         span = float(self.edges[-1] - self.edges[0])
         self.tick = SMALL * span
@@ -289,13 +301,13 @@ class _Course:
 
     def _told(self) -> tuple[str, ...]:
         """Return what is met of resonances, in words."""
-        words = [f"{told(k)} all along, where the sum of J_i omega_i stays" for k in self.kept]
+        lowest = sorted(self.kept, key=lambda k: sum(map(abs, k)))[:3]
+        words = [f"{', '.join(map(told, lowest))} all along, where the sum of J_i omega_i stays"] if lowest else []
         for k, (t, cone) in self.passed.items():
             tail = ", past which starts beside this one go on differently" if cone else ""
-            words.append(f"{told(k)} in passing at t = {t:.6g}, which makes the order -1/4{tail}")
-        words += [
-            f"{told(k)} along this motion but not beside it, which makes the order -1/8" for k in sorted(self.stayed)
-        ]
+            words.append(f"{told(k)} in passing at t = {t:.6g}, which leaves an error of order -1/4{tail}")
+        alone = "along this motion but not beside it, which leaves an error of order -1/8"
+        words += [f"{told(k)} {alone}" for k in sorted(self.stayed)]
         rest = sorted(self.near - set(self.passed) - self.stayed)
         words += [f"{told(k)} nearly, within {NEAR:.0%}, so that convergence begins late" for k in rest]
         return tuple(words)

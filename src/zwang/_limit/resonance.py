@@ -26,7 +26,8 @@ from zwang._limit.fast_terms import Local
 
 Array = NDArray[np.float64]
 Relation = tuple[int, ...]
-PHASES = 8  # points of each circle of phases, at least
+QUADRATIC, EVERY = 4, 8
+"""Points of each circle of phases: exact for forces of degree two in the oscillation, and enough for others."""
 SAME = 1e-7
 """Relative difference below which frequencies are one: they come from a root of a rounded eigenvalue."""
 FEW = 6  # oscillations up to which relations of four of them are looked at
@@ -85,19 +86,19 @@ def groups(m: int, kept: Sequence[Relation]) -> list[list[int]]:
     return [[place for place in range(m) if label[place] == one] for one in sorted(set(label))]
 
 
-def phases(m: int, kept: Sequence[Relation]) -> Array:
+def phases(m: int, kept: Sequence[Relation], points: int = EVERY) -> Array:
     """Return phases (K, m) spread over those that oscillations run through: all that keep the sums k . phi.
 
     Examples
     --------
     >>> phases(2, [(1, -2)]).shape, phases(2, []).shape
-    ((9, 2), (64, 2))
+    ((16, 2), (64, 2))
     """
     basis = np.eye(m, dtype=int) if not kept else _free(m, kept)
     circles = basis.shape[1]
     if circles > GRID:
         return np.asarray(np.array(_scattered(circles)) @ basis.T)
-    points = max(PHASES, 4 * int(np.abs(basis).max()) + 1)
+    points *= int(np.abs(basis).max())
     angles = np.arange(points) * (2 * np.pi / points) + 0.1
     return np.asarray(np.array(list(product(angles, repeat=circles))) @ basis.T)
 

@@ -377,5 +377,5 @@ def random_tangencies(shop: Workshop) -> Finding:
     g1, g2, g3 = sp.symbols("g_1:4")
     leading = leading_terms(4 * s**2 * g1, 2 * s * g3, 2 * s * g2, s)
     closed = [(-1, g2 / (2 * g1)), (0, g2 / g3), (0, -g2 / g3)]
-    seeds = range(201, 201 + shop.many(3, 16))
+    seeds = range(201, 201 + shop.many(10, 128))
     return search(shop, TANGENCY, {1: (-0.5, 0.0), -1: (-1.5, -0.75)}, seeds, leading, closed)

@@ -235,7 +235,7 @@ def random_crossings(shop: Workshop) -> Finding:
     g1, g2, g3 = sp.symbols("g_1:4")
     leading = leading_terms(4 * s**2 * g1, 2 * s * g3, 2 * s * g2 + 2 * v**2, s)
     wanted = [(-2, v**2 / (2 * g1)), (-1, v**2 / g3), (-1, -(v**2) / g3)]
-    seeds = range(101, 101 + shop.many(3, 16))
+    seeds = range(101, 101 + shop.many(10, 128))
     return search(shop, CROSSING, {1: (-1.0, -0.5), -1: (-1.0, -0.5)}, seeds, leading, wanted)
 
 
