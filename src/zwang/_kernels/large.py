@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,37 +59,29 @@ class TableKernels(Service):
 
     def terms(self, t: Array, q: Array, v: Array, params: Array) -> SparseTerms:
         """Return the terms of the equations at the states."""
-        from scipy import sparse
-
         model, work = self.model(self.bilateral), self.workspace(self.bilateral)
         n, m, s = q.shape[0], self.normals, self.slips
-        found: dict[str, list[Any]] = {name: [] for name in SparseTerms.__dataclass_fields__}
-        for inputs in _states(t, q, v, params):
+        mass, rows, slip_rows = self.kept("patterns", lambda: _patterns(model, n, m, s))
+        wanted = (tables.MASS, tables.JAC, tables.VALUE, tables.RATE, tables.GAMMA, tables.RIGHT, tables.ENERGY)
+        found = [np.empty((len(model.section(place, work)), q.shape[1])) for place in wanted]
+        for state, inputs in enumerate(_states(t, q, v, params)):
             model.module.fill(*inputs, model.table, work)
-            lower = sparse.coo_array(
-                (model.section(tables.MASS, work).copy(), tuple(model.mass_places.T)), shape=(n, n)
-            ).tocsr()
-            rows = sparse.coo_array(
-                (model.section(tables.JAC, work).copy(), tuple(model.jac_places.T)), shape=(m + s, n)
-            ).tocsr()
-            value = model.section(tables.VALUE, work).copy()
-            gamma = model.section(tables.GAMMA, work).copy()
-            found["mass"].append(_symmetric(lower))
-            found["force"].append(model.section(tables.RIGHT, work)[:n].copy())
-            found["value"].append(value[:m])
-            found["slip"].append(value[m : m + s])
-            found["bounds"].append(value[m + s :])
-            found["rate"].append(model.section(tables.RATE, work)[:m].copy())
-            found["gamma"].append(gamma[:m])
-            found["slip_bias"].append(gamma[m : m + s])
-            found["rows"].append(rows[:m])
-            found["slip_rows"].append(rows[m:])
-            found["energies"].append(model.section(tables.ENERGY, work).copy())
-        matrices = ("mass", "rows", "slip_rows")
-        pieces: dict[str, Any] = {
-            name: tuple(items) if name in matrices else np.stack(items, axis=1) for name, items in found.items()
-        }
-        return SparseTerms(**pieces)
+            for place, columns in zip(wanted, found, strict=True):
+                columns[:, state] = model.section(place, work)
+        entries, jacobian, value, rate, gamma, right, energies = found
+        return SparseTerms(
+            mass=mass(entries),
+            force=right[:n],
+            value=value[:m],
+            rate=rate[:m],
+            gamma=gamma[:m],
+            rows=rows(jacobian),
+            slip=value[m : m + s],
+            slip_bias=gamma[m : m + s],
+            slip_rows=slip_rows(jacobian),
+            bounds=value[m + s :],
+            energies=energies,
+        )
 
     def mode(self, mode: ActiveSet, extra: Sequence[Any] = (), *, quick: bool | None = None) -> ModeKernels:
         """Return the functions of a mode: loops over tables where they suit it, else tapes."""
@@ -126,9 +119,52 @@ def _states(t: Array, q: Array, v: Array, params: Array) -> list[tuple[Any, ...]
     ]
 
 
-def _symmetric(stored: Any) -> Any:
-    """Return M from entries that stand for (i, j) and (j, i) alike, whichever triangle they were given in."""
-    from scipy import sparse
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Where the entries of a sparse matrix come from: one place of the matrix may be the sum of several numbers."""
 
-    diagonal = sparse.diags_array(stored.diagonal())
-    return (stored + stored.T - diagonal).tocsr()
+    shape: tuple[int, int]
+    indices: Any
+    indptr: Any
+    assembly: Any
+    pruned: bool = False
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, entries: Any, total: int, shape: tuple[int, int]) -> _Pattern:
+        """Return the pattern in which number `entries[k]` of `total` stands at (`rows[k]`, `columns[k]`)."""
+        from scipy import sparse
+
+        places, which = np.unique(rows * shape[1] + columns, return_inverse=True)
+        assembly = sparse.csr_array((np.ones(len(entries)), (which, entries)), shape=(len(places), total))
+        starts = np.searchsorted(places, np.arange(shape[0] + 1) * shape[1])
+        return cls(shape, places % shape[1], starts, assembly)
+
+    def __call__(self, numbers: Array) -> tuple[Any, ...]:
+        """Return the matrix of each state from the numbers (total, states)."""
+        from scipy import sparse
+
+        made = tuple(
+            sparse.csr_array((data.copy(), self.indices.copy(), self.indptr.copy()), shape=self.shape)
+            for data in np.asarray(self.assembly @ numbers).T
+        )
+        if self.pruned:
+            for matrix in made:
+                matrix.eliminate_zeros()
+        return made
+
+
+def _patterns(model: tables.TableModel, n: int, m: int, s: int) -> tuple[_Pattern, _Pattern, _Pattern]:
+    """Return the patterns of M, the rows of normals and those of slips.
+
+    Entries of M stand for (i, j) and (j, i) alike, whichever triangle they were given in.
+    """
+    i, j = model.mass_places.T
+    off, entries = np.flatnonzero(i != j), np.arange(len(i))
+    given = np.append(i, j[off]), np.append(j, i[off]), np.append(entries, off)
+    row, column = model.jac_places.T
+    own, slips = np.flatnonzero(row < m), np.flatnonzero(row >= m)
+    return (
+        replace(_Pattern.of(*given, len(i), (n, n)), pruned=True),
+        _Pattern.of(row[own], column[own], own, len(row), (m, n)),
+        _Pattern.of(row[slips] - m, column[slips], slips, len(row), (s, n)),
+    )

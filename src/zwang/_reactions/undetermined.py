@@ -6,6 +6,7 @@ The acceleration and the modes of a solution are given; the reactions that go wi
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,6 +72,10 @@ class _Force:
 def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -> Undetermined:
     """Return a solution with its reactions' set: dimension, least norm, ranges, ends, rays."""
     none = Undetermined.none(solution)
+    unknown = np.isnan(problem.rows.normal_force).tolist()
+    pressed = (mode is not Mode.OPEN for mode in solution.modes.codes)
+    if sum(map(operator.and_, unknown, pressed)) > MOST_ROWS:  # of one unknown each, or more
+        return none
     parts, forces = _parts(problem, solution, slip_tol)
     size = sum(len(part.value) for part in parts)
     if size > MOST_ROWS or not size or problem.proves_independent(np.concatenate([part.columns for part in parts])):
