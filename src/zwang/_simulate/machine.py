@@ -26,6 +26,7 @@ from zwang._results.streaming import MotionStream
 from zwang._simulate.admission import admit, as_given
 from zwang._simulate.bounces import PassedImpacts, advance_bouncing, only_paused
 from zwang._simulate.bridge import broken, chattering, growing_reaction, ran_away
+from zwang._simulate.brief import past_brief
 from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
@@ -55,7 +56,7 @@ from zwang._simulate.rows import RowSource, motion_of
 from zwang._simulate.sharing import shared_otherwise
 from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
 from zwang._simulate.starting import leave_rest
-from zwang._simulate.stretch import MadeSteps, advance, pay
+from zwang._simulate.stretch import MadeSteps, advance, moving_for, pay
 from zwang._simulate.watch import said, spatial_stress
 from zwang.errors import DeclarationError, StateError
 
@@ -215,11 +216,16 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     """Make one stretch of steps in a mode; record it, and what follows from what happened."""
     if record.moment.t >= context.options.until:
         return record.end(Stop(MotionStatus.REACHED))
-    record.take(leave_rest(context, record.moment, decision))
+    started, fired = leave_rest(context, record.moment, decision)
+    record.take(started)
+    if fired:
+        moving = moving_for(context.model, decision.mode.mode, context.options.events)
+        following = _following(context, record, decision, Fired(decision, fired, moving, record.recent))
+        return _go_on(record, consequences(context, following, decision))
     passed = advance_bouncing(context, record.moment, decision, BOUNCE)
     easily = only_paused(context, decision, passed, BOUNCE)
     bounced = None if passed is None else _bounced(context, record, decision, passed)
-    made = bounced or advance(context, record.moment, decision)
+    made = past_brief(context, record.moment, decision, bounced or advance(context, record.moment, decision))
     nearness, dip = record.moment.memory.nearness.look(context, made.moving, made.stretch)
     made = replace(made, moment=made.moment.recalling(nearness=nearness))
     start = record.moment.but(memory=made.moment.memory)
@@ -228,7 +234,8 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
         met = meet_singular(context, start, Dipped(decision, made.stretch, made.moving, record.recent, dip))
     if met is not None:
         moment = met.moment.recalling(nearness=met.moment.memory.nearness.forget())
-        return _go_on(record, consequences(context, replace(met, moment=moment), decision), made)
+        interrupted = made.stretch.status == INTERRUPTED
+        return _go_on(record, consequences(context, replace(met, moment=moment), decision), interrupted)
     happening = _happening(context, decision, made, record.recent)
     if isinstance(happening, Slipped):  # from which of its steps on is not known: the stretch is left out
         return record.take(handle(context, start, happening))
@@ -243,13 +250,19 @@ def _stretch(context: Context, record: MotionRecord, decision: Decision) -> None
     elif happening.status is MotionStatus.REACHED:
         with suppress(Spent):  # it has arrived; other motions of an ensemble may find nothing left
             pay(context, made.stretch)
-    if isinstance(happening, Fired) and context.options.events:
-        record.moment = at_end_of_steps(context, record.moment, decision, happening.watches)
-    following = handle(context, record.moment, happening)
+    following = _following(context, record, decision, happening)
     if isinstance(happening, (Paused, Reached)):
         return record.take(following)
     alone = easily and [event.kind for event in following.events] == ["impact"]
-    return _go_on(record, consequences(context, following, decision), made, BOUNCE if alone else EVENT)
+    interrupted = made.stretch.status == INTERRUPTED
+    return _go_on(record, consequences(context, following, decision), interrupted, BOUNCE if alone else EVENT)
+
+
+def _following(context: Context, record: MotionRecord, decision: Decision, happening: Happening) -> Transition:
+    """Return what follows from what has happened at the end of recorded steps."""
+    if isinstance(happening, Fired) and context.options.events:
+        record.moment = at_end_of_steps(context, record.moment, decision, happening.watches)
+    return handle(context, record.moment, happening)
 
 
 def _bounced(context: Context, record: MotionRecord, decision: Decision, found: PassedImpacts) -> MadeSteps:
@@ -277,12 +290,12 @@ def _bounced(context: Context, record: MotionRecord, decision: Decision, found: 
     return found.last(record.moment)
 
 
-def _go_on(record: MotionRecord, following: Transition, made: MadeSteps, cost: int = EVENT) -> None:
+def _go_on(record: MotionRecord, following: Transition, interrupted: bool = False, cost: int = EVENT) -> None:
     """Record what follows from an event, and pay for it."""
     record.take(following)
     if isinstance(following.decision, Stop):
         return None
-    if made.stretch.status == INTERRUPTED:
+    if interrupted:
         return record.end(_interrupted(record))
     return spend(cost)
 

@@ -27,13 +27,16 @@ from zwang._kernels.stretch import PAUSED, Stretch
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed, least_change
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
-from zwang._numerics.motion.dense import fitted
+from zwang._numerics.motion.dense import fitted, interpolated
 from zwang._simulate.modes import solve_mode
-from zwang._simulate.moment import Context, Decision, Moment, Transition, terms_at
+from zwang._simulate.moment import Context, Decision, Moment, Transition, Watch, terms_at
 from zwang._simulate.stretch import moving_for, pieces_in, turning
 from zwang._simulate.watch import ANY, bands_of, sides_of
 
 Array = NDArray[np.float64]
+Crossing = tuple[float, tuple[int, ...]]
+"""The part of a step at which something happens, and the places of the watches that fire there."""
+PARTS = np.concatenate([[0.0], NODES])
 KICK = 1e-11
 """Part of the largest speed so far that a slip which starts is given, so that its first row has a direction."""
 LEAST = 1e-3
@@ -53,18 +56,20 @@ MILD = 5.0
 """Rate at which the slip turns times the length of a step up to which explicit steps do."""
 NEAR = 1e-5
 """Part of a slip by which it is changed to take derivatives."""
+NOTHING = 1e-3
+"""Part of the tolerance of speeds below which rounding may make them, in the first instants."""
 GUESSES = 6  # of the velocities at the stages, each from the last
 
 
-def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transition:
+def leave_rest(context: Context, moment: Moment, decision: Decision) -> tuple[Transition, tuple[Watch, ...]]:
     """Return the way to the moment at which all slips in planes have directions of their own, that turn slowly.
 
     Slips that start from rest, and those that had not come far when something else happened. The moment itself where
-    there are none.
+    there are none. If something happens before that, the way ends there, and the watches that fire are returned too.
     """
     table, planes = context.table, turning(context, decision.labels)
     if not planes:
-        return Transition(moment, decision)
+        return Transition(moment, decision), ()
     places = [place for place in planes if table.of_law(place.law) in moment.resting]
     pulls = {place.law: np.asarray((decision.pulls or {}).get(place.law, np.zeros(2))) for place in places}
     places = [place for place in places if np.any(pulls[place.law])]
@@ -75,18 +80,18 @@ def leave_rest(context: Context, moment: Moment, decision: Decision) -> Transiti
     away |= {law: way for law, (way, rate, growing) in swift.items() if growing and rate * starter.left > SWIFT}
     starter.places = [place for place in planes if place.law in away]
     if not away:
-        return Transition(moment, decision)
+        return Transition(moment, decision), ()
     leaving = moment.but(resting=moment.resting - {table.of_law(place.law) for place in places})
     kicked = _kicked(context, leaving, decision, places, away) if places else leaving
     steps = starter.steps(away)
     if not steps:
-        return Transition(kicked, decision)
+        return Transition(kicked, decision), starter.fired
     end = steps[-1]
     later = leaving.but(t=float(end.t[-1]), q=end.q[-1].copy(), v=end.v[-1].copy(), ahead=None)
     found = _stretch(steps, kicked.v, starter.accelerations(np.array([moment.t]), moment.q[None], kicked.v[None])[0])
     rows = zip(moment.memory.sizes, (found.q, found.v, found.a), strict=True)
     sizes = tuple(np.maximum(size, np.abs(row).max(axis=0)) for size, row in rows)
-    return Transition(later.recalling(sizes=sizes), decision, pieces=pieces_in(decision, found))
+    return Transition(later.recalling(sizes=sizes), decision, pieces=pieces_in(decision, found)), starter.fired
 
 
 class _Starter:
@@ -96,7 +101,8 @@ class _Starter:
         self.context, self.moment, self.decision = context, moment, decision
         self.mode = decision.mode.mode
         self.places: list[ContactPlace] = []
-        self.crossed = False  # whether the last step that was tried passes a change of mode
+        self.crossed: Crossing | None = None  # in the last step that was tried
+        self.fired: tuple[Watch, ...] = ()
 
     @property
     def left(self) -> float:
@@ -124,35 +130,48 @@ class _Starter:
         """Return the steps until explicit ones do; none where no first one can be made."""
         moment, until = self.moment, self.context.until
         t, q, v = moment.t, moment.q, moment.v
-        h, change = self.first, np.inf  # the first time known to lie beyond a change of mode
+        h = self.first
         made: list[Collocated] = []
         tries = HALVINGS
         while tries and len(made) < MOST and h > 0 and t + h > t:
             step = self._step(t, q, v, h, away)
+            if step is None and self.crossed is not None:  # something happens in it: to where it does
+                part, reached = self.crossed
+                watches = tuple(self.moving.watch_names[i] for i in reached)
+                if t + part * h == t:
+                    self.fired = watches
+                    break
+                step = self._step(t, q, v, part * h, away, reached)
+                self.fired = watches if step is not None else ()
             if step is None:
-                change = min(change, t + h) if self.crossed else change
                 tries, h = tries - 1, h / 2
                 continue
             made.append(step)
             t, q, v = float(step.t[-1]), step.q[-1], step.v[-1]
             found = self.turning(t, q, v, self.places)
             away = {law: way for law, (way, _, _) in found.items()}
-            if max(rate for _, rate, _ in found.values()) * h <= MILD or t >= until:
+            if self.fired or max(rate for _, rate, _ in found.values()) * h <= MILD or t >= until:
                 break
-            tries, h = AGAIN, min(2 * h, until - t, (change - t) / 2)
+            tries, h = AGAIN, min(2 * h, until - t)
         return made
 
-    def _step(self, t: float, q: Array, v: Array, h: float, away: dict[int, Array]) -> Collocated | None:
-        self.crossed = False
+    def _step(
+        self, t: float, q: Array, v: Array, h: float, away: dict[int, Array], reached: tuple[int, ...] = ()
+    ) -> Collocated | None:
+        """Return a step; None where there is none, or where something crosses its side but what is `reached`."""
+        self.crossed = None
         guess = self._guess(t, q, v, h, away)
-        step = collocate(self.accelerations, t, q, v, h, guess, self._nudge) if guess is not None else None
+        least = NOTHING * self.context.options.tol * float(self.context.step_sizes.speed.min())
+        step = None
+        if guess is not None:
+            step = collocate(self.accelerations, t, q, v, h, guess, self._nudge, least=least)
         if step is None:
             return None
         tol = self.context.options.tol * (self.context.step_sizes.speed + np.abs(step.v).max(axis=0))
         if np.any(step.tail > 0.1 * tol) or not self._leaves(step, away):
             return None
-        self.crossed = not self._keeps(step)
-        return None if self.crossed else self._landed(step)
+        self.crossed = self._crossing(step, reached)
+        return None if self.crossed is not None else self._landed(step)
 
     def accelerations(self, t: Array, q: Array, v: Array) -> Array:
         """Return the accelerations (k, n) in this mode."""
@@ -186,20 +205,41 @@ class _Starter:
         slips = self.context.many(step.t[1:], step.q[1:], step.v[1:]).slip
         return all(np.all(away[place.law] @ slips[list(place.slips)] > 0) for place in self.places)
 
-    def _keeps(self, step: Collocated) -> bool:
-        """Say whether no watched quantity changes its side on the way."""
-        params, (sides, bands) = self.context.params, self.kept
-        values = np.array(
-            [self.moving.evaluate(float(t), q, v, params)[3] for t, q, v in zip(step.t, step.q, step.v, strict=True)]
-        )[1:]
-        if not np.isfinite(values[:, sides != 0.0]).all():
-            return False
-        any_way = sides == ANY
-        signs = np.sign(values[:, any_way])
-        if np.any(signs.max(axis=0, initial=-1.0) * signs.min(axis=0, initial=1.0) < 0):
-            return False
-        kept = (sides != 0.0) & ~any_way
-        return bool(np.all(sides[kept] * values[:, kept] >= -bands[kept]))
+    def _crossing(self, step: Collocated, reached: tuple[int, ...]) -> Crossing | None:
+        """Return where a step first takes a watched quantity to its other side; None where it does not.
+
+        Those that are `reached` are left out.
+        """
+        sides, bands = self.kept
+        watched = sides != 0.0
+        watched[list(reached)] = False
+        y = np.hstack([step.q, step.v])
+        dense = fitted(PARTS, y)[None]
+
+        def beyond(t: float, state: Array, signs: Array) -> NDArray[np.bool_]:
+            n = len(state) // 2
+            values = np.asarray(self.moving.evaluate(t, state[:n], state[n:], self.context.params)[3])
+            return np.asarray(watched & ~(signs * values >= -bands))
+
+        first = self.moving.evaluate(float(step.t[1]), step.q[1], step.v[1], self.context.params)[3]
+        signs = np.where(sides == ANY, np.sign(first), sides)
+        short, long = 0.0, 0.0
+        for part, t, state in zip(PARTS[1:], step.t[1:], y[1:], strict=True):
+            if beyond(float(t), state, signs).any():
+                long = float(part)
+                break
+            short = float(part)
+        if long == 0.0:
+            return None
+        while short < (middle := 0.5 * (short + long)) < long:
+            state = interpolated(y[:1], dense, np.array([middle]))[0]
+            if beyond(step.t[0] + middle * (step.t[-1] - step.t[0]), state, signs).any():
+                long = middle
+            else:
+                short = middle
+        state = interpolated(y[:1], dense, np.array([long]))[0]
+        fired = np.flatnonzero(beyond(step.t[0] + long * (step.t[-1] - step.t[0]), state, signs))
+        return long, tuple(map(int, fired))
 
     def turning(
         self, t: float, q: Array, v: Array, places: list[ContactPlace], away: dict[int, Array] | None = None
@@ -233,7 +273,6 @@ class _Starter:
 
 def _stretch(steps: list[Collocated], first: Array, change: Array) -> Stretch:
     """Return steps as a stretch, with another velocity and its change in the first row."""
-    parts = np.concatenate([[0.0], NODES])
     values = [np.hstack([step.q, step.v]) for step in steps]
     values[0][0, len(first) :] = first
     rows = np.array([values[0][0], *(part[-1] for part in values)])
@@ -242,7 +281,7 @@ def _stretch(steps: list[Collocated], first: Array, change: Array) -> Stretch:
         q=rows[:, : len(first)],
         v=rows[:, len(first) :],
         a=np.array([change, *(step.a[-1] for step in steps)]),
-        dense=np.array([fitted(parts, part) for part in values]),
+        dense=np.array([fitted(PARTS, part) for part in values]),
         status=PAUSED,
         fired=(),
         drift=0.0,

@@ -6,6 +6,7 @@ state exactly, and steps end before a coefficient of friction turns negative.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,10 +96,18 @@ def pay(context: Context, found: Stretch) -> None:
     spend(len(found.t) - 1, (len(found.t) - 1) * context.kept)
 
 
-def advance(context: Context, moment: Moment, decision: Decision, until: float | None = None) -> MadeSteps:
-    """Make steps from a moment in a mode, to the end or to a time before it."""
+def advance(
+    context: Context,
+    moment: Moment,
+    decision: Decision,
+    until: float | None = None,
+    *,
+    unwatched: Collection[Watch] = (),
+) -> MadeSteps:
+    """Make steps from a moment in a mode, to the end or to a time before it; some watches may be left out."""
     steps = moving_for(context.model, decision.mode.mode, context.options.events)
     sides = sides_of(context, steps, decision, moment)
+    sides[[watch in unwatched for watch in steps.watch_names]] = 0.0
     planes = turning(context, decision.labels)
     rest = stands(context, decision, moment)
     start = moment.but(v=np.zeros(len(moment.v))) if rest else moment

@@ -4,6 +4,9 @@ Both answers give the same acceleration now, so the next non-zero derivative dec
 short while in its own mode; the one that stays admissible is right. The time is lengthened until exactly one does. If
 several stay admissible for good, forces that are zero for good make no difference to the motion: what was held stays
 held, as an idle constraint.
+
+A contact near its bound that has not reached it, beyond rounding, is no tie: it keeps what it does until it gets there,
+an event of its own, however soon. What it would do after that says nothing about now.
 """
 
 from __future__ import annotations
@@ -26,12 +29,15 @@ Array = NDArray[np.float64]
 TIE = 1e-8
 """Forces and accelerations below this, relative to their terms, count as zero."""
 NOISE = 1e-11  # relative to the force or acceleration of the applied forces
-LOOKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+LOOKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """How far to look, in parts of the time on which the motion changes little."""
+AHEAD = 16  # spacings of the time that a look goes at least
 NEAREST, CLOSER = 1e-9, 20
 """The nearest look, in the same parts, and how often one is halved (by its exponent) where nothing lasts until it."""
 PARTING = 1e-3
 """How far to look for supports that move apart, in the same parts."""
+SLOW = 1e-6
+"""How long friction may have pushed a slip that has just started, in the same parts."""
 MOST = 64  # combinations of tied contacts that are looked at
 RESTING = (Mode.STICK, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 
@@ -54,12 +60,15 @@ def settle_ties(
     if len(firm) == len(labels):
         return labels, frozenset()
     away = directions_away(ground, moment, pulls)
+    away |= _swift(ground, terms, pulls, SLOW * span)
     held = hold(ground.table, labels, terms)
     solved = solve_mode(ground.table, terms, held.mode, away)
     options = [
         (label,) if number in firm else _options(ground, moment, terms, solved, number, label)
         for number, label in enumerate(labels)
     ]
+    if before is not None:
+        options = [_with_last(ground, moment, number, line, before[number]) for number, line in enumerate(options)]
     together = _resting_together(ground, labels, held.undetermined)
     if not all(_at_bound(terms, solved, ground.table.places[number]) for number in together):
         for number in together:
@@ -75,11 +84,18 @@ def settle_ties(
         candidates = list(dict.fromkeys(unloaded(ground, one) for one in candidates))
     if before is not None and before not in candidates and _compatible(before, options):
         candidates.append(before)
-    left, seen = candidates, NEAREST
+    left, seen = _standing(ground, moment, candidates, away), NEAREST
+    if len(left) == 1:
+        return left[0], frozenset()
+    counted = None
     for look in LOOKS:
-        lasting = [one for one in left if _lasts(ground, moment, one, look * span, away)]
+        h = max(look * span, AHEAD * float(np.spacing(abs(moment.t))))
+        lasting = [one for one in left if _lasts(ground, moment, one, h, away, counted)]
         if not lasting:
-            lasting = _longest(ground, moment, left, (seen * span, look * span), away)
+            lasting = _longest(ground, moment, left, (seen * span, h), away)
+        if not lasting and counted is None and moment.tied:  # something else happens at once: what has fired decides
+            counted = moment.tied
+            lasting = [one for one in left if _lasts(ground, moment, one, h, away, counted)]
         left, seen = lasting, look
         if len(left) == 1:
             return left[0], frozenset()
@@ -92,6 +108,14 @@ def settle_ties(
         if label is not Mode.OPEN and any(other[number] is Mode.OPEN for other in left)
     )
     return kept, idle
+
+
+def _standing(
+    ground: Ground, moment: Moment, candidates: list[tuple[Mode, ...]], away: dict[int, Array]
+) -> list[tuple[Mode, ...]]:
+    """Return the candidates that are admissible now, but for what has fired; all of them where none is."""
+    others = frozenset(range(len(ground.table.places))) - moment.tied
+    return [one for one in candidates if _lasts(ground, moment, one, 0.0, away, others)] or candidates
 
 
 def _longest(
@@ -194,6 +218,17 @@ def _options(
     return tuple(dict.fromkeys(found))
 
 
+def _with_last(ground: Ground, moment: Moment, number: int, options: tuple[Mode, ...], last: Mode) -> tuple[Mode, ...]:
+    """Return the labels of a constraint with the one until now, if the state allows it.
+
+    Beside large forces one that has just opened or let go can't be told by its own, which are still next to nothing.
+    """
+    rests = number in moment.resting and (last is Mode.STICK or bool(last.sign))
+    if number in moment.tied or not acts(ground, moment, number) or not (last is Mode.OPEN or rests):
+        return options
+    return tuple(dict.fromkeys([*options, last]))
+
+
 def _closed_labels(place: ContactPlace, terms: Terms, resting: bool) -> list[Mode]:
     if not place.slips:
         return [Mode.CLOSED]
@@ -269,6 +304,21 @@ def directions_away(ground: Ground, moment: Moment, pulls: Mapping[int, Array]) 
     }
 
 
+def _swift(ground: Ground, terms: Terms, pulls: Mapping[int, Array], short: float) -> dict[int, Array]:
+    """Return the same for laws whose slip has just started: friction alone would make it within a `short` time.
+
+    It turns so fast that it is where it is going.
+    """
+    found = {}
+    for law, force in pulls.items():
+        slips = list(ground.table.laws[law].slips)
+        rows = terms.slip_rows[slips, :, 0]
+        push = float(np.linalg.norm(rows @ np.linalg.solve(terms.mass[:, :, 0], rows.T @ force)))
+        if np.any(force) and float(np.linalg.norm(terms.slip[slips, 0])) <= short * push:
+            found[law] = -force / np.linalg.norm(force)
+    return found
+
+
 def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[Mode, ...], h: float) -> list[int]:
     """Return the contacts that stick together now and can't a short while later: between supports that move apart."""
     held = hold(ground.table, labels, terms)
@@ -288,8 +338,18 @@ def _parting(ground: Ground, moment: Moment, terms: Terms, labels: tuple[Mode, .
     return rubbing
 
 
-def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, away: dict[int, Array]) -> bool:
-    """Say whether a mode is still admissible a short while later, in forces and accelerations."""
+def _lasts(
+    ground: Ground,
+    moment: Moment,
+    labels: tuple[Mode, ...],
+    h: float,
+    away: dict[int, Array],
+    counted: frozenset[int] | None = None,
+) -> bool:
+    """Say whether a mode is still admissible a short while later, in forces and accelerations.
+
+    Those of the contacts that are `counted`, of all by default.
+    """
     terms = terms_at(ground, moment)
     mode = hold(ground.table, labels, terms).mode
 
@@ -315,7 +375,7 @@ def _lasts(ground: Ground, moment: Moment, labels: tuple[Mode, ...], h: float, a
             later, solved, place, label, resting=number in moment.resting, signed=place.normal in ground.table.signed
         )
         for number, (place, label) in enumerate(zip(ground.table.places, labels, strict=True))
-        if acts(ground, moment, number)
+        if acts(ground, moment, number) and (counted is None or number in counted)
     )
 
 

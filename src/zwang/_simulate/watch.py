@@ -16,7 +16,7 @@ from zwang._simulate.modes import HeldMode, friction_of
 from zwang._simulate.moment import Context, Decision, Moment, Watch
 
 if TYPE_CHECKING:
-    from zwang._numerics.motion.bands import WatchRows, WaySizes
+    from zwang._numerics.motion.bands import DenseTerms, WatchRows, WaySizes
 
 ANY = 2.0
 """Fires on any crossing."""
@@ -32,6 +32,8 @@ STILL = 1e-7
 """Velocities below this, relative to their sizes, are rounding where a mode allows none."""
 IDLE = 1e-9
 """Force below which an idle constraint is not let go, relative to the forces there are."""
+TIED = 1e-10
+"""The same for one whose force has vanished and that was found to stay: what is less may be rounding (see `ties`)."""
 
 
 def sides_of(ground: Ground, moving: Moving, decision: Decision, moment: Moment) -> NDArray[np.float64]:
@@ -99,15 +101,38 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
     dense = DenseTerms(*(np.ascontiguousarray(part) for part in at))
     sliding = [context.table.laws[law] for law, _ in moving.mode.sliding if moving.mode.shared]
     blur = 1.0 + BLUR * _slowness(terms, sliding, moment.memory.sizes[1])
-    rows = watch_rows(context.table, moving, decision.idle, blur)
+    rows = watch_rows(context.table, moving, decision.idle, blur, moment.tied)
     widen(moment.t, context.options.tol, rows, dense, sizes_so_far(context, moment), bands)
-    return bands
+    return np.maximum(bands, _of_starts(context, moving, moment, dense))
 
 
-def watch_rows(table: ContactTable, moving: Moving, idle: frozenset[int] = frozenset(), blur: float = 1.0) -> WatchRows:
+def _of_starts(context: Context, moving: Moving, moment: Moment, terms: DenseTerms) -> NDArray[np.float64]:
+    """Return the rounding of slips and gaps that start from zero: of what the forces make of them in a step.
+
+    Those that are rounding where they start may start with the wrong sign.
+    """
+    table, span = context.table, context.span(moment)
+    pull = np.abs(terms.force) / np.diagonal(terms.mass) + moment.memory.sizes[2]
+    found = np.zeros(len(moving.watch_names))
+    for i, (kind, k) in enumerate(moving.watch_names):
+        if kind == "slip" and table.of_law(k) in moment.resting:
+            found[i] = span * float(np.abs(terms.slip_rows[table.laws[k].slips[0]]) @ pull)
+        elif kind in ("gap", "value") and table.of_normal(k) in moment.touching:
+            found[i] = span ** (2 if kind == "gap" else 1) * float(np.abs(terms.rows[k]) @ pull)
+    return ROUNDING * found
+
+
+def watch_rows(
+    table: ContactTable,
+    moving: Moving,
+    idle: frozenset[int] = frozenset(),
+    blur: float = 1.0,
+    tied: frozenset[int] = frozenset(),
+) -> WatchRows:
     """Return which rows the watches of a mode go with; the forces of what is idle are zero for good, as far as seen.
 
-    `blur` is how many times less sharp normal forces are than rounding makes them.
+    `blur` is how many times less sharp normal forces are than rounding makes them; those of what is `tied` start at
+    zero.
     """
     from zwang._numerics.motion.bands import GAP, NORMAL, OTHER, RESERVE, SLIP, SPEED, VALUE, WatchRows
 
@@ -125,7 +150,9 @@ def watch_rows(table: ContactTable, moving: Moving, idle: frozenset[int] = froze
         slips = table.laws[k].slips if kind in ("slip", "speed", "reserve") else ()
         lines.append((kinds.get(kind, OTHER), slips[0] if slips else k, len(slips) or 1))
         forced = kind in ("normal", "share")
-        factors.append((blur if forced else 1.0) * (IDLE / ROUNDING if forced and table.of_normal(k) in idle else 1.0))
+        number = table.of_normal(k) if forced else table.of_law(k) if kind == "reserve" else -1
+        least = IDLE if forced and number in idle else TIED if number in tied else ROUNDING
+        factors.append((blur if forced else 1.0) * least / ROUNDING)
     kinds_of, first, components = np.ascontiguousarray(np.array(lines, dtype=np.int64).reshape(-1, 3).T)
     return WatchRows(kinds_of, first, components, np.array(factors))
 

@@ -57,7 +57,15 @@ class Collocated:
 
 
 def collocate(
-    accelerations: Accelerations, t: float, q: Array, v: Array, h: float, guess: Array, nudge: Accelerations
+    accelerations: Accelerations,
+    t: float,
+    q: Array,
+    v: Array,
+    h: float,
+    guess: Array,
+    nudge: Accelerations,
+    *,
+    least: float = 0.0,
 ) -> Collocated | None:
     """Return a step, or None where Newton's method does not converge.
 
@@ -72,6 +80,8 @@ def collocate(
     nudge : callable
         From the states in the nodes, as for accelerations, to the changes (7, n) of each velocity by which derivatives
         are taken.
+    least : float
+        Speeds that don't matter: a step so short that rounding of the accelerations makes them is done with them.
 
     Examples
     --------
@@ -101,7 +111,8 @@ def collocate(
         speeds = speeds - change
         size = float(np.abs(change).max())
         floor = SMALL * float(np.abs(speeds - v).max()) + 4e-16 * float(np.abs(v).max(initial=0.0))
-        if size <= floor or (size < 1e-9 * float(np.abs(speeds - v).max(initial=0.0)) and size >= 0.5 * last):
+        stalled = max(1e-9 * float(np.abs(speeds - v).max(initial=0.0)), least)
+        if size <= floor or (size < stalled and size >= 0.5 * last):
             return _step(accelerations, t, q, v, h, times, drift, speeds)
         if not size < 1e3 * last:
             return None

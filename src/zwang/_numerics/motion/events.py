@@ -220,6 +220,34 @@ def risen(
 
 
 @njit(_nrt=False)
+def last_zero(
+    model: ModelCode,
+    room: Floats,
+    span: Span,
+    samples: Floats,
+    count: int,
+    i: int,
+    side: float,
+    j: int,
+    x: float,
+    f: float,
+    x1: float,
+    f1: float,
+) -> float:
+    """Return the last zero of quantity i before x1, where it is below its band; from x on it is not above it.
+
+    Sample j is the first one after x. Without a positive sample inside the step it has left zero at x.
+    """
+    if j > 1 and f > 0.0:
+        return root(model, room, span, i, side, x, f, x1, f1)
+    for k in range(j - 1, 0, -1):
+        before = side * samples[k * count + i]
+        if before > 0.0 and POINTS[k] < x:
+            return root(model, room, span, i, side, POINTS[k], before, x, f)
+    return x
+
+
+@njit(_nrt=False)
 def crossing(
     model: ModelCode, room: Floats, span: Span, samples: Floats, count: int, i: int, side: float, band: float
 ) -> float:
@@ -244,10 +272,10 @@ def crossing(
                 x0, f0, x1, f1 = x1, f1, low, f_low
         if f1 < -band:
             if f0 <= band:  # it may have risen and come back since: look for a place where it is positive
-                start = x0
+                start, f_start = x0, f0
                 x0, f0, x1, f1 = risen(model, room, span, i, side, band, x0, x1, f1)
                 if f0 <= 0.0:
-                    return start
+                    return last_zero(model, room, span, samples, count, i, side, j, start, f_start, x1, f1)
             return root(model, room, span, i, side, x0, f0, x1, f1)
         before = here
     return NEVER
