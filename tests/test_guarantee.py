@@ -340,3 +340,74 @@ def test_forces_that_are_not_there_or_rub_with_resultants_are_refused_by_name() 
     held = zw.System(name="held", kinetic=(vx**2 + vy**2) / 2, constraints=[*guides, pin])
     with pytest.raises(zw.DeclarationError, match="'pin' rubs with a resultant"):
         zw.guarantee({"a": (0, 1)}, held, {"x": (0, 1), "y": (0, 1)})
+
+
+def test_claims_are_taken_as_text() -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    rod = zw.Bilateral((x**2 + y**2 - 1) / 2, name="rod")
+    pendulum = zw.System(name="pendulum", kinetic=(vx**2 + vy**2) / 2, potential=10 * y, constraints=[rod])
+    box = {"x": (-1.1, 1.1), "y": (-1.1, 1.1), "v_x": (-0.1, 0.1), "v_y": (-0.1, 0.1)}
+    for text, status in [
+        ("x + y < 1.415", "PROVED"), ("1.41 >= x + y", "REFUTED"), ("-1.01 < x <= 1.01", "PROVED"),
+        ("rod < 16", "PROVED"), ("-16 < rod < 16", "PROVED"), ("5 > rod >= -5", "REFUTED"),
+    ]:  # fmt: skip
+        assert zw.guarantee(text, pendulum, box).status.name == status, text
+    for text, words in [("x < y > 0", "point both ways"), ("rod < x", "has numbers on its other sides")]:
+        with pytest.raises(zw.DeclarationError, match=words):
+            zw.guarantee(text, pendulum, box)
+
+
+def refuting(source: np.random.Generator, points: int) -> tuple[str, int]:
+    """Return what `guarantee` says of a claim in a random box, after a map of states in it was asked to refute it."""
+    claim = str(source.choice(["unique acceleration", "some acceleration", "must hold", "forces"]))
+    system = ROD.system if "acceleration" in claim else ladder()
+    low, width = source.uniform(0.3, 1.2), source.uniform(0.02, 0.2)
+    top = source.uniform(0.2, 1.8) if system is ROD.system else source.uniform(0.1, 1.6)
+    sides = {"theta": (low, low + width), "mu": (max(top - 0.2, 0.0), top)}
+    known = dict(KNOWN) if system is ROD.system else {"m": 1, "l": 1, "g": 9.81, "F": source.uniform(-10, 20)}
+    closed = [str(item.name) for item in system.constraints]
+    bounds = tuple(np.sort(source.uniform(-2, 30, 2)))
+    asked = {closed[0]: bounds} if claim == "forces" else claim
+    if claim == "forces":
+        known["v_theta"] = source.uniform(-1, 1)
+    found = zw.guarantee(asked, system, {**BOX, "x": (-2, 2), **sides}, known, budget={"steps": 400})
+    values = {name: source.uniform(*pair, points) for name, pair in sides.items()}
+    known["mu"] = values["mu"]
+    turning = known.pop("v_theta", 0.0)
+    start = {"x": 0.4, "y": 0.4, "theta": values["theta"], "v_x": 0.0, "v_y": 0.0, "v_theta": turning}
+    for slip in (-1.0, 0.0, 1.0) if "acceleration" in claim else (None,):
+        slips = {} if slip is None else {closed[0]: slip}
+        state = zw.hold(system, start, known, closed, fixed=["theta"], slips=slips)
+        told = zw.reactions(system, state, known)
+        codes = STATUSES[told.codes]
+        one = np.isin(codes, ["UNIQUE", "UNIQUE_MOTION"])
+        if claim == "unique acceleration":
+            bad = ~one & (codes != "UNDECIDED")
+        elif claim == "some acceleration":
+            bad = codes == "NONE"
+        elif claim == "must hold":
+            bad = (one & ~told.still) | np.isin(codes, ["NONE", "MULTIPLE"])
+        else:
+            normal = told.normal[0][codes == "UNIQUE"]
+            bad = (normal < bounds[0] - 1e-9) | (normal > bounds[1] + 1e-9)
+        assert not (found.status.name == "PROVED" and bad.any()), (claim, sides, known.get("F"))
+    return found.status.name, told.codes.size * (3 if "acceleration" in claim else 1)
+
+
+STATUSES = np.array([item.name for item in zw.results.ReactionsStatus])
+
+
+def test_states_of_a_map_refute_no_claim_that_is_proved() -> None:
+    source = np.random.default_rng(5)
+    seen = [refuting(source, 400)[0] for _ in range(12)]
+    assert {"PROVED", "REFUTED"} <= set(seen)
+
+
+@pytest.mark.nightly
+def test_a_million_states_refute_no_claim_that_is_proved() -> None:
+    source = np.random.default_rng(6)
+    points, proved = 0, 0
+    while points < 1_000_000:
+        status, count = refuting(source, 10_000)
+        points, proved = points + count, proved + (status == "PROVED")
+    assert proved > 10

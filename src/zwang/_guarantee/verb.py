@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ import sympy as sp
 
 from zwang._compile import Model, compile
 from zwang._compile.driving import with_inputs
+from zwang._declare.reading import Reader
 from zwang._declare.system import System
+from zwang._expressions import parse
 from zwang._guarantee.boxes import Bounds, BoxedSystem, Subdivision, subdivided
 from zwang._guarantee.claims import (
     BoxClaim,
@@ -58,8 +62,9 @@ def guarantee(
     claim : str, relation or mapping
         'unique acceleration', 'some acceleration': of the closed contacts, for both directions of slip and for rest;
         'regular': the bilateral constraints on positions are independent; 'can hold', 'must hold': a rest is possible,
-        or the only acceleration; an inequality of SymPy between coordinates, velocities and parameters; name of a
-        constraint -> (low, high) of its multiplier (of a `Friction`: of its force) in every solution.
+        or the only acceleration; an inequality of SymPy, or as text (``"y < 2*l"``), between coordinates, velocities
+        and parameters; name of a constraint -> (low, high) of its multiplier (of a `Friction`: of its force) in every
+        solution, or as text (``"tip > 0"``, ``"0 < tip < 9"``).
     system : System or Model
     box : mapping
         Coordinate, velocity or parameter -> (low, high). Angles that are not in it go all the way round.
@@ -139,6 +144,8 @@ def guarantee(
 
 
 def _claim(claim: Any, asked: BoxQuestion) -> BoxClaim:
+    if isinstance(claim, str) and re.search("[<>]", claim):
+        claim = _read(asked.model.system, claim)
     if isinstance(claim, (sp.core.relational.Relational, sp.And)):
         return relation_claim(claim, asked)
     if isinstance(claim, Mapping):
@@ -153,6 +160,32 @@ def _claim(claim: Any, asked: BoxQuestion) -> BoxClaim:
         f"guarantee: the claim {claim!r:.60} is none of {', '.join(repr(word) for word in WORDS)}, no relation and no "
         f"mapping. {nearest(str(claim), WORDS)}"
     )
+
+
+def _read(system: System, text: str) -> Any:
+    """Return the relation, or the bounds of a multiplier, that a text such as ``y > 0`` or ``0 < floor < 9`` says."""
+    sides, signs = re.split("[<>]=?", text), re.findall("[<>]=?", text)
+    if len({sign[0] for sign in signs}) > 1:
+        raise DeclarationError(f"{system.name}: the signs of the claim {text!r:.60} point both ways. Give two claims.")
+    known = {str(name) for name in system.constraints.names}
+    table = Reader(system.name, system.coordinates, list(system.expressions().values())).table
+    forces = [k for k, side in enumerate(sides) if side.strip() in known and side.strip() not in table]
+    read: list[Any] = [None if k in forces else parse(side, table, where="claim") for k, side in enumerate(sides)]
+    if signs[0][0] == ">":
+        sides, signs, read = sides[::-1], signs[::-1], read[::-1]
+        forces = [len(sides) - 1 - k for k in forces]
+    if not forces:
+        pairs = zip(signs, pairwise(read), strict=True)
+        return sp.And(*((sp.Le if sign.endswith("=") else sp.Lt)(*pair) for sign, pair in pairs))
+    if len(forces) > 1 or len(sides) > 3 or any(one is not None and one.free_symbols for one in read):
+        raise DeclarationError(
+            f"{system.name}: a claim about the force of a constraint has numbers on its other sides; it was "
+            f"{text!r:.60}."
+        )
+    place = forces[0]
+    low = float(read[place - 1]) if place else -math.inf
+    high = float(read[place + 1]) if place + 1 < len(read) else math.inf
+    return {sides[place].strip(): (low, high)}
 
 
 def _sides(

@@ -6,9 +6,6 @@ from typing import Any
 
 import click
 
-from zwang._declare.reading import Reader
-from zwang._declare.system import System
-from zwang._expressions import parse
 from zwang._guarantee import guarantee
 from zwang._results.guarantee import Guarantee, GuaranteeStatus
 from zwang.cli.request import Request, command, plainly
@@ -28,13 +25,13 @@ Examples:
 def guarantee_(asked: Request, claim: str, sides: tuple[str, ...], closed: tuple[str, ...]) -> None:
     """Whether a claim holds everywhere in a box: proved, refuted by a witness, or undecided.
 
-    CLAIM is 'unique acceleration', 'some acceleration', 'regular', 'can hold', 'must hold', or an inequality. Exit code
-    1: refuted or undecided.
+    CLAIM is 'unique acceleration', 'some acceleration', 'regular', 'can hold', 'must hold', an inequality, or one of a
+    constraint's force ('0 < tip < 9'). Exit code 1: refuted or undecided.
     """
     box = box_from(sides, "--box")
     known = {name: value for name, value in asked.params.items() if name not in box}
     answer = guarantee(
-        _claim(asked.system, claim), asked.system, box, known, closed=closed or None, inputs=asked.inputs,
+        claim, asked.system, box, known, closed=closed or None, inputs=asked.inputs,
         budget=asked.budget,
     )  # fmt: skip
     asked.end(answer, _plain, good=answer.status is GuaranteeStatus.PROVED)
@@ -44,14 +41,3 @@ def _plain(answer: Guarantee) -> dict[str, Any]:
     witness = answer.witness
     told = None if witness is None else {"state": dict(witness.state), "params": dict(witness.params)}
     return {**plainly("name", "claim", "share", "parts")(answer), "witness": told}
-
-
-def _claim(system: System, text: str) -> Any:
-    """Return a relation where the text has a sign of one, else the text."""
-    if not any(sign in text for sign in "<>"):
-        return text
-    sign = next(sign for sign in (">=", "<=", ">", "<") if sign in text)
-    left, right = text.split(sign, 1)
-    table = Reader(system.name, system.coordinates, list(system.expressions().values())).table
-    first, second = (parse(part, table, where="CLAIM") for part in (left, right))
-    return first > second if sign.startswith(">") else first < second
