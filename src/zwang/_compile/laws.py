@@ -7,6 +7,7 @@ Restitutions that depend on the state are looked at where an impact happens.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.constraints import Friction, Unilateral
-from zwang._declare.evaluating import numbers_of
+from zwang._declare.evaluating import Evaluator
 from zwang._declare.friction_forms import friction_bounds, law_rows
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
@@ -35,7 +36,7 @@ class _Laws(NamedTuple):
     words: tuple[str, ...]
     slack: Array
     above: tuple[tuple[str, int, int, int], ...]
-    restitutions: tuple[tuple[str, Any], ...]
+    restitutions: tuple[tuple[str, Evaluator], ...]
 
 
 @lru_cache(maxsize=256)
@@ -56,7 +57,7 @@ def _laws(system: System) -> _Laws:
             above.append((str(item.name), row, rows.sides[side], rows.axes[side] if rows.axes else -1))
     for item in system.constraints:
         if isinstance(item, Unilateral) and item.restitution is not None and not _moves(item.restitution):
-            restitutions.append((str(item.name), item.restitution))
+            restitutions.append((str(item.name), Evaluator(item.restitution)))
     slack = np.array([ROUNDING if _moves(bound) else 0.0 for bound in bounds])
     return _Laws(tuple(words), slack, tuple(above), tuple(restitutions))
 
@@ -111,9 +112,10 @@ def require_laws(system: System, bounds: Array, params: Array) -> None:
             )
     if not found.restitutions:
         return
-    values = {item.name: float(value) for item, value in zip(system.parameters, params, strict=True)}
-    for (name, _), e in zip(found.restitutions, numbers_of([e for _, e in found.restitutions], values), strict=True):
-        require_restitution(system.name, name, float(e))
+    values = dict(zip(system.parameters, params.tolist(), strict=True))
+    for name, restitution in found.restitutions:
+        e = restitution(values)
+        require_restitution(system.name, name, math.nan if e is None else e)
 
 
 def require_restitution(system: str, name: str, e: float) -> float:

@@ -159,5 +159,5 @@ def _diagonal(mass: Any) -> Array:
     """Return the diagonals (n, B) of mass matrices."""
     if isinstance(mass, (tuple, list)):
         return np.column_stack([matrix.diagonal() for matrix in mass])
-    found: Array = np.einsum("iib->ib", mass)
+    found: Array = np.diagonal(mass).T
     return found

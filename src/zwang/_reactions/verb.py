@@ -148,7 +148,8 @@ def reactions(
     workers = None if workers is None else whole(workers, "workers", least=1, most=10**4, where="reactions")
     flag(exact, "exact", where="reactions")
     check_progress(progress, "reactions")
-    with spending(allowed if steps is None else replace(allowed, steps=ENDLESS)):
+    brief = _one_small_state({"system": system, "state": state, "params": params})
+    with spending(allowed if steps is None else replace(allowed, steps=ENDLESS), brief=brief):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,
             {**options, "partial": True}, progress, inputs,

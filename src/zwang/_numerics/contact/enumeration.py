@@ -266,7 +266,7 @@ def find_modes(
     tabs = np.zeros((depth, max(rows, 1), width))
     basics, nonbasics = np.zeros((depth, max(rows, 1)), dtype=np.int64), np.zeros((depth, width), dtype=np.int64)
     places, kinds = np.zeros((2, depth, len(layout.kind)), dtype=np.int64)
-    stricts, branch = np.zeros_like(places), np.zeros((depth, 5), dtype=np.int64)
+    stricts, branch = np.zeros(places.shape, dtype=np.int64), np.zeros((depth, 5), dtype=np.int64)
     steps = step_arrays(problem.tables)
     most = min(MOST_LEAVES, math.prod(steps.counts.tolist()))
     leaves, rejected = np.zeros((most, k), dtype=np.int64), np.zeros((keep, k + 2), dtype=np.int64)
