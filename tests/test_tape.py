@@ -9,9 +9,12 @@ import sympy as sp
 import zwang as zw
 from contracts.random_systems import random_system
 from zwang._derive import derive_program
+from zwang._derive.program import Program
 from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
 from zwang._kernels.layout import TermLayout
-from zwang._kernels.tape import record
+from zwang._kernels.outputs import Outputs
+from zwang._kernels.tape import record, taped
 
 
 @pytest.mark.parametrize("states", [1, 15, 16, 40])
@@ -28,6 +31,18 @@ def test_a_tape_computes_what_the_graph_says(seed: int, states: int) -> None:
     inputs = dict(zip([program.t, *program.q, *program.v, *program.params], [t, *q, *v, *values], strict=True))
     expected = [np.broadcast_to(item, (states,)) for item in evaluate(program.graph, nodes, inputs, np)]
     np.testing.assert_allclose(record(program, nodes).run(t, q, v, values), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_a_tape_without_velocities_takes_its_parameters_from_their_places() -> None:
+    # Constraints on positions have no velocities among their inputs.
+    graph = Graph()
+    t, q, p = graph.input("t"), [graph.input(f"q{i}") for i in range(3)], [graph.input(f"p{i}") for i in range(2)]
+    nodes = (graph.add(q[0], graph.mul(p[0], q[2])), graph.mul(graph.mul(p[1], q[1]), t))
+    program = Program(graph, t, q, [], p, {}, [], [], [], [], (graph.zero, graph.zero))
+    functions, out = taped(program, [Outputs(nodes)]), np.empty(2)
+    given, values = np.array([2.0, 3.0, 5.0]), np.array([7.0, 11.0])
+    functions.calls[0](13.0, given, np.zeros(0), values, functions.table, functions.workspace(values), out)
+    assert out.tolist() == [2 + 7 * 5, 11 * 3 * 13]
 
 
 FUNCTIONS = [

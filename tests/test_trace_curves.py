@@ -228,7 +228,7 @@ def test_isolated_assemblies_and_surfaces_are_told_apart_from_curves() -> None:
         ({"box": {"z": (0, 1)}}, "box= has 'z', which is no coordinate"),
         ({"box": {"x": (1, 0)}}, "needs finite low < high"),
         ({"box": {"x": 3}}, r"needs \(low, high\) for 'x'"),
-        ({"search": "lucky"}, "search= must be 'sampled' or 'exhaustive'"),
+        ({"search": "lucky"}, "search= must be 'sampled' or 'exhaustive'; it was given 'lucky'"),
         ({"starts": 0}, "starts= must be a whole number at least 1"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
 from zwang._bodies.parts import JointPart, Told
 from zwang._bodies.polytopes import TouchSymbols
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
-from zwang._declare.symbols import Coordinate, Velocity, inputs, parameter, rate, symbol_table
+from zwang._declare.symbols import Coordinate, Dependent, Velocity, inputs, parameter, rate, symbol_table
 from zwang._declare.tree import GROUND, Load, Tree
 from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError, nearest
@@ -24,6 +26,12 @@ LAYOUTS = {"joint": joint_layout, "cartesian": cartesian_layout}
 UNIT = "unit_"
 CLOSED = 1e-9
 """By how much a loop may miss where no joint changes it [m, rad]: places are typed in or computed in doubles."""
+
+
+LOOKS = 3
+"""Configurations at which a row that only rounding keeps from zero is looked at."""
+ROUNDED = 1e-13
+"""Of the size of its terms: a row below it says nothing."""
 
 
 class Assembled(NamedTuple):
@@ -110,7 +118,7 @@ class _Assembly:
     def _binds(self, row: Bilateral, part: JointPart) -> bool:
         """Whether a row says something: in a planar loop some hold whatever the joints do, or never."""
         if any(isinstance(symbol, (Coordinate, Velocity)) for symbol in row.expr.free_symbols):
-            return True
+            return not self._rounding(row.expr)
         left = sp.simplify(row.expr)
         if left.is_number and abs(float(left)) < CLOSED:
             return False
@@ -119,6 +127,30 @@ class _Assembly:
             f"{self.where}: the loop at '{part.name}' does not close: '{row.name}' stays at {told}, whatever joints "
             "do. Move at= or axis= of one of its joints."
         )
+
+    def _rounding(self, expr: Any) -> bool:
+        """Whether a row is nothing but rounding of its terms at configurations drawn at random.
+
+        Axes that agree to the last digit but one, as those of a planar loop in an oblique plane do, leave such rows.
+        """
+        source = random.Random(0)
+        for _ in range(LOOKS):
+            values = {q: source.uniform(-2.0, 2.0) for q in self.tree.coordinates}
+            for joint in self.tree.joints:
+                length = math.sqrt(sum(values[item] ** 2 for item in joint.quaternion))
+                values |= {item: values[item] / length for item in joint.quaternion}
+            given = {item for item in self._written(expr) if item not in values and not isinstance(item, Dependent)}
+            values |= {item: source.uniform(0.5, 2.0) for item in sorted(given, key=str)}
+            places = self.tree.numbers(values)
+            values |= {item: float(places[item.name]) for item in expr.free_symbols if item.name in places}
+            value, size = value_and_size(expr, values)
+            if not abs(value) <= ROUNDED * size:
+                return False
+        return True
+
+    def _written(self, expr: Any) -> set[Any]:
+        """Return the symbols of an expression and of the tree."""
+        return {item for one in (expr, *self.tree.expressions().values()) for item in one.free_symbols}
 
     # --- joints ------------------------------------------------------------------------------------------------------
 
@@ -249,3 +281,26 @@ def place_of_point(told: Told, tree: Tree, name: str, where: str) -> Vector:
         f"{where}: there is no point '{name}'. {nearest(name, [*told.points, *tree.bodies])} Points are made with "
         "point(name, on=, at=)."
     )
+
+
+def value_and_size(expr: Any, values: Mapping[Any, float]) -> tuple[float, float]:
+    """Return the value of an expression and the size of the terms that it is made of.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> value_and_size(3 * x - 2, {x: 1.0})
+    (1.0, 5.0)
+    """
+    if not expr.args:
+        value = float(values.get(expr, expr))
+        return value, abs(value)
+    parts = [value_and_size(item, values) for item in expr.args]
+    if expr.is_Add:
+        return sum(value for value, _ in parts), sum(size for _, size in parts)
+    if expr.is_Mul:
+        return math.prod(value for value, _ in parts), math.prod(size for _, size in parts)
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        return parts[0][0] ** int(expr.exp), parts[0][1] ** int(expr.exp)
+    value = float(expr.func(*(sp.Float(value) for value, _ in parts)))
+    return value, abs(value)

@@ -45,6 +45,5 @@ def table_of(system: System) -> ContactTable:
         slip += len(item.slip)
         law += bool(item.slip)
     # Components of unit quaternions are no lengths either: as angles, they have size 1.
-    joints = () if system.tree is None else system.tree.joints
-    turning = {item for joint in joints for item in joint.quaternion}
+    turning = {item for quaternion in system.quaternions for item in quaternion}
     return ContactTable(tuple(places), tuple(item.angle or item in turning for item in system.coordinates))

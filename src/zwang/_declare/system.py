@@ -239,6 +239,12 @@ class System:
         own = {f"unit_{j.second if j.kind == 'free' else j.name}" for j in joints if j.quaternion}
         return frozenset(own & set(self.constraints.names))
 
+    @cached_property
+    def quaternions(self) -> tuple[tuple[Coordinate, ...], ...]:
+        """The coordinates that are unit quaternions, four each: e and -e are one turn."""
+        joints = () if self.tree is None else self.tree.joints
+        return tuple(joint.quaternion for joint in joints if joint.quaternion)
+
     @property
     def dependents(self) -> Mapping[str, Any]:
         """Name -> symbol of what follows from the coordinates: places of bodies and their rates."""

@@ -41,6 +41,7 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
 from zwang._results.reactions import Reactions
 from zwang._trace import trace
+from zwang._trace.verb import require_search
 from zwang.errors import DeclarationError
 
 BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
@@ -153,8 +154,7 @@ class _RestSearch:
         model, values, _ = with_inputs(given, {}, params, inputs)
         self.model, self.system = model, model.system
         name = self.system.name
-        if search not in ("sampled", "exhaustive"):
-            raise DeclarationError(f"{name}: search= must be 'sampled' or 'exhaustive'; it was given {search!r:.40}.")
+        require_search(search, name)
         timed = [where for where, expr in self.system.expressions().items() if time in expr.free_symbols]
         if timed:
             raise DeclarationError(
@@ -312,8 +312,8 @@ class _RestSearch:
     def _turned(self, point: Equilibrium, other: Equilibrium) -> set[str]:
         """Return the coordinates of quaternions that point the other way round: e and -e are one pose."""
         found: set[str] = set()
-        for joint in () if self.system.tree is None else self.system.tree.joints:
-            names = [item.name for item in joint.quaternion]
+        for quaternion in self.system.quaternions:
+            names = [item.name for item in quaternion]
             if sum(point.state[name] * other.state[name] for name in names) < 0:
                 found.update(names)
         return found

@@ -163,12 +163,13 @@ def _run_numbered(number: int, t: float, q: Floats, v: Floats, params: Floats, t
     """Run one of several tapes at one state."""
     head = table[number]
     instructions, outputs, first = table[head], table[head + 1], table[head + 2]
-    n = q.size
     work[first] = t
-    for i in range(n):
-        work[first + 1 + i], work[first + 1 + n + i] = q[i], v[i]
+    for i in range(q.size):
+        work[first + 1 + i] = q[i]
+    for i in range(v.size):  # none where only positions count
+        work[first + 1 + q.size + i] = v[i]
     for i in range(params.size):
-        work[first + 1 + 2 * n + i] = params[i]
+        work[first + 1 + q.size + v.size + i] = params[i]
     registers = work[first : first + table[head + 3]].reshape((table[head + 3], 1))
     at = head + 4
     for _ in range(instructions):

@@ -13,10 +13,11 @@ from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
 from zwang._numerics.curves.covering import mark_covered
 from zwang._numerics.curves.follow import FollowedArc, StepBounds, follow
+from zwang._numerics.identified import between, quaternions_in
 from zwang._numerics.jit import with_functions
 from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.local_structure import LocalBranch
-from zwang._trace.sampling import TURN, Solver
+from zwang._trace.sampling import Solver
 from zwang._trace.searching import SingularPoints
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ class Follower:
         radii = np.array([self.points.radius(k) for k in range(count)])
         pieces, weakest = np.empty((256, DEGREE + 1, len(x))), np.empty((256, DEGREE + 1))
         report = np.zeros(2, dtype=np.int64)
-        bounds = StepBounds(centres, radii, s.periods, limits, target)
+        bounds = StepBounds(centres, radii, s.identified, limits, target)
         rows: list[Array] = []
         sigmas: list[Array] = []
         total, first, step = 0, x, np.array([0.05, LONGEST])
@@ -171,16 +172,20 @@ class Follower:
     def _arrival(self, q: Array, number: int) -> tuple[tuple[str, int, int], Array]:
         """Return the half-branch of a singular point on which q lies, and the piece from q to the point."""
         local, scale = self.points.found[number], self.solver.place.scale
-        shift = np.where(self.solver.equations.angles, TURN * np.round((q - local.q) / TURN), 0.0)
+        # The arc comes to what stands for the point: by full turns elsewhere, or quaternions of the other sign.
+        near, turned = q + between(q / scale, local.q / scale, self.solver.identified) * scale, np.ones(len(q))
+        for part in quaternions_in(self.solver.identified):
+            turned[part] = np.sign(near[part] @ local.q[part])
+        shift = near - turned * local.q
         best, found, where = 1e-8, -1, 0.0
         for k, half in enumerate(local.half_branches):
-            tau, miss = _nearest(half, q - shift, scale)
+            tau, miss = _nearest(half, turned * (q - shift), scale)
             if miss < best:
                 best, found, where = miss, k, tau
         if found < 0:
             return ("stopped", number, -1), np.zeros((0, DEGREE + 1, len(q)))
         half = local.half_branches[found]
-        piece = piece_of(half.q + shift, scale, half.series, where, 0.0).position
+        piece = piece_of(turned * half.q + shift, scale, turned * half.series, where, 0.0).position
         return ("singular", number, found), piece[None]
 
     def _tangent(self, x: Array) -> Array | None:
@@ -209,7 +214,7 @@ class Follower:
         marks = np.zeros(len(x), dtype=bool)
         for arc in arcs:
             pieces = np.ascontiguousarray(arc.pieces / self.solver.place.scale)
-            mark_covered(pieces, np.ascontiguousarray(x), self.solver.periods, marks)
+            mark_covered(pieces, np.ascontiguousarray(x), self.solver.identified, marks)
         return marks
 
 

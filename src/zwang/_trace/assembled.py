@@ -8,22 +8,19 @@ import numpy as np
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral
-from zwang._numerics.surfaces.cut import between
+from zwang._numerics.identified import between
 from zwang._numerics.tolerances import real
 from zwang._results.folds import Assemblies
 from zwang._trace.folds import FoldedSurface
-from zwang._trace.verb import SEARCHES, trace
-from zwang.errors import DeclarationError, nearest
+from zwang._trace.verb import require_search, trace
+from zwang.errors import DeclarationError
 
 CLOSE = 1e-6  # scaled: such starts lie near the inputs asked for
 
 
 def assemblies(space: Any, onto: Any, values: Any, search: str) -> Assemblies:
     """Return every configuration over values; see `ConfigurationSpace.over`."""
-    if search not in SEARCHES:
-        raise DeclarationError(
-            f"{space.name}: search= must be 'sampled' or 'exhaustive'. {nearest(str(search), SEARCHES)}"
-        )
+    require_search(search, space.name)
     folded: FoldedSurface = space._folded(onto)
     if not hasattr(values, "__len__") or len(values) != 2:
         raise DeclarationError(

@@ -16,19 +16,17 @@ STEP = 1e-2  # scaled: a step along the tangent
 ON = 1e-8  # residual of a configuration, scaled
 
 
-def can_move(solver: Solver, x: Array) -> NDArray[np.bool_]:
-    """Say which points (k, n), in x, have others of the set at a small distance along their kernel."""
-    found = np.ones(len(x), dtype=bool)
-    if solver.equations.m < solver.equations.n:
-        return found
+def can_move(solver: Solver, x: Array) -> bool:
+    """Say whether any of the points (k, n), in x, has others of the set at a small distance along its kernel."""
     scale = solver.place.scale
-    for k, row in enumerate(x):
+    for row in x:
         _, rows = solver.place.values(row * scale)
         tangent = np.linalg.svd(rows)[2][-1]
         starts = np.array([row + STEP * tangent, row - STEP * tangent])
         arrived = solver.project(starts, 200, every=True).x
-        found[k] = any(np.linalg.norm(other - row) > 0.3 * STEP for other in arrived)
-    return found
+        if any(np.linalg.norm(other - row) > 0.3 * STEP for other in arrived):
+            return True
+    return False
 
 
 def polished(solver: Solver, x: Array) -> Array:

@@ -3,54 +3,86 @@
 These are as many equations as unknowns q, p, u, so that the solutions are isolated unless the space stays singular when
 the parameter changes. Where constraints repeat others everywhere, as many random combinations of them are taken as are
 independent.
+
+Starts come from the set of all (q, p) as well, which is smooth in general: there p is stationary where a space becomes
+singular, and Newton's method for that has as many unknowns as the set has dimensions, however many coordinates it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
-from zwang._trace.formulas import ExactEquations, Formulas, numeric
+from zwang._numerics.tolerances import THRESHOLDS
+from zwang._trace.equations import SpaceEquations, SparseFunction
 
 Array = NDArray[np.float64]
 ROUNDS, MORE = 80, 240
 CONVERGED = 1e-11  # residual of the extended equations, scaled
+ON_SET = 1e-9  # residual of a point of the set, scaled
+STATIONARY = 1e-7  # slope of the parameter along the set at which it is taken for stationary
+STRIDE = 0.3  # longest step along the set, scaled
 
 
 class Extended:
     """The extended system in scaled unknowns: x = q/scale, s = p/unit, equations divided by their weights."""
 
-    def __init__(self, equations: ExactEquations, parameter: Any, scale: Array, unit: float) -> None:
-        q = equations.coordinates
-        self.n, self.m = len(q), len(equations.values)
-        n, m = self.n, self.m
-        second = [sp.diff(equations.jacobian[i, j], q[k]) for i in range(m) for j in range(n) for k in range(n)]
-        outputs = [*equations.values, *equations.jacobian, *second]
-        outputs += [sp.diff(item, parameter) for item in (*equations.values, *equations.jacobian)]
-        self._evaluate = numeric(Formulas(outputs, (*q, parameter), equations.name))
+    def __init__(
+        self, equations: SpaceEquations, params: Array, which: int, t: float, scale: Array, unit: float
+    ) -> None:
+        self.equations, self.params, self.which, self.t = equations, params, which, t
+        self.n, self.m = equations.n, equations.m
+        program, graph = equations.program, equations.program.graph
+        first = [*equations.nodes[: self.m], *(node for row in equations.gradients[: self.m] for node in row)]
+        by_parameter = graph.forward(first, {program.params[which]: graph.one})
+        self._by_parameter = SparseFunction.of(equations.dialect, program, by_parameter)
         self.scale, self.unit = scale, unit
-        self.weights = np.ones(m)
-        self.mix = np.eye(m)
+        self.weights = np.ones(self.m)
+        self.mix = np.eye(self.m)
 
-    def terms(self, x: Array, s: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Return F (b, r), J (b, r, n), H (b, r, n, n), dF/ds (b, r), dJ/ds (b, r, n) at x (b, n), s (b,)."""
-        n, m, b = self.n, self.m, len(s)
-        flat = self._evaluate(np.vstack([(x * self.scale).T, s * self.unit]))
-        cuts = np.cumsum([m, m * n, m * n * n, m])
-        f, rows, second, fp, rp = np.split(flat, cuts)
+    @cached_property
+    def _sums(self) -> tuple[NDArray[np.int64], Any]:
+        """Of each second derivative that is not zero, its equation; and the matrix that adds those of a place."""
+        from scipy.sparse import csr_matrix
+
+        places, n = self.equations.sparse_second.places, self.n
+        ones = np.ones(len(places)), (places % (n * n), np.arange(len(places)))
+        return places // (n * n), csr_matrix(ones, shape=(n * n, len(places)))
+
+    def _at(self, x: Array, s: Array) -> tuple[float, Array, Array]:
+        params = np.repeat(self.params[:, None], len(s), axis=1)
+        params[self.which] = s * self.unit
+        return self.t, (x * self.scale).T, params
+
+    def terms(self, x: Array, s: Array) -> tuple[Array, Array, Array, Array]:
+        """Return F (b, r), J (b, r, n), dF/ds (b, r), dJ/ds (b, r, n) at x (b, n), s (b,)."""
+        n, m, b, at = self.n, self.m, len(s), self._at(x, s)
         weigh = self.mix / self.weights
-        F = weigh @ f
-        J = np.einsum("ri,inb->rnb", weigh, rows.reshape(m, n, b)) * self.scale[:, None]
-        H = np.einsum("ri,ijkb->rjkb", weigh, second.reshape(m, n, n, b))
-        H = H * self.scale[:, None, None] * self.scale[None, :, None]
-        Fs = weigh @ fp * self.unit
-        Js = np.einsum("ri,inb->rnb", weigh, rp.reshape(m, n, b)) * self.scale[:, None] * self.unit
-        return F.T, np.moveaxis(J, 2, 0), np.moveaxis(H, 3, 0), Fs.T, np.moveaxis(Js, 2, 0)
+        with np.errstate(all="ignore"):  # what has no value is not a number, and whoever asks looks
+            flat, by_p = self.equations.sparse.many(*at), self._by_parameter.many(*at)
+            start = m + self.equations.g
+            rows = flat[start : start + m * n].reshape(m, n, b)
+            J = np.einsum("ri,inb->brn", weigh, rows) * self.scale
+            Js = np.einsum("ri,inb->brn", weigh, by_p[m:].reshape(m, n, b)) * self.scale * self.unit
+            return (weigh @ flat[:m]).T, J, (weigh @ by_p[:m]).T * self.unit, Js
+
+    def curvature(self, x: Array, s: Array, u: Array) -> Array:
+        """Return the second derivatives (b, n, n) of combinations u (b, r) of the equations."""
+        owner, add = self._sums
+        with np.errstate(all="ignore"):
+            second = self.equations.sparse_second
+            values = second.many(*self._at(x, s))[second.places] * (u @ (self.mix / self.weights)).T[owner]
+            found = (add @ values).T.reshape(len(s), self.n, self.n)
+            return np.asarray(found * np.outer(self.scale, self.scale))
+
+    def gaps(self, x: Array, s: Array) -> Array:
+        """Return the one-sided constraints (b, g)."""
+        m, g = self.m, self.equations.g
+        return np.asarray(self.equations.sparse.many(*self._at(x, s))[m : m + g].T)
 
     def prepare(self, x: Array, s: Array) -> None:
         """Choose the weights so that gradients have size one at typical places."""
@@ -65,6 +97,69 @@ class Extended:
         if rank < self.m:
             self.mix = np.linalg.qr(source.normal(size=(self.m, self.m)))[0][:rank]
 
+    def slopes(self, z: Array, rank: int) -> tuple[Array, Array, Array]:
+        """Return tangents T (b, d, n + 1) of the set of all (x, s) at z, slopes of s along them, and their derivatives.
+
+        With A the rows of all equations by (x, s), A^T mu is the part of the direction of s across the set, and the
+        second derivative of s along the set is that of -mu . F; its part by s alone vanishes where the slopes do.
+        """
+        x, s, n = z[:, : self.n], z[:, self.n], self.n
+        _, J, Fs, Js = self.terms(x, s)
+        A = np.concatenate([J, Fs[:, :, None]], axis=2)
+        left, sizes, right = np.linalg.svd(np.where(np.isfinite(A), A, 0.0))
+        normal, T = right[:, :rank], right[:, rank:]
+        over = sizes[:, :rank] / (sizes[:, :rank] ** 2 + 1e-18)
+        mu = np.einsum("bmr,br->bm", left[:, :, :rank], over * normal[:, :, n])
+        bent = np.zeros((len(z), n + 1, n + 1))
+        bent[:, :n, :n] = self.curvature(x, s, mu)
+        bent[:, :n, n] = bent[:, n, :n] = np.einsum("bm,bmn->bn", mu, Js)
+        return T, T[:, :, n], -(T @ bent @ np.swapaxes(T, 1, 2))
+
+    def stationary(self, z: Array, rank: int, most: int = ROUNDS) -> Array:
+        """Return points (x, s) of the set of all of them at which s is stationary, from points (b, n + 1) of it."""
+        T, g, H = self.slopes(z, rank)
+        size, damping = np.linalg.norm(g, axis=1), np.full(len(z), 1e-2)
+        for _ in range(most):
+            active = np.flatnonzero((size > STATIONARY * 1e-4) & (damping < 1e6))
+            if not len(active):
+                break
+            spend(len(active))
+            h, d = H[active], damping[active]
+            normal = np.einsum("bki,bkj->bij", h, h) + d[:, None, None] * np.eye(h.shape[1])
+            y = -_solved(normal, np.einsum("bki,bk->bi", h, g[active]))
+            y *= np.minimum(1.0, STRIDE / np.maximum(np.linalg.norm(y, axis=1), 1e-300))[:, None]
+            tried, on = self.settled(z[active] + np.einsum("ba,bai->bi", y, T[active]), rank, rounds=4)
+            new = self.slopes(tried, rank)
+            better = on & (np.linalg.norm(new[1], axis=1) < size[active])
+            for old, made in zip((z, T, g, H), (tried, *new), strict=True):
+                old[active[better]] = made[better]
+            size = np.linalg.norm(g, axis=1)
+            damping[active] = np.where(better, np.maximum(d / 8, 1e-12), d * 6)
+        return np.asarray(z[size < STATIONARY])
+
+    def settled(self, z: Array, rank: int, *, hold: bool = False, rounds: int = 40) -> tuple[Array, NDArray[np.bool_]]:
+        """Return points (b, n + 1) of the set next to z, all equations at once, and which arrived; `hold` keeps s."""
+        z, on = z.copy(), np.zeros(len(z), dtype=bool)
+        for _ in range(rounds):
+            left = np.flatnonzero(~on & np.isfinite(z).all(axis=1))
+            if not len(left):
+                break
+            F, J, Fs, _ = self.terms(z[left, : self.n], z[left, self.n])
+            A = np.concatenate([J, (0.0 if hold else 1.0) * Fs[:, :, None]], axis=2)
+            good = np.isfinite(A).all(axis=(1, 2)) & np.isfinite(F).all(axis=1)
+            z[left[~good]] = np.nan
+            left, A, F = left[good], A[good], F[good]
+            if not len(left):
+                break
+            U, sizes, V = np.linalg.svd(A, full_matrices=False)
+            over = np.where(sizes > 1e-9 * sizes[:, :1], 1.0 / np.maximum(sizes, 1e-300), 0.0)
+            over[:, rank:] = 0.0
+            step = -np.einsum("br,bri->bi", over * np.einsum("bmr,bm->br", U, F), V)
+            length = np.abs(step).max(axis=1, keepdims=True)
+            z[left] += step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))
+            on[left] = (length[:, 0] <= 1e-10) & (np.abs(F).max(axis=1, initial=0.0) <= ON_SET)
+        return z, on
+
     def starting(self, x: Array, s: Array) -> Array:
         """Return unknowns (b, n + 1 + r) with u the combination of rows that is shortest there."""
         J = self.terms(x, s)[1]
@@ -76,12 +171,12 @@ class Extended:
         """Return residuals (b, r + n + 1) and their Jacobian in the unknowns."""
         n, b = self.n, len(z)
         x, s, u = z[:, :n], z[:, n], z[:, n + 1 :]
-        F, J, H, Fs, Js = self.terms(x, s)
+        F, J, Fs, Js = self.terms(x, s)
         r = F.shape[1]
         residual = np.concatenate([F, np.einsum("br,brn->bn", u, J), ((u * u).sum(axis=1) - 1)[:, None]], axis=1)
         A = np.zeros((b, r + n + 1, n + 1 + r))
         A[:, :r, :n], A[:, :r, n] = J, Fs
-        A[:, r : r + n, :n] = np.einsum("br,brjk->bjk", u, H)
+        A[:, r : r + n, :n] = self.curvature(x, s, u)
         A[:, r : r + n, n] = np.einsum("br,brn->bn", u, Js)
         A[:, r : r + n, n + 1 :] = np.swapaxes(J, 1, 2)
         A[:, -1, n + 1 :] = 2 * u
@@ -131,12 +226,12 @@ class Extended:
     def bend(self, z: Array) -> float:
         """Return the determinant of the second derivatives of the reduced equation at a solution."""
         x, s, u = z[: self.n], z[self.n], z[self.n + 1 :]
-        _, J, H, _, _ = self.terms(x[None], np.array([s]))
+        _, J, _, _ = self.terms(x[None], np.array([s]))
         _, sizes, right = np.linalg.svd(J[0])
         # Gradients have size one here, so that this is relative to them, also where all of them vanish.
-        rank = int((sizes > 1e-6).sum())
+        rank = int((sizes > THRESHOLDS.sampled).sum())
         kernel = right[rank:]
-        return float(np.linalg.det(kernel @ np.einsum("r,rjk->jk", u, H[0]) @ kernel.T))
+        return float(np.linalg.det(kernel @ self.curvature(x[None], np.array([s]), u[None])[0] @ kernel.T))
 
 
 def _solved(normal: Array, right: Array) -> Array:
@@ -152,44 +247,10 @@ def _sizes(residual: Array) -> Array:
     return np.where(np.isfinite(size), size, np.inf)
 
 
-def project(extended: Extended, x: Array, s: Array, rounds: int = 40) -> Array:
-    """Return points of the set at given parameter values, from starts (b, n); those that don't arrive are left out."""
-    for _ in range(rounds):
-        F, J, *_ = extended.terms(x, s)
-        good = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(F).all(axis=1)
-        x, s, F, J = x[good], s[good], F[good], J[good]
-        if not len(x):
-            return x
-        step = -(np.linalg.pinv(J, rcond=1e-9) @ F[..., None])[..., 0]
-        length = np.abs(step).max(axis=1, keepdims=True)
-        x = x + step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))
-    F = extended.terms(x, s)[0]
-    arrived: Array = x[np.abs(F).max(axis=1) < 1e-9] if F.shape[1] else x
-    return arrived
-
-
-def generic_rank(extended: Extended, x: Array, s: float) -> int:
-    """Return the rank of the constraints at most points of the set; the largest possible where no point is found."""
-    points = project(extended, x, np.full(len(x), s))
-    if not len(points):
+def generic_rank(extended: Extended, z: Array) -> int:
+    """Return the rank of the constraints at most points of the set (b, n + 1); the largest possible without a point."""
+    if not len(z):
         return min(extended.m, extended.n)
-    J = extended.terms(points, np.full(len(points), s))[1]
-    sizes = np.linalg.svd(J)[1]
-    ranks = (sizes > 1e-6 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300)).sum(axis=1)
+    sizes = np.linalg.svd(extended.terms(z[:, : extended.n], z[:, extended.n])[1])[1]
+    ranks = (sizes > THRESHOLDS.sampled * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300)).sum(axis=1)
     return int(np.max(ranks))
-
-
-def distinct(rows: Sequence[Array], periods: Array, near: float) -> list[Array]:
-    """Return the rows that differ by more than `near`, angles modulo their periods."""
-    kept: list[Array] = []
-    for row in rows:
-        if all(apart(row, other, periods) > near for other in kept):
-            kept.append(row)
-    return kept
-
-
-def apart(a: Array, b: Array, periods: Array) -> float:
-    """Return the largest difference of two rows, angles modulo their periods."""
-    d = a - b
-    turns = np.where(periods > 0, np.round(d / np.where(periods > 0, periods, 1.0)), 0.0)
-    return float(np.abs(d - periods * turns).max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -13,18 +14,18 @@ from numpy.typing import NDArray
 from zwang._compile import Model, compile
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
+from zwang._numerics.identified import between, distinct
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import flag, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
-from zwang._trace.critical_points import CONVERGED, MORE, Extended, apart, distinct, generic_rank
+from zwang._trace.critical_points import CONVERGED, MORE, Extended, generic_rank
 from zwang._trace.equations import SpaceEquations, SpacePlace, at_instant, equations_of, parameter_vector
-from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang._trace.gathering import state_of
 from zwang._trace.local import analyse
 from zwang._trace.sampled import SampledSearch
-from zwang._trace.sampling import TURN, Region, placed, region_of, starts_in
+from zwang._trace.sampling import RANK, TURN, Region, placed, region_of, starts_in
 from zwang._trace.strata import local_type
 from zwang._trace.verb import BUDGET, trace
 from zwang.errors import DeclarationError, StateError, nearest
@@ -32,6 +33,8 @@ from zwang.errors import DeclarationError, StateError, nearest
 Array = NDArray[np.float64]
 SAME_VALUE, SAME_POINT, SAME_PLACE = 1e-7, 1e-4, 1e-6
 GRID = 81  # values of a parameter between which changes are looked for
+LIFTED = 400  # starts that are moved to the set of all configurations
+FEW, LIFTED_TRIED = 16, 60  # coordinates and equations with which every start is solved from; starts with more of them
 STEP = 0.02  # part of the range by which both sides of a critical value are looked at
 
 
@@ -143,6 +146,7 @@ class _CriticalSearch:
         # The larger of both ends reaches farther.
         wide = max(ends, key=lambda row: float(np.abs(row).sum()))
         self.region, self.scale = region_of(self.equations, wide, box)
+        self.rank = min(self.equations.m, self.equations.n)
         self.vector, self.source = vector, np.random.default_rng(self.seed)
         self.count = starts or min(300 + 150 * self.equations.n, 1500)
 
@@ -181,25 +185,43 @@ class _CriticalSearch:
     def solutions(self) -> list[_Solution]:
         """Return all singular points that were found, with their values of the parameter."""
         e = self.equations
-        exact = exact_equations(self.system, self.params, self.t or 0.0, free=(self.symbol,))
-        if not exact.values:
+        if not e.m:
             return []
-        extended = Extended(exact, self.symbol, self.scale, self.unit)
-        self.gaps = numeric(Formulas(exact.gaps, (*exact.coordinates, self.symbol), exact.name))
+        which = self.system.parameters.index(self.symbol)
+        extended = Extended(e, self.vector, which, self.t or 0.0, self.scale, self.unit)
         x = starts_in(self.region, e.angles, self.count, self.source) / self.scale
         s = self.source.uniform(self.low, self.high, size=len(x)) / self.unit
         extended.prepare(x, s)
-        rank = generic_rank(extended, x[:60], float(s[0]))
+        raw = np.concatenate([x, s[:, None]], axis=1)
+        z, on = extended.settled(raw[:LIFTED], min(e.m, e.n), hold=True)
+        points = z[on]
+        self.rank = rank = generic_rank(extended, points)
+        still = extended.stationary(points, rank) if len(points) else points
+        still = distinct(still, self.identified, SAME_POINT)
+        # A few coordinates: as many starts from anywhere as can be afforded; many: from points of the set.
+        starts = np.concatenate([still, raw if e.n + rank <= FEW else points[:LIFTED_TRIED]])
         extended.combine(rank, self.source)
-        z, size = extended.solve(extended.starting(x, s), most=MORE)
+        z, size = extended.solve(extended.starting(starts[:, :-1], starts[:, -1]), most=MORE)
         kept = [row for row in z[np.isfinite(size) & (size < CONVERGED)] if self._admissible(extended, row, rank)]
-        periods = np.concatenate([np.where(e.angles, TURN / self.scale, 0.0), [0.0]])
-        rows = distinct([row[: e.n + 1] for row in kept], periods, SAME_POINT)
-        full = [next(row for row in kept if np.array_equal(row[: e.n + 1], part)) for part in rows]
+        full = self._distinct(kept)
         families = [row for row in full if extended.moves(row)]
         single = [row for row in full if not any(row is other for other in families)]
         found = [self._solution(extended, row, persists=False) for row in single]
         found += [item for row in self._turns(extended, families) for item in [self._solution(extended, row, True)]]
+        return found
+
+    def _distinct(self, rows: Sequence[Array]) -> list[Array]:
+        """Return one of the solutions at each place."""
+        parts = np.array([row[: self.equations.n + 1] for row in rows]).reshape(len(rows), self.equations.n + 1)
+        kept = distinct(parts, self.identified, SAME_POINT)
+        return [rows[int(np.flatnonzero((parts == row).all(axis=1))[0])] for row in kept]
+
+    @cached_property
+    def identified(self) -> Array:
+        """What stands for one configuration, in x, and then the parameter."""
+        found = np.append(np.where(self.equations.angles, TURN / self.scale, 0.0), 0.0)
+        for number, places in enumerate(self.region.either, start=1):
+            found[list(places)] = -number
         return found
 
     def _admissible(self, extended: Extended, row: Array, rank: int) -> bool:
@@ -209,21 +231,20 @@ class _CriticalSearch:
         if not self.low - slack <= value <= self.high + slack:
             return False
         region: Region = self.region
-        q = region.shifted(q, self.equations.angles)
-        if not bool(region.holds(q[None], self.equations.angles)[0]):
+        if not bool(region.holds(region.shifted(q, self.equations.angles)[None], self.equations.angles)[0]):
             return False
-        open_gaps = self.gaps(np.append(q, value)[:, None])
-        if open_gaps.size and open_gaps.min() < -1e-9:
+        x, s = row[None, : extended.n], row[None, extended.n]
+        if extended.gaps(x, s).min(initial=0.0) < -1e-9:
             return False
         mix, extended.mix = extended.mix, np.eye(extended.m)
-        F, J, *_ = extended.terms(row[None, : extended.n], row[None, extended.n])
+        F, J, *_ = extended.terms(x, s)
         extended.mix = mix
         sizes = np.linalg.svd(J[0])[1]
-        lost = rank > len(sizes) or sizes[rank - 1] <= 1e-6 * max(sizes[0], 1.0)
+        lost = rank > len(sizes) or sizes[rank - 1] <= RANK * max(sizes[0], 1.0)
         return bool(lost and np.abs(F).max() < 1e-9)
 
     def _solution(self, extended: Extended, row: Array, persists: bool) -> _Solution:
-        q = self.region.shifted(row[: extended.n] * self.scale, self.equations.angles)
+        q = self.region.upright(self.region.shifted(row[: extended.n] * self.scale, self.equations.angles))
         residual, _ = extended.system(row[None])
         return _Solution(float(row[extended.n] * self.unit), q, float(np.abs(residual).max()), persists)
 
@@ -234,7 +255,8 @@ class _CriticalSearch:
         grid = np.linspace(self.low, self.high, GRID) / self.unit
         for row in families:
             # One solution of each family is enough.
-            if any(np.abs(row[: extended.n + 1] - other[: extended.n + 1]).max() < 0.03 for other in followed):
+            at = row[: extended.n + 1]
+            if any(np.abs(between(at, other[: len(at)], self.identified)).max() < 0.03 for other in followed):
                 continue
             rows = self._family(extended, row, grid)
             followed += [item for item in rows if item is not None]
@@ -243,10 +265,7 @@ class _CriticalSearch:
                     continue
                 if np.sign(extended.bend(before)) != np.sign(extended.bend(after)):
                     found.append(self._degenerate(extended, before, after))
-        e = self.equations
-        periods = np.concatenate([np.where(e.angles, TURN / self.scale, 0.0), [0.0]])
-        parts = distinct([row[: e.n + 1] for row in found], periods, SAME_POINT)
-        return [next(row for row in found if np.array_equal(row[: e.n + 1], part)) for part in parts]
+        return self._distinct(found)
 
     def _family(self, extended: Extended, row: Array, grid: Array) -> list[Array | None]:
         """Return the family's solution at each value of a grid, None where it does not reach."""
@@ -287,7 +306,7 @@ class _CriticalSearch:
         vector = parameter_vector(self.system, {**self.params, self.symbol.name: value})
         starts = starts_in(self.region, self.equations.angles, 40, np.random.default_rng(self.seed))
         place = placed(self.equations, vector, self.t or 0.0, self.scale, starts)
-        surface = self.equations.n - self.equations.m > 1
+        surface = self.equations.n - self.rank > 1
         surgeries: list[str] = []
         for solution in points:
             if surface:
@@ -302,8 +321,11 @@ class _CriticalSearch:
             q = local.q if known and local is not None else solution.q
             places.append(self.region.shifted(q, self.equations.angles))
         # Touching branches are found from several starts with several errors, and only now are the same point.
-        periods = np.where(self.equations.angles, TURN, 0.0)
-        kept = [k for k, q in enumerate(places) if not any(apart(q, p, periods) < SAME_PLACE for p in places[:k])]
+        x = [q / self.scale for q in places]
+        same = [
+            [np.abs(between(a, b, self.identified[:-1])).max() < SAME_PLACE for b in x[:k]] for k, a in enumerate(x)
+        ]
+        kept = [k for k, others in enumerate(same) if not any(others)]
         kinds = [kinds[k] for k in kept]
         states = [state_of(self.equations, np.round(places[k], 13), self.t or 0.0) for k in kept]
         shapes: list[Shape | None] = [None, None, None]

@@ -50,6 +50,7 @@ class DeflatedEquations(SpaceEquations):
         self.n, self.m, self.g = base.n + rank, 2 * base.m, base.g
         self.names = (*base.names, *(f"l{k}" for k in range(rank)))
         self.angles = np.concatenate([base.angles, np.zeros(rank, dtype=bool)])
+        self.quaternions = base.quaternions
 
     @cached_property
     def program(self) -> Program:

@@ -34,6 +34,8 @@ from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
+LONG = 2000
+"""Instructions above which the functions that loops call run as tapes."""
 STRAIGHT = 13
 """Coordinates and equations up to which single points are looked at in compiled code."""
 
@@ -74,14 +76,19 @@ class SparseFunction:
         functions = dialect.build(program, {"one": nodes}, "sparse", quick=True)
         return cls(functions, np.array(places, dtype=np.int64), len(outputs))
 
+    def many(self, t: float, q: Array, params: Array) -> Array:
+        """Return all outputs (k, b) at points (n, b), for parameters (p,) or (p, b)."""
+        b = q.shape[1]
+        found = np.zeros((self.size, b))
+        if len(self.places):
+            values = np.array(np.broadcast_to(params.T, (b, len(params))).T, order="C")
+            out = self.functions.many(np.full(b, t), np.ascontiguousarray(q, dtype=float), np.zeros((0, b)), values)
+            found[self.places] = out[:-1]
+        return found
+
     def run(self, t: float, q: Array, params: Array) -> Array:
         """Return all outputs at one point."""
-        found = np.zeros(self.size)
-        column = np.ascontiguousarray(q, dtype=float)[:, None]
-        if len(self.places):
-            out = self.functions.many(np.array([t]), column, np.zeros((0, 1)), params[:, None])
-            found[self.places] = out[:-1, 0]
-        return found
+        return self.many(t, q[:, None], params)[:, 0]
 
 
 class SpaceEquations:
@@ -113,7 +120,16 @@ class SpaceEquations:
         self.n, self.m, self.g = len(system.coordinates), len(self.held), len(self.gaps)
         self.names = tuple(item.name for item in system.coordinates)
         self.angles = np.array([item.angle for item in system.coordinates], dtype=bool)
+        places = {item: k for k, item in enumerate(system.coordinates)}
+        self.quaternions = tuple(tuple(places[item] for item in one) for one in system.quaternions)
         self.timed = any(time in item.expr.free_symbols for item in (*self.held, *self.gaps))
+
+    @property
+    def turning(self) -> NDArray[np.bool_]:
+        """Which coordinates have size one and no unit: angles and components of quaternions."""
+        found = self.angles.copy()
+        found[[k for one in self.quaternions for k in one]] = True
+        return found
 
     @cached_property
     def deflated(self) -> dict[int, SpaceEquations]:
@@ -148,7 +164,7 @@ class SpaceEquations:
     def plain(self) -> Functions:
         """The function of f, h, then the rows of both."""
         outputs = Outputs((*self.nodes, *(node for row in self.gradients for node in row)))
-        return self.dialect.build(self.program, {"one": outputs}, "constraints")
+        return self._built(outputs, "constraints")
 
     @cached_property
     def curved(self) -> Functions:
@@ -156,7 +172,17 @@ class SpaceEquations:
         q, rows = self.program.q, self.gradients[: self.m]
         outputs = [*self.nodes[: self.m], *(node for row in rows for node in row)]
         outputs += [node for row in rows for j in range(self.n) for node in self._bent(row, q[j])]
-        return self.dialect.build(self.program, {"one": Outputs(tuple(outputs))}, "curvatures")
+        return self._built(Outputs(tuple(outputs)), "curvatures")
+
+    def _built(self, outputs: Outputs, name: str) -> Functions:
+        """Return a function for loops: machine code, or a tape where that would take minutes to compile."""
+        used = self.program.graph.reachable(outputs.nodes, set(self.program.inputs))
+        return self.dialect.build(self.program, {"one": outputs}, name, quick=len(used) > LONG)
+
+    @cached_property
+    def values_alone(self) -> SparseFunction:
+        """The values of f."""
+        return SparseFunction.of(self.dialect, self.program, self.nodes[: self.m])
 
     @cached_property
     def sparse(self) -> SparseFunction:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.surfaces.cut import Mesh, areas, between
+from zwang._numerics.identified import between
+from zwang._numerics.surfaces.cut import Mesh, areas
 from zwang._numerics.surfaces.glue import edges_of
 from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, Sheets, SurfaceSheet
 from zwang._results.surface import state_at

@@ -187,9 +187,8 @@ def residual_of(place: SpacePlace, arcs: Sequence[RawArc], points: Sequence[Arra
         return 0.0
     e = place.equations
     out = np.empty((len(q), (e.m + e.g) * (e.n + 1)))
-    sizes = np.array([e.n, e.m, e.g], dtype=np.int64)
     work = place.workspace(e.plain, "plain")
-    with_functions(evaluate_many, *e.plain.calls)(place.t, q, sizes, place.params, work, out)
+    with_functions(evaluate_many, *e.plain.calls)(place.t, q, e.plain.table, place.params, work, out)
     slopes = out[:, e.m + e.g : e.m + e.g + e.m * e.n].reshape(len(q), e.m, e.n)
     # Where an expression is steep its rounding errors are large, and mean little: they count as distances there.
     size = np.maximum(1.0, np.linalg.norm(slopes, axis=2))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, LEFT, STUCK, TOUCHED
+from zwang._numerics.identified import between
 from zwang._trace.arcs import MOST_PIECES, Charts, Follower, RawArc
 from zwang._trace.deflation import Deflation, deflated
 from zwang._trace.multiplicity import multiplicity_at
@@ -72,7 +73,7 @@ class MultipleFollower(Follower):
         for x in super()._dips(nodes, sigma)[:MOST_DIPS]:
             lifted = self._lifted(x)
             if lifted is not None:
-                solver = Solver(lifted.place)
+                solver = Solver(lifted.place, self.solver.either)
                 solver.randomized(lifted.rank, self.source)
                 at, _, residuals = solver.singular(lifted.q[None] / lifted.place.scale)
                 found += [at[0, : len(x)]] if residuals[0] <= 1e-6 else []
@@ -87,13 +88,15 @@ class MultipleFollower(Follower):
             lifted = self._lifted(x)
             if lifted is None:
                 break
-            solver = Solver(lifted.place)
+            solver = Solver(lifted.place, self.solver.either)
             solver.randomized(lifted.rank, self.source)
             along = _along(lifted, len(lifted.q))
             along = along if along[:n] @ forward >= 0 else -along
             free = np.full(len(along) - n, TURNED)
             limits = np.ascontiguousarray(np.concatenate([self.limits, np.array([-free, free])], axis=1))
-            first, target = lifted.q / lifted.place.scale, lifted.at(start * self.solver.place.scale)
+            # An arc may come back to what stands for its start.
+            image = x + between(x, start, self.solver.identified)
+            first, target = lifted.q / lifted.place.scale, lifted.at(image * self.solver.place.scale)
             look = 0 if target is None or not closing else 1 if len(rows) == 1 else 2
             target = first if target is None else target / lifted.place.scale
             found = self._run(solver, first, along, target, look, limits)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.plain import to_dict
+from zwang._numerics.identified import between
 from zwang._numerics.surfaces import growth
-from zwang._numerics.surfaces.cut import Mesh, areas, between, compact, loops_of
+from zwang._numerics.surfaces.cut import Mesh, areas, compact, loops_of
 from zwang._numerics.surfaces.glue import Glued, edges_of
 from zwang._numerics.surfaces.hollow import ON, Hollow
 from zwang._numerics.surfaces.topology import Topology, topology

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zwang import _expressions
 from zwang._declare.files import from_dict
 from zwang._declare.symbols import Coordinate
-from zwang._numerics.surfaces.cut import between
+from zwang._numerics.identified import between
 from zwang._numerics.tolerances import real
 from zwang._trace.formulas import Formulas, exact_equations, numeric
 from zwang.errors import DeclarationError, StateError, nearest

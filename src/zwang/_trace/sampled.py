@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.identified import distinct
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace import gathering
@@ -54,7 +55,7 @@ class SampledSearch:
         self.starts = np.concatenate([self.extra, self.starts])
         self.asked = starts is not None
         self.unseen = float("nan")
-        self.solver = Solver(self.place)
+        self.solver = Solver(self.place, region.either)
         self.points = SingularPoints(self.solver, region)
         self.outside = 0
         self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
@@ -93,7 +94,7 @@ class SampledSearch:
         e, scale = self.equations, self.place.scale
         # Thirty steps: at a simple root Newton's method is done by then, at a multiple one it is still on its way.
         found = self.solver.project(starts / scale, most=30, every=True)
-        q = self.region.shifted(found.x * scale, e.angles)
+        q = self.region.upright(self.region.shifted(found.x * scale, e.angles))
         keep = self.region.holds(q, e.angles)
         limits = self.region.limits(scale)
         turning = e.angles & ~self.region.boxed
@@ -116,12 +117,8 @@ class SampledSearch:
         return fine
 
     def distinct(self, x: Array, near: float = SAME) -> Array:
-        """Return points that differ, angles modulo a turn."""
-        kept: list[Array] = []
-        for row in x:
-            if all(self.points.distance(row, other) > near for other in kept):
-                kept.append(row)
-        return np.array(kept).reshape(len(kept), self.equations.n)
+        """Return points that stand for different configurations."""
+        return distinct(x, self.solver.identified, near)
 
 
 def traced(search: SampledSearch) -> ConfigurationSpace:
@@ -135,8 +132,7 @@ def traced(search: SampledSearch) -> ConfigurationSpace:
     if e.m >= e.n and (ranks == e.n - 1).any():
         # Distinct first: many starts end at one double assembly, each with the error of a double root.
         looked = search.distinct(x[ranks == e.n - 1], DOUBLE)
-        moves = can_move(search.solver, looked)
-        if not moves.any():
+        if not can_move(search.solver, looked):
             double = search.distinct(polished(search.solver, looked), SAME)
             on_curves = np.zeros_like(on_curves)
     if wide.any() and not on_curves.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pacing import Pace
 from zwang._numerics.tolerances import THRESHOLDS, real
-from zwang._trace.equations import SpaceEquations, SpacePlace, SparseFunction
+from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -24,27 +24,34 @@ RANK = THRESHOLDS.sampled
 ON = 1e-10  # residual of a point on the curve, scaled
 FAR = 3.0  # times the region, where coordinates are unbounded
 TURN = 2 * np.pi
+SMALL = 0.02  # of the largest parameter: a length below it was not among them
+FAR_OFF = 50.0  # times the usual scale: a box that is so wide says what is large
+LOOKED = 60  # powers of two to both sides of one at which equations are looked at for their lengths
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Where to search, in the declared coordinates: `low` and `high`; `cut` where a box was given, else far away."""
+    """Where to search, in the declared coordinates: `low` and `high`; `boxed` where a box cuts what leaves it.
+
+    `either` has the places of each quaternion that means the same with either sign.
+    """
 
     low: Array
     high: Array
     boxed: NDArray[np.bool_]
     box: Mapping[str, tuple[float, float]]
+    either: tuple[tuple[int, ...], ...] = ()
 
     def limits(self, scale: Array) -> Array:
         """Return the bounds at which arcs end, in x = q/scale; turning angles have none."""
         room = np.where(self.boxed, 0.0, (FAR - 1) / 2 * (self.high - self.low))
         return np.array([self.low - room, self.high + room]) / scale
 
-    def wider(self, times: float, angles: Any) -> Region:
-        """Return the region that many times as wide in the coordinates that have no box and are no angles."""
+    def wider(self, times: float, turning: Any) -> Region:
+        """Return the region that many times as wide in the coordinates that have no box and don't turn."""
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
-        grown = np.where(self.boxed | np.asarray(angles), half, times * half)
-        return Region(middle - grown, middle + grown, self.boxed, self.box)
+        grown = np.where(self.boxed | np.asarray(turning), half, times * half)
+        return replace(self, low=middle - grown, high=middle + grown)
 
     def holds(self, q: Array, angles: Any) -> NDArray[np.bool_]:
         """Say which rows of q lie in the box; angles count modulo a turn."""
@@ -60,6 +67,15 @@ class Region:
         turns = np.where(self.boxed, np.floor((q - self.low + 1e-12) / TURN), np.ceil((q - np.pi - 1e-9) / TURN))
         return np.asarray(np.where(angles, q - TURN * turns, q))
 
+    def upright(self, q: Array) -> Array:
+        """Return q with quaternions whose first component that is not zero is positive, where both signs mean one."""
+        q = np.array(q, dtype=float)
+        for places in self.either:
+            e = q[..., list(places)]
+            first = np.argmax(np.abs(e) > 1e-6, axis=-1)[..., None]
+            q[..., list(places)] = e * np.where(np.take_along_axis(e, first, axis=-1) < 0, -1.0, 1.0)
+        return q
+
 
 def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] | None) -> tuple[Region, Array]:
     """Return the region to search and the units of the coordinates."""
@@ -71,14 +87,17 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     ]
     unit = max(values) if values else 1.0
     # Lengths may occur several times over, as the pivots of a row of equal bars do.
-    times = min(max([1.0, *numbers]), 1000.0)
-    wide = sum(values) * times if values else max(5.0, 3 * times)
-    length = 0.0 if values else _written_length(equations, params)
-    if length > 1.0:  # lengths are written as numbers
+    most = max([1.0, *numbers])
+    wide = sum(values) * min(most, 1000.0) if values else max(5.0, 3 * most)
+    length = _written_length(equations, params)
+    if not values and length > 1.0:  # lengths are written as numbers
         unit, wide = length, min(wide, max(5.0, 4 * length))
+    elif length > wide or 0 < length < SMALL * unit:  # a parameter need not be a length
+        unit, wide = length, 10 * length
     n = equations.n
-    low = np.where(equations.angles, -np.pi, -wide)
-    high = np.where(equations.angles, np.pi, wide)
+    turning = equations.turning
+    high = np.where(equations.angles, np.pi, np.where(turning, 1.0, wide))
+    low = -high
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
     if box is not None and not isinstance(box, Mapping):
@@ -95,30 +114,58 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
         a, b = _pair(system.name, name, pair)
         place = equations.names.index(name)
         given[name] = (a, b)
-        if equations.angles[place] and b - a >= TURN * (1 - 1e-12):
+        if b - a >= TURN * (1 - 1e-12) if equations.angles[place] else turning[place] and a <= -1 and b >= 1:
             continue  # all the way round: nothing is cut
         low[place], high[place], boxed[place] = a, b, True
-    scale = np.where(equations.angles, 1.0, unit)
-    scale = np.where(boxed & ~equations.angles, np.minimum(scale, high - low), scale)
-    sides = (high - low)[boxed & ~equations.angles]
-    if len(sides) and not values:
-        scale = np.where(equations.angles, 1.0, max(min(1.0, float(sides.max())), 1e-12))
-    return Region(low, high, boxed, given), scale
+    scale = np.where(turning, 1.0, unit)
+    scale = np.where(boxed & ~turning, np.minimum(scale, high - low), scale)
+    sides = (high - low)[boxed & ~turning]
+    if len(sides) and not values and SMALL < unit < 1 / SMALL:
+        usual = max(min(1.0, float(sides.max())), 1e-12)
+        scale = np.where(turning, 1.0, float(sides.max()) if not length and usual * FAR_OFF < sides.max() else usual)
+    # A box says which sign of a quaternion is meant.
+    either = tuple(one for one in equations.quaternions if not boxed[list(one)].any())
+    return Region(low, high, boxed, given, _even(equations, params, either)), scale
+
+
+def _even(
+    equations: SpaceEquations, params: Array, quaternions: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the quaternions whose sign changes at most that of constraints, and no one-sided one."""
+    source, kept = np.random.default_rng(0), []
+    for places in quaternions:
+        q = source.normal(size=equations.n)
+        other = q.copy()
+        other[list(places)] *= -1
+        once, again = (equations.sparse.run(0.0, row, params)[: equations.m + equations.g] for row in (q, other))
+        signs = np.where(np.arange(len(once)) < equations.m, np.sign(once * again), 1.0)
+        if (np.abs(once - signs * again) <= 1e-9 * (1 + np.abs(once))).all():
+            kept.append(places)
+    return tuple(kept)
 
 
 def _written_length(equations: SpaceEquations, params: Array) -> float:
-    """Return a length from the numbers in the equations: where their highest powers balance what they are at zero."""
-    made = SparseFunction.of(equations.dialect, equations.program, equations.nodes[: equations.m])
-    source, found = np.random.default_rng(0), [0.0]
-    at_zero = np.abs(made.run(0.0, np.zeros(equations.n), params))
+    """Return a length from the equations themselves: the farthest place at which their highest powers take over.
+
+    It goes with the unit of length, also where lengths are written as numbers; 0 where all terms have one power.
+    """
+    if equations.turning.all() or not equations.m:
+        return 0.0
+    made, source, found = equations.values_alone, np.random.default_rng(0), [0.0]
+    far = 2.0 ** np.arange(LOOKED, -LOOKED - 1, -1)
     for _ in range(3):
-        u = np.where(equations.angles, 0.0, 1e6 * source.normal(size=equations.n))
-        once, twice = np.abs(made.run(0.0, u, params)), np.abs(made.run(0.0, 2 * u, params))
+        u = source.normal(size=equations.n)
+        for places in equations.quaternions:
+            u[list(places)] /= np.linalg.norm(u[list(places)])
+        rows = np.where(equations.turning[:, None], u[:, None], np.outer(u, far))
         with np.errstate(all="ignore"):
-            degree = np.log2(twice / once)
-            lengths = 1e6 * (at_zero / once) ** (1.0 / np.round(degree))
-        plain = np.isfinite(lengths) & (np.abs(degree - np.round(degree)) < 1e-2) & (degree > 0.5)
-        found.append(float(lengths[plain].max(initial=0.0)))
+            f = np.abs(made.many(0.0, rows, params))
+            degree = np.round(np.log2(f[:, 0] / f[:, 1]))
+            law = f[:, :1] * (far / far[0]) ** degree[:, None]
+            off = ~(np.abs(f - law) <= 0.5 * law)
+        # From the far end on: what follows its highest power there, and not farther in.
+        plain = np.isfinite(degree) & (degree >= 1) & ~off[:, :4].any(axis=1) & off.any(axis=1)
+        found.append(float(far[off.argmax(axis=1)][plain].max(initial=0.0)))
     return float(np.median(found[1:]))
 
 
@@ -140,7 +187,10 @@ def starts_in(region: Region, angles: Any, count: int, source: np.random.Generat
     shrink = 10.0 ** (-2 * source.uniform(size=(count, 1)))
     nearer = np.arange(count)[:, None] % 2 == 1
     u = np.where(nearer & ~np.asarray(angles) & ~region.boxed, u * shrink, u)
-    return np.asarray((region.low + region.high) / 2 + u * (region.high - region.low) / 2)
+    q = (region.low + region.high) / 2 + u * (region.high - region.low) / 2
+    for places in region.either:
+        q[:, list(places)] /= np.linalg.norm(q[:, list(places)], axis=1, keepdims=True)
+    return np.asarray(q)
 
 
 def placed(equations: SpaceEquations, params: Array, t: float, scale: Array, starts: Array) -> SpacePlace:
@@ -167,8 +217,8 @@ class Sample:
 class Solver:
     """The compiled loops for one place; `mix` are the combinations of equations that are solved."""
 
-    def __init__(self, place: SpacePlace) -> None:
-        self.place = place
+    def __init__(self, place: SpacePlace, either: tuple[tuple[int, ...], ...] = ()) -> None:
+        self.place, self.either = place, either
         self.equations = place.equations
         e = self.equations
         self.sizes = np.array([e.n, e.m, e.g], dtype=np.int64)
@@ -177,13 +227,18 @@ class Solver:
         self.mix = self.every
         self.rank = min(e.n, e.m)
         self.periods = np.where(e.angles, TURN / place.scale, 0.0)
+        self.identified = self.periods.copy()
+        for number, places in enumerate(either, start=1):
+            self.identified[list(places)] = -number
         self.work = place.workspace(e.plain, "plain")
 
     @property
     def given(self) -> ScaledSet:
         """The equations as the compiled loops take them."""
         place = self.place
-        return ScaledSet(place.t, self.sizes, place.scale, self.mix, place.params, self.work)
+        return ScaledSet(
+            place.t, self.sizes, place.scale, self.mix, place.params, self.work, self.equations.plain.table
+        )
 
     def randomized(self, rank: int, source: np.random.Generator) -> None:
         """Solve as many combinations of the equations as there are independent ones on the set."""
@@ -212,7 +267,8 @@ class Solver:
         curved = self.equations.curved
         x = np.ascontiguousarray(x, dtype=float).copy()
         u, report = np.zeros((len(x), len(self.mix))), np.empty((len(x), 2))
-        given = self.given._replace(sizes=self.curved_sizes, work=self.place.workspace(curved, "curved"))
+        work = self.place.workspace(curved, "curved")
+        given = self.given._replace(sizes=self.curved_sizes, work=work, table=curved.table)
         loop = with_functions(singular_many, *curved.calls)
 
         def solve(rows: slice) -> None:

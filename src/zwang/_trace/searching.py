@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
+from zwang._numerics.identified import between
 from zwang._trace.deflation import deflated
 from zwang._trace.local import analyse
 from zwang._trace.local_refining import bottoms, is_plain
@@ -16,6 +17,8 @@ Array = NDArray[np.float64]
 HOPEFUL = 1e-6  # residual, scaled, from which a polish may still arrive
 SPREAD = 0.03  # scaled: places that are tried once
 NEARLY = 5e-3  # residual, scaled, of a place that touches without meeting
+NEAR_ALL, WEAK = 1e-4, 1e-2
+"""Residual and weakest singular value of all equations, scaled, at a candidate of combinations of them."""
 MOST = 40  # such places that are tried
 ANALYSIS = 20
 """Points that the analysis of a singular one counts for in a budget."""
@@ -57,7 +60,7 @@ class SingularPoints:
     def _gather(self, x: Array, steps: Array, residuals: Array, good: NDArray[np.bool_]) -> int:
         new, tried = 0, 0
         for k in np.flatnonzero(good)[np.argsort(residuals[good], kind="stable")]:
-            if self._known(x[k], converged=steps[k] <= 1e-8):
+            if self._known(x[k], converged=steps[k] <= 1e-8) or not self._on_all(x[k]):
                 continue
             tried += 1
             if tried > MOST:
@@ -68,9 +71,18 @@ class SingularPoints:
                 self._vain.append(x[k])
         return new
 
+    def _on_all(self, x: Array) -> bool:
+        """Say whether a candidate is near a singular point of all equations: combinations of them have others too."""
+        place, rank = self.solver.place, self.solver.rank
+        if rank == place.equations.m:
+            return True
+        values, rows = place.values(x * place.scale)
+        weakest = np.linalg.svd(rows, compute_uv=False)[rank - 1] if np.isfinite(rows).all() else 0.0
+        return bool(np.abs(values).max(initial=0.0) <= NEAR_ALL and weakest <= WEAK)
+
     def _add(self, x: Array) -> bool:
         place = self.solver.place
-        q = self.region.shifted(x * place.scale, place.equations.angles)
+        q = self.region.upright(self.region.shifted(x * place.scale, place.equations.angles))
         if self.multiple and self._on_multiple(q):
             return False
         spend(ANALYSIS)
@@ -116,11 +128,8 @@ class SingularPoints:
         return bool((gaps >= -1e-10 * (np.abs(rows) @ scale)).all())
 
     def distance(self, a: Array, b: Array) -> float:
-        """Return the largest difference of two positions in x, angles modulo a turn."""
-        periods = self.solver.periods
-        d = a - b
-        wrapped = np.where(periods > 0, d - periods * np.round(d / np.where(periods > 0, periods, 1.0)), d)
-        return float(np.abs(wrapped).max())
+        """Return the largest difference of two positions in x, of what they stand for the nearest."""
+        return float(np.abs(between(a, b, self.solver.identified)).max())
 
     def number_of(self, q: Array, tol: float = 1e-7) -> int | None:
         """Return the number of the singular point at q, None if there is none."""

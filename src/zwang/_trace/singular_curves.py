@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
-from zwang._numerics.surfaces.cut import between
+from zwang._numerics.identified import between
 from zwang._numerics.surfaces.hollow import distance_to_line
 from zwang._trace.sampled import SampledSearch
 from zwang._trace.sections import PLAIN, SectionPoint, section_point

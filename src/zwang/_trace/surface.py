@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import memory_left
+from zwang._numerics.identified import between
 from zwang._numerics.surfaces import growth
-from zwang._numerics.surfaces.cut import between
 from zwang._numerics.surfaces.hollow import Hollow, Tube, distance_to_line
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_strata import LocalType

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import evaluate_many
+from zwang._numerics.identified import between
 from zwang._numerics.jit import long_from_here, with_functions
 from zwang._numerics.pacing import Pace
 from zwang._numerics.surfaces import growth, stars
-from zwang._numerics.surfaces.cut import Mesh, between, compact, cut
+from zwang._numerics.surfaces.cut import Mesh, compact, cut
 from zwang._numerics.surfaces.glue import Glued, glue
 from zwang._numerics.surfaces.hollow import Hollow
 from zwang._trace.sampled import SampledSearch
@@ -53,7 +54,8 @@ class Cover:
         e, place, solver = search.equations, search.place, search.solver
         scale = metric(search)
         given = solver.given._replace(mix=solver.every, scale=scale)
-        bent = given._replace(sizes=solver.curved_sizes, work=place.workspace(e.curved, "curved"))
+        work = place.workspace(e.curved, "curved")
+        bent = given._replace(sizes=solver.curved_sizes, work=work, table=e.curved.table)
         limits = np.ascontiguousarray(search.region.limits(scale))
         free = e.angles & ~search.region.boxed
         limits[0, free], limits[1, free] = -np.inf, np.inf
@@ -190,7 +192,7 @@ class Cover:
             return np.zeros((len(x), 0)), np.zeros((len(x), 0))
         out = np.empty((len(x), (e.m + e.g) * (e.n + 1)))
         q = np.ascontiguousarray(x * self.given.scale)
-        with_functions(evaluate_many, *e.plain.calls)(place.t, q, self.given.sizes, place.params, self.given.work, out)
+        with_functions(evaluate_many, *e.plain.calls)(place.t, q, self.given.table, place.params, self.given.work, out)
         return out[:, : e.m] / place.weights, out[:, e.m : e.m + e.g]
 
     def bounds(self) -> list[Any]:

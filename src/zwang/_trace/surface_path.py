@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.surfaces.cut import between
+from zwang._numerics.identified import between
 from zwang._numerics.surfaces.glue import edges_of
 from zwang._results import Provenance
 from zwang._results.folds import Folds, PathStatus, SurfacePath

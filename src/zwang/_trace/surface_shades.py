@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import compile
 from zwang._declare.files import from_dict
 from zwang._declare.symbols import Coordinate
-from zwang._numerics.surfaces.cut import between
+from zwang._numerics.identified import between
 from zwang._plot.surface import SurfacePicture
 from zwang._results.folds import Folds
 from zwang._trace.formulas import Formulas, numeric

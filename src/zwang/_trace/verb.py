@@ -26,7 +26,7 @@ from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
 from zwang._trace.strata import with_strata
 from zwang._trace.surface import with_surface
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 WIDENINGS = 3  # of the region, where arcs leave it
@@ -101,10 +101,7 @@ def trace(
     system, params = at_instant(system, params, inputs, t)
     equations = equations_of(system)
     declared = equations.system
-    if search not in SEARCHES:
-        raise DeclarationError(
-            f"{declared.name}: search= must be 'sampled' or 'exhaustive'. {nearest(str(search), SEARCHES)}"
-        )
+    require_search(search, declared.name)
     if equations.timed and t is None:
         raise DeclarationError(
             f"{declared.name}: its constraints depend on time explicitly, and the configuration space is that of an "
@@ -142,6 +139,12 @@ def trace(
     return replace(found, units=units_shown(handed), drawing={} if handed.drawing is None else handed.drawing.to_dict())
 
 
+def require_search(search: Any, where: str) -> None:
+    """Refuse a way to search that there is none of."""
+    if search not in SEARCHES:
+        raise DeclarationError(f"{where}: search= must be 'sampled' or 'exhaustive'; it was given {search!r:.40}.")
+
+
 def _with_pieces(found: ConfigurationSpace, search: SampledSearch, resolution: float | None) -> ConfigurationSpace:
     """Return a space with its pieces, and with its surface if it is one."""
     if found.status is TraceStatus.SURFACE and found.dimension == 2:
@@ -168,9 +171,9 @@ def _sampled(
     first = search, region, scale
     for _ in range(WIDENINGS):
         # A parameter need not be a length: where nothing is found in the region it suggests, look farther.
-        if len(search.sample()[0]) or (region.boxed | equations.angles).all():
+        if len(search.sample()[0]) or (region.boxed | equations.turning).all():
             break
-        region, scale = region.wider(TIMES, equations.angles), np.where(equations.angles, scale, TIMES * scale)
+        region, scale = region.wider(TIMES, equations.turning), np.where(equations.turning, scale, TIMES * scale)
         search = SampledSearch(equations, values, t, region, scale, seed, starts, extra)
         searches.append(search)
     if not len(search.sample()[0]):

@@ -90,8 +90,7 @@ class Opened:
         self.params = {name: float(params.get(name, 1.0)) for name in given} | dict.fromkeys(self.inputs, 0.0)
         names = [item.name for item in (*system.coordinates, *system.velocities)]
         # A quaternion starts as no turn, everything else at zero.
-        joints = () if system.tree is None else system.tree.joints
-        upright = {joint.quaternion[0].name: 1.0 for joint in joints if joint.quaternion}
+        upright = {quaternion[0].name: 1.0 for quaternion in system.quaternions}
         self.state = {name: float(state.get(name, upright.get(name, 0.0))) for name in names}
         self.given = set(params) | set(state)
 

@@ -104,15 +104,3 @@ def tail(nodes: Any, n: int) -> float:
                 total += TRANSFORM[k, i] * nodes[i, j]
             worst = max(worst, abs(total))
     return worst
-
-
-@njit
-def shifted_distance(a: Any, b: Any, periods: Any) -> float:
-    """Return the largest difference of the coordinates that b has, angles modulo their period (0: none)."""
-    worst = 0.0
-    for j in range(b.size):
-        d = a[j] - b[j]
-        if periods[j] > 0.0:
-            d -= periods[j] * math.floor(d / periods[j] + 0.5)
-        worst = max(worst, abs(d))
-    return worst

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from zwang._numerics.identified import nearest_image, quaternions_in
 from zwang._numerics.jit import njit
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ ROOM = 1_000_000
 """Numbers that are compared at a time."""
 
 
-def mark_covered(pieces: Array, points: Array, periods: Array, covered: NDArray[np.bool_]) -> None:
+def mark_covered(pieces: Array, points: Array, identified: Array, covered: NDArray[np.bool_]) -> None:
     """Mark the points (k, n) that lie on one of the pieces (p, d + 1, n of Chebyshev coefficients).
 
     Examples
@@ -35,14 +35,24 @@ def mark_covered(pieces: Array, points: Array, periods: Array, covered: NDArray[
     for first in range(0, len(pieces), many):
         left, part = np.flatnonzero(~covered), slice(first, first + many)
         away = np.zeros((len(samples[part]), len(left), LOOKS))
-        for j, period in enumerate(periods):
-            off = points[left, j, None] - samples[part, None, :, j]
+        sign = _signs(samples[part], points[left], identified)
+        for j, period in enumerate(identified):
+            off = points[left, j, None] - sign.get(j, 1.0) * samples[part, None, :, j]
             if period > 0.0:
                 off -= period * np.floor(off / period + 0.5)
             np.maximum(away, np.abs(off), out=away)
         piece, place = np.nonzero(away.min(axis=2) <= reach[part, None])
         starts = grid[away[piece, place].argmin(axis=1)]
-        _refine(pieces, points, periods, first + piece, left[place], starts, covered)
+        _refine(pieces, points, identified, first + piece, left[place], starts, covered)
+
+
+def _signs(samples: Array, points: Array, identified: Array) -> dict[int, Array]:
+    """Return coordinate of a quaternion -> sign (p, k, l) with which the samples are nearest to the points."""
+    found: dict[int, Array] = {}
+    for part in quaternions_in(identified):
+        dots = np.einsum("kj,plj->pkl", points[:, part], samples[:, :, part])
+        found |= dict.fromkeys(range(part.start, part.stop), np.where(dots < 0, -1.0, 1.0))
+    return found
 
 
 @njit
@@ -55,20 +65,22 @@ def _clenshaw(c: Any, j: int, u: float) -> tuple[float, float]:
 
 
 @njit("void(float64[:, :, ::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], float64[::1], boolean[::1])")
-def _refine(pieces: Any, points: Any, periods: Any, which: Any, whose: Any, starts: Any, covered: Any) -> None:
+def _refine(pieces: Any, points: Any, identified: Any, which: Any, whose: Any, starts: Any, covered: Any) -> None:
     """Mark points that lie on pieces, in pairs of both, the nearest place being looked for from a start."""
     n = points.shape[1]
-    d = np.empty(n)
+    here, image = np.empty(n), np.empty(n)
     for k in range(which.size):
         s, c, u = whose[k], pieces[which[k]], starts[k]
         if covered[s]:
             continue
+        for j in range(n):
+            here[j] = _clenshaw(c, j, u)[0]
+        nearest_image(here, points[s], identified, image)
         for _ in range(12):
             dot, square = 0.0, 0.0
             for j in range(n):
                 value, slope = _clenshaw(c, j, u)
-                d[j] = _wrapped(points[s, j] - value, periods[j])
-                dot += d[j] * slope
+                dot += (image[j] - value) * slope
                 square += slope * slope
             if square <= 1e-300:
                 break
@@ -78,11 +90,6 @@ def _refine(pieces: Any, points: Any, periods: Any, which: Any, whose: Any, star
                 break
         worst = 0.0
         for j in range(n):
-            worst = max(worst, abs(_wrapped(points[s, j] - _clenshaw(c, j, u)[0], periods[j])))
+            worst = max(worst, abs(image[j] - _clenshaw(c, j, u)[0]))
         if worst <= SAME:
             covered[s] = True
-
-
-@njit
-def _wrapped(d: float, period: float) -> float:
-    return d - period * math.floor(d / period + 0.5) if period > 0.0 else d

@@ -19,11 +19,11 @@ from zwang._numerics.curves.charts import (
     STUCK,
     TOUCHED,
     on_plane,
-    shifted_distance,
     tail,
     tangent_at,
 )
 from zwang._numerics.curves.rows import ScaledSet, Slate, load
+from zwang._numerics.identified import nearest_image
 from zwang._numerics.jit import EVAL_TYPE, njit
 
 EXACT = 4e-14  # rounding of a residual, relative to the size of its terms
@@ -44,8 +44,8 @@ class StepBounds(NamedTuple):
     centres, radii : arrays (p, k), (p,)
         Singular points: the arc has arrived when it is inside one of these balls (in the largest of the first k
         coordinates).
-    periods : (n,) array
-        Of angles in x; 0 for the others.
+    identified : (n,) array
+        What stands for one configuration, in x (`zwang._numerics.identified`).
     limits : (2, n) array
         The box, in x.
     target : (n,) array
@@ -54,7 +54,7 @@ class StepBounds(NamedTuple):
 
     centres: Matrix
     radii: Floats
-    periods: Floats
+    identified: Floats
     limits: Matrix
     target: Floats
 
@@ -78,7 +78,7 @@ class FollowedArc(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The chart at hand: its start and unit tangent, a point, the next tangent, the nodes, an image of the start."""
+    """The chart at hand: its start and unit tangent, a point, the next tangent, the nodes, what a point stands for."""
 
     x0: Any
     x: Any
@@ -159,18 +159,17 @@ def _cut(
 
 
 @njit(_nrt=False)
-def _passes(target: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, image: Any) -> float:
-    """Return where on the chart the start of the arc, `target`, is met again (modulo full turns), 0 if it is not.
+def _passes(target: Any, chart: Chart, h: float, identified: Any) -> float:
+    """Return where on the chart the start of the arc, `target`, or its like is met again, 0 if it is not.
 
     The chart is a graph over t0, so there is one place to look at; its polynomial is exact to rounding.
     """
-    u = 0.0
+    u, x0, t0, x, nodes, image = 0.0, chart.x0, chart.t0, chart.x, chart.nodes, chart.image
     for j in range(target.size):
-        d = target[j] - x0[j]
-        if periods[j] > 0.0:
-            d -= periods[j] * math.floor((d - 0.5 * h * t0[j]) / periods[j] + 0.5)
-        image[j] = x0[j] + d
-        u += t0[j] * d
+        x[j] = x0[j] + 0.5 * h * t0[j]
+    nearest_image(x, target, identified, image)
+    for j in range(target.size):
+        u += t0[j] * (image[j] - x0[j])
     if not 1e-9 < u <= h:
         return 0.0
     away = 0.0
@@ -180,19 +179,29 @@ def _passes(target: Any, x0: Any, t0: Any, h: float, periods: Any, nodes: Any, i
 
 
 @njit(_nrt=False)
-def _room(x0: Any, centres: Any, periods: Any) -> float:
+def _distance(chart: Chart, centre: Any, identified: Any) -> float:
+    """Return the largest difference of the coordinates that a centre has from the start of a chart."""
+    nearest_image(chart.x0, centre, identified, chart.image)
+    worst = 0.0
+    for j in range(centre.size):
+        worst = max(worst, abs(chart.x0[j] - chart.image[j]))
+    return worst
+
+
+@njit(_nrt=False)
+def _room(chart: Chart, bounds: StepBounds) -> float:
     """Return the distance to the nearest singular point."""
     near = math.inf
-    for k in range(centres.shape[0]):
-        near = min(near, shifted_distance(x0, centres[k], periods))
+    for k in range(bounds.radii.size):
+        near = min(near, _distance(chart, bounds.centres[k], bounds.identified))
     return near
 
 
 @njit(_nrt=False)
-def _inside(x0: Any, centres: Any, radii: Any, periods: Any) -> int:
+def _inside(chart: Chart, bounds: StepBounds) -> int:
     """Return the number of the ball that a point is in, -1 for none."""
-    for k in range(radii.size):
-        if shifted_distance(x0, centres[k], periods) <= radii[k]:
+    for k in range(bounds.radii.size):
+        if _distance(chart, bounds.centres[k], bounds.identified) <= bounds.radii[k]:
             return k
     return -1
 
@@ -242,7 +251,7 @@ def follow(
     report[0], report[1] = FULL, -1
     while count < made.pieces.shape[0]:
         if end == 0:
-            h = min(h, steps[1], 0.6 * _room(chart.x0, bounds.centres, bounds.periods))
+            h = min(h, steps[1], 0.6 * _room(chart, bounds))
             if h < SMALLEST:
                 report[0] = STUCK
                 return count
@@ -264,7 +273,7 @@ def follow(
             report[0] = end
             return count
         if end != CLOSED and closing > 0 and count + closing > 1:
-            met = _passes(bounds.target, chart.x0, chart.t0, h, bounds.periods, chart.nodes, chart.image)
+            met = _passes(bounds.target, chart, h, bounds.identified)
             if met > 0.0:
                 end, h = CLOSED, met
                 continue
@@ -276,7 +285,7 @@ def follow(
         for j in range(n):
             chart.x0[j], chart.t0[j] = chart.nodes[DEGREE, j], chart.t1[j]
         sigma = made.weakest[count - 1, DEGREE]
-        ball = _inside(chart.x0, bounds.centres, bounds.radii, bounds.periods)
+        ball = _inside(chart, bounds)
         if ball >= 0:
             report[0], report[1] = ARRIVED, ball
             return count

@@ -38,7 +38,7 @@ class ScaledSet(NamedTuple):
         Positions are x = q/scale.
     mix : (rows, m) array
         The equations are mix @ f.
-    params, work : arrays
+    params, work, table : arrays
         As the model's kernel takes them.
     """
 
@@ -48,6 +48,7 @@ class ScaledSet(NamedTuple):
     mix: Matrix
     params: Floats
     work: Floats
+    table: Ints
 
 
 class Slate(NamedTuple):
@@ -158,7 +159,7 @@ def load(evaluate: Any, given: ScaledSet, slate: Slate, x: Any) -> bool:
     n, m, g = given.sizes[0], given.sizes[1], given.sizes[2]
     for j in range(n):
         q[j] = x[j] * scale[j]
-    evaluate(given.t, q, q[:0], given.params, given.sizes, given.work, out)
+    evaluate(given.t, q, q[:0], given.params, given.table, given.work, out)
     rows = mix.shape[0]
     start = m + g
     fine = True

@@ -104,10 +104,10 @@ def singular_many(evaluate: Any, given: ScaledSet, x: Any, u: Any, most: int, re
 
 
 @njit(f"void({EVAL_TYPE}, float64, {MATRIX}, int64[::1], {VECTOR}, {VECTOR}, {MATRIX})")
-def evaluate_many(evaluate: Any, t: float, q: Any, sizes: Any, params: Any, work: Any, out: Any) -> None:
+def evaluate_many(evaluate: Any, t: float, q: Any, table: Any, params: Any, work: Any, out: Any) -> None:
     """Write what `evaluate` gives at every row of q to the rows of `out`."""
     for s in range(q.shape[0]):
-        evaluate(t, q[s], q[s, :0], params, sizes, work, out[s])
+        evaluate(t, q[s], q[s, :0], params, table, work, out[s])
 
 
 @njit

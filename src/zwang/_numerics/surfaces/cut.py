@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.identified import between
 from zwang._numerics.surfaces.glue import edges_of
 
 Array = NDArray[np.float64]
@@ -22,12 +23,6 @@ class Mesh(NamedTuple):
 
     points: Array
     triangles: Ints
-
-
-def between(a: Array, b: Array, periods: Array) -> Array:
-    """Return b - a, angles the shorter way round."""
-    d = b - a
-    return np.asarray(np.where(periods > 0, d - periods * np.round(d / np.where(periods > 0, periods, 1.0)), d))
 
 
 def vanishing(a: Array, b: Array, periods: Array, measure: Measure, settle: Settle, values: Array) -> Array:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.identified import between
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LARGEST = 14
@@ -160,10 +162,7 @@ def _filled(
     loop: list[int], points: Array, tangents: Array, periods: Array, taken: set[tuple[int, int]]
 ) -> list[tuple[int, int, int]]:
     """Return triangles that fill a polygon, ears first; none where a diagonal would be an edge a third time."""
-    d = points[loop] - points[loop[0]]
-    safe = np.where(periods > 0, periods, 1.0)
-    d = np.where(periods > 0, d - periods * np.round(d / safe), d)
-    plane = d @ tangents[loop[0]].T
+    plane = between(points[loop[0]], points[loop], periods) @ tangents[loop[0]].T
     left = list(range(len(loop)))
     area = 0.5 * sum(
         plane[a, 0] * plane[b, 1] - plane[a, 1] * plane[b, 0] for a, b in zip(left, left[1:] + left[:1], strict=True)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.identified import between
 from zwang._numerics.jit import njit
-from zwang._numerics.surfaces.cut import between
 from zwang._numerics.surfaces.growth import wrapped
 
 Array = NDArray[np.float64]

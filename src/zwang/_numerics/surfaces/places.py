@@ -117,7 +117,7 @@ def frame_at(evaluate: Any, bent: ScaledSet, q: Any, out: Any, W: Any, rank: int
     if rank == 0:
         tangent[0, 0], tangent[0, 1], tangent[1, 0], tangent[1, 1] = 1.0, 0.0, 0.0, 1.0
         return math.inf
-    evaluate(bent.t, q, q[:0], bent.params, bent.sizes, bent.work, out)
+    evaluate(bent.t, q, q[:0], bent.params, bent.table, bent.work, out)
     columns = n + 1 + n * n
     for i in range(rows):
         for j in range(columns):

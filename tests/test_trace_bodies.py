@@ -1,0 +1,173 @@
+"""Configuration spaces of bodies in Cartesian coordinates are those of their joint angles: e and -e are one turn."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang._numerics.identified import between, distinct, nearest_image
+
+INERTIA = (0.1, 0.1, 0.1)
+
+
+def planar_loop(seed: int, unit: float = 1.0) -> tuple[zw.Bodies, list[float]]:
+    """Return a four-bar in an oblique plane whose ground has the length D, and the lengths at which it can be flat."""
+    source = np.random.default_rng(seed)
+    normal = source.normal(size=3)
+    normal /= np.linalg.norm(normal)
+    u = np.cross(normal, [1, 0, 0])
+    u /= np.linalg.norm(u)
+    w = np.cross(normal, u)
+    lengths = source.uniform(0.6, 2.2, size=3) * unit
+    places = [np.zeros(3)]
+    for length, angle in zip(lengths, source.uniform(0, 2 * np.pi, size=3), strict=True):
+        places.append(places[-1] + length * (np.cos(angle) * u + np.sin(angle) * w))
+    loop = zw.Bodies("loop")
+    for i in range(3):
+        loop.body(f"b{i}", mass=1, inertia=INERTIA, at=(places[i] + places[i + 1]) / 2)
+    for i in range(3):
+        loop.revolute(f"j{i}", "ground" if i == 0 else f"b{i - 1}", f"b{i}", at=places[i], axis=normal)
+    end, D = (places[3] - places[2]) / 2, sp.Symbol("D")
+    loop.close("revolute", "pin", "b2", "ground", at=(end, [D * item for item in u]), axis=(normal, normal))
+    flat = {abs(float(np.dot(signs, lengths))) for signs in product((1, -1), repeat=3)}
+    return loop, sorted(flat)
+
+
+def spherical_loop(arcs: Any) -> zw.Bodies:
+    """Return four hinges through one point, three links of these angles between them; the ground's is phi."""
+    loop, phi, at = zw.Bodies("sphere"), sp.Symbol("phi"), np.cumsum([0.0, *arcs])
+    axes = [(np.cos(angle), np.sin(angle), 0.0) for angle in at]
+    for i in range(3):
+        loop.body(f"b{i}", mass=1, inertia=INERTIA)
+        loop.revolute(f"j{i}", "ground" if i == 0 else f"b{i - 1}", f"b{i}", at=(0, 0, 0), axis=axes[i])
+    pair = (axes[3], (sp.cos(phi), sp.sin(phi), 0))
+    return loop.close("revolute", "pin", "b2", "ground", at=((0, 0, 0), (0, 0, 0)), axis=pair)
+
+
+def values(found: Any) -> list[float]:
+    return [item.value for item in found]
+
+
+def same_critical_values(seed: int) -> None:
+    loop, flat = planar_loop(seed)
+    expected = [value for value in flat if 0.3 < value < 4]
+    found = [
+        zw.critical(loop.system(coordinates=name), vary="D", within=(0.3, 4.0), compare=False)
+        for name in ("joint", "cartesian")
+    ]
+    for one in found:
+        assert values(one) == pytest.approx(expected, abs=1e-9)
+    assert [[item.kind, len(item.points)] for item in found[0]] == [[item.kind, len(item.points)] for item in found[1]]
+
+
+def same_space(seed: int, most: int = 9) -> None:
+    loop, flat = planar_loop(seed)
+    for D in [0.5 * (a + b) for a, b in pairwise(flat) if b - a > 0.1][:most]:
+        one, other = (zw.trace(loop.system(coordinates=name), {"D": D}) for name in ("joint", "cartesian"))
+        assert (one.components, len(one.branches)) == (other.components, len(other.branches))
+        assert len(other.singular_points) == 0
+
+
+def test_rows_of_a_loop_in_an_oblique_plane_that_are_rounding_are_left_out() -> None:
+    # A planar loop has two rows to say, wherever its plane lies; the others are 1e-17 times something.
+    counts = [len(planar_loop(seed)[0].system().constraints) for seed in range(4)]
+    assert max(counts) <= 3
+    loop, flat = planar_loop(0)
+    assert zw.trace(loop.system(), {"D": flat[-1] - 0.1}).status.name == "TRACED"
+
+
+def test_critical_lengths_of_a_four_bar_of_bodies_are_those_at_which_it_can_be_flat() -> None:
+    same_critical_values(2)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(10, 22))
+def test_critical_lengths_of_bodies_are_those_of_their_joint_angles(seed: int) -> None:
+    same_critical_values(seed)
+    same_space(seed)
+
+
+def test_a_four_bar_of_bodies_has_as_many_components_as_its_angles_say() -> None:
+    same_space(1, most=1)
+
+
+def test_a_curve_closes_where_quaternions_have_come_back_with_the_other_sign() -> None:
+    # A crank turns once round: its quaternion is -e then, and the curve is closed.
+    crank = zw.Bodies("crank").body("b", mass=1, inertia=INERTIA, at=(1, 0, 0))
+    crank.revolute("j", "ground", "b", at=(0, 0, 0), axis=(0, 0, 1))
+    space = zw.trace(crank.system(coordinates="cartesian"))
+    assert (space.components, len(space.branches)) == (1, 1)
+    (arc,) = space.branches
+    first, last = arc.position(0.0), arc.pieces[-1].sum(axis=0)  # Chebyshev polynomials are 1 at the end
+    np.testing.assert_allclose(first[:3], last[:3], atol=1e-9)
+    np.testing.assert_allclose(first[3:], -last[3:], atol=1e-9)
+    # x = (cos a, sin a), e = (cos a/2, 0, 0, sin a/2): the length of a turn is 2 pi sqrt(1 + 1/4).
+    assert arc.length == pytest.approx(2 * np.pi * np.sqrt(1.25), rel=1e-9)
+
+
+def test_singular_points_of_bodies_are_counted_once_and_joined_by_arcs() -> None:
+    # A parallelogram lies flat twice; its joint angles have the same two crossings and four arcs.
+    bars = zw.Bodies("bars")
+    for name, at in (("left", (0, 0, 0.5)), ("coupler", (1, 0, 1)), ("right", (2, 0, 0.5))):
+        bars.body(name, mass=1, inertia=INERTIA, at=at)
+    y = (0, 1, 0)
+    bars.revolute("l", "ground", "left", at=(0, 0, 0), axis=y).revolute("c", "left", "coupler", at=(0, 0, 1), axis=y)
+    bars.revolute("r", "coupler", "right", at=(2, 0, 1), axis=y)
+    bars.close("revolute", "pin", "right", "ground", at=(2, 0, 0), axis=y)
+    one, other = (zw.trace(bars.system(coordinates=name)) for name in ("joint", "cartesian"))
+    assert [point.kind for point in other.singular_points] == [point.kind for point in one.singular_points]
+    assert (len(other.branches), len(other.curves), other.components) == (
+        len(one.branches),
+        len(one.curves),
+        one.components,
+    )
+
+
+def test_spherical_loops_are_critical_where_their_axes_can_lie_in_one_plane() -> None:
+    arcs = (0.5, 1.1, 0.9)
+    expected = sorted(
+        value for signs in product((1, -1), repeat=3) if 0.2 < (value := abs(float(np.dot(signs, arcs)))) < 2.7
+    )
+    loop = spherical_loop(arcs)
+    for name in ("joint", "cartesian"):
+        found = zw.critical(loop.system(coordinates=name), vary="phi", within=(0.2, 2.7), compare=False)
+        assert values(found) == pytest.approx(sorted(set(expected)), abs=1e-9)
+
+
+def test_a_relation_that_tells_signs_apart_keeps_both_of_them() -> None:
+    # e0 = 1/2 is a turn of 120 degrees, e0 = -1/2 is not asked for: the sign of e matters then.
+    ball = zw.Bodies("ball").body("b", mass=1, inertia=INERTIA)
+    ball.spherical("s", "ground", "b", at=(0, 0, 0))
+    ball.relation("turned", "e0_s - 1/2").relation("flat", "e3_s").relation("level", "e2_s")
+    space = zw.trace(ball.system())
+    assert sorted(round(state["e1_s"], 9) for state in space.points) == [-0.866025404, 0.866025404]
+
+
+def test_a_box_says_which_sign_of_a_quaternion_is_meant() -> None:
+    crank = zw.Bodies("crank").body("b", mass=1, inertia=INERTIA, at=(1, 0, 0))
+    crank.revolute("j", "ground", "b", at=(0, 0, 0), axis=(0, 0, 1))
+    space = zw.trace(crank.system(coordinates="cartesian"), box={"e0_b": (0.5, 1.0)})
+    (arc,) = space.branches
+    assert {end.kind for end in arc.ends} == {"box"}
+
+
+def test_what_stands_for_one_configuration_is_found_nearest() -> None:
+    identified = np.array([2 * np.pi, -1, -1, -1, -1, 0.0, -2, -2, -2, -2])
+    source = np.random.default_rng(5)
+    for _ in range(20):
+        a, b = source.normal(size=(2, 10)) * 3
+        image = np.empty(10)
+        nearest_image(a, b, identified, image)
+        np.testing.assert_allclose(between(a, b, identified), image - a, atol=1e-12)
+        others = [
+            np.concatenate([[b[0] + 2 * np.pi * k], i * b[1:5], b[5:6], j * b[6:]])
+            for k, i, j in product(range(-3, 4), (1, -1), (1, -1))
+        ]
+        nearest = min(float(np.linalg.norm(other - a)) for other in others)
+        assert float(np.linalg.norm(image - a)) == pytest.approx(nearest)
+        assert len(distinct(np.array([b, *others]), identified, 1e-9)) == 1
