@@ -129,6 +129,14 @@ def test_a_motion_through_a_point_where_frequencies_meet_goes_straight_on_and_it
     assert beside.limit.q[-1, 0] - study.limit.q[-1, 0] > 0.3
 
 
+def test_a_narrow_place_between_frequencies_is_not_taken_for_convergence_to_the_ideal_motion() -> None:
+    """Modes follow their frequencies from N ~ s^-4 on; before, distances to the ideal motion happen to fall."""
+    study = through_the_cone(0.004, [1e4, 1e6, 1e8, 1e10])
+    assert study.status.name == "UNDECIDED"
+    assert "what theory has for a limit" in study.verdict.sentence
+    assert "omega_1 = omega_2 nearly, within 2%, so that convergence begins late" in study.verdict.sentence
+
+
 def _straight_on() -> float:
     from scipy.integrate import solve_ivp
 
@@ -188,6 +196,15 @@ def test_a_start_at_rest_where_two_frequencies_are_one_parts_into_modes_along_it
     assert study.status.name == "CONVERGES_ELSEWHERE"
     # J_y = 0.32, J_z = 0.045, and dw/dx = 0.5, 0.9: a constant force.
     assert study.limit.q[-1, 0] == pytest.approx(-(0.32 * 0.5 + 0.045 * 0.9) * 1.5**2 / 2, abs=1e-8)
+
+
+def test_parameters_of_the_energy_alone_are_asked_for_and_others_refused() -> None:
+    by = zw.Stiffness(energy=W)
+    with pytest.raises(zw.DeclarationError, match="line: params has 'zz', which the system doesn't know"):
+        zw.limit(LINE, ["a", "b"], START, {**PLAIN, "zz": 1.0}, by=by, until=1.0, strengths=DECADES)
+    lacking = {name: value for name, value in PLAIN.items() if name != "p"}
+    with pytest.raises(zw.ZwangError, match="'p'"):
+        zw.limit(LINE, ["a", "b"], START, lacking, by=by, until=1.0, strengths=DECADES)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.constraints import Bilateral
-from zwang._limit.fast_terms import FastTerms, Local, amount
+from zwang._limit.fast_terms import STENCIL, FastTerms, Local, amount
 from zwang._limit.ideal import tangential
 from zwang._limit.resonance import (
     EVERY,
@@ -44,7 +44,7 @@ NEAR = 0.02  # relative distance of two frequencies below which convergence begi
 MOST = 20_000  # calls of the averaged force before a motion is given up
 MOST_PHASES = 2_000_000  # phases in all these calls
 FOLLOWED = 0.8  # least square of the overlap of a mode with itself, a step before
-SMALL = 1e-5  # part of the whole time or of the distance gone by which differences are taken
+SMALL = 1e-3  # part by which differences are taken: of the whole time, of the way in it, of what changes modes
 CONE = 1e-3
 """Share of the slopes of two frequencies above which modes mix beside the motion, where those meet."""
 
@@ -144,7 +144,7 @@ class _Course:
         self.lasted = set(self.kept)
         span = float(self.edges[-1] - self.edges[0])
         self.tick = SMALL * span
-        self.size = 100 * SMALL * max(float(np.abs(terms.q).max()), span * float(np.abs(terms.v).max()))
+        self.size = SMALL * span * float(np.abs(terms.v).max())
         begin = float(self.edges[0])
         here = _parted(terms.at(begin, terms.q, self.slow), self.slow, terms.v - self.slow)
         self.modes = here.modes
@@ -200,7 +200,7 @@ class _Course:
         """Say whether modes were followed over a step, and note the resonances that were passed in it."""
         length = np.einsum("ai,ab,bi->i", self.modes, now.mass, self.modes)
         overlap = np.einsum("ai,ab,bi->i", self.modes, now.mass, now.modes) ** 2 / length
-        if overlap.min() < FOLLOWED and solver.t - solver.t_old > SAME * self.tick:
+        if overlap.min() < FOLLOWED and solver.t - solver.t_old > SAME**2 * self.tick:
             return False
         actions = np.abs(_amplitudes(solver.y, self.m)) ** 2
         for k in self.watched:
@@ -279,7 +279,7 @@ class _Course:
         terms, w = self.terms, here.frequencies
         still = terms.unlagrangian(t, q, v)
         turning = self._turning(here, t, q, v) if self.kept else None
-        distance = self.size / float(np.abs(here.modes @ (np.abs(amplitudes) * np.sqrt(2 / w))).max())
+        distance = self._distance(here, np.abs(amplitudes) * np.sqrt(2 / w)) if self.kept else 0.0
         mean, change = np.zeros(self.n), np.zeros(self.m, dtype=complex)
         for angles in self.phases:
             now = amplitudes * np.exp(1j * angles)
@@ -293,11 +293,18 @@ class _Course:
             change += np.exp(-1j * angles) * push / np.sqrt(2 * w) / len(self.phases)
         return mean, change
 
+    def _distance(self, here: Local, reach: Array) -> float:
+        """Return the part of the oscillations' reach (m,) at which their push is asked: little of what changes them."""
+        steep = np.abs(np.einsum("kij,kl->ijl", here.bends, here.modes)).max() / here.frequencies.min() ** 2
+        return float(min(self.size / np.abs(here.modes @ reach).max(), SMALL / max(steep * reach.max(), 1e-300)))
+
     def _turning(self, here: Local, t: float, q: Array, v: Array) -> Array:
         """Return e_i^T M de_j/dt (m, m): how the modes turn along the slow motion."""
-        h = self.tick
-        ahead, behind = (self.terms.at(t + s, q + s * v, v).like(here.modes, self.groups).modes for s in (h, -h))
-        return np.asarray(here.modes.T @ here.mass @ (ahead - behind) / (2 * h))
+        h, change = self.tick, np.zeros_like(here.modes)
+        for times, factor in STENCIL:
+            s = times * h
+            change += factor / h * self.terms.at(t + s, q + s * v, v).like(here.modes, self.groups).modes
+        return np.asarray(here.modes.T @ here.mass @ change)
 
     def _told(self) -> tuple[str, ...]:
         """Return what is met of resonances, in words."""
