@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from zwang._cycles.grazing import Leaving, leaving
 from zwang._cycles.signs import OnBranch
 from zwang._cycles.walking import NOTHING, BranchWalk, SpecialDraft
 from zwang._results.cycles import CycleBranch, CycleSpecial
+from zwang._results.motion_dense import states_at
 
 Array = NDArray[np.float64]
 MOST_BRANCHES = 40  # beyond it a diagram is no picture
@@ -60,6 +62,10 @@ class BranchDraft:
         )
 
 
+SEEN = 2000
+"""States on a cycle among which that of another start is looked for."""
+
+
 class Branching:
     """All branches that are reached from given cycles.
 
@@ -78,7 +84,9 @@ class Branching:
         self.notes: list[str] = []
 
     def follow(self, near: Near) -> None:
-        """Follow the branch of a cycle to both sides, and those that leave it."""
+        """Follow the branch of a cycle to both sides, and those that leave it; not one that was followed already."""
+        if any(_on(draft, near) for draft in self.drafts):
+            return
         onward = Place(np.zeros_like(near.trip.z), 0.0, 1.0)
         tangent = near.tangent(onward) or near.difference(near.open_directions[-1])
         draft = BranchDraft(len(self.drafts), -1, near)
@@ -252,3 +260,34 @@ def _entered(start: Near, way: Place, least: float) -> OnBranch | None:
         if onward is not None and secant.dot(way, start.sizes) > least * secant.length(start.sizes):
             return OnBranch(near, onward)
     return None
+
+
+def _on(draft: BranchDraft, near: Near) -> bool:
+    """Say whether a cycle lies on a branch: between two of its cycles there is one at its value, and it is that."""
+    along = Place(np.zeros_like(near.trip.z), 0.0, 1.0)
+    for one, other in pairwise(draft.nears()):
+        low, high = sorted((one.value, other.value))
+        if not low <= near.value <= high or one.over.rounds != near.over.rounds:
+            continue
+        way = one.tangent(along)
+        share = 0.0 if way is None or not way.value else (near.value - one.value) / way.value
+        aim = one.place if way is None else one.place.moved(way, share)
+        guess = Place(aim.z, aim.period, near.value)
+        found = one.over.corrected(guess, one.trip.t, along, one.sizes, one)
+        if found is not None and found.sequence == near.sequence and _same(found, near):
+            return True
+    return False
+
+
+def _same(one: Near, other: Near) -> bool:
+    """Say whether two cycles at one value are the same motion, whatever the times of their starts."""
+    kept = [i for i in range(len(one.sizes)) if i not in one.over.steady]
+    first, period = one.trip.t, one.trip.period
+    if abs(period - other.trip.period) > SAME * period:
+        return False
+    if one.over.free_period:
+        times, near = first + period * np.linspace(0.0, 1.0, SEEN), 4.0 / SEEN
+    else:
+        times, near = np.array([first + (other.trip.t - first) % period]), SAME
+    states = states_at(one.trip.motion.pieces, times)
+    return bool((np.abs(states - other.trip.z) / one.sizes)[:, kept].max(axis=1).min() < near)

@@ -356,13 +356,15 @@ def _lasts(
     def change(t: float, q: Array, v: Array) -> tuple[Array, Array]:
         return v, solve_mode(ground.table, ground.terms(t, q, v), mode, away).acceleration[:, 0]
 
-    t, q, v = moment.t, moment.q, moment.v
-    k1 = change(t, q, v)
-    k2 = change(t + h / 2, q + h / 2 * k1[0], v + h / 2 * k1[1])
-    k3 = change(t + h / 2, q + h / 2 * k2[0], v + h / 2 * k2[1])
-    k4 = change(t + h, q + h * k3[0], v + h * k3[1])
-    q, v = (y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
-    later = ground.terms(t + h, q, v)
+    later = terms
+    if h > 0.0:
+        t, q, v = moment.t, moment.q, moment.v
+        k1 = change(t, q, v)
+        k2 = change(t + h / 2, q + h / 2 * k1[0], v + h / 2 * k1[1])
+        k3 = change(t + h / 2, q + h / 2 * k2[0], v + h / 2 * k2[1])
+        k4 = change(t + h, q + h * k3[0], v + h * k3[1])
+        q, v = (y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip((q, v), k1, k2, k3, k4, strict=True))
+        later = ground.terms(t + h, q, v)
     solved = solve_mode(ground.table, later, mode, away)
     if not np.isfinite(solved.acceleration).all():
         return False
