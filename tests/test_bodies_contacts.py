@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import zwang as zw
 
@@ -158,3 +159,20 @@ def test_pairs_that_have_no_closed_form_are_refused_with_those_that_have_one() -
         tell(shapes.Capsule(1, 1), shapes.Box(1, 1, 1))
     with pytest.raises(zw.DeclarationError, match="is none: its lowest point has no closed form.*Hull of points"):
         tell(shapes.Implicit("x**4 + y**2 + z**2 - 1"), shapes.HalfSpace((0, 0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (zw.shapes.Sphere, "Sphere: radius"),
+        (lambda wrong: zw.shapes.Box(1, wrong), "Box: b"),
+        (lambda wrong: zw.shapes.Capsule(1, wrong), "Capsule: length"),
+        (lambda wrong: zw.shapes.Cylinder(wrong, 1), "Cylinder: radius"),
+    ],
+)
+def test_a_length_of_a_form_that_is_none_is_refused_where_it_is_made(make: Any, name: str) -> None:
+    for wrong in (-1, -0.5, float("nan"), float("inf"), np.float32(-2.0), sp.Rational(-1, 2), sp.nan, sp.zoo):
+        with pytest.raises(zw.DeclarationError, match=f"{name} is .*, a length; needed a finite number, at least zero"):
+            make(wrong)
+    for right in (0, 2.5, sp.Rational(1, 2), "r", sp.Symbol("r")):
+        make(right)

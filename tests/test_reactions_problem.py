@@ -364,6 +364,7 @@ def test_every_solution_of_ten_thousand_contacts_is_too_much_and_says_so():
             "greater than 0 and at most 0.001; it was given 0.1",
             lambda: reactions_of_problem(block(1), tol=0.1),
         ),
+        ("friction is str 'mu', needed", lambda: Contact([0, 1], tangent=[1, 0], friction="mu")),
         ("2 names for 1 contacts", lambda: reactions_of_problem(block(1), subject=Subject(names=["a", "b"]))),
     ],
 )

@@ -5,6 +5,7 @@ Lengths are expressions (or texts) of parameters [m]. In a planar picture a form
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -41,7 +42,23 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Sphere(Form):
+class Sized(Form):
+    """A form that is made of lengths; those that are numbers are looked at when it is made."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.lengths().items():
+            if isinstance(value, (int, float, np.number)) or getattr(value, "is_number", False) is True:
+                size = complex(value)
+                if size.imag == 0 and 0 <= size.real < math.inf:
+                    continue
+                raise DeclarationError(
+                    f"{type(self).__name__}: {name} is {value!r:.60}, a length; needed a finite number, at least zero, "
+                    "or an expression of parameters."
+                )
+
+
+@dataclass(frozen=True)
+class Sphere(Sized):
     """A ball; in the plane a disc.
 
     Examples
@@ -59,7 +76,7 @@ class Sphere(Form):
 
 
 @dataclass(frozen=True)
-class Box(Form):
+class Box(Sized):
     """A box of edge lengths a, b, c along x, y, z, its middle in the origin; in the plane a rectangle.
 
     Examples
@@ -79,7 +96,7 @@ class Box(Form):
 
 
 @dataclass(frozen=True)
-class Capsule(Form):
+class Capsule(Sized):
     """All places within a radius of a piece of the x axis of this length, its middle in the origin.
 
     Examples
@@ -139,7 +156,7 @@ class Hull(Form):
 
 
 @dataclass(frozen=True)
-class Cylinder(Form):
+class Cylinder(Sized):
     """A cylinder about the z axis of this length, its middle in the origin; in the plane a disc.
 
     Examples

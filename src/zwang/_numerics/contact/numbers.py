@@ -102,7 +102,7 @@ def _interval(label: Label, friction: Any, static: Any, section: Any, p: int) ->
 
 def _coefficients(label: Label, what: str, value: Any, p: int) -> tuple[float, ...]:
     """Return one coefficient, or two for two tangents."""
-    if not hasattr(value, "__len__") or getattr(value, "shape", None) == ():
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or getattr(value, "shape", None) == ():
         return (number(label(what), value),)
     if len(value) == 2 and p != 2:
         raise DeclarationError(
