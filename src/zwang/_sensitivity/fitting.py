@@ -38,6 +38,8 @@ NUDGE = 1e-6
 """Part of a free value by which it is changed where a motion has no derivative."""
 CLOSED = 1e-9
 """Gaps up to this, relative to 1 + the coordinates, are closed at the start."""
+ENDLESS = 1e3
+"""A value that has grown by so much, for nothing, is taken to grow for ever."""
 LOST = 1e6
 """What residuals count for, in standard deviations, where a motion does not come to the data."""
 
@@ -80,7 +82,8 @@ def fit(
     Returns
     -------
     Fit
-        NOT_IDENTIFIABLE where the data leave a combination of the free values open: the reason names it.
+        NOT_IDENTIFIABLE where the data leave a combination of the free values open: the reason names it. NOT_CONVERGED
+        also where they drive a value to infinity.
 
     Examples
     --------
@@ -278,16 +281,21 @@ class _Problem:
         return np.stack(columns, axis=1)
 
 
+class _Endless(Exception):
+    """A free value grows without end, and hardly anything is gained by it."""
+
+
 def _solved(problem: _Problem, low: Array, high: Array) -> Fit:
     from scipy.optimize import least_squares
 
-    best: list[tuple[float, Array]] = []
+    best: list[tuple[float, Array]] = []  # each better than those before
 
     def residuals(x: Array) -> Array:
         found = problem.residuals(x)
         cost = float(found @ found)
-        if not best or cost < best[0][0]:
-            best[:] = [(cost, x.copy())]
+        if not best or cost < best[-1][0]:
+            best.append((cost, x.copy()))
+            _require_end(problem.what.names, best, scale, np.isinf(np.where(x > 0, high, low)))
         return found
 
     scale = np.where(problem.start != 0, np.abs(problem.start), 1.0)
@@ -297,15 +305,37 @@ def _solved(problem: _Problem, low: Array, high: Array) -> Fit:
             xtol=1e-14, ftol=1e-15, gtol=1e-15, max_nfev=200,
         )  # fmt: skip
         return _result(problem, np.asarray(answer.x), np.asarray(answer.jac), np.asarray(answer.fun), scale, "")
-    except Spent as spent:
+    except (Spent, _Endless) as ended:
         if not best:
-            raise DeclarationError(f"{problem.model.system.name}: {spent}") from None
-        x = best[0][1]
+            raise DeclarationError(f"{problem.model.system.name}: {ended}") from None
+        x = best[-1][1]
         wide = np.full((len(problem.residuals(x)) if problem.last is None else 1, len(x)), np.nan)
-        return _result(problem, x, wide, np.zeros(len(wide)), scale, str(spent))
+        how = FitStatus.UNFINISHED if isinstance(ended, Spent) else FitStatus.NOT_CONVERGED
+        return _result(problem, x, wide, np.zeros(len(wide)), scale, str(ended), how)
 
 
-def _result(problem: _Problem, x: Array, jac: Array, fun: Array, scale: Array, spent: str) -> Fit:
+def _require_end(names: tuple[str, ...], best: list[tuple[float, Array]], scale: Array, unbounded: Any) -> None:
+    """Raise where data that no motion comes near drive a value to infinity: its motions would take ever more steps."""
+    cost, x = best[-1]
+    for before, other in best[:-1]:
+        grown = np.abs(x) >= ENDLESS * np.maximum(np.abs(other), scale)
+        if before - cost <= 0.01 * before and (grown & unbounded).any():
+            k = int(np.argmax(grown & unbounded))
+            raise _Endless(
+                f"'{names[k]}' grows without end: from {other[k]:.3g} to {x[k]:.3g} the squares of the residuals fall "
+                f"by less than a hundredth. Give it bounds, free={{'{names[k]}': (low, high)}}, or look at the data."
+            )
+
+
+def _result(
+    problem: _Problem,
+    x: Array,
+    jac: Array,
+    fun: Array,
+    scale: Array,
+    spent: str,
+    how: FitStatus = FitStatus.UNFINISHED,
+) -> Fit:
     from scipy import stats
 
     names, count = problem.what.names, len(x)
@@ -314,7 +344,7 @@ def _result(problem: _Problem, x: Array, jac: Array, fun: Array, scale: Array, s
     covariance = np.full((count, count), np.nan)
     slope = 0.0
     if spent:
-        status, reason = FitStatus.UNFINISHED, spent
+        status, reason = how, spent
     else:
         _, values, right = np.linalg.svd(scaled, full_matrices=True)
         values = np.append(values, np.zeros(count - len(values)))
