@@ -161,3 +161,32 @@ def test_the_command_writes_both_files(tmp_path: Path) -> None:
     assert "PAINLEVE_ROD_EVENTS 3" in (tmp_path / "painleve_rod.h").read_text()
     refused = CliRunner().invoke(main, ["export", "painleve_rod", "--folder", str(tmp_path / "no")])
     assert refused.exit_code != 0 and "there is no folder" in refused.output
+
+
+@needs_compiler
+def test_inputs_are_parameters_of_the_c_and_own_events_are_watched(tmp_path: Path) -> None:
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    m, push = zw.parameters("m"), zw.inputs("b")
+    rod = zw.Bilateral((x**2 + y**2 - 1) / 2, name="rod")
+    events = [zw.Event(x - push, name="meets"), zw.Event(zw.reaction("rod") + 3, name="breaks"),
+              zw.Event("impact", of="rod", name="never")]  # fmt: skip
+    system = zw.System(
+        name="driven", kinetic=m * (vx**2 + vy**2) / 2, forces={x: push, y: -m}, constraints=[rod], events=events
+    )
+    library, _ = exported(zw.compile(system), tmp_path, events=[zw.Event(y - push, name="given"), "y + b"])
+    header = (tmp_path / "driven.h").read_text()
+    assert "params: b, m" in header and "events: event meets, event breaks, event 0, event 1" in header
+    state = {"x": 0.6, "y": -0.8, "v_x": 0.4, "v_y": 0.3}
+    plain = zw.System(name="plain", kinetic=m * (vx**2 + vy**2) / 2, forces={x: zw.parameters("b"), y: -m})
+    numbers = resolve(plain, state, {"b": 2.0, "m": 1.5})
+    status, (values,) = call(library.driven_events, numbers, 4)
+    # x a_x + y a_y + v^2 = 0 on the circle, and m a = F + lam (x, y)
+    lam = -(0.6 * 2 + 0.8 * 1.5) - 1.5 * 0.25
+    assert status == 0 and values == pytest.approx([-1.4, lam + 3, -2.8, 1.2], abs=1e-12)
+
+
+def test_inputs_whose_rates_are_needed_are_refused_in_c(tmp_path: Path) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    moved = zw.System(name="moved", kinetic=v**2 / 2, constraints=[zw.Bilateral(x - zw.inputs("u"), name="hand")])
+    with pytest.raises(zw.DeclarationError, match="to_c: the rate of the input 'u' is needed"):
+        zw.compile(moved).to_c(tmp_path)

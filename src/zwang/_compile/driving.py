@@ -405,3 +405,15 @@ def plain_signal(signal: Any) -> Any:
     from zwang._expressions import to_text
 
     return to_text(signal) if isinstance(signal, sp.Expr) else signal
+
+
+def inputs_as_parameters(system: System, verb: str) -> Driven:
+    """Return a system with a parameter of the same name for each input, for those who give values alone."""
+    for name, (order, where) in derivatives_needed(system).items():
+        if order:
+            raise DeclarationError(
+                f"{system.name}: {verb}: the rate of the input '{name}' is needed"
+                f"{f' (it stands in {where})' if where else ''}, and an importer gives values alone. Put an expression "
+                "of t in its place, or make it a coordinate with a force as its input."
+            )
+    return driven(system, {item.name: 0.0 for item in system.inputs})

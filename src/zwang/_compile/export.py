@@ -15,6 +15,7 @@ from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import forms_of
 from zwang._declare.given import as_expression
 from zwang._declare.reading import Reader
+from zwang._declare.switches import Reaction
 from zwang._declare.system import System
 from zwang._derive.program import Program
 from zwang._derive.solution import solve
@@ -129,10 +130,17 @@ class _Export:
         found += [(f"slip of {name}", row.value) for name, row in zip(names, program.slips, strict=True)]
         surfaces = switching_surfaces(program.graph, self.solution.accelerations, [program.t, *program.q, *program.v])
         found += [(f"switching surface {k}", node) for k, node in enumerate(surfaces)]
+        own = [item for item in self.system.events if not item.kind]
+        found += [(f"event {item.name}", node) for item, node in zip(own, self._given(own), strict=True)]
         return found + [(f"event {k}", node) for k, node in enumerate(self._given(events))]
 
     def _given(self, events: Sequence[Any]) -> list[Node]:
         system, symbols = self.system, self.program.symbols(self.system)
+        held = [str(self.normals[j].name) for j in self.active]
+        for item in self.normals:  # what is not held exerts nothing here
+            name = str(item.name)
+            force = self.solution.multipliers[held.index(name)] if name in held else self.program.graph.zero
+            symbols[Reaction(name)] = force
         convert = Converter(self.program.graph, symbols)
         reader = Reader(system.name, system.coordinates, system.expressions().values(), system.dependents)
         found = []

@@ -19,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from zwang._compile.driving import derivatives_needed, driven
+from zwang._compile.driving import inputs_as_parameters
 from zwang._compile.export import LARGEST, identifier, switching_surfaces
 from zwang._compile.fmu_description import FmuSlot, build_description, description, layout
 from zwang._compile.values import resolve
@@ -66,8 +66,7 @@ def write_fmu(
     rest, on = taken_apart(declared, {} if state is None else state)
     ready = model.switched(on)
     _require_smooth(ready.system, declared.events)
-    _require_forces(ready.system)
-    found = driven(ready.system, {item.name: 0.0 for item in declared.inputs})
+    found = inputs_as_parameters(ready.system, "to_fmu")
     moved = ready.another(found.system)
     _require_small(moved.system)
     start, values, at = _starts(moved, None if state is None else rest, params, found.params)
@@ -121,17 +120,6 @@ def _require_smooth(system: System, events: Sequence[Event]) -> None:
             raise DeclarationError(
                 f"{system.name}: to_fmu: the event '{event.name}' {what}, {why} Events of an FMU are watched, or end "
                 "the motion. Leave this one out: system.replace(events=[...])."
-            )
-
-
-def _require_forces(system: System) -> None:
-    """Refuse inputs whose rates would be needed: FMI gives values."""
-    for name, (order, where) in derivatives_needed(system).items():
-        if order:
-            raise DeclarationError(
-                f"{system.name}: to_fmu: the rate of the input '{name}' is needed"
-                f"{f' (it stands in {where})' if where else ''}, and an importer gives values alone. Put an expression "
-                "of t in its place, or make it a coordinate with a force as its input."
             )
 
 

@@ -300,7 +300,9 @@ API Status fmi3ExitInitializationMode(void *instance)
             return refuse(s, words);
         }
     remember(s);
-    if (!project(s, s->x[0], s->x + Y)) return refuse(s, "no state that satisfies the constraints is near the start");
+    if (!project(s, s->x[0], s->x + Y))
+        return refuse(s, "no state that satisfies the constraints is near the start, or some of them say the same "
+                         "twice: leave those out before exporting");
     s->reach[0] = s->reach[1] = 0.0;
     remember(s);
     s->fresh = false;

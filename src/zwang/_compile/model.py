@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.driving import with_inputs
+from zwang._compile.driving import inputs_as_parameters, with_inputs
 from zwang._compile.evaluating import evaluated
 from zwang._compile.handing import as_jax, as_latex
 from zwang._compile.kept import Kept
@@ -19,6 +19,7 @@ from zwang._compile.states import TOL, ProjectedState, largest_violation, projec
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.switched import switched, taken_apart
+from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._kernels import Service, SparseTerms, Terms, get_backend
 from zwang._numerics import jit
@@ -386,7 +387,9 @@ class Model:
         """Write the model as C of 1999, ``<name>.h`` and ``<name>.c``, and return their paths.
 
         ``int <name>_accelerations(double t, const double q[], const double v[], const double params[], double a[],
-        double lam[])`` returns 0 where all pivots are sound, with the parameters in the order of `system.parameters`;
+        double lam[])`` returns 0 where all pivots are sound, with the parameters in the order of `system.parameters`
+        (inputs take their places among them by name, as the header says; of constraints that say the same twice hold
+        one);
         ``<name>_terms`` writes the terms of the equations and ``<name>_events`` what changes its sign at an event: the
         values of one-sided constraints, the multipliers of those that are held, slips, switching surfaces of forces,
         and what was given. The header has the orders and sizes.
@@ -411,7 +414,13 @@ class Model:
         """
         from zwang._compile.export import write_c
 
-        return write_c(self.system, self.kernels.program.copy(), self._places(active), folder, name, tuple(events))
+        made = inputs_as_parameters(self.system, "to_c") if self.system.inputs else None
+        model, places = self if made is None else self.another(made.system), self._places(active)
+        watched = [
+            item if made is None or isinstance(item, str) else item.map(made.put) if isinstance(item, Event) else
+            made.put(item) for item in events
+        ]  # fmt: skip
+        return write_c(model.system, model.kernels.program.copy(), places, folder, name, tuple(watched))
 
     def to_fmu(
         self,
