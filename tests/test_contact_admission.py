@@ -168,6 +168,41 @@ def test_explanations_are_computed_when_asked_for_and_travel_with_the_result(tmp
     assert found.but(note="other").note == "other" and found.note != "other"
 
 
+def test_a_solution_is_checked_when_its_residual_is_asked_for_and_travels_alone():
+    rod = zw.gallery.get("painleve_rod")
+    (solution,) = zw.reactions(rod.system, rod.state, {**rod.params, "mu": 0.3}).solutions
+    assert {name for name, value in vars(solution).items() if type(value) is Later} == {"ranges", "residual"}
+    copied = pickle.loads(pickle.dumps(solution))
+    assert not any(type(value) is Later for value in vars(copied).values())
+    assert 0 <= copied.residual == solution.residual < 1e-12
+    assert copied.ranges["tip"] == solution.ranges["tip"] and copied.modes["tip"] == solution.modes["tip"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_kept_of_a_set_of_lines_serves_every_state(seed):
+    source = np.random.default_rng(seed)
+    (x, y), (v_x, v_y) = zw.coordinates("x y")
+    floor = zw.Unilateral(y, name="floor", friction=zw.Coulomb(0.4, slip=v_x))
+    pad = zw.Friction(0.2, slip=v_x, of=["floor", "wall"], name="pad")
+    wall, belt = zw.Bilateral(x, name="wall"), zw.Friction(3, slip=v_y, name="belt")
+    system = zw.System(
+        name="box", coordinates=[x, y], kinetic=(v_x**2 + v_y**2) / 2, constraints=[floor, pad, wall, belt]
+    )
+    model = zw.compile(system, "reference")
+    for _ in range(20):
+        state = dict(zip(["x", "y", "v_x", "v_y"], source.normal(size=4).tolist(), strict=True))
+        chosen = np.flatnonzero(source.random(4) < 0.6)
+        rest = source.random(4) < 0.5
+        made = [problem_of(table, model.terms(state), chosen, rest).rows for table in (table_of(system), fresh(system))]
+        assert made[0].of == made[1].of
+        for name in ("normal", "tangent", "first", "friction", "bias", "slip", "normal_force", "bilateral"):
+            np.testing.assert_array_equal(getattr(made[0], name), getattr(made[1], name))
+
+
+def fresh(system):
+    return table_of.__wrapped__(system)
+
+
 def test_a_ragged_value_of_a_state_is_refused_by_name():
     ball = zw.gallery.get("bouncing_ball")
     with pytest.raises(zw.ZwangError, match="v_y"):

@@ -59,8 +59,8 @@ class Stretch:
         REACHED, FIRED, PAUSED, STEP_TOO_SMALL, IRREGULAR (a pivot was lost), NOT_FINITE or INTERRUPTED (by Ctrl-C).
     fired : tuple of int
         Numbers of the watches that crossed at the end; with NOT_FINITE those that are not finite.
-    drift, drift_rate : float
-        Largest violation of the held constraints found before projecting, of positions and of velocities.
+    drift : float
+        Largest violation of the held constraints on positions found before projecting.
     next_step : float
         What to try next.
     branches : array
@@ -77,7 +77,6 @@ class Stretch:
     status: str
     fired: tuple[int, ...]
     drift: float
-    drift_rate: float
     next_step: float
     branches: Array
     attempts: int
@@ -178,7 +177,6 @@ class Call:
             status=status,
             fired=tuple(int(i) for i in np.flatnonzero(self.fired)),
             drift=float(self.reals[3]),
-            drift_rate=float(self.reals[4]),
             next_step=self.step,
             branches=self.params[self.params.size - self.surfaces :].copy(),
             attempts=self.attempts,

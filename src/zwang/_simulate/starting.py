@@ -285,7 +285,6 @@ def _stretch(steps: list[Collocated], first: Array, change: Array) -> Stretch:
         status=PAUSED,
         fired=(),
         drift=0.0,
-        drift_rate=0.0,
         next_step=0.0,
         branches=np.zeros(0),
         attempts=len(steps),

@@ -79,7 +79,7 @@ def _passages(ground: Ground, steps: Steps, dense: Array) -> list[float]:
     if measure is None:
         return []
     whole = Stretch(
-        steps.t, steps.q, steps.v, steps.v, dense, "REACHED", (), 0.0, 0.0, 0.0, np.zeros(0), 0, 0
+        steps.t, steps.q, steps.v, steps.v, dense, "REACHED", (), 0.0, 0.0, np.zeros(0), 0, 0
     )  # fmt: skip
     times, values = measure.along(whole)
 

@@ -31,11 +31,10 @@ NEWTON = 30  # of Newton's method on the angle of a resultant
 
 @dataclass(frozen=True, eq=False)
 class Roots:
-    """The sizes (k,) of every solution, how many simplices stay undecided, and whether a contraction proves it."""
+    """The sizes (k,) of every solution, and how many simplices stay undecided."""
 
     found: list[Array]
     undecided: int
-    contracts: bool = False
 
 
 def all_roots(given: Sequence[Array], share: Sequence[Array]) -> Roots:
@@ -63,7 +62,7 @@ def all_roots(given: Sequence[Array], share: Sequence[Array]) -> Roots:
     lengths = np.array([np.sqrt((B * B).sum(axis=0)) for B in share])
     radius = float(np.abs(np.linalg.eigvals(lengths)).max())
     if radius < 1 - 1e-9:
-        return Roots([_iterated(given, share)], 0, True)
+        return Roots([_iterated(given, share)], 0)
     scale = max(float(np.sqrt((A * A).sum())) for A in given) or 1.0
     forms = np.array([_form(p, A / scale, B) for p, (A, B) in enumerate(zip(given, share, strict=True))])
     found, undecided = _subdivided(forms)

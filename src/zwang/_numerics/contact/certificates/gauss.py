@@ -40,7 +40,6 @@ def gauss(problem: Reduced) -> Proof | None:
         sentence=f"Gauss's principle with {what}: {head}; {tail}.",
         exists=consistent,
         unique_motion=True,
-        unique_normal=independent,
         unique=independent,
     )
 

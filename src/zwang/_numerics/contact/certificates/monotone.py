@@ -178,7 +178,6 @@ def monotone(problem: Reduced) -> tuple[Proof | None, Proof | None]:
         f"(smallest eigenvalue {least:.3g}): exactly one acceleration for every force and bias{reactions}.",
         exists=True,
         unique_motion=True,
-        unique_normal=True,
         unique=independent,
     )
     return exists, unique

@@ -85,7 +85,8 @@ def plane_proofs(problem: ContactProblem, slip_tol: float) -> list[Proof]:
     slides = all(len(item) == 1 for item in corners)
     if slides:
         sentence = "Every contact slides and Omega is positive definite: exactly one solution, whatever the force."
-        return [Proof("Theorem 12, every contact slides", least, EVERY_FORCE, sentence, True, True, True, True)]
+        kind, proved = "Theorem 12, every contact slides", {"exists": True, "unique_motion": True, "unique": True}
+        return [Proof(kind, least, EVERY_FORCE, sentence, **proved)]
     sentence = (
         "Omega is positive definite for every friction that the cones allow: a solution exists, whatever the force."
     )

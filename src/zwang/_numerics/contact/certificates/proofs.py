@@ -26,8 +26,6 @@ class Proof:
         A solution exists.
     unique_motion : bool
         There is at most one acceleration.
-    unique_normal : bool
-        There is at most one set of normal forces.
     unique : bool
         There is at most one solution.
     fails : bool
@@ -40,6 +38,5 @@ class Proof:
     sentence: str
     exists: bool = False
     unique_motion: bool = False
-    unique_normal: bool = False
     unique: bool = False
     fails: bool = False

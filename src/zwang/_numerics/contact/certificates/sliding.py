@@ -58,7 +58,7 @@ def sliding(problem: Reduced) -> Proof | None:
     what = "principal minors are positive" if unilateral else "determinants have one sign"
     if one_sign:
         sentence = f"All {1 << len(free)} {what} (nearest to zero: {number:.3g}): exactly one solution for every force."
-        return Proof(kind, number, EVERY_FORCE, sentence, True, True, True, True)
+        return Proof(kind, number, EVERY_FORCE, sentence, exists=True, unique_motion=True, unique=True)
     failed = "principal minors are not all positive" if unilateral else "determinants don't have one sign"
     reach = "some force has none or several solutions" if independent else "the criterion can't decide"
     sentence = f"The {1 << len(free)} {failed} (from {low:.3g} to {high:.3g}): {reach}."

@@ -26,8 +26,8 @@ class SparsePattern:
     ----------
     n, m : int
         Numbers of coordinates and constraints.
-    mass_size, jac_size : int
-        How many values of M and J `ldl_factor` expects.
+    mass_size : int
+        How many values of M `ldl_factor` expects.
     table : (k,) uint32 array
         All indices, as the kernels read them.
     workspace_size : int
@@ -43,7 +43,6 @@ class SparsePattern:
     n: int
     m: int
     mass_size: int
-    jac_size: int
     table: NDArray[np.uint32]
     workspace_size: int
     nonzeros: int
@@ -167,7 +166,6 @@ class _Layout:
             n=self.n,
             m=self.m,
             mass_size=self.mass.size,
-            jac_size=self.jac.size,
             table=np.concatenate([head, *self.parts]).astype(np.uint32),
             workspace_size=self.size + self.n + self.m + max((len(node.rows) for node in self.nodes), default=0),
             nonzeros=sum(c + 1 for c in below),
