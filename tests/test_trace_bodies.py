@@ -171,3 +171,26 @@ def test_what_stands_for_one_configuration_is_found_nearest() -> None:
         nearest = min(float(np.linalg.norm(other - a)) for other in others)
         assert float(np.linalg.norm(image - a)) == pytest.approx(nearest)
         assert len(distinct(np.array([b, *others]), identified, 1e-9)) == 1
+
+
+def written_four_bar(unit: sp.Rational, *, box: float | None = None) -> Any:
+    """Return the space of a four-bar of points, crank 1, coupler 3, rocker 5/2, ground 3, its lengths typed in."""
+    (x, y, u, w), (vx, vy, vu, vw) = zw.coordinates("x y u w")
+    rows = [
+        x**2 + y**2 - unit**2,
+        (x - u) ** 2 + (y - w) ** 2 - 9 * unit**2,
+        (u - 3 * unit) ** 2 + w**2 - sp.Rational(25, 4) * unit**2,
+    ]
+    held = [zw.Bilateral(row, name=f"bar {k}") for k, row in enumerate(rows)]
+    bars = zw.System(kinetic=(vx**2 + vy**2 + vu**2 + vw**2) / 2, constraints=held)
+    reach = None if box is None else {name: (-box * float(unit), box * float(unit)) for name in ("x", "y", "u", "w")}
+    return zw.trace(bars, {}, reach)
+
+
+@pytest.mark.parametrize("power", [-9, -5, 5, 9])
+@pytest.mark.parametrize("box", [None, 7.0])
+def test_lengths_that_are_typed_in_may_have_any_unit(power: int, box: float | None) -> None:
+    plain, other = (written_four_bar(sp.Rational(10) ** k, box=box) for k in (0, power))
+    assert (other.status, other.components, len(other.branches)) == (plain.status, plain.components, 2)
+    lengths = [sorted(arc.length for arc in space.branches) for space in (plain, other)]
+    np.testing.assert_allclose(np.array(lengths[1]) / 10.0**power, lengths[0], rtol=1e-9)

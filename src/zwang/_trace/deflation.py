@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._derive.program import Program
+from zwang._numerics.tolerances import THRESHOLDS
 from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_reduction import frame, reduce
 
@@ -28,7 +29,7 @@ DEEPEST, LARGEST = 3, 60
 """How often equations are deflated, each time with a lower multiplicity; how many unknowns they may have then."""
 NEAR = 0.05
 """How far, in units of the scales, a point of a multiple component may lie from where Newton's method gave up."""
-GAP = 1e-7
+GAP = THRESHOLDS.dependent
 """Singular values below this part of the largest are zero at a point that is known to rounding."""
 EXACT = 1e-12
 """Residual and last step of a point that is known to rounding, scaled."""

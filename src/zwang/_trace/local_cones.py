@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.power import monomials
+from zwang._numerics.tolerances import THRESHOLDS
 from zwang._trace.deflation import deflated
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_series import BranchStart, grow, reach
 from zwang._trace.local_structure import LocalBranch, LocalStructure
 
 Array = NDArray[np.float64]
-SIMPLE = 1e-4
+SIMPLE = THRESHOLDS.clear
 """Singular values of the gradients below this say that a line is a multiple one: its place is known to 1e-8 then."""
 SEED = 20
 """Of the starts on the sphere, so that results repeat."""
