@@ -67,7 +67,8 @@ def settle_ties(
         (label,) if number in firm else _options(ground, moment, terms, solved, number, label)
         for number, label in enumerate(labels)
     ]
-    if before is not None:
+    untied = all(len(line) == 1 for line in options)
+    if before is not None and not (untied and _lasts(ground, moment, labels, 0.0, away)):
         options = [_with_last(ground, moment, number, line, before[number]) for number, line in enumerate(options)]
     together = _resting_together(ground, labels, held.undetermined)
     if not all(_at_bound(terms, solved, ground.table.places[number]) for number in together):
