@@ -17,13 +17,12 @@ from zwang._numerics.motion.moreau.direct import (
     OPEN,
     SLIDES,
     STICKS,
-    envelope,
     factor,
     follow,
     newton,
     weights,
-    work_of,
 )
+from zwang._numerics.motion.moreau.elimination import elimination
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     FIRST,
@@ -45,6 +44,8 @@ from zwang._numerics.motion.moreau.kernels import (
     U,
 )
 
+PATIENCE = 6
+"""Changes of modes after which it is given up that there are fewer of them."""
 ROUNDS = 40
 """Steps of Newton's method, changes of modes among them, before others try."""
 DEPENDENT = 1e-6
@@ -101,15 +102,15 @@ def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
 
 
 @njit
-def sort_modes(t: Any, f: Any, mode: Any, zero: float, first: bool) -> bool:
+def sort_modes(t: Any, f: Any, mode: Any, zero: float, first: bool) -> int:
     """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed.
 
-    Return whether a mode changed.
+    Return how many modes changed.
     """
-    changed = False
+    changed = 0
     for c in range(mode.size):
         new = _mode_of(t, f, c, mode[c], zero, first)
-        changed = changed or new != mode[c]
+        changed += new != mode[c]
         mode[c] = new
     return changed
 
@@ -197,24 +198,27 @@ def _agree(t: Any, f: Any, held: Any, rho: Any) -> None:
                 f[B][b] -= f[U][b]
 
 
-@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64)", separate=True)
-def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float) -> float:
+@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, boolean)", separate=True)
+def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool) -> float:
     """Newton's method for the modes of the last step, then for those that what failed asks for; return the residual.
 
-    Infinite where a factorization would cost more than gradients do.
+    Friction that sticks is shared anew, if asked for, so that no self-stress builds up. Infinite where a factorization
+    would cost more than gradients do, or modes go round in circles.
     """
     n, active = t[MEMBERS].size, t[ACTIVE]
-    env = envelope(t)
-    if work_of(env) > MOST_WORK:
+    env = elimination(t)
+    if env.work > MOST_WORK:
         return np.inf
-    low, up, x, w = np.empty(env.start[n]), np.empty(env.start[n]), np.empty(n), np.empty(n)
+    size = env.own[env.own.size - 1]
+    low, up, x, w = np.empty(size), np.empty(size), np.empty(n), np.empty(n)
     mode, held = np.zeros(active.size, np.int64), np.zeros(f[R].size, np.int64)
     zero, error, left, fresh = 1e-13 * cause, np.inf, np.inf, True
+    least, idle = mode.size + 1, 0
     rho = weights(t, f)
     sort_modes(t, f, mode, zero, True)
     _hold(t, f, mode, held)
-    for c in range(mode.size):  # friction that sticks is shared anew, so that no self-stress builds up
-        if mode[c] == STICKS and t[KIND][c] != BOUND:
+    for c in range(mode.size):
+        if anew and mode[c] == STICKS and t[KIND][c] != BOUND:
             for a in range(t[FIRST][c] + 1, t[FIRST][c] + t[SIZE][c]):
                 f[R][a] = 0.0
     follow(t, f, w)
@@ -232,7 +236,12 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float) -> float:
         if 100.0 * zero < left < 0.1 * last:
             continue  # what the held rows have left says nothing of modes
         left = np.inf
-        if sort_modes(t, f, mode, zero, False):
+        changed = sort_modes(t, f, mode, zero, False)
+        if changed:
+            idle = 0 if changed < least else idle + 1
+            least = min(least, changed)
+            if idle > PATIENCE:
+                return np.inf
             _hold(t, f, mode, held)
             follow(t, f, w)
             error, fresh = np.inf, True

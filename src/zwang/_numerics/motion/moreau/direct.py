@@ -11,9 +11,8 @@ and with dP and ds in terms of dw there is one system in the coordinates,
 
     (M + J_h^T rho J_h + J_t^T V J_t - J_t^T mu d rho J_n) dw = -J_h^T rho u_h + J_t^T (-mu P d - F + mu d rho u_n).
 
-It couples blocks that share a contact; reverse Cuthill-McKee's order keeps what is eliminated close to the diagonal (a
-tower: two bodies wide), and islands fall apart by themselves. It is not symmetric, and eliminated without pivots: where
-that goes wrong the residual says so, and others try.
+It couples bodies that share a contact, is not symmetric, and eliminated without pivots (`elimination`): where that goes
+wrong the residual says so, and others try.
 """
 
 from __future__ import annotations
@@ -26,12 +25,11 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.jit import njit
+from zwang._numerics.motion.moreau.elimination import Elimination, add_product, add_row, add_to, eliminate, substitute
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BLOCK_AT,
     BLOCK_START,
-    BLOCKS,
-    BLOCKS_START,
     FIRST,
     FLOATS,
     INTS,
@@ -65,115 +63,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Envelope(NamedTuple):
-    """Rows of a lower triangle from their first entry on: place of each coordinate, first column and start of rows."""
-
-    place: Ints
-    first: Ints
-    start: Ints
-
-
-@njit
-def _neighbours(t: Any) -> Any:
-    """Return the blocks that share an active row with each block, compressed; some twice."""
-    blocks = t[BLOCK_START].size - 1
-    count = np.zeros(blocks + 1, np.int64)
-    for c in range(t[FIRST].size):
-        if t[ACTIVE][c] and t[SIZE][c]:
-            a = t[FIRST][c]
-            several = t[BLOCKS_START][a + 1] - t[BLOCKS_START][a]
-            for q in range(t[BLOCKS_START][a], t[BLOCKS_START][a + 1]):
-                count[t[BLOCKS][q] + 1] += several - 1
-    for k in range(blocks):
-        count[k + 1] += count[k]
-    linked, fill = np.empty(count[blocks], np.int64), count[:blocks].copy()
-    for c in range(t[FIRST].size):
-        if t[ACTIVE][c] and t[SIZE][c]:
-            a = t[FIRST][c]
-            for q in range(t[BLOCKS_START][a], t[BLOCKS_START][a + 1]):
-                for p in range(t[BLOCKS_START][a], t[BLOCKS_START][a + 1]):
-                    if p != q:
-                        linked[fill[t[BLOCKS][q]]] = t[BLOCKS][p]
-                        fill[t[BLOCKS][q]] += 1
-    return count, linked
-
-
-@njit
-def _walk_out(root: int, start: Any, linked: Any, seen: Any, mark: int, queue: Any, head: int) -> int:
-    """Put the blocks that hang together with one into a queue, in order of their distance; return its end."""
-    queue[head] = root
-    seen[root] = mark
-    end = head + 1
-    while head < end:
-        k = queue[head]
-        head += 1
-        begin = end
-        for q in range(start[k], start[k + 1]):
-            other = linked[q]
-            if seen[other] != mark:
-                seen[other] = mark
-                at = end
-                while at > begin and start[queue[at - 1] + 1] - start[queue[at - 1]] > start[other + 1] - start[other]:
-                    queue[at] = queue[at - 1]
-                    at -= 1
-                queue[at] = other
-                end += 1
-    return end
-
-
-@njit(f"Envelope({INTS})", separate=True)
-def envelope(t: Any) -> Any:
-    """Return where everything stands in the factor for the active contacts."""
-    blocks, n = t[BLOCK_START].size - 1, t[MEMBERS].size
-    start, linked = _neighbours(t)
-    queue, seen = np.empty(blocks, np.int64), np.zeros(blocks, np.int64)
-    head = 0
-    for root in range(blocks):
-        if seen[root] == 0:
-            # From the far end of the island, found by walking out twice.
-            far, mark = root, 1
-            for mark in range(2, 4):
-                end = _walk_out(far, start, linked, seen, mark, queue, head)
-                far = queue[end - 1]
-            head = end
-    place, first, after = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + 1, np.int64)
-    rank, begin = np.empty(blocks, np.int64), np.empty(blocks, np.int64)
-    at = 0
-    for i in range(blocks - 1, -1, -1):
-        k = queue[i]
-        rank[k], begin[k] = blocks - 1 - i, at
-        for j in range(t[BLOCK_START][k], t[BLOCK_START][k + 1]):
-            place[t[MEMBERS][j]] = at
-            at += 1
-    for k in range(blocks):
-        low = begin[k]
-        for q in range(start[k], start[k + 1]):
-            low = min(low, begin[linked[q]])
-        for j in range(t[BLOCK_START][k], t[BLOCK_START][k + 1]):
-            first[place[t[MEMBERS][j]]] = low
-    for i in range(n):
-        after[i + 1] = after[i] + i - first[i] + 1
-    return Envelope(place, first, after)
-
-
-@njit
-def work_of(env: Envelope) -> float:
-    """Return the multiplications of one factorization."""
-    total = 0.0
-    for i in range(env.first.size):
-        width = i - env.first[i] + 1.0
-        total += width * width
-    return total
-
-
-@njit(_nrt=False)
-def _add(env: Envelope, low: Any, up: Any, row: int, column: int, value: float) -> None:
-    if column < row:
-        low[env.start[row] + column - env.first[row]] += value
-    else:
-        up[env.start[column] + row - env.first[column]] += value
-
-
 @njit
 def weights(t: Any, f: Any) -> Any:
     """Return the weight of each row (m,): of slips in proportion to the normal impulse, so that they share like it."""
@@ -191,10 +80,10 @@ def weights(t: Any, f: Any) -> Any:
 
 
 @njit
-def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: Any, up: Any) -> None:
-    """Fill the matrix: the part left of the diagonal by rows, the rest by columns."""
+def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any) -> None:
+    """Fill the matrix."""
     place = env.place
-    for e in range(env.start[env.first.size]):
+    for e in range(low.size):
         low[e] = 0.0
         up[e] = 0.0
     for k in range(t[BLOCK_START].size - 1):
@@ -203,41 +92,28 @@ def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low
         for i in range(s):
             for j in range(s):
                 value = f[MASS][at + i * s + j]
-                _add(env, low, up, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
+                add_to(env, low, up, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
     for c in range(t[FIRST].size):
         for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
             if held[a]:
-                for e in range(t[J_START][a], t[J_START][a + 1]):
-                    row, part = place[t[J_COLUMN][e]], rho[a] * f[JAC][e]
-                    own = env.start[row] - env.first[row]
-                    if part != 0.0:
-                        for g in range(t[J_START][a], t[J_START][a + 1]):
-                            column = place[t[J_COLUMN][g]]
-                            if column < row:
-                                low[own + column] += part * f[JAC][g]
-                                up[own + column] += part * f[JAC][g]
-                        up[own + row] += part * f[JAC][e]
+                add_row(env, low, up, t[J_COLUMN], f[JAC], t[J_START][a], t[J_START][a + 1], rho[a])
         if mode[c] == SLIDES:
             _add_sliding(t, f, c, rho[t[FIRST][c]], env, low, up)
 
 
 @njit
-def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Envelope, low: Any, up: Any) -> None:
+def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Elimination, low: Any, up: Any) -> None:
     """Add what the friction of a sliding contact does when its slip and its normal impulse change."""
     s = sliding(t, f, c)
     a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
     for i in range(s.parts):
-        for e in range(t[J_START][a + o + i], t[J_START][a + o + i + 1]):
-            row = env.place[t[J_COLUMN][e]]
-            for j in range(s.parts):
-                turn = s.turning * ((1.0 if i == j else 0.0) - _of(s, i) * _of(s, j)) * f[JAC][e]
-                if turn != 0.0:
-                    for g in range(t[J_START][a + o + j], t[J_START][a + o + j + 1]):
-                        _add(env, low, up, row, env.place[t[J_COLUMN][g]], turn * f[JAC][g])
-            pull = -s.mu * _of(s, i) * weight * f[JAC][e]
-            if pull != 0.0:
-                for g in range(t[J_START][a], t[J_START][a + 1]):
-                    _add(env, low, up, row, env.place[t[J_COLUMN][g]], pull * f[JAC][g])
+        for j in range(s.parts):
+            turn = s.turning * ((1.0 if i == j else 0.0) - _of(s, i) * _of(s, j))
+            if turn != 0.0:
+                add_product(env, low, up, t[J_COLUMN], f[JAC], t[J_START], a + o + i, a + o + j, turn)
+        pull = -s.mu * _of(s, i) * weight
+        if pull != 0.0:
+            add_product(env, low, up, t[J_COLUMN], f[JAC], t[J_START], a + o + i, a, pull)
 
 
 class Sliding(NamedTuple):
@@ -280,45 +156,14 @@ def sliding(t: Any, f: Any, c: int) -> Sliding:
     return Sliding(count, x / speed, y / speed, mu, bound, turning)
 
 
-@njit(fastmath={"reassoc", "contract"})
-def _dot(x: Any, a: int, y: Any, b: int, count: int) -> float:
-    total = 0.0
-    for k in range(count):
-        total += x[a + k] * y[b + k]
-    return total
-
-
 @njit(
-    f"boolean({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Envelope, float64[::1], float64[::1])",
+    f"boolean({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, float64[::1], float64[::1])",
     separate=True,
 )
-def factor(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: Any, up: Any) -> bool:
-    """Fill the factors L (unit diagonal) and U of the system, with 1/U_ii; False where a pivot is zero or no number."""
+def factor(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any) -> bool:
+    """Fill the factors L and U of the system; False where a pivot is zero or no number."""
     _assemble(t, f, mode, held, rho, env, low, up)
-    first, start = env.first, env.start
-    for i in range(first.size):
-        own = start[i] - first[i]
-        for j in range(first[i], i):
-            other, begin = start[j] - first[j], max(first[i], first[j])
-            up[own + j] -= _dot(low, other + begin, up, own + begin, j - begin)
-            low[own + j] = (low[own + j] - _dot(low, own + begin, up, other + begin, j - begin)) * up[other + j]
-        pivot = up[own + i] - _dot(low, start[i], up, start[i], i - first[i])
-        if not abs(pivot) > 0.0:
-            return False
-        up[own + i] = 1.0 / pivot
-    return True
-
-
-@njit
-def _substitute(env: Envelope, low: Any, up: Any, x: Any) -> None:
-    first, start = env.first, env.start
-    for i in range(first.size):
-        x[i] -= _dot(low, start[i], x, first[i], i - first[i])
-    for i in range(first.size - 1, -1, -1):
-        own = start[i] - first[i]
-        x[i] *= up[own + i]
-        for k in range(first[i], i):
-            x[k] -= up[own + k] * x[i]
+    return eliminate(env, low, up)
 
 
 @njit(f"void({INTS}, {FLOATS}, float64[::1])", separate=True)
@@ -341,10 +186,11 @@ def follow(t: Any, f: Any, w: Any) -> None:
 
 
 @njit(
-    f"void({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Envelope, float64[::1], float64[::1], float64[::1])",
+    f"void({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, "
+    "float64[::1], float64[::1], float64[::1])",
     separate=True,
 )
-def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: Any, up: Any, x: Any) -> None:
+def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any, x: Any) -> None:
     """Change r by one step of Newton's method from what u is; u is not brought up to date."""
     for i in range(x.size):
         x[i] = 0.0
@@ -360,7 +206,7 @@ def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: A
                 off = -s.bound * _of(s, i) - f[R][a + o + i] + s.mu * _of(s, i) * rho[a] * f[U][a]
                 for e in range(t[J_START][a + o + i], t[J_START][a + o + i + 1]):
                     x[env.place[t[J_COLUMN][e]]] += off * f[JAC][e]
-    _substitute(env, low, up, x)
+    substitute(env, low, up, x)
     for c in range(t[FIRST].size):
         a = t[FIRST][c]
         if mode[c] == SLIDES:
@@ -382,7 +228,7 @@ def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Envelope, low: A
 
 
 @njit
-def _along(t: Any, f: Any, a: int, env: Envelope, x: Any) -> float:
+def _along(t: Any, f: Any, a: int, env: Elimination, x: Any) -> float:
     total = 0.0
     for e in range(t[J_START][a], t[J_START][a + 1]):
         total += f[JAC][e] * x[env.place[t[J_COLUMN][e]]]

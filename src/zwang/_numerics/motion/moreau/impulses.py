@@ -34,13 +34,12 @@ from zwang._numerics.motion.moreau.direct import (
     OPEN,
     SLIDES,
     STICKS,
-    envelope,
     factor,
     follow,
     newton,
     weights,
-    work_of,
 )
+from zwang._numerics.motion.moreau.elimination import elimination
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     FIRST,
@@ -68,6 +67,8 @@ TOL = 1e-12
 GOOD = 1e-10
 """Residual beyond which other solvers are asked."""
 GRADIENTS, SWEEPS = 400, 400
+ROUGH, FEW = 8, 25
+"""How often sweeps prepare Newton's method, and how many at first: then twice as many each time."""
 SHIFTS = 12
 """Turns in which positions are moved back; two or three do."""
 
@@ -261,7 +262,7 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
         return error
     held, before, rates, turns = np.zeros(m, np.int64), f[R].copy(), f[B].copy(), f[TURN].copy()
     for start in range(2):  # from the last step, then from nothing
-        error = by_modes(t, f, cause, tol, loose)
+        error = by_modes(t, f, cause, tol, loose, True)
         if error <= loose:
             return error
         for a in range(m):
@@ -269,6 +270,23 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
             f[B][a], f[TURN][a] = rates[a], turns[a]
         follow(t, f, np.empty(t[MEMBERS].size))
     delassus(t, f, active)
+    velocities(t, f, active)
+    local, alpha = _local_tables(t, f, active), np.zeros(active.size)
+    swept = before.copy()
+    for k in range(ROUGH):  # sweeps tell most modes of a heap, Newton's method the rest
+        for _ in range(FEW << k):
+            _sweep(t, f, active, law, local, alpha)
+        velocities(t, f, active)
+        for a in range(m):
+            swept[a] = f[R][a]
+        error = by_modes(t, f, cause, tol, loose, False)
+        if error <= loose:
+            return error
+        for a in range(m):
+            f[R][a], f[B][a], f[TURN][a] = swept[a], rates[a], turns[a]
+        velocities(t, f, active)
+    for a in range(m):
+        f[R][a] = before[a]
     velocities(t, f, active)
     for c in range(active.size):
         a = t[FIRST][c]
@@ -290,7 +308,6 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
     for a in range(m):
         f[R][a] = before[a]
     velocities(t, f, active)
-    local, alpha = _local_tables(t, f, active), np.zeros(active.size)
     for k in range(sweeps):
         _sweep(t, f, active, law, local, alpha)
         if k % 4 == 3 or k < 4:
@@ -309,13 +326,14 @@ def shift(t: Any, f: Any, chosen: Any, gap: Any, tol: float, out: Any) -> None:
         f[R][a] = 0.0
         f[B][a] = gap[a] if chosen[a] else 0.0
         f[U][a] = f[B][a]
-    env = envelope(t)
-    if work_of(env) > MOST_WORK:
+    env = elimination(t)
+    if env.work > MOST_WORK:
         delassus(t, f, t[ACTIVE])
         stick(t, f, chosen, tol, 4 * m)
         follow(t, f, out)
         return
-    low, up, x, mode = np.empty(env.start[n]), np.empty(env.start[n]), np.empty(n), np.zeros(t[ACTIVE].size, np.int64)
+    size = env.own[env.own.size - 1]
+    low, up, x, mode = np.empty(size), np.empty(size), np.empty(n), np.zeros(t[ACTIVE].size, np.int64)
     rho = weights(t, f)
     sound = factor(t, f, mode, chosen, rho, env, low, up)
     left = np.inf

@@ -1,0 +1,183 @@
+"""A pyramid of balls with friction, up to a thousand contacts, steps of a millisecond: time stepping beside Drake.
+
+    OMP_NUM_THREADS=1 python benchmarks/bench_simulate_heap.py [--side 8] [--drake PYTHON]
+
+Balls of 1 m and 1 kg, friction 1/2, in square layers of 8 x 8, 7 x 7, ..., each in the hollows of the layer below and
+beside its neighbours: 204 balls, 960 contacts. At the start the ball on top is pushed aside, and the heap gives way:
+contacts stick, roll, slide and open. The orientation of a ball does not matter, so that its angular velocity serves as
+the rates of three coordinates. Drake is timed if it can be imported; give another interpreter that has it with
+``--drake PYTHON``. Beside each time stand the largest speed at the end and how deep bodies have sunk into each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+STEP, STEPS = 1e-3, 100
+RADIUS, MASS, G, MU, PUSH = 0.5, 1.0, 9.81, 0.5, 1.0
+
+
+def places_of(side):
+    """Return the centres of the balls (k, 3), the one on top last."""
+    found = []
+    for layer in range(side):
+        for i in range(side - layer):
+            for j in range(side - layer):
+                rise = RADIUS * (1.0 + np.sqrt(2.0) * layer)
+                found.append((2 * RADIUS * (i + layer / 2), 2 * RADIUS * (j + layer / 2), rise))
+    return np.array(found)
+
+
+def balls_in_space(side):
+    """Return system, state and parameters of the pyramid; contacts are those within a tenth of a diameter."""
+    import sympy as sp
+
+    import zwang as zw
+
+    places = places_of(side)
+    count = len(places)
+    names = [f"{letter}{i}" for i in range(count) for letter in "xyzabc"]
+    q, v = zw.coordinates(names)
+    m, inertia, r, g, mu = zw.parameters("m J r g mu")
+    centre = [sp.Matrix(q[6 * i : 6 * i + 3]) for i in range(count)]
+    speed = [sp.Matrix(v[6 * i : 6 * i + 3]) for i in range(count)]
+    spin = [sp.Matrix(v[6 * i + 3 : 6 * i + 6]) for i in range(count)]
+    contacts = []
+    for i in range(count):
+        if places[i, 2] < 1.1 * RADIUS:
+            at = speed[i] + spin[i].cross(sp.Matrix([0, 0, -r]))
+            law = zw.Coulomb(mu, slip=(at[0], at[1]))
+            contacts.append(zw.Unilateral(centre[i][2] - r, friction=law, restitution=0, name=f"floor {i}"))
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    for i, j in np.argwhere(np.triu(apart < 2.2 * RADIUS, 1)):
+        way = places[j] - places[i]
+        across = sp.Matrix(np.eye(3, dtype=int)[int(np.argmin(np.abs(way)))])
+        d = centre[j] - centre[i]
+        length = sp.sqrt(d.dot(d))
+        first = across.cross(d)
+        second = d.cross(first)
+        slip = speed[j] - speed[i] - (spin[i] + spin[j]).cross(d) / 2
+        along = [slip.dot(side) / sp.sqrt(side.dot(side)) for side in (first, second)]
+        law = zw.Coulomb(mu, slip=tuple(along))
+        contacts.append(zw.Unilateral(length - 2 * r, friction=law, restitution=0, name=f"balls {i} {j}"))
+    kinetic = [m * u**2 / 2 for part in speed for u in part] + [inertia * u**2 / 2 for part in spin for u in part]
+    potential = m * g * sp.Add(*(part[2] for part in centre))
+    system = zw.System(name="balls", kinetic=sp.Add(*kinetic), potential=potential, constraints=contacts)
+    state = dict.fromkeys([*names, *(f"v_{name}" for name in names)], 0.0)
+    state |= {
+        f"{letter}{i}": float(x) for i, place in enumerate(places) for letter, x in zip("xyz", place, strict=True)
+    }
+    state[f"v_x{count - 1}"] = PUSH
+    return system, state, {"m": MASS, "J": 0.4 * MASS * RADIUS**2, "r": RADIUS, "g": G, "mu": MU}, len(contacts)
+
+
+def zwang_row(side):
+    """Time zwang."""
+    from zwang._compile import compile
+    from zwang._compile.values import resolve
+    from zwang._simulate.admission import admit
+    from zwang._simulate.ground import Ground
+    from zwang._simulate.timestepping import Walk
+
+    system, state, params, contacts = balls_in_space(side)
+    inputs = resolve(system, state, params)
+    ground = Ground.of(compile(system), inputs)
+    best = np.inf
+    for _ in range(2):
+        walk = Walk(ground, admit(ground, inputs), STEPS * STEP, STEP, shortcut=False)
+        begun = time.process_time()
+        steps, stop = walk.run()
+        best = min(best, time.process_time() - begun)
+        assert stop.status.name == "REACHED", stop.reason
+    places = steps.q[-1].reshape(-1, 6)[:, :3]
+    return "zwang", contacts, 1e3 * best / STEPS, float(np.abs(steps.v[-1]).max()), sunk_at(places), steps.residual
+
+
+def sunk_at(places):
+    """Return how deep balls are in each other or in the floor."""
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 10 * np.eye(len(places))
+    return float(max(2 * RADIUS - apart.min(), RADIUS - places[:, 2].min(), 0.0))
+
+
+def drake_rows(side):
+    """Time Drake with its solvers for discrete contact."""
+    from pydrake import all as drake
+
+    rows, start = [], places_of(side)
+    for name in ("kTamsi", "kSap", "kLagged"):
+        builder = drake.DiagramBuilder()
+        plant, _ = drake.AddMultibodyPlantSceneGraph(builder, time_step=STEP)
+        plant.set_contact_model(drake.ContactModel.kPoint)
+        plant.set_discrete_contact_approximation(getattr(drake.DiscreteContactApproximation, name))
+        friction = drake.CoulombFriction(MU, MU)
+        floor = drake.HalfSpace()
+        plant.RegisterCollisionGeometry(plant.world_body(), drake.RigidTransform(), floor, "floor", friction)
+        bodies = []
+        for i in range(len(start)):
+            body = plant.AddRigidBody(f"ball{i}", drake.SpatialInertia.SolidSphereWithMass(MASS, RADIUS))
+            # A micrometre larger, so that balls that touch count as contacts from the start.
+            shape = drake.Sphere(RADIUS + 1e-6)
+            plant.RegisterCollisionGeometry(body, drake.RigidTransform(), shape, "ball", friction)
+            bodies.append(body)
+        plant.Finalize()
+        simulator = drake.Simulator(builder.Build())
+        context = plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
+        for body, place in zip(bodies, start, strict=True):
+            plant.SetFreeBodyPose(context, body, drake.RigidTransform(place))
+        top = drake.SpatialVelocity(w=[0, 0, 0], v=[PUSH, 0, 0])
+        plant.SetFreeBodySpatialVelocity(context=context, body=bodies[-1], V_PB=top)
+        simulator.Initialize()
+        try:
+            begun = time.process_time()
+            simulator.AdvanceTo(STEPS * STEP)
+            spent = 1e3 * (time.process_time() - begun) / STEPS
+        except RuntimeError:  # its solver gives up
+            continue
+        contacts = plant.get_contact_results_output_port().Eval(context).num_point_pair_contacts()
+        now = np.array([plant.EvalBodyPoseInWorld(context, body).translation() for body in bodies])
+        speed = float(np.abs(plant.GetVelocities(context)).max())
+        rows.append((f"Drake {name[1:]}", contacts, spent, speed, sunk_at(now), None))
+    return rows
+
+
+def peers(python, side):
+    """Return Drake's rows, from this interpreter or another one; none if neither has it."""
+    if python is None:
+        try:
+            return drake_rows(side)
+        except ImportError:
+            return []
+    command = [python, __file__, "--peer", "--side", str(side)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--side", type=int, default=8, help="balls along a side of the lowest layer")
+    parser.add_argument("--drake", metavar="PYTHON", help="an interpreter that has pydrake")
+    parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.peer:
+        print(json.dumps(drake_rows(options.side)))
+        return
+    rows = [zwang_row(options.side), *peers(options.drake, options.side)]
+    print(f"{len(places_of(options.side))} balls, {STEPS} steps of {STEP} s; CPU time of one step\n")
+    for label, contacts, spent, speed, sunk, residual in rows:
+        tail = "" if residual is None else f"   residual {residual:.1e}"
+        print(f"  {label:14s} {contacts:5d} contacts {spent:9.2f} ms   speed {speed:.2f}   sunk {sunk:.1e} m{tail}")
+    if len(rows) > 1:
+        print(f"\n  zwang / fastest peer: {rows[0][2] / min(row[2] for row in rows[1:]):.2f}")
+    else:
+        print("\n  Drake was not found: pip install drake, or give --drake PYTHON", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
