@@ -269,18 +269,20 @@ print("END", motion.status.name, motion.t[-1], flush=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "lines"), [("SIGKILL", 6), ("SIGTERM", 8), ("SIGINT", 6)])
-def test_a_killed_stream_gives_what_was_computed(number: str, lines: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "beyond"), [("SIGKILL", 1500.0), ("SIGTERM", 2500.0), ("SIGINT", 1500.0)])
+def test_a_killed_stream_gives_what_was_computed(number: str, beyond: float, tmp_path: Path) -> None:
     path = tmp_path / "spring.npz"
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    reached = [float(child.stdout.readline()) for _ in range(lines)]
+    reached = 0.0
+    while reached < beyond:  # several blocks: how many lines that takes, the machine decides
+        reached = float(child.stdout.readline())
     child.send_signal(getattr(signal, number))
     rest, _ = child.communicate(timeout=120)
     found = zw.load_result(path)
     assert found.status.name == "INTERRUPTED"
     # Rows of a stretch that has not ended, and less rows than a block, may still have waited.
-    assert found.t[-1] >= reached[-1] - (streaming.BLOCK + stretch.CHUNK) * np.diff(found.t).max()
+    assert found.t[-1] >= reached - (streaming.BLOCK + stretch.CHUNK) * np.diff(found.t).max()
     assert np.all(np.diff(found.t) > 0)
     assert np.abs(found.q[:, 0] - np.cos(found.t)).max() < 1e-6 * (1 + found.t[-1])
     if number == "SIGINT":
