@@ -92,7 +92,7 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     length = _written_length(equations, params)
     if not values and length > 1.0:  # lengths are written as numbers
         unit, wide = length, min(wide, max(5.0, 4 * length))
-    elif length > wide or 0 < length < SMALL * unit:  # a parameter need not be a length
+    elif length > FAR_OFF * wide or 0 < length < SMALL * unit:  # a parameter need not be a length
         unit, wide = length, 10 * length
     n = equations.n
     turning = equations.turning
