@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import zwang as zw
 from zwang._declare.files import from_dict
 from zwang._declare.plain import to_dict
+from zwang._results.field_types import fits
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +87,9 @@ def test_a_dictionary_is_checked_wherever_it_comes_from() -> None:
         from_dict([1])  # type: ignore[arg-type]
     with pytest.raises(zw.DeclarationError, match="unknown key"):
         from_dict({**plain, "hook": "x"})
+
+
+def test_an_annotation_by_a_type_statement_is_looked_through() -> None:
+    """`type X = ...` of Python 3.12, by which NumPy 2.5 annotates arrays; older ones get something of its shape."""
+    alias = types.SimpleNamespace(__value__=NDArray[np.float64])
+    assert fits(np.array([1.0]), alias) and not fits(np.array(["a"]), alias) and not fits(1.0, alias)

@@ -29,6 +29,9 @@ def fits(value: Any, hint: Any) -> bool:
     (False, True)
     """
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    alias = getattr(origin or hint, "__value__", None)
+    if alias is not None:  # `type X = ...`, as arrays are annotated since NumPy 2.5
+        return fits(value, alias[inner] if inner else alias)
     if hint is Any or isinstance(hint, typing.TypeVar):
         return True
     if origin in (typing.Union, types.UnionType):
