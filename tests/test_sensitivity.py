@@ -160,12 +160,68 @@ def test_event_that_stops_a_motion_moves_its_end():
     assert found.derivative[zw.t]["y"] == pytest.approx(1 / np.sqrt(g))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_grazing_is_told_at_its_instant_by_roofs_floors_events_and_forces_in_any_unit(seed):
+    # y = u t - g t^2/2 touches u^2/(2 g) at t = u/g.
+    rng = np.random.default_rng(seed)
+    u, g, unit = rng.uniform(2, 12), rng.uniform(3, 20), 10.0 ** rng.integers(-6, 7)
+    until = u / g * rng.choice([1.01, 1.3, 2.7])
+    top, up = u * u / (2 * g) * unit, {"y": 0.0, "v_y": u * unit}
+    (y,), (vy,) = zw.coordinates("y")
+    G, h, e, c = zw.parameters("g h e c")
+
+    def asked(constraints=(), state=up, events=(), forces=None, **values):
+        system = zw.System(
+            name="thrown", kinetic=vy**2 / 2, potential=G * y, constraints=list(constraints), forces=forces or {}
+        )
+        return zw.sensitivity(system, state, values, until=until, wrt="g", events=events)
+
+    roof = zw.Unilateral(h - y, restitution=e, name="roof")
+    floor = zw.Unilateral(y + h, restitution=e, name="floor")
+    values = {"g": g * unit, "h": top}
+    jump, bend = (sp.Piecewise((force, y > h), (0, True)) for force in (-c, -c * (y - h)))
+    found = [
+        asked([roof], e=0.5, **values),
+        asked([floor], {"y": 0.0, "v_y": -u * unit}, e=0.5, h=top, g=-g * unit),
+        asked(events=[zw.Event(y - top, stop=True, name="top")], g=g * unit),
+        asked(events=[zw.Event(top - y, direction=1, name="top")], g=g * unit),
+        asked(forces={y: jump}, c=3.0 * unit, **values),
+    ]
+    for one in found:
+        assert one.status.name == "NOT_DIFFERENTIABLE" and "grazes" in one.reason
+        assert one.instant == pytest.approx(u / g, rel=1e-7)
+    assert "'top' comes to zero and turns back" in found[2].reason
+    # A force that only bends there, and roofs that are missed or met, have derivatives.
+    for one in (
+        asked(forces={y: bend}, c=3.0, **values),
+        asked([roof], e=0.5, g=g * unit, h=top * (1 + 1e-6)),
+        asked([roof], e=0.5, g=g * unit, h=top * (1 - 1e-6)),
+    ):
+        assert one.status.name == "DIFFERENTIABLE", one.reason
+
+
+def test_extrema_of_what_has_died_away_are_no_grazings():
+    (x,), (vx,) = zw.coordinates("x")
+    k, c = zw.parameters("k c")
+    system = zw.System(name="damped", kinetic=vx**2 / 2, potential=k * x**2 / 2, forces={x: -c * vx})
+    seen = [zw.Event(x, name="zero"), zw.Event(vx, direction=1, name="turn")]
+    found = zw.sensitivity(
+        system, {"x": 1.0, "v_x": 0.0}, {"k": 10.0, "c": 1.0}, until=30.0, wrt="k", of=["events"], events=seen
+    )
+    assert found.status.name == "DIFFERENTIABLE", found.reason
+    w = np.sqrt(10 - 0.25)
+    zeros = (np.pi / 2 + np.arctan(0.5 / w) + np.pi * np.arange(100)) / w
+    turns = np.pi / w * np.arange(1, 100, 2)
+    wanted = np.sort([time for time in np.concatenate([zeros, turns]) if time <= 30])
+    assert found.value["events"] == pytest.approx(wanted, rel=1e-6)
+
+
 def test_motions_without_a_derivative_say_when_and_why():
     belt = zw.gallery.get("belt_block")
     grazing = zw.sensitivity(belt.system, belt.state, belt.params, until=2.0, wrt="mu")
     assert grazing.status.name == "NOT_DIFFERENTIABLE" and "grazes" in grazing.reason and grazing.derivatives == {}
     # It sticks at 0.1356 s, slips at 0.4580 s, and comes back to the belt's speed half a period later, tangentially.
-    assert grazing.instant == pytest.approx(0.4580 + 2 * np.pi / np.sqrt(20), abs=0.02)
+    assert grazing.instant == pytest.approx(0.4580 + 2 * np.pi / np.sqrt(20), abs=1e-4)
     ball = zw.gallery.get("bouncing_ball")
     resting = zw.sensitivity(ball.system, ball.state, {**ball.params, "e": 0.3}, until=2.0, wrt="e")
     assert resting.status.name == "NOT_DIFFERENTIABLE" and "accumulate" in resting.reason

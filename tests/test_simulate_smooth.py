@@ -107,6 +107,26 @@ def test_user_events_are_located_and_filtered_by_direction() -> None:
     assert all(event.kind == "user" for event in motion.events)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_turning_points_where_all_velocities_vanish_are_events_once(seed: int) -> None:
+    # x = A exp(-c t/2) cos(w t + b): nothing at a turning point says how large rounding of the velocity is.
+    rng = np.random.default_rng(seed)
+    k, c, unit = rng.uniform(4, 20), rng.uniform(0, 0.6), 10.0 ** rng.integers(-4, 5)
+    (x,), (vx,) = zw.coordinates("x")
+    K, C = zw.parameters("k c")
+    system = zw.System(name="damped", kinetic=vx**2 / 2, potential=K * x**2 / 2, forces={x: -C * vx})
+    w, until = np.sqrt(k - c * c / 4), 25.0
+    for start in (0.0, 0.3):
+        first = np.arctan2(start * w, k + start * c / 2) / w if start else np.pi / w
+        wanted = np.arange(first, until, np.pi / w)
+        for event in (zw.Event(vx, name="turn"), zw.Event(vx * x, direction=-1, name="far")):
+            motion = zw.simulate(
+                system, {"x": unit, "v_x": start * unit}, {"k": k, "c": c}, until=until, events=[event],
+                budget={"steps": 60_000},
+            )  # fmt: skip
+            assert [one.time for one in motion.events] == pytest.approx(wanted, rel=1e-8)
+
+
 def test_stopping_event_ends_the_motion_there() -> None:
     (x,) = spring().coordinates
     events = [zw.Event(x - sp.Rational(1, 2), stop=True, name="half")]

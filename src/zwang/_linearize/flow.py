@@ -13,34 +13,29 @@ from numpy.typing import NDArray
 
 from zwang._kernels.variations import Jets, ModeVariations, variations
 from zwang._linearize.saltation import GrazedError, GrazingError, NotDifferentiableError, jump_derivative, shift_of_time
-from zwang._linearize.stretches import NODES, Propagated, propagate
+from zwang._linearize.stretches import Propagated, propagate
+from zwang._linearize.touches import first_touch
 from zwang._linearize.trail import Instant, PassedStretch, Trail
 from zwang._numerics.linear.projection import least_change
 from zwang._simulate.moment import Context
 from zwang._simulate.stretch import watched_expressions
-from zwang._simulate.watch import ANY, said
+from zwang._simulate.watch import said
 
 Array = NDArray[np.float64]
-AROUND = 5
-"""Samples on either side of the lowest one through which a polynomial is put; three are too few."""
-TOUCHED = 1e-9
-"""A watch that dips to this part of its largest value on a stretch, and rises again, grazes zero."""
-
-
-def _least_near(nodes: Array, height: Array, k: int) -> float:
-    """Return the least value of a smooth quantity next to its lowest sample, number k, by a polynomial around it."""
-    part = slice(max(0, k - AROUND), k + AROUND + 1)
-    fit = np.polynomial.Polynomial.fit(nodes[part], height[part], len(nodes[part]) - 1)
-    turns = fit.deriv().roots()
-    inside = turns.real[(np.abs(turns.imag) <= 1e-9 * np.ptp(nodes[part]))]
-    inside = inside[(inside > nodes[k - 1]) & (inside < nodes[k + 1])]
-    return float(min([height[k], *fit(inside)]))
 
 
 def _acts(context: Context, watch: tuple[str, int]) -> bool:
     """Say whether a watch changes something when it fires: a user's event does where something follows from it."""
     kind, number = watch
     return kind != "extra" or bool(context.options.events[number].then)
+
+
+def _told(context: Context, watch: tuple[str, int]) -> str:
+    """Say that a watch touches zero."""
+    kind, number = watch
+    if kind == "extra":
+        return f"'{context.options.events[number].name}' comes to zero and turns back"
+    return f"{said(context.table, watch)} and {'opens again' if kind == 'gap' else 'turns back'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,18 +136,11 @@ class VariationalFlow:
         return found
 
     def _require_clear(self, stretch: PassedStretch, made: ModeVariations, nodes: Array, jets: Jets) -> None:
-        """Raise where a watched quantity comes down to zero within the stretch and turns round."""
-        values = jets.value[made.watched]
-        for watch, side, value in zip(made.watches, stretch.sides, values, strict=True):
-            if side in (0.0, ANY) or len(value) < len(NODES):
-                continue
-            height = side * value
-            low = np.flatnonzero((height[1:-1] < height[:-2]) & (height[1:-1] <= height[2:])) + 1
-            for k in low:
-                least = _least_near(nodes, height, int(k))
-                if least <= TOUCHED * float(np.abs(height).max()):
-                    words = f"the motion grazes an event: {said(stretch.context.table, watch)} and opens again"
-                    raise GrazedError(float(nodes[k]), words)
+        """Raise where a watched quantity comes to zero within the stretch and turns round."""
+        found = first_touch(stretch, made, nodes, jets)
+        if found is not None:
+            time, watch = found
+            raise GrazedError(time, f"the motion grazes an event: {_told(stretch.context, watch)}")
 
     def _instant(self, instant: Instant, last: PassedStretch | None, after: PassedStretch | None, near: bool) -> None:
         """Carry nearby motions through an instant."""

@@ -36,6 +36,7 @@ from zwang._simulate.moment import (
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.stretch import moving_for
 from zwang._simulate.switches import Setting, done
+from zwang._simulate.watch import bands_of_events
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -83,6 +84,14 @@ def _values_ahead(context: Context, moment: Moment, decision: Decision) -> Array
     return values_of(context, moment.but(t=moment.t + h, q=q, v=v), decision)
 
 
+def _rounding(context: Context, moment: Moment, decision: Decision) -> Array:
+    """Return what counts as zero for each of the events' expressions: one that has just fired leaves a rest."""
+    moving = moving_for(context.model, decision.mode.mode, context.options.events)
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
+    found = bands_of_events(context, moving, moment, branches)
+    return found[[kind == "extra" for kind, _ in moving.watch_names]]
+
+
 def _seen(context: Context, moment: Moment, decision: Decision) -> tuple[Moment, tuple[int, ...]]:
     """Return the moment with the sides of the events there, and the numbers of those that have changed their side.
 
@@ -92,13 +101,14 @@ def _seen(context: Context, moment: Moment, decision: Decision) -> tuple[Moment,
     count = len(values)
     sides, tops = moment.memory.sides or (0,) * count, moment.memory.tops or (0.0,) * count
     tops = tuple(max(top, abs(float(value))) for top, value in zip(tops, values, strict=True))
-    signs = [int(np.sign(v)) if abs(v) > NOTHING * top else 0 for v, top in zip(values, tops, strict=True)]
+    floors = np.maximum(NOTHING * np.array(tops), _rounding(context, moment, decision))
+    signs = [int(np.sign(v)) if abs(v) > floor else 0 for v, floor in zip(values, floors, strict=True)]
     idle: frozenset[int] = frozenset()
     if not all(signs):
         later = _values_ahead(context, moment, decision)
         idle = frozenset(k for k in range(count) if not signs[k] and abs(later[k]) <= STILL * tops[k])
         signs = [
-            sign or int(np.sign(v)) * (abs(v) > NOTHING * top) for sign, v, top in zip(signs, later, tops, strict=True)
+            sign or int(np.sign(v)) * bool(abs(v) > floor) for sign, v, floor in zip(signs, later, floors, strict=True)
         ]
     crossed = tuple(k for k in range(count) if signs[k] * sides[k] < 0 and _wanted(context.options.events[k], signs[k]))
     now = tuple(sign or side for sign, side in zip(signs, sides, strict=True))

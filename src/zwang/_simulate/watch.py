@@ -22,6 +22,10 @@ ANY = 2.0
 """Fires on any crossing."""
 ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
+EVENT = 1e-14
+"""The same for a user's event, which steps end on to the last digit."""
+SLOPE = 1e-7
+"""Part of the sizes by which slopes of events are measured: half of the digits."""
 BLUR = 1e-2
 """Rounding of a slip's direction beside that of forces, times how slow it is: forces that share depend on it."""
 LOOKS = (1e-6, 1e-4, 1e-2)
@@ -92,7 +96,8 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
     """Return what counts as zero for each watch: the rounding of its terms, whose signs must not conspire."""
     from zwang._numerics.motion.bands import DenseTerms, widen
 
-    if not any(kind not in ("surface", "extra") for kind, _ in moving.watch_names):
+    own = any(kind == "extra" for kind, _ in moving.watch_names)
+    if not own and not any(kind != "surface" for kind, _ in moving.watch_names):
         return None
     terms = context.terms(moment.t, moment.q, moment.v)
     branches = moving.branches(moment.t, moment.q, moment.v, context.params)
@@ -103,7 +108,29 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
     blur = 1.0 + BLUR * _slowness(terms, sliding, moment.memory.sizes[1])
     rows = watch_rows(context.table, moving, decision.idle, blur, moment.tied)
     widen(moment.t, context.options.tol, rows, dense, sizes_so_far(context, moment), bands)
+    if own:
+        bands = np.maximum(bands, bands_of_events(context, moving, moment, branches))
     return np.maximum(bands, _of_starts(context, moving, moment, dense))
+
+
+def bands_of_events(
+    context: Context, moving: Moving, moment: Moment, branches: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what rounding of the state, as large as it has been, and of the time does to a user's events; 0 else.
+
+    One that fires leaves a rest of either sign. Where all velocities vanish there (a turning point) nothing at that
+    state says how large rounding is.
+    """
+    far, fast, pull = moment.memory.sizes
+    t, by_q, by_v = moment.t, far + abs(moment.t) * fast, fast + abs(moment.t) * pull
+    here = moving.watched(t, moment.q, moment.v, context.params, branches)
+    found = np.zeros(len(here))
+    signs = np.where(np.arange(len(far)) % 2 == 0, SLOPE, -SLOPE)
+    for q_signs, v_signs in ((signs, signs), (signs, -signs), (np.abs(signs), signs)):
+        moved = moving.watched(t, moment.q + q_signs * by_q, moment.v + v_signs * by_v, context.params, branches)
+        change = np.abs(moved - here) / SLOPE
+        found = np.maximum(found, np.where(np.isfinite(change), change, 0.0))
+    return np.where([kind == "extra" for kind, _ in moving.watch_names], EVENT * found, 0.0)
 
 
 def _of_starts(context: Context, moving: Moving, moment: Moment, terms: DenseTerms) -> NDArray[np.float64]:
