@@ -19,6 +19,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zwang._compile.driving import inputs_as_parameters
 from zwang._compile.export import LARGEST, identifier, switching_surfaces
 from zwang._compile.fmu_description import FmuSlot, build_description, description, layout
@@ -34,6 +36,7 @@ from zwang._derive.solution import SymbolicSolution, solve
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.c import Target, scattered_source
+from zwang._numerics.linear.rank import rank_of
 from zwang._outputs import check_output, replacing
 from zwang.errors import CompileError, DeclarationError, StateError
 
@@ -41,6 +44,9 @@ SOURCE = "fmu.c"
 MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}
 SYSTEMS = {"linux": ("linux", ".so"), "darwin": ("darwin", ".dylib"), "win32": ("windows", ".dll")}
 FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared"]
+LOOKS = 3  # states that are drawn where none is given
+TAKING = 1e-6
+"""Part of a combination that vanishes below which a constraint takes no part in it."""
 PATIENCE = 600
 """Seconds for the compiler: straight-line code of forty unknowns takes one minute."""
 
@@ -150,15 +156,70 @@ def _starts(
     given = resolve(system, nowhere if state is None else state, numbers)
     if given.shape:
         raise DeclarationError(f"{system.name}: to_fmu takes one value of each quantity, not arrays.")
-    if state is not None and params is not None:
+    whole = state is not None and params is not None
+    if whole:
         model.check(state, numbers)
-        if not model.evaluate(state, numbers).regular:
-            raise StateError(
-                f"{system.name}: to_fmu: the constraints are dependent at this state, or a motion has no inertia. "
-                "Leave out what follows from the others."
-            )
+    _require_independent(model, state, params, numbers)
+    if whole and not model.evaluate(state, numbers).regular:
+        raise StateError(
+            f"{system.name}: to_fmu: a motion has no inertia at this state. Give every body a mass, and an inertia "
+            "where it turns."
+        )
     values = dict(zip(names, (float(x) for x in given.params[:, 0]), strict=True))
     return [float(x) for x in (*given.q[:, 0], *given.v[:, 0])], values, float(given.t[0])
+
+
+def _require_independent(
+    model: Any, state: Mapping[Any, Any] | None, params: Mapping[Any, Any] | None, numbers: Mapping[str, float]
+) -> None:
+    """Refuse constraints that depend on each other, by name: reactions of an FMU are numbers.
+
+    Without a state or parameters some are drawn: what is dependent at all of them is so everywhere.
+    """
+    if state is not None and params is not None:
+        found, where = _dependence(model, state, numbers), "at this state"
+    else:
+        tried = [_drawn(model, None if params is None else numbers, seed) for seed in range(LOOKS)]
+        found, where = (tried[0] if all(item is not None for item in tried) else None), "at every state"
+    if found is not None:
+        all_of_them, follow = (", ".join(f"'{name}'" for name in names) for names in found)
+        raise StateError(
+            f"{model.system.name}: to_fmu: the constraints {all_of_them} are dependent {where}, and reactions of an "
+            f"FMU are numbers. Leave out what follows from the others: {follow}."
+        )
+
+
+def _dependence(
+    model: Any, state: Mapping[Any, Any], params: Mapping[str, float]
+) -> tuple[list[str], list[str]] | None:
+    """Return the constraints that depend on each other at a state, and which follow from the rest; None if none do."""
+    names = list(model.system.constraints.names)
+    terms = model.terms(state, params)
+    rows, mass = terms.rows[: len(names), :, 0], terms.mass[:, :, 0]
+    found = rank_of(rows, mass)
+    if found.full:
+        return None
+    taking = np.abs(found.left[:, found.rank :]).max(axis=1) > TAKING
+    kept = list(range(len(names)))
+    follow: list[str] = []
+    for k in reversed(range(len(names))):
+        others = [j for j in kept if j != k]
+        if taking[k] and rank_of(rows[others], mass).rank == found.rank:
+            kept, follow = others, [names[k], *follow]
+    return [name for name, own in zip(names, taking, strict=True) if own], follow
+
+
+def _drawn(model: Any, params: Mapping[str, float] | None, seed: int) -> tuple[list[str], list[str]] | None:
+    """Return the dependence at a state of its constraints that is drawn; None also where none is found."""
+    rng = np.random.default_rng(seed)
+    system: System = model.system
+    anything = {item.name: rng.uniform(0.5, 1.5) for item in system.parameters}
+    numbers = anything if params is None else params
+    somewhere = {item.name: rng.uniform(-1.0, 1.0) for item in (*system.coordinates, *system.velocities)}
+    try:
+        return _dependence(model, model.project(somewhere, numbers), numbers)
+    except StateError:
+        return None
 
 
 def _watched(system: System, program: Program, solution: SymbolicSolution, events: Sequence[Event]) -> list[Indicator]:

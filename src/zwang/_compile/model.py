@@ -434,7 +434,7 @@ class Model:
 
         Coordinates and velocities are states and outputs, the inputs are inputs, events and switching surfaces of
         forces are event indicators. States are carried back onto the constraints. A binary goes in where a C compiler
-        ``cc`` is found, else a RuntimeWarning says so. Friction and one-sided constraints are refused.
+        ``cc`` is found, else a RuntimeWarning says so. Friction, one-sided and dependent constraints are refused.
 
         Parameters
         ----------
