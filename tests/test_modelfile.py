@@ -166,6 +166,14 @@ def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
         _modelfile.read(path)
 
 
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"SQLite format 3\x00"])
+def test_the_file_of_a_result_is_told_from_a_model(start: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "motion.nc"
+    path.write_bytes(start + bytes(64))
+    with pytest.raises(DeclarationError, match=r"not a model\. Read a result with zwang\.load_result"):
+        _modelfile.read(path)
+
+
 def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     path.write_text(FREE, encoding="utf-8-sig")

@@ -242,6 +242,34 @@ def test_three_solutions_are_numbered_and_told_in_the_legend() -> None:
     assert sum("slip: N" in text.get_text() for text in ax.get_legend().get_texts()) == 3
 
 
+# --- axes of somebody's figure ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(5.0, 4.0), (9.0, 4.5)])
+def test_titles_and_legends_stay_within_a_figure_that_makes_no_room(size: tuple[float, float]) -> None:
+    from matplotlib import pyplot
+
+    entry = zw.gallery.get("four_bar")
+    space = zw.trace(entry.system, entry.params)
+    figure, panels = pyplot.subplots(1, 2 if size[0] > 6 else 1, figsize=size, squeeze=False)
+    for ax, draw in zip(panels.flat, (space.plot, rod_at(1.4).plot), strict=False):
+        draw(ax=ax)
+    figure.canvas.draw()
+    for ax in panels.flat:
+        for part in (ax.get_legend(), ax._left_title):
+            box = part.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1, part
+    pyplot.close(figure)
+
+
+def test_the_title_of_a_space_has_symbols_and_a_name_as_it_was_given() -> None:
+    entry = zw.gallery.get("four_bar")
+    space = replace(zw.trace(entry.system, entry.params), name="alpha $1")
+    _, ax = new_figure((9, 4))
+    space.plot(ax=ax)
+    assert ax.get_title("left").startswith(r"alpha \$1: configuration space over $\alpha$, $\gamma$; 6")
+
+
 # --- forces ----------------------------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,11 @@ def test_bad_files_are_refused(found, tmp_path) -> None:
     with pytest.raises(zw.DeclarationError, match="There is no file"):
         load_result(tmp_path / "missing.npz")
     (tmp_path / "text.npz").write_text("no archive")
+    with pytest.raises(zw.DeclarationError, match=r"There is no file '.*test\.npz'\. Did you mean 'text\.npz'\?"):
+        load_result(tmp_path / "test.npz")
+    (tmp_path / "rod.toml").write_text("schema = 1")
+    with pytest.raises(zw.DeclarationError, match=r"A model file is read with zwang\.load\."):
+        load_result(tmp_path / "rod.toml")
     with pytest.raises(zw.DeclarationError, match="is not a result that zwang saved"):
         load_result(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", a=np.ones(2))

@@ -14,6 +14,7 @@ from zwang.errors import DeclarationError, nearest
 from .bodies import TABLES as BODIES
 from .checking import BODY_TOP, TABLES, TOP, checked
 
+RESULTS = (b"PK\x03\x04", b"\x89HDF", b"CDF\x01", b"CDF\x02", b"SQLite format 3\x00")  # .npz, .nc, stores of studies
 MOST_PARTS = 32  # dots of a key; nobody nests deeper, and readers recurse
 _KEY = re.compile(r"[\w\s.\-\"'\[\]]*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
@@ -34,7 +35,9 @@ def read(path: str | Path) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as opened:
+            result = opened.read(16).startswith(RESULTS)
+        text = "" if result else file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = [item.name for item in sorted(file.parent.glob("*.toml"))] if file.parent.is_dir() else []
         cure = nearest(file.name, near) if near else "There is no model file in that folder."
@@ -44,6 +47,8 @@ def read(path: str | Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DeclarationError(f"{path}: cannot be read: {reason}. Give the path of a readable file.") from None
+    if result:
+        raise DeclarationError(f"{path}: a file of numbers, not a model. Read a result with zwang.load_result.")
     return loads(text, str(path))
 
 

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._plot.style import INK, PALE, SERIES, axes, axis_label, figure_title, look, panels, symbol, title
+from zwang._plot.style import (
+    INK,
+    PALE,
+    SERIES,
+    axes,
+    axis_label,
+    figure_title,
+    look,
+    panels,
+    put_key_beside,
+    symbol,
+    title,
+)
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:
@@ -50,20 +62,20 @@ def draw_configuration(
             return _panels(space, names, colour, ax)
         ax = axes(ax, size=(5.2, 4.6))
         _draw_arcs(ax, space, names, colour)
-        title(ax, _heading(space, names))
-        if legend and ax.get_legend_handles_labels()[0]:
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2)
+        title(ax, f"{space.name}: configuration space", over=names, then=_counts(space))
+        if legend:
+            put_key_beside(ax, handlelength=1.2, fontsize=9)
     return ax
 
 
-def _heading(space: Any, names: Sequence[str]) -> str:
+def _counts(space: Any) -> str:
     counts = [
         (len(space.branches), "arc"),
         (len(space.points), "point"),
         (len(space.singular_points), "singular point"),
     ]
-    told = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
-    return f"{space.name}: configuration space over {names[0]}, {names[1]}" + (f"; {', '.join(told)}" if told else "")
+    told = [f"{count} {word}{'' if count == 1 else 's'}".replace(" ", "\xa0") for count, word in counts if count]
+    return f"; {', '.join(told)}" if told else ""
 
 
 def _draw_arcs(ax: Axes, space: Any, names: Sequence[str], colour: str, only: int | None = None) -> None:
@@ -154,7 +166,7 @@ def _panels(space: Any, names: Sequence[str], colour: str, ax: Any) -> Any:
         panel.set_title(f"{colour} {shade}", fontsize=10)
     for panel in list(grid.flat)[len(shades) :]:
         panel.set_axis_off()
-    figure_title(figure, _heading(space, names))
+    figure_title(figure, f"{space.name}: configuration space", over=names, then=_counts(space))
     return grid
 
 
@@ -217,7 +229,7 @@ def _draw_singular(ax: Axes, space: Any, names: Sequence[str], turning: Sequence
         at = np.array([point.state[name] for name in names])
         images = _images(_wrapped(at, turning), turning)
         if len(images) > 1:
-            word += f"; one point at {len(images)} places of the edge, where the angles go round"
+            word += f"; one point, at {len(images)} places of the edge"
         word = textwrap.fill(word, 26)
         for image in images:
             ax.plot(

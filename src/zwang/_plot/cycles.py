@@ -50,7 +50,7 @@ def draw_cycles(found: Any, what: str | None, section: str | None, ax: Any) -> A
         ax.set_xlabel(symbol(found.vary))
         shown = f"{symbol(chosen)} after impacts of {section}" if section else f"largest {symbol(chosen)}"
         ax.set_ylabel("period [s]" if chosen == "period" else shown)
-        title(ax, f"{found.name}: cycles over {found.vary}")
+        title(ax, f"{found.name}: cycles", over=[found.vary])
     return ax
 
 

@@ -37,7 +37,7 @@ def _drawn(found: Any, what: str | None, ax: Any) -> Any:
         _line(found, chosen, ax)
         ax.set_xlabel(symbol(chosen))
         ax.set_yticks([])
-    title(ax, f"{found.name}: equilibria" + (f" over {found.vary}" if found.branches else ""))
+    title(ax, f"{found.name}: equilibria", over=[found.vary] if found.branches else [])
     return ax
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, number, title, words
+from zwang._plot.style import INK, PALE, QUIET, SERIES, axes, look, number, put_key_beside, title, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,11 +147,9 @@ def _dress(ax: Axes, rows: list[tuple[int, int, str]], limits: tuple[float, floa
 def _legend(ax: Axes, solutions: list[Any], total: int) -> None:
     from matplotlib.lines import Line2D
 
-    marks = []
+    marks = {}
     for s, solution in enumerate(solutions):
         modes = ", ".join(solution.modes[:4]) + (", ..." if len(solution.modes) > 4 else "")
-        marks.append(
-            Line2D([], [], color=SERIES[s % len(SERIES)], marker="o", linewidth=1.6, label=f"{s + 1}: {modes}")
-        )
+        marks[f"{s + 1}: {modes}"] = Line2D([], [], color=SERIES[s % len(SERIES)], marker="o", linewidth=1.6)
     title = f"{total} solutions" if total == len(solutions) else f"the first {len(solutions)} of {total} solutions"
-    ax.legend(handles=marks, title=title, alignment="left", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    put_key_beside(ax, marks, title=title, alignment="left")

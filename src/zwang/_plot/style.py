@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache, wraps
@@ -68,6 +68,8 @@ MOST_LINES = 4
 """Of a title."""
 MOST_COLUMNS = 6
 """Of a legend."""
+TITLE_SIZES = (10, 9, 8, 7)
+"""Points; the smaller ones where a figure that makes no room would cut off the first line."""
 
 
 def matplotlib() -> Any:
@@ -224,19 +226,35 @@ def titling(method: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
-def title(ax: Axes, text: str, *, above: float = 0.0) -> None:
+def title(ax: Axes, text: str, *, over: Sequence[str] = (), then: str = "", above: float = 0.0) -> None:
     """Write a title at the left, in lines that fit the width of the axes, so many points above them.
 
-    A picture is titled by what it shows; `titled` puts another text there, or none.
+    A picture is titled by what it shows; `titled` puts another text there, or none. The names of `over` follow the
+    text as symbols, and `then` after them.
     """
-    asked = _TITLE.get()
-    text = asked if isinstance(asked, str) else text
-    if asked is False or not text:
-        return
-    inches = float(ax.get_window_extent().width / ax.figure.dpi)
-    lines = textwrap.wrap(printable(text), max(24, int(14 * inches)))
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    free = (ax.figure.bbox.y1 - box.y1) * 72 / dpi if ax.figure.get_layout_engine() is None else float("inf")
+    for size in TITLE_SIZES:
+        lines = _title_lines(text, over, then, max(24, int(140 / size * box.width / dpi)))
+        if 6.0 + above + 1.2 * size * len(lines) <= free:
+            break
     lines = lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"]
-    ax.set_title("\n".join(words(line, most=len(line)) for line in lines), fontsize=10, pad=6.0 + above)
+    if lines:
+        ax.set_title("\n".join(lines), fontsize=size, pad=6.0 + above)
+
+
+def _title_lines(text: str, over: Sequence[str], then: str, width: int) -> list[str]:
+    """Return the lines of a title as mathtext; a symbol counts as one letter. None where no title is asked for."""
+    asked = _TITLE.get()
+    if asked is False:
+        return []
+    plain, shown = printable(asked if isinstance(asked, str) else text), {"$": r"\$"}
+    if over and not isinstance(asked, str):
+        # Letters of the private area stand for the symbols: `printable` leaves none of them in a text.
+        places = [chr(0xE000 + k) for k in range(len(over))]
+        shown |= dict(zip(places, map(symbol, over), strict=True))
+        plain += f" over {', '.join(places)}{then}"
+    return ["".join(shown.get(letter, letter) for letter in line) for line in textwrap.wrap(plain, width)]
 
 
 def panels(count: int, size: tuple[float, float], *, wide: int = 4) -> tuple[Figure, Any]:
@@ -252,15 +270,27 @@ def panels(count: int, size: tuple[float, float], *, wide: int = 4) -> tuple[Fig
     return figure, figure.subplots(down, across, squeeze=False)
 
 
-def figure_title(figure: Figure, text: str) -> None:
+def figure_title(figure: Figure, text: str, *, over: Sequence[str] = (), then: str = "") -> None:
     """Write a title over all panels of a figure, as `title` does over one."""
-    asked = _TITLE.get()
-    if asked is not False:
-        figure.suptitle(words(asked if isinstance(asked, str) else text, most=140), fontsize=11, x=0.01, ha="left")
+    if lines := _title_lines(text, over, then, 140):
+        figure.suptitle(lines[0] if len(lines) == 1 else f"{lines[0]}…", fontsize=11, x=0.01, ha="left")
 
 
-def put_key(ax: Axes, **options: Any) -> Any:
+def put_key_beside(ax: Axes, marks: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    """Write a legend to the right of the axes where the figure makes room for it, else as `put_key` does.
+
+    A figure without a layout of its own, as pyplot makes them, would cut it off.
+    """
+    if ax.figure.get_layout_engine() is None:
+        return put_key(ax, marks, **options)
+    labels, handles = (marks.keys(), marks.values()) if marks else reversed(ax.get_legend_handles_labels())
+    return ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), **options) if handles else None
+
+
+def put_key(ax: Axes, marks: Mapping[str, Any] | None = None, **options: Any) -> Any:
     """Write a legend that covers no curve: in one row or a few, in room that is made for it above the curves.
+
+    It has the `marks` by their labels, else what was drawn with one.
 
     Returns
     -------
@@ -269,8 +299,9 @@ def put_key(ax: Axes, **options: Any) -> Any:
     """
     place = ax.get_position(True).bounds
     twins = [other for other in ax.figure.axes if other is not ax and other.get_position(True).bounds == place]
-    found: dict[str, Any] = {}  # what is called the same is named once
-    for one in (ax, *twins):
+    ax.apply_aspect()
+    found = dict(marks or {})  # what is called the same is named once
+    for one in (ax, *twins) if marks is None else ():
         for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     handles, labels = list(found.values()), list(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._plot.style import INK, PALE, SERIES, axes, axis_label, look, symbol, title
+from zwang._plot.style import INK, PALE, SERIES, axes, axis_label, look, put_key_beside, symbol, title
 from zwang.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def draw_surface(space: Any, picture: SurfacePicture, *, ax: Any = None, legend:
         _fill(ax, faces, [tint[k] for k in owners], _lines(space, picture))
         _draw_points(ax, space, picture)
         _dress(ax, picture, space, solid)
-        title(ax, f"{space.name}: configuration space over {', '.join(picture.axes.labels)}")
+        title(ax, f"{space.name}: configuration space", over=picture.axes.labels)
         if legend:
             _explain(ax, key, picture.shade)
     return ax
@@ -240,8 +240,10 @@ def _explain(ax: Any, key: Any, shade: Any) -> None:
     else:
         ax.figure.colorbar(key, ax=ax, label=_label(shade.label, "quantity"), shrink=0.7, pad=0.1)
     if words:
-        beside = {} if ax.name == "3d" or not isinstance(key, dict) else {"bbox_to_anchor": (1.0, 1.0)}
-        ax.legend(words.values(), words.keys(), loc="upper left", fontsize=8, handlelength=1.2, **beside)
+        if ax.name == "3d" or not isinstance(key, dict):
+            ax.legend(words.values(), words.keys(), loc="upper left", fontsize=8, handlelength=1.2)
+        else:
+            put_key_beside(ax, words, fontsize=8, handlelength=1.2)
 
 
 def draw_over(space: Any, onto: Any, *, ax: Axes | None = None, legend: bool = True) -> Axes:

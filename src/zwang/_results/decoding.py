@@ -8,6 +8,7 @@ the shapes that a class states (`shapes`), and what else must hold a class says 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import json
 from collections.abc import Callable
 from enum import Enum
@@ -24,7 +25,7 @@ from zwang.errors import DeclarationError
 def load(path: Path) -> Any:
     """Read what `storage.save` wrote."""
     if not path.is_file():
-        raise DeclarationError(f"There is no file '{path}'." if not path.exists() else f"'{path}' is no file.")
+        raise DeclarationError(missing(path) if not path.exists() else f"'{path}' is no file.")
     try:
         with opened(path) as archive:
             found = decoded(_value(archive.text()), archive.array)
@@ -35,7 +36,16 @@ def load(path: Path) -> Any:
         reason = str(error).strip().rstrip(".") or type(error).__name__
         if len(reason) > 300:
             reason = f"{reason[:300]}..."
+        if path.suffix.lower() == ".toml":
+            reason += ". A model file is read with zwang.load"
         raise DeclarationError(f"'{path}' is not a result that zwang saved, or it is damaged: {reason}.") from error
+
+
+def missing(path: Path) -> str:
+    """Return what is said of a path where nothing is: the file of results beside it that is called most alike."""
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    close = difflib.get_close_matches(path.name, [item.name for item in beside], n=1)
+    return f"There is no file '{path}'." + (f" Did you mean '{close[0]}'?" if close else "")
 
 
 def decoded(plain: Any, array: Callable[[str], Any]) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from zwang._outputs import as_path, check_output, not_written, replacing
 from zwang._results import storage
+from zwang._results.decoding import missing
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, goes_on, joined
 from zwang._results.stream_draft import FIRST, Draft, blocks_of, in_use
@@ -32,6 +33,7 @@ SECONDS = 1.0
 """The same in time: slow motions are kept too."""
 INSTANTS = 1024
 """States kept for the note on the energy, at most; evenly spaced among the rows."""
+NOT_NPZ = "out= needs a path that ends in .npz; what load_result reads from it has save('motion.nc') for netCDF"
 ROWS = ("t", "q", "v", "a")
 
 
@@ -46,7 +48,7 @@ class MotionStream:
 
     def __init__(self, path: str | Path) -> None:
         self.path = as_path(path)
-        check_output(path, endings=(".npz",), written="out= needs a path that ends in .npz")
+        check_output(path, endings=(".npz",), written=NOT_NPZ)
         self.part = draft_of(self.path)
         check_output(self.part)
         if in_use(self.part):
@@ -153,7 +155,7 @@ def draft_to_read(path: Path) -> Path | None:
 def recover(path: Path) -> Motion:
     """Return what is in a draft: all up to the last block that is whole."""
     if not path.exists():
-        raise DeclarationError(f"There is no file '{path}'.")
+        raise DeclarationError(missing(path))
     nothing = f"'{path}' holds nothing that could be read: the computation that wrote it was killed before its start."
     pieces: list[MotionPiece] = []
     events: list[MotionEvent] = []

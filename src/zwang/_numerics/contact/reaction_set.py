@@ -198,14 +198,16 @@ class _Program:
 
     def _solve(self, quadratic: Array, linear: Array, rows: Array, constant: Array, cones: list[Any]) -> Any:
         import clarabel
-        from scipy.sparse import csc_array, triu
+        from scipy.sparse import csc_array
 
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
         settings.presolve_enable = False
-        solver = clarabel.DefaultSolver(csc_array(triu(quadratic)), linear, csc_array(rows), constant, cones, settings)
+        solver = clarabel.DefaultSolver(
+            csc_array(np.triu(quadratic)), linear, csc_array(rows), constant, cones, settings
+        )
         return solver.solve()
 
     def found(self) -> ReactionSet:
