@@ -12,6 +12,7 @@ import sympy as sp
 
 import zwang as zw
 from zwang._numerics.linear import inertia
+from zwang._numerics.linear.kkt import solve_kkt
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 m1, m2, c = zw.parameters("m1 m2 c")
@@ -264,3 +265,52 @@ def test_many_masses_are_judged_as_their_least_eigenvalues_say(n: int, monkeypat
         expected.append(sound and np.linalg.eigvalsh(mass / np.sqrt(np.outer(diagonal, diagonal)))[0] > inertia.SOUND)
     assert inertia.sound(masses).tolist() == [bool(item) for item in expected]
     assert 0 < sum(expected) < 300
+
+
+def test_a_mass_is_not_drowned_by_one_that_a_row_hardly_touches() -> None:
+    """The massless second coordinate hangs on the third: 0.25 y = z, up to 7e-12 of x."""
+    bar = zw.Contact([7e-12, 0.25, -1.0], bilateral=True)
+    found = zw.reactions(zw.ContactProblem(np.diag([1.0, 0.0, 1.0]), [1.0, 2.0, 3.0], [bar]))
+    assert found.solutions[0].acceleration == pytest.approx([1.0, 44.0, 11.0], rel=1e-9)
+
+
+def _semidefinite(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return masses, rows with tiny entries, and whether the rows tell apart all that has no mass."""
+    n, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    masses, rows = rng.integers(0, 4, n).astype(float), rng.integers(-2, 3, (m, n)).astype(float)
+    without = rows[:, masses == 0]
+    tiny = (rng.random((m, n)) < 0.25) & (masses > 0)
+    rows = np.where(tiny, rows * 10.0 ** rng.uniform(-13, -3, (m, n)), rows)
+    return masses, rows, int(np.linalg.matrix_rank(without)) == without.shape[1] if without.size else without.size == 0
+
+
+def test_masses_suffice_or_not_in_whatever_units_of_coordinates_and_rows() -> None:
+    rng = np.random.default_rng(91807)
+    seen = set()
+    for _ in range(400):
+        masses, rows, suffice = _semidefinite(rng)
+        units, scales = 10.0 ** rng.uniform(-8, 8, len(masses)), 10.0 ** rng.uniform(-12, 12, len(rows))
+        found = inertia.lack_of_inertia(np.diag(masses * units**2), rows * scales[:, None] * units)
+        assert (found is None) == suffice, (masses.tolist(), rows.tolist(), units.tolist(), scales.tolist())
+        seen.add(suffice)
+    assert seen == {True, False}
+
+
+def test_accelerations_do_not_depend_on_units_where_masses_are_missing() -> None:
+    rng = np.random.default_rng(2594)
+    compared = 0
+    while compared < 100:
+        masses, rows, suffice = _semidefinite(rng)
+        rows = np.round(rows)  # tiny entries cost digits, as units far apart do
+        singular = np.linalg.svd(rows, compute_uv=False)[-1] < 0.1 or len(rows) > len(masses)
+        if not suffice or singular or masses.min() > 0:
+            continue
+        n, m = len(masses), len(rows)
+        force, gamma = rng.uniform(-1, 1, n), rng.uniform(-1, 1, m)
+        whole = np.block([[np.diag(masses), -rows.T], [rows, np.zeros((m, m))]])
+        expected = np.linalg.solve(whole, np.concatenate([force, gamma]))[:n]
+        units, scales = 10.0 ** rng.uniform(-2, 2, n), 10.0 ** rng.uniform(-12, 12, m)
+        mass, scaled = np.diag(masses * units**2), rows * scales[:, None] * units
+        found = solve_kkt(mass, scaled, force * units, gamma * scales).accelerations * units
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * (1 + np.abs(expected).max()))
+        compared += 1

@@ -3,7 +3,10 @@
 M may be positive semidefinite, or nearly so, as long as it is definite on the kernel of the bilateral rows W. There
 M + W^T D W with D positive and diagonal is definite; on W a = gamma it gives the same accelerations, with W^T D gamma
 added to the forces, and the same multipliers. D is chosen so that rows and masses are comparable: with rows and
-coordinates scaled until the largest entry of each is 1, each row gets the largest mass.
+coordinates scaled until the largest entry of each is 1, each row gets the largest mass. That lifts light parts beside
+heavy ones, but drowns masses where a heavy one is felt by the rows through a tiny entry alone. There every mass is the
+unit of its own coordinate instead, and D keeps rows below 1 in these units: no mass is drowned, and what is left to
+decide is whether the rows tell the motions apart that have no mass.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ NOISE = 1e-12
 """Entries of a row below this part of its largest are rounding and say nothing about scales."""
 SOUND = 1e-10
 """Pivots of M below this part of their diagonal entry carry no inertia of their own."""
+DROWNED = 1e-3
+"""Pivots of M + W^T D W below this part of their diagonal entry cost digits: another D may be better."""
 EQUILIBRATED = 8
 """Rounds of scaling: each halves, on a logarithmic scale, what is missing."""
 
@@ -32,15 +37,22 @@ def factor(mass: Array) -> Array | None:
     >>> factor(np.ones((2, 2))) is None
     True
     """
-    diagonal = np.diag(mass)
-    if not (diagonal > 0).all():
+    found = _root(mass)
+    return found if found is not None and _least_pivot(mass, found) > SOUND else None
+
+
+def _root(mass: Array) -> Array | None:
+    if not (np.diag(mass) > 0).all():
         return None
     try:
-        found: Array = np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
+        return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    pivots = np.diag(found)
-    return found if bool((pivots * pivots > SOUND * diagonal).all()) else None
+
+
+def _least_pivot(mass: Array, root: Array | None) -> float:
+    """Return the least pivot of a factorization as a part of its diagonal entry, 0 without one."""
+    return 0.0 if root is None else float((np.diag(root) ** 2 / np.diag(mass)).min(initial=1.0))
 
 
 def support(mass: Array, rows: Array) -> Array:
@@ -53,15 +65,20 @@ def support(mass: Array, rows: Array) -> Array:
     >>> support(np.diag([2.0, 0.0]), np.array([[1.0, -1.0], [0.0, 4.0]]))
     array([2.   , 0.125])
     """
+    found = _by_the_heaviest(mass, rows)
+    whole = _completed(mass, rows, found)
+    least = _least_pivot(whole, _root(whole))
+    if least > DROWNED:
+        return found
+    other = by_own_masses(np.diag(mass), rows)
+    whole = _completed(mass, rows, other)
+    return other if _least_pivot(whole, _root(whole)) > least else found
+
+
+def _by_the_heaviest(mass: Array, rows: Array) -> Array:
     size = np.abs(rows)
     size = np.where(size > NOISE * size.max(axis=1, initial=0.0, keepdims=True), size, 0.0)
-    # Rows begin with unit size: one that is there twice, in another scale, must not move those of its coordinates.
-    across, along = 1.0 / _or_one(size.max(axis=1, initial=0.0)), np.ones(size.shape[1])
-    for _ in range(EQUILIBRATED):
-        scaled = size * across[:, None] * along
-        across /= np.sqrt(_or_one(scaled.max(axis=1, initial=0.0)))
-        along /= np.sqrt(_or_one(scaled.max(axis=0, initial=0.0)))
-    across /= _or_one((size * across[:, None] * along).max(axis=1, initial=0.0))
+    across, along = _equilibrated(size)
     masses = np.abs(np.diag(mass)) * along**2
     held = size.max(axis=0, initial=0.0) > 0
     heaviest = float(masses[held].max(initial=0.0)) or float(masses.max(initial=0.0))
@@ -70,13 +87,65 @@ def support(mass: Array, rows: Array) -> Array:
     return np.where(np.isfinite(found), found, 0.0)  # a row of nothing but rounding supports nothing
 
 
+def by_own_masses(masses: Array, rows: Array) -> Array:
+    """Return D with which no row adds more to a coordinate than its mass.
+
+    Rows and coordinates without mass have no units of their own: they get those in which the largest entry of each is
+    1, all together as large as the masses allow.
+
+    Examples
+    --------
+    >>> by_own_masses(np.array([1.0, 0.0, 4.0]), np.array([[1e-11, 0.25, -2.0], [0.0, 5.0, 0.0]])).tolist()
+    [1.0, 0.0025]
+    """
+    size = np.abs(rows)
+    massive = masses > 0
+    with_mass = (size[:, massive] / np.sqrt(masses[massive])).max(axis=1, initial=0.0)
+    without = size[:, ~massive] * _geometric(size[:, ~massive])
+    without = (without * _equilibrated(without)[1]).max(axis=1, initial=0.0)
+    both = (with_mass > 0) & (without > 0)
+    unit = float((with_mass[both] / without[both]).max(initial=0.0)) or 1.0
+    largest = np.maximum(with_mass, unit * without)
+    with np.errstate(over="ignore"):
+        return np.where(largest > 0, 1.0 / _or_one(largest), 0.0) ** 2
+
+
+def _geometric(size: Array) -> Array:
+    """Return factors of columns with which, rows scaled too, entries are 1 in the geometric mean, in any units."""
+    there = size > 0
+    logs = np.log(_or_one(size))
+    of_rows, of_columns = np.maximum(there.sum(axis=1), 1), np.maximum(there.sum(axis=0), 1)
+    along = np.zeros(size.shape[1])
+    for _ in range(EQUILIBRATED):
+        across = -np.where(there, logs + along, 0.0).sum(axis=1) / of_rows
+        along = -np.where(there, logs + across[:, None], 0.0).sum(axis=0) / of_columns
+    found: Array = np.exp(along)
+    return found
+
+
+def _equilibrated(size: Array) -> tuple[Array, Array]:
+    """Return factors of rows and columns with which the largest entry of each is about 1, of each row just 1."""
+    # Rows begin with unit size: one that is there twice, in another scale, must not move those of its coordinates.
+    across, along = 1.0 / _or_one(size.max(axis=1, initial=0.0)), np.ones(size.shape[1])
+    for _ in range(EQUILIBRATED):
+        scaled = size * across[:, None] * along
+        across /= np.sqrt(_or_one(scaled.max(axis=1, initial=0.0)))
+        along /= np.sqrt(_or_one(scaled.max(axis=0, initial=0.0)))
+    across /= _or_one((size * across[:, None] * along).max(axis=1, initial=0.0))
+    return across, along
+
+
 def _or_one(values: Array) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
 def supported(mass: Array, rows: Array) -> Array:
     """Return M + W^T D W."""
-    found: Array = mass + rows.T @ (support(mass, rows)[:, None] * rows)
+    return _completed(mass, rows, support(mass, rows))
+
+
+def _completed(mass: Array, rows: Array, weights: Array) -> Array:
+    found: Array = mass + rows.T @ (weights[:, None] * rows)
     return found
 
 
