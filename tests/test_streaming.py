@@ -39,6 +39,7 @@ def peak(until: float, path: Path) -> tuple[int, zw.Motion]:
 def test_memory_does_not_grow_with_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "KEPT", 1000)
     monkeypatch.setattr(stretch, "CHUNK", 500)
+    monkeypatch.setattr(streaming, "MOST_BYTES", 100_000)  # those of the last stretch
     peak(3000.0, tmp_path / "first.npz")  # modules are loaded and kernels made
     short, _ = peak(6000.0, tmp_path / "short.npz")
     long, motion = peak(12000.0, tmp_path / "long.npz")

@@ -297,8 +297,9 @@ class Motion(Result):
             return self.computed
         if self.source is None:
             raise DeclarationError(
-                f"{self.name}: this motion was written while it was computed, without its reactions, energies and "
-                "works. Ask compile(system).evaluate for them at the states of at(time)."
+                f"{self.name}: this motion was cut short, or too long to be read back when it had ended: its file is "
+                "without its reactions, energies and works. Ask compile(system).evaluate for them at the states of "
+                "at(time)."
             )
         with running(Run(self.provenance.tier)):
             made: MotionRows = self.source.rows(self)

@@ -1,6 +1,7 @@
 """Long motions go to a draft while they are computed, and from there to their file when they have ended.
 
-Memory holds the last stretch of them only, and what a killed process leaves, ``motion.npz.part``, can be read. How the
+Memory holds the last stretch of them only, and what a killed process leaves, ``motion.npz.part``, can be read. What
+follows from the states is computed when they have ended, unless they are too many to be read back at once. How the
 motion came to the draft, in which blocks and when, leaves no trace in the file: neighbours of one mode are joined.
 """
 
@@ -34,6 +35,8 @@ SECONDS = 1.0
 INSTANTS = 1024
 """States kept for the note on the energy, at most; evenly spaced among the rows."""
 NOT_NPZ = "out= needs a path that ends in .npz; what load_result reads from it has save('motion.nc') for netCDF"
+MOST_BYTES = 2**25
+"""Of states that are read back for reactions, energies and works; that takes ten times as much for a moment."""
 ROWS = ("t", "q", "v", "a")
 
 
@@ -82,7 +85,7 @@ class MotionStream:
         draft = self._opened
         try:
             draft.add({"end": replace(motion, pieces=(), residual=None, computed=None, source=None)})
-            _write_file(self.path, draft, motion)
+            _write_file(self.path, draft, self._completed(motion))
         except OSError as error:
             raise self._not_written(error) from None
         except DeclarationError as error:
@@ -90,6 +93,14 @@ class MotionStream:
         finally:
             draft.close()
         draft.remove()
+
+    def _completed(self, motion: Motion) -> Motion:
+        """Return the motion with all that follows from its states, unless there are too many to hold at once."""
+        if self.rows > len(motion.t) and 8 * self.rows * (1 + 17 * len(motion.coordinates)) > MOST_BYTES:
+            return replace(motion, residual=None, computed=None)
+        blocks = (block for _, block in self._opened.blocks() if isinstance(block, dict))
+        pieces = [piece for block in blocks for piece in block.get("pieces", ())]
+        return replace(motion, residual=None, pieces=tuple(joined(pieces)) or motion.pieces).complete()
 
     def abandon(self, events: Sequence[MotionEvent] = (), drift: float = 0.0) -> None:
         """Leave the draft to `load_result` where rows are in it, else remove it: something was raised."""
@@ -275,7 +286,7 @@ def _write_file(path: Path, draft: Draft, motion: Motion) -> None:
                 else:
                     storage.write_array(file, name, array)
         arrays = {}
-        rest = storage._encode(replace(motion, pieces=(), residual=None, computed=None, source=None), arrays, "value")
+        rest = storage._encode(replace(motion, pieces=(), residual=None, source=None), arrays, "value")
         rest["fields"]["pieces"] = {"tuple": plain}
         for name, array in arrays.items():
             storage.write_array(file, name, array)

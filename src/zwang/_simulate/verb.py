@@ -206,7 +206,8 @@ def simulate(
     out : path, optional
         A ``.npz`` file for the whole motion, while memory holds the last rows only; `load_result` reads it. Until the
         motion has ended it grows in a draft beside it, ``<out>.part``; a file that was there stays until then. Of a
-        process that was killed, `load_result` reads the draft up to its last block.
+        process that was killed, `load_result` reads the draft up to its last block. The file has reactions, energies
+        and works like any other, unless its states take more than 32 MB (100,000 rows of two coordinates).
     budget : float or mapping, optional
         Seconds, or a mapping of ``seconds``, ``steps`` and ``memory`` (bytes of what is kept), by default an hour, five
         million steps, of which an event counts for 500, and 500 MB. Where one is spent the motion ends, UNFINISHED,
