@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._results.configuration import TraceStatus
 from zwang._results.configuration_strata import LocalType
 
 (X, Y, Z), V = zw.coordinates("x y z")
@@ -238,3 +239,16 @@ def test_a_contact_ends_a_singular_curve() -> None:
     (curve,) = zw.trace(system, {}, box=BOX, resolution=0.4).singular_curves
     assert sorted((end.kind, end.name) for end in curve.ends) == [("box", "z"), ("contact", "ceiling")]
     assert curve.length == pytest.approx(3.0, abs=1e-9)
+
+
+def test_a_surface_that_hangs_on_a_part_with_more_dimensions_is_not_covered_and_says_why() -> None:
+    """With couplers of half a rod the slider at the height of the hinges leaves both rods free."""
+    entry = zw.gallery.get("flyball_governor")
+    found = zw.trace(entry.system, entry.params)
+    assert found.status is TraceStatus.UNFINISHED
+    assert [(item.rank, item.dimension) for item in found.strata] == [(2, 2), (1, 3)]
+    assert "where the rank of its constraints is 1 it has dimension 3" in found.reason
+    kept = zw.trace(entry.system, entry.params, box={"s": (0.05, 0.95)})  # below: both rods inward or outward
+    assert kept.status is TraceStatus.TRACED
+    assert kept.components == 4
+    assert [piece.euler for piece in kept.pieces] == [0] * 4

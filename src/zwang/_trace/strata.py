@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 ZERO = 1e-7  # relative: eigenvalues that count as zero
 NEAR = 1e-3  # scaled: how far around a stratum samples are drawn
 MOST_SAMPLES = 200  # of a stratum
+ASKED = 9  # of them say which dimension most have
 
 
 def with_strata(search: SampledSearch, space: ConfigurationSpace, at: Any = None) -> ConfigurationSpace:
@@ -99,6 +100,20 @@ def _strata(search: SampledSearch, space: ConfigurationSpace, rank: int) -> list
         points = np.array([q for q in singular if _rank(search.place, q) == lower])
         strata.append(Stratum(lower, max(_dimension(search, q, rank, lower) for q in points[:5]), points))
     return strata
+
+
+def thicker(search: SampledSearch, space: ConfigurationSpace) -> Stratum | None:
+    """Return a part of lower rank that has more dimensions than the space elsewhere, None where there is none.
+
+    Where singular curves meet, those next to the meeting point span more dimensions than they have: most points decide.
+    """
+    for item in space.strata[1:]:
+        if item.dimension > space.dimension:
+            rank, some = space.strata[0].rank, item.points[:: max(1, len(item.points) // ASKED)][:ASKED]
+            found = int(np.median([_dimension(search, q, rank, item.rank) for q in some]))
+            if found > space.dimension:
+                return Stratum(item.rank, found, item.points)
+    return None
 
 
 def _regular(search: SampledSearch, rank: int) -> Array:

@@ -12,11 +12,11 @@ from zwang._numerics.identified import between
 from zwang._numerics.surfaces import growth
 from zwang._numerics.surfaces.hollow import Hollow, Tube, distance_to_line
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._results.configuration_strata import LocalType
+from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._trace.pieces import assembled
 from zwang._trace.sampled import SampledSearch
 from zwang._trace.singular_curves import CurveFollower, CurveGraph
-from zwang._trace.strata import local_type, singular_configurations
+from zwang._trace.strata import local_type, singular_configurations, thicker
 from zwang._trace.surface_cover import FINEST, Cover, metric
 
 Array = NDArray[np.float64]
@@ -51,6 +51,8 @@ def diameter(x: Array, periods: Array, scale: Array) -> float:
 
 def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: float | None) -> ConfigurationSpace:
     """Return a space of dimension two with its surface, pieces, singular points and curves."""
+    if (thick := thicker(search, space)) is not None:
+        return replace(space, status=TraceStatus.UNFINISHED, reason=_no_surface(thick))
     x, ranks, settled = search.sample()
     rank, scale = search.equations.n - 2, metric(search)
     starts = x[settled & (ranks == rank)] * search.place.scale / scale
@@ -82,6 +84,14 @@ def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: f
     if found.graph.stopped:
         reasons.append(f"{found.graph.stopped} ends of singular curves could not be followed on.")
     return assembled(space, cover, spread, glued, (found.points, found.graph), reasons)
+
+
+def _no_surface(thick: Stratum) -> str:
+    return (
+        f"The space is a surface in part only: where the rank of its constraints is {thick.rank} it has dimension "
+        f"{thick.dimension}, and the two parts meet all along. Keep to one of them by box=, give parameters with which "
+        "the constraints stay independent, or ask for `local_types`."
+    )
 
 
 def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
