@@ -174,6 +174,18 @@ BAD = {
         "constraint 'odd' depends on no coordinate",
     ),
     "several calls": (lambda: zw.System(kinetic=vx**2 + v_other**2), "come from several declaring calls"),
+    "another of that name in coordinates": (
+        lambda: zw.System(kinetic=vx**2 + vy**2, coordinates=(x, zw.coordinates("y")[0][0])),
+        "there are two coordinates 'y': they come from different calls .* Declare it once",
+    ),
+    "another of that name": (
+        lambda: zw.System(kinetic=vx**2 + vy**2, potential=zw.coordinates("y", angles="y")[0][0]),
+        "there are two coordinates 'y': they come from different calls .* Declare it once",
+    ),
+    "a force on another of that name": (
+        lambda: zw.System(kinetic=vx**2 + vy**2, forces={sp.Symbol("y"): 1}),
+        "forces= has a symbol 'y' that only shares its name with a coordinate.*its name as text, 'y'",
+    ),
     "missing in coordinates": (
         lambda: zw.System(kinetic=vx**2 + vy**2, coordinates=(x,)),
         "'y' occurs but is not in coordinates=",

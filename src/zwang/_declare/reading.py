@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +29,7 @@ from zwang.errors import DeclarationError, nearest
 
 LONGEST_UNIT = 60
 """Characters of a unit."""
+OF_A_NAME = "they come from different calls of zwang.coordinates, or have other assumptions, so they are not one symbol"
 
 
 class Reader:
@@ -148,6 +150,7 @@ def coordinate_order(
             elif isinstance(symbol, Velocity):
                 found.add(symbol.coordinate)
     if coordinates is None:
+        _require_one_of_a_name(name, found)
         calls = {item.call for item in found}
         if not found:
             raise DeclarationError(
@@ -171,12 +174,22 @@ def coordinate_order(
     names = [item.name for item in given]
     if len(set(names)) < len(names):
         raise DeclarationError(f"{name}: coordinates= names a coordinate twice: {', '.join(names)}.")
+    _require_one_of_a_name(name, {*found, *given})
     missing = sorted(item.name for item in found - set(given))
     if missing:
         raise DeclarationError(
             f"{name}: '{missing[0]}' occurs but is not in coordinates=. {nearest(missing[0], names)}"
         )
     return given
+
+
+def _require_one_of_a_name(name: str, found: Iterable[Coordinate]) -> None:
+    names = sorted(item.name for item in found)
+    for twice in [a for a, b in pairwise(names) if a == b]:
+        raise DeclarationError(
+            f"{name}: there are two coordinates '{twice}': {OF_A_NAME}. Declare it once, and give the same symbol "
+            "everywhere."
+        )
 
 
 def declared_inputs(name: str, given: Iterable[Any], q: tuple[Coordinate, ...]) -> tuple[Input, ...]:
@@ -232,6 +245,11 @@ def find_coordinate(name: str, key: Any, q: tuple[Coordinate, ...]) -> Coordinat
     for item in q:
         if key == item or (isinstance(key, str) and key == item.name):
             return item
+    if str(key) in [item.name for item in q]:
+        raise DeclarationError(
+            f"{name}: forces= has a symbol '{key}' that only shares its name with a coordinate: {OF_A_NAME}. Give the "
+            f"coordinate itself, or its name as text, '{key}'."
+        )
     raise DeclarationError(
         f"{name}: forces= names '{key}', which is no coordinate. {nearest(str(key), [item.name for item in q])}"
     )
