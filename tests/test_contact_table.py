@@ -47,5 +47,6 @@ def test_table_numbers_normals_slips_and_laws_as_the_terms_have_them(name):
         assert line.normal < 0 or table.of_normal(line.normal) == number
         assert line.law < 0 or table.of_law(line.law) == number
         assert all(table.of_slip[slip] == number for slip in line.slips)
-        assert [int(part[number]) for part in lines[:4]] == [line.side, line.level, line.normal, line.law]
+        parts = lines.side, lines.level, lines.normal, lines.law
+        assert [int(part[number]) for part in parts] == [line.side, line.level, line.normal, line.law]
     assert [int((row >= 0).sum()) for row in lines.of] == [len(line.of) for line in table.places]
