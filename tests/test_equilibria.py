@@ -68,6 +68,28 @@ def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
     assert [item.value for item in found.folds] == pytest.approx([-snap, snap], abs=1e-9)
 
 
+@pytest.mark.parametrize(("a", "slender", "k"), [(1.0, 2.7, 3.0), (0.7, 2.62, 2.0), (1.0, 2.59, 1.0)])
+def test_a_slender_truss_sways_before_it_snaps(a: float, slender: float, k: float) -> None:
+    # Sway: l^3 = L0 (l^2 - a^2) for bars of length l, two places above L0 = 3 sqrt(3)/2 a, none below.
+    rest = slender * a
+    half, length, stiffness, load = zw.parameters("a L0 k P")
+    bars = [sp.sqrt((X + side * half) ** 2 + Y**2) for side in (1, -1)]
+    potential = sum(stiffness * (bar - length) ** 2 / 2 for bar in bars) + load * Y
+    truss = zw.System(name="truss", kinetic=(VX**2 + VY**2) / 2, potential=potential)
+    snap = 2 * k * (rest ** (2 / 3) - a ** (2 / 3)) ** 1.5
+    values = {"a": a, "L0": rest, "k": k}
+    box = {"x": (-0.9 * a, 0.9 * a), "y": (-1.2 * rest, 1.2 * rest)}
+    found = zw.equilibria(truss, values, vary="P", within=(0, 1.2 * snap), box=box)
+    assert found.status.name == "FOUND", found.reason
+    bars_at = np.roots([1, -rest, 0, rest * a * a])
+    real = np.sort(bars_at[np.abs(bars_at.imag) < 1e-9].real)
+    real = real[real > a]
+    sways = sorted(2 * k * np.sqrt(one**2 - a * a) * (rest / one - 1) for one in real)
+    assert len(sways) == (2 if slender > 1.5 * np.sqrt(3) else 0)
+    assert sorted(item.value for item in found.crossings) == pytest.approx(sways, rel=1e-9)
+    assert [item.value for item in found.folds] == pytest.approx([snap], rel=1e-9)
+
+
 def test_a_governor_hunts_from_the_damping_of_its_closed_form_on() -> None:
     (ph, _), (vph, om) = zw.coordinates("ph th", angles="ph th")
     n, g, b, m, J, k, F = zw.parameters("n g b m J k F")

@@ -21,6 +21,8 @@ from zwang._results.equilibria import EquilibriumBranch, EquilibriumSpecial
 Array = NDArray[np.float64]
 SAMPLES = 48
 """Places along an arc at which stability is looked at."""
+BESIDE = 1e-4
+"""Part of a branch's size by which an extremum of the parameter may be off, which goes like the square around it."""
 
 
 @dataclass(eq=False)
@@ -63,6 +65,19 @@ class BranchSearch:
             if self.admissible(place):
                 met = tuple(sorted({numbers[half.arc] for half in point.branches if half.arc in numbers}))
                 self.crossings.append(self._special("crossing", place, met))
+        # A branch that leaves a crossing at a right angle to the parameter (a pitchfork) has no fold there.
+        self.folds = [fold for fold in self.folds if not any(self._same_place(fold, one) for one in self.crossings)]
+
+    def _same_place(self, fold: EquilibriumSpecial, crossing: EquilibriumSpecial) -> bool:
+        branch = next(one for one in self.branches if one.number in fold.branches)
+        if abs(fold.value - crossing.value) > BESIDE**2 * float(np.abs(branch.values).max()):
+            return False
+        apart = {name: abs(float(value) - float(crossing.state[name])) for name, value in fold.state.items()}
+        for item in self.model.system.coordinates:
+            if item.angle:
+                turned = apart[item.name] % (2 * np.pi)
+                apart[item.name] = min(turned, 2 * np.pi - turned)
+        return max(apart.values()) <= BESIDE * float(np.abs(branch.positions).max(initial=0.0))
 
     def _special(
         self, kind: str, place: Mapping[str, float], met: tuple[int, ...], frequency: float = float("nan")
@@ -129,15 +144,7 @@ class BranchSearch:
         for k, (before, now) in enumerate(pairwise(slopes)):
             if before * now < 0:
                 at = bisected(_same_sign(slope, before), float(fine[k]), float(fine[k + 1]))
-                place = arc.state(at=at)
-                met = self.crossings_near(place)
-                if not met:
-                    self.folds.append(self._special("fold", place, (number,)))
-
-    def crossings_near(self, place: Mapping[str, float]) -> bool:
-        """Whether a crossing that was found already is there."""
-        value = float(place[self.statics.vary])
-        return any(abs(item.value - value) <= 1e-7 * (1 + abs(value)) for item in self.crossings)
+                self.folds.append(self._special("fold", arc.state(at=at), (number,)))
 
     def _hopfs(self, arc: Branch, grid: Array, verdicts: list[StabilityVerdict], number: int) -> None:
         counts = [self._pairs(verdict) for verdict in verdicts]

@@ -18,6 +18,8 @@ from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, path_rows, path_values
 
 Array = NDArray[np.float64]
+UNITS = (1.0, 0.125, 0.015625)
+"""Parts of the typical radius of convergence in which series are computed: where curves bend more, or meet nearly."""
 USED = 16
 """Degree of the series, in units of the root: rounding is reached within about a quarter of the radius."""
 
@@ -52,12 +54,20 @@ class BranchStart:
 
 
 def grow(at: Frame, start: BranchStart, degree: int = USED) -> Array | None:
-    """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows."""
-    size = degree * start.root + start.vanishing + 2
-    width = min(start.z.shape[1], size)
-    # In units of a typical radius of convergence the coefficients neither grow nor vanish much.
-    shrink = widest(start.root) ** np.arange(size)
-    z = np.zeros((at.kernel.shape[1], size))
+    """Return the coefficients (degree * root + 1, n) of x(tau) - x(0) for a half-branch; None where none follows.
+
+    In units of the radius of convergence coefficients neither grow nor vanish much: a typical one is tried first.
+    """
+    found = (_grown(at, start, degree, widest(start.root) * part) for part in UNITS)
+    return next((series for series in found if series is not None), None)
+
+
+def _grown(at: Frame, start: BranchStart, degree: int, unit: float) -> Array | None:
+    """Return the coefficients, computed in a unit of tau."""
+    count = degree * start.root + start.vanishing + 2
+    width = min(start.z.shape[1], count)
+    shrink = unit ** np.arange(count)
+    z = np.zeros((at.kernel.shape[1], count))
     z[:, :width] = start.z[:, :width] * shrink[:width]
     x = _settle(at, at.kernel @ z)
     used = degree * start.root + 1
