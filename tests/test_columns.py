@@ -75,6 +75,23 @@ def test_netcdf_files_show_others_the_columns_and_come_back_whole(what: str, bel
     assert repr(again) == repr(made)
 
 
+def test_netcdf_files_have_a_group_for_each_run_and_each_branch(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    ball, four = zw.gallery.get("bouncing_ball"), zw.gallery.get("four_bar")
+    runs = zw.simulate(ball.system, {**ball.state, "y": [1.0, 2.0]}, ball.params, until=0.2)
+    path = runs.save(tmp_path / "runs.nc")
+    with xarray.open_dataset(path, engine="h5netcdf", group="run_1") as one:
+        assert one["y"].dims == ("time",)
+        assert one["y"].values == pytest.approx(2 - 9.81 * one["time"].values ** 2 / 2)
+    space = zw.trace(four.system, four.params)
+    path = space.save(tmp_path / "space.nc")
+    for k, arc in enumerate(space.branches):
+        with xarray.open_dataset(path, engine="h5netcdf", group=f"branch_{k}") as one:
+            at = one["length"].values
+            assert at[-1] == pytest.approx(arc.length)
+            assert np.stack([one["alpha"].values, one["gamma"].values], axis=1) == pytest.approx(arc.position(at))
+
+
 def test_maps_put_the_axes_first_and_words_for_numbers(tmp_path: Path) -> None:
     entry = zw.gallery.get("ladder")
     given = {**entry.params, "mu": np.array([0.05, 1.0])[:, None], "mu_wall": np.array([0.0, 0.5, 1.0])}

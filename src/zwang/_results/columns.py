@@ -1,7 +1,8 @@
 """A result as columns with names, axes and units: what other programs open.
 
 One form for tables (``to_csv``, ``to_pandas``), Datasets (``to_xarray``) and netCDF files, which hold it at their root
-beside what `load_result` reads. Each result says what its columns are; those that don't show their arrays.
+beside what `load_result` reads, and the columns of runs and branches in groups. Each result says what its columns are;
+those that don't show their arrays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from zwang._outputs import check_output, write_text
 from zwang.errors import DeclarationError
 
 Values = NDArray[Any]
+MOST_GROUPS = 500
+"""Runs or branches that have a group each in a netCDF file: each takes some ten variables, a millisecond apiece."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,17 @@ class Tabular:
                     found[item.name] = Quantity(axes, array)
         return Quantities(found, about(self))
 
+    def _groups(self) -> Mapping[str, Quantities]:
+        """Return the columns of its runs or branches, by the names that their groups have in a netCDF file."""
+        found: dict[str, Quantities] = {}
+        for name, word in (("motions", "run"), ("branches", "branch")):
+            for k, part in enumerate(getattr(self, name, ())[:MOST_GROUPS]):
+                if isinstance(part, Tabular):
+                    found[f"{word}_{k}"] = part._columns()
+                elif is_dataclass(part):
+                    found[f"{word}_{k}"] = Tabular._columns(part)  # type: ignore[arg-type]
+        return found
+
     def to_xarray(self) -> Any:
         """Return an xarray Dataset with named axes (extra ``io``)."""
         return self._columns().to_xarray()
@@ -206,8 +220,10 @@ def mode_words(codes: Values) -> dict[int, str]:
     return {int(code): known[int(code)] for code in np.unique(codes) if int(code) in known}
 
 
-def netcdf(columns: Quantities, arrays: Mapping[str, Values], meta: str) -> memoryview:
-    """Return a netCDF file as bytes: columns at its root, and what `load_result` reads in the group ``zwang``.
+def netcdf(
+    columns: Quantities, groups: Mapping[str, Quantities], arrays: Mapping[str, Values], meta: str
+) -> memoryview:
+    """Return a netCDF file as bytes: columns at its root and in groups, and what `load_result` reads in ``zwang``.
 
     As bytes, because HDF5 itself takes the process with it where a disk is full.
     """
@@ -215,10 +231,12 @@ def netcdf(columns: Quantities, arrays: Mapping[str, Values], meta: str) -> memo
 
     made = io.BytesIO()
     with h5netcdf.File(made, "w") as file:
-        file.attrs.update(columns.about)
-        file.dimensions = {axis: max(size, 0) for axis, size in columns.sizes.items()}
-        for name, column in columns.columns.items():
-            _variable(file, name, column.axes, column.values).attrs.update(column.attributes)
+        for place, held in (("", columns), *groups.items()):
+            group = file.create_group(place) if place else file
+            group.attrs.update(held.about)
+            group.dimensions = {axis: max(size, 0) for axis, size in held.sizes.items()}
+            for name, column in held.columns.items():
+                _variable(group, name, column.axes, column.values).attrs.update(column.attributes)
         own = file.create_group("zwang")
         own.attrs["meta"] = meta
         for name, array in arrays.items():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from zwang._plot.style import titling
 from zwang._progress import Progress
 from zwang._results.base import Result, drawing_of
-from zwang._results.columns import Quantities, Quantity, about, named
+from zwang._results.columns import MOST_GROUPS, Quantities, Quantity, about, named
 from zwang._results.configuration_arc import ArcEnd, Branch
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.configuration_text import point_line, text_of
@@ -242,6 +242,16 @@ class ConfigurationSpace(Result):
             ("singular",), np.array([str(point.kind) for point in singular], dtype=np.str_)
         )
         return Quantities(found, about(self))
+
+    def _groups(self) -> Mapping[str, Quantities]:
+        """Return the arcs one by one: coordinates over the length."""
+        found = {}
+        for k, arc in enumerate(self.branches[:MOST_GROUPS]):
+            at = np.linspace(0.0, arc.length, POINTS_OF_AN_ARC)
+            rows = zip(named(self.coordinates), np.atleast_2d(arc.position(at)).T, strict=True)
+            columns = {"length": Quantity(("length",), at)} | {name: Quantity(("length",), row) for name, row in rows}
+            found[f"branch_{k}"] = Quantities(columns, {"component": arc.component, "multiplicity": arc.multiplicity})
+        return found
 
     def _numbers(self) -> Mapping[str, Any]:
         arcs = [(arc.pieces, arc.lengths) for arc in self.branches]

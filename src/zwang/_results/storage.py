@@ -95,8 +95,8 @@ def save(value: Any, path: Path) -> Path:
                 for name, array in {**arrays, "meta": np.array(meta)}.items():
                     write_array(file, name, array)
         else:
-            shown = value._columns() if isinstance(value, Tabular) else Quantities({})
-            draft.write_bytes(netcdf(shown, arrays, meta))
+            shown, groups = (value._columns(), value._groups()) if isinstance(value, Tabular) else (Quantities({}), {})
+            draft.write_bytes(netcdf(shown, groups, arrays, meta))
     return path
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._outputs import check_output, replacing, write_text
+from zwang._outputs import as_path, check_output, replacing, write_text
 from zwang._plot.film.frames import Film
 from zwang._plot.film.player import player, player_page
 from zwang._plot.mechanism import draw_mechanism
@@ -68,10 +68,11 @@ def shown(
             raise DeclarationError(f"animate: {what}= must be a whole number from 1 on; it was given {value!r:.40}.")
     if path is None:
         return Shown(player(film(frames)))
-    check_film(Path(path))
-    with progress_bar(progress, f"film {Path(path).name}") as told:
-        instants = frames if Path(path).suffix == ".html" or (frames or 0) > FINE else None
-        return write_film(film(instants), Path(path), rate=fps, pictures=frames, progress=told)
+    file = as_path(path)
+    check_film(file)
+    with progress_bar(progress, f"film {file.name}") as told:
+        instants = frames if file.suffix == ".html" or (frames or 0) > FINE else None
+        return write_film(film(instants), file, rate=fps, pictures=frames, progress=told)
 
 
 def write_film(
