@@ -293,3 +293,30 @@ def test_studies_name_the_loops_that_they_need() -> None:
     assert [kernel.__name__ for kernel in large_kernels({"by": zw.Stiffness})] == ["oscillate"]
     assert [kernel.__name__ for kernel in large_kernels({"by": zw.Viscosity})] == ["radau"]
     assert [kernel.__name__ for kernel in large_kernels({"by": {"track": zw.Viscosity()}})] == ["radau"]
+
+
+def feet(n: int, slip: float) -> zw.ContactProblem:
+    rows = [zw.Contact([0.0, 1.0, i - 1.5], tangent=[1.0, 0.0, 0.2], friction=0.3, slip=slip) for i in range(n)]
+    return zw.ContactProblem(np.diag([1.0, 1.0, 0.2]), [0.1, -1.0, 0.02], rows)
+
+
+def test_small_states_with_many_modes_run_compiled_once_machine_code_is_worth_loading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert zw.reactions(feet(5, 0.0)).provenance.tier == "compiled"  # waited for, so that it is there
+    monkeypatch.setenv("ZWANG_WAIT", "0")
+    monkeypatch.setattr(answers, "_MET", {})
+    monkeypatch.setattr(answers, "_LOADED", set())
+    monkeypatch.setattr(answers, "_PLAIN", {})
+    monkeypatch.setattr(answers, "holds", lambda main: True)
+    first = zw.reactions(feet(4, 0.0))
+    assert first.provenance.tier == "plain"
+    monkeypatch.setattr(answers, "PATIENCE", 0.0)
+    assert zw.reactions(feet(4, 1.0)).provenance.tier == "compiled"  # 16 modes
+    monkeypatch.setattr(answers, "PATIENCE", 1e9)  # it is loaded by now
+    again = zw.reactions(feet(4, 0.0))
+    assert again.provenance.tier == "compiled"
+    assert again.status is first.status
+    assert zw.reactions(feet(1, 0.0)).provenance.tier == "plain"
+    monkeypatch.setenv("ZWANG_WAIT", "1")
+    assert zw.reactions(feet(4, 0.0)).provenance.tier == "plain"  # by the call alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.jit import tiered
+from zwang._numerics.jit import at_hand, tiered
 from zwang._numerics.linear.rank import DEPENDENT
 from zwang._numerics.tolerances import Tolerances, flag, function, real, whole
 from zwang._progress import Progress, check_progress, progress_bar
@@ -33,6 +34,11 @@ from zwang.errors import DeclarationError
 
 FEW = 4
 """Contacts along lines up to which plain Python is quick enough."""
+MANY = 16
+"""Modes of so few contacts from which compiled code is quicker, where it is at hand."""
+A_MODE = 1.5e-4
+"""Seconds in which plain Python looks at a mode, roughly."""
+MAIN = "count_solutions"
 BUDGET = Budget(steps=ENDLESS, memory=1_000_000_000)
 """The steps depend on the number of contacts: see `zwang._reactions.enumerate`."""
 
@@ -43,22 +49,39 @@ def _lines(tangent: Any) -> int:
     return int(shape[0]) if len(shape) > 1 else 1
 
 
-def _one_small_state(given: Mapping[str, Any]) -> bool:
-    """Whether one state is asked, with few contacts along lines."""
+def _small(given: Mapping[str, Any]) -> list[bool] | None:
+    """Return which contacts slip if one state is asked, with few contacts along lines; else None."""
     system = given["system"]
     if isinstance(system, ContactProblem):
         contacts = system.contacts
-        return len(contacts) <= FEW and all(_lines(item.tangent) < 2 for item in contacts)
+        if len(contacts) > FEW or any(_lines(item.tangent) > 1 for item in contacts):
+            return None
+        return [bool(np.any(item.slip)) for item in contacts if item.tangent is not None]
     system = getattr(system, "system", system)
     frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
-    mappings = [part for part in (given.get("state"), given.get("params")) if isinstance(part, Mapping)]
+    state = given.get("state")
+    mappings = [part for part in (state, given.get("params")) if isinstance(part, Mapping)]
     values = [value for part in mappings for value in part.values()]
     # What makes no sense is refused by name later on: here nothing is made an array.
     single = not any(getattr(value, "ndim", hasattr(value, "__len__")) for value in values)
-    return single and len(frictional) <= FEW and all(len(item.slip) < 2 for item in frictional)
+    if not single or len(frictional) > FEW or any(len(item.slip) > 1 for item in frictional):
+        return None
+    at: Mapping[Any, Any] = state if isinstance(state, Mapping) else {}
+    velocities = getattr(system, "velocities", ()) if len(frictional) > 1 else ()
+    moving = any(at.get(v, at.get(v.name, 0)) != 0 for v in velocities)  # then all are taken to slip
+    return [moving] * len(frictional)
 
 
-@tiered("reactions", main="count_solutions", seconds=15, small=_one_small_state)
+def _quick_in_plain(given: Mapping[str, Any]) -> bool:
+    """Say whether plain Python is the quicker way to the modes: one that slips may open, one at rest slips two ways."""
+    slips = _small(given)
+    if slips is None:
+        return False
+    modes = math.prod(2 if slip else 4 for slip in slips)
+    return modes < MANY or not at_hand(MAIN, modes * A_MODE)
+
+
+@tiered("reactions", main=MAIN, seconds=15, small=_quick_in_plain)
 def reactions(
     system: System | Model | ContactProblem,
     state: Mapping[Any, Any] | None = None,
@@ -148,7 +171,7 @@ def reactions(
     workers = None if workers is None else whole(workers, "workers", least=1, most=10**4, where="reactions")
     flag(exact, "exact", where="reactions")
     check_progress(progress, "reactions")
-    brief = _one_small_state({"system": system, "state": state, "params": params})
+    brief = _small({"system": system, "state": state, "params": params}) is not None
     with spending(allowed if steps is None else replace(allowed, steps=ENDLESS), brief=brief):
         return _answer(
             system, state, params, normal_forces, Tolerances(gap_tol, rate_tol, slip_tol), backend, workers, exact,

@@ -10,7 +10,7 @@ in kernels written by hand a division of two Python floats by zero raises where 
 divisors.
 """
 
-from zwang._numerics.jit.answers import answer, meanwhile, tiered
+from zwang._numerics.jit.answers import answer, at_hand, meanwhile, tiered
 from zwang._numerics.jit.cache import KernelWarning
 from zwang._numerics.jit.calls import EVAL_TYPE, address, call_kernel, eval_type, with_addresses, with_functions
 from zwang._numerics.jit.generated import load_generated
@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "address",
     "answer",
+    "at_hand",
     "call_kernel",
     "carried",
     "eval_type",

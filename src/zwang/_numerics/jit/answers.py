@@ -3,7 +3,8 @@
 Without machine code on disk a call begins at once in the plain tier, while another process compiles what it uses
 (`making`). A call that turns out long (`WORK`) is asked again of compiled code, which is waited for,
 with a word on stderr. A later call finds machine code and runs compiled from the start. What needs no machine code to
-be quick, one state of a small system, is plain always: it needs no Numba. A verb that can't do without machine code has
+be quick, one state of a small system, is plain and needs no Numba, until many such calls make loading worth its while
+(`at_hand`). A verb that can't do without machine code has
 its loops made by the other process meanwhile (`needs`), and begins with what is quick without (`meanwhile`).
 """
 
@@ -31,7 +32,14 @@ WORK = 400_000_000
 """Plain instructions after which a call is asked of compiled code: they take about as long as the compiler, 15 s."""
 ONCE = "once per installation. `zwang warm` compiles everything ahead."
 
+PATIENCE = 1.0
+"""Seconds of small calls in plain Python after which machine code that is on disk is loaded: that takes as long."""
+
 _MET: dict[str, dict[int, Kernel[Any, Any]]] = {}
+_LOADED: set[str] = set()
+"""Main kernels with which a call has come to its end in machine code."""
+_PLAIN: dict[str, float] = {}
+"""Seconds that small calls have taken in plain Python, by main kernel, since machine code was looked for."""
 
 
 def answer(
@@ -75,9 +83,12 @@ def answer(
             return ask()
     met = _MET.setdefault(verb, {})
     if main and not once and not _waits():
-        if making.MAKER.made(met.values()) if met else holds(main):
+        if making.MAKER.made(met.values()) if met else main in _LOADED or holds(main):
             with contextlib.suppress(NotReady), running(Run(COMPILED, patient=False, words=words)):
-                return ask()
+                found = ask()
+                _LOADED.add(main)
+                return found
+            _LOADED.discard(main)
         run = Run(PLAIN, left=WORK, meet=_meeting(met), words=words)
         with (
             contextlib.suppress(TooLong),
@@ -92,6 +103,25 @@ def answer(
                 if not holds(kernel.py_func.__name__):
                     making.MAKER.want(kernel, urgent=True)
         return ask()
+
+
+def at_hand(main: str, seconds: float) -> bool:
+    """Say whether a small call had better run compiled: machine code is loaded, or on disk and worth loading by now.
+
+    Parameters
+    ----------
+    main : str
+        The name of the kernel of the package without which nothing is ready.
+    seconds : float
+        What the call takes in plain Python, roughly.
+    """
+    if main in _LOADED or _waits():
+        return main in _LOADED and not _waits()
+    _PLAIN[main] = _PLAIN.get(main, 0.0) + seconds
+    if _PLAIN[main] < PATIENCE:
+        return False
+    _PLAIN[main] = 0.0
+    return holds(main)
 
 
 def meanwhile(ask: Callable[[], T], main: str) -> T:
