@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.sparse import csc_matrix
 
 import zwang as zw
+from zwang._numerics.contact.values import definite
 from zwang._numerics.linear import inertia
 from zwang._numerics.linear.kkt import solve_kkt
 
@@ -284,14 +286,24 @@ def _semidefinite(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, boo
     return masses, rows, int(np.linalg.matrix_rank(without)) == without.shape[1] if without.size else without.size == 0
 
 
+def _taken(mass: Any, rows: Any) -> bool:
+    try:
+        definite("mass", mass, rows)
+    except zw.DeclarationError:
+        return False
+    return True
+
+
 def test_masses_suffice_or_not_in_whatever_units_of_coordinates_and_rows() -> None:
     rng = np.random.default_rng(91807)
     seen = set()
     for _ in range(400):
         masses, rows, suffice = _semidefinite(rng)
         units, scales = 10.0 ** rng.uniform(-8, 8, len(masses)), 10.0 ** rng.uniform(-12, 12, len(rows))
-        found = inertia.lack_of_inertia(np.diag(masses * units**2), rows * scales[:, None] * units)
-        assert (found is None) == suffice, (masses.tolist(), rows.tolist(), units.tolist(), scales.tolist())
+        mass, rows = np.diag(masses * units**2), rows * scales[:, None] * units
+        found = inertia.lack_of_inertia(mass, rows)
+        assert (found is None) == suffice, (mass.tolist(), rows.tolist())
+        assert _taken(csc_matrix(mass), csc_matrix(rows)) == suffice, (mass.tolist(), rows.tolist())
         seen.add(suffice)
     assert seen == {True, False}
 

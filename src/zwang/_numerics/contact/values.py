@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.linear.inertia import lack_of_inertia
-from zwang._numerics.linear.metric import support
+from zwang._numerics.linear.metric import SOUND, by_own_masses, support
 from zwang.errors import DeclarationError
 
 Array = npt.NDArray[np.float64]
 Matrix = Any
 """A dense array or a scipy.sparse matrix; scipy itself is imported only where one has to be made."""
+FILLED = 4_000_000
+"""Entries of rows, zeros too, that are looked at as a dense array: 32 MB."""
 
 
 def is_sparse(value: object) -> bool:
@@ -145,7 +147,7 @@ def definite(label: str, matrix: Matrix, rows: Matrix) -> Array | None:
     if bad is None:
         return None
     weights = _weights(matrix, rows)
-    if weights is not None and _not_definite(completed(matrix, rows, weights)) is None:
+    if weights is not None and _definite_with(completed(matrix, rows, weights)):
         return weights
     raise DeclarationError(
         f"{label} is not positive definite: {bad}. A coordinate without inertia has no acceleration to solve for; "
@@ -164,6 +166,19 @@ def completed(matrix: Matrix, rows: Matrix, weights: Array) -> Matrix:
     return matrix + full.T @ (weights[:, None] * full)
 
 
+def _definite_with(whole: Matrix) -> bool:
+    """Say whether a completed matrix is definite beyond rounding, in the units of its own diagonal."""
+    if not is_sparse(whole):
+        return _not_definite(whole) is None
+    diagonal = np.asarray(whole.diagonal())
+    if not (diagonal > 0).all():
+        return False
+    from scipy.sparse import diags, identity
+
+    scale = diags(1.0 / np.sqrt(diagonal))
+    return _smallest_pivot((scale @ whole @ scale - SOUND * identity(len(diagonal))).tocsc()) is None
+
+
 def _not_definite(matrix: Matrix) -> str | None:
     return _smallest_pivot(matrix) if is_sparse(matrix) else _negative_eigenvalue(matrix)
 
@@ -179,6 +194,8 @@ def _weights(matrix: Matrix, rows: Matrix) -> Array | None:
     largest = np.asarray(abs(rows).max(axis=1).todense() if is_sparse(rows) else np.abs(rows).max(axis=1)).ravel()
     if diagonal.min() < 0:
         return None
+    if rows.shape[0] * rows.shape[1] <= FILLED:
+        return by_own_masses(diagonal, dense(rows))
     return np.where(largest > 0, diagonal.max() / np.where(largest > 0, largest, 1.0) ** 2, 0.0)
 
 
