@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -65,6 +66,27 @@ def test_a_command_that_is_interrupted_ends_with_130(arguments: list[str]) -> No
     _, err = child.communicate(timeout=120)
     assert child.returncode == 130, err
     assert "Traceback" not in err
+
+
+def test_a_selftest_that_is_interrupted_tells_what_it_checked_and_ends_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from zwang._selftest.run import Summary
+    from zwang.cli import selftesting
+
+    def stopped(*_: object) -> Summary:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return Summary(0, {"contacts": 3}, {"contacts": 1.0})
+
+    monkeypatch.setattr(selftesting, "_run", stopped)
+    monkeypatch.setattr(selftesting, "_print", lambda summary, json_: print(summary.counts))
+    with pytest.raises(SystemExit) as ended:
+        selftesting.selftest.main(["--count", "3"], standalone_mode=False)
+    assert ended.value.code == 130
+    told = capsys.readouterr()
+    assert "'contacts': 3" in told.out
+    assert "Interrupted; what is told above was checked until then." in told.err
 
 
 def test_ctrl_c_while_the_command_is_imported_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from zwang._selftest.kinds import KINDS
 from zwang._selftest.run import Discovery, Summary, known_kinds, one, run
-from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
+from zwang.cli.signals import exit_code
+from zwang.cli.telling import NO_ANSWER, fail, print_json, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 
 
@@ -47,6 +48,8 @@ def selftest(
     _print(summary, json_)
     if summary.findings:
         sys.exit(NO_ANSWER)
+    if (stopped := exit_code()) is not None:
+        fail("Interrupted; what is told above was checked until then.", stopped)
 
 
 def _run(minutes: float, seed: int, kinds: tuple[str, ...], count: int | None, jobs: int | None) -> Summary:
