@@ -57,6 +57,22 @@ def test_the_bottom_of_the_hoop_loses_its_stability_at_a_crossing() -> None:
     assert words == {"stable (energy)", "unstable (linear)"}
 
 
+@pytest.mark.parametrize(("size", "off"), [(1.0, 0.1), (1e-3, 0.3)])
+def test_stability_is_decided_where_every_force_vanishes_with_the_coordinates(size: float, off: float) -> None:
+    k, c = zw.parameters("k c")
+    box = {"x": (-size, (1 + off) * size), "y": (-size, (1 + 2 * off) * size)}
+    damping = {X: -c * VX, Y: -c * VY}
+    for sign, forces, word in (
+        (1, {}, "stable (energy)"),
+        (1, damping, "stable (energy)"),
+        (-1, {}, "unstable (linear)"),
+    ):
+        system = zw.System(name="s", kinetic=(VX**2 + VY**2) / 2, potential=k * (X**2 + sign * 2 * Y**2) / 2,
+                           forces=forces)  # fmt: skip
+        found = zw.equilibria(system, {"k": 3, **({"c": 0.2} if forces else {})}, box=box)
+        assert [point.stability for point in found.points] == [word], found.points[0].reason
+
+
 def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
     a, rest, k, m, load = zw.parameters("a L0 k m P")
     bars = [sp.sqrt((X + side * a) ** 2 + Y**2) for side in (1, -1)]

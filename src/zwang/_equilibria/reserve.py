@@ -19,6 +19,8 @@ from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
+BLUR = 1e-13
+"""Part of its size below which a coordinate may be rounding of zero."""
 STILL = 1e-7
 """Accelerations below this, relative to what the forces would make, are zero."""
 UNIQUE = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
@@ -188,3 +190,26 @@ def normal_forces(found: Reactions | None) -> dict[str, float]:
     return {
         name: float(value) if known else float("nan") for name, value in zip(found.contacts, least.normal, strict=True)
     }
+
+
+def least_acceleration(found: Reactions) -> float:
+    """Return the least acceleration that the laws allow."""
+    return min(float(np.abs(one.acceleration).max(initial=0.0)) for one in found.solutions)
+
+
+def without_rounding(
+    model: Model, state: Mapping[str, float], params: Mapping[str, float], sizes: Mapping[str, float]
+) -> tuple[Mapping[str, float], str, Reactions | None]:
+    """Return an equilibrium and what is `asked` there, with zeros for coordinates that are rounding of their sizes.
+
+    Where every force vanishes with the coordinates, nothing else says how large rounding is.
+    """
+    words, found = asked(model, state, params)
+    names = [item.name for item in model.system.coordinates]
+    small = {name: 0.0 for name in names if 0 < abs(state[name]) <= BLUR * sizes.get(name, 1.0)}
+    if small and found is not None and found.solutions:
+        other = {**state, **small}
+        again = asked(model, other, params)
+        if again[1] is not None and again[1].solutions and least_acceleration(again[1]) <= least_acceleration(found):
+            return other, *again
+    return state, words, found

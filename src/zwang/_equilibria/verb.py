@@ -18,7 +18,7 @@ from zwang._equilibria.branches import BranchSearch
 from zwang._equilibria.ends import EndSearch
 from zwang._equilibria.intervals import RestingArc
 from zwang._equilibria.regions import RestingRegion, grid
-from zwang._equilibria.reserve import acceleration_size, asked, normal_forces
+from zwang._equilibria.reserve import acceleration_size, asked, least_acceleration, normal_forces, without_rounding
 from zwang._equilibria.rest_surface import RestSurface
 from zwang._equilibria.stability import stability_at
 from zwang._equilibria.statics import (
@@ -268,7 +268,8 @@ class _RestSearch:
     def _point(
         self, state: Mapping[str, float], forces: Mapping[str, float], closed: tuple[str, ...], holds: str = ""
     ) -> Equilibrium:
-        words, found = asked(self.model, state, self.params)
+        sizes = {name_of(key): float(np.abs(pair).max()) for key, pair in (self.box or {}).items()}
+        state, words, found = without_rounding(self.model, state, self.params, sizes)
         verdict = stability_at(self.model, state, self.params, self.steady, closed)
         residual = self._residual(state, found)
         self.residual = max(self.residual, residual)
@@ -290,7 +291,7 @@ class _RestSearch:
         """Return the least acceleration that the laws allow there, relative to what the forces would make."""
         if found is None or not found.solutions:
             return float("nan")
-        least = min(float(np.abs(one.acceleration).max(initial=0.0)) for one in found.solutions)
+        least = least_acceleration(found)
         size = acceleration_size(self.model, state, self.params)
         return least / size if size > 0 else least
 
