@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.moreau.elimination import Elimination, add_product, add_row, add_to, eliminate, substitute
+from zwang._numerics.motion.moreau.elimination import Elimination, add_own, add_product, add_row, eliminate, substitute
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BLOCK_AT,
@@ -81,10 +81,9 @@ def weights(t: Any, f: Any) -> Any:
 
 @njit
 def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any) -> None:
-    """Fill the matrix."""
-    place = env.place
-    for e in range(low.size):
-        low[e] = 0.0
+    """Fill the matrix: what is symmetric first, in one half."""
+    place, spot = env.place, np.empty(env.place.size, np.int64)
+    for e in range(up.size):
         up[e] = 0.0
     for k in range(t[BLOCK_START].size - 1):
         begin, at = t[BLOCK_START][k], t[BLOCK_AT][k]
@@ -92,11 +91,13 @@ def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, 
         for i in range(s):
             for j in range(s):
                 value = f[MASS][at + i * s + j]
-                add_to(env, low, up, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
+                add_own(env, up, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
+    for a in range(held.size):
+        if held[a]:
+            add_row(env, up, t[J_COLUMN], f[JAC], t[J_START][a], t[J_START][a + 1], rho[a], spot)
+    for e in range(up.size):
+        low[e] = up[e]
     for c in range(t[FIRST].size):
-        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
-            if held[a]:
-                add_row(env, low, up, t[J_COLUMN], f[JAC], t[J_START][a], t[J_START][a + 1], rho[a])
         if mode[c] == SLIDES:
             _add_sliding(t, f, c, rho[t[FIRST][c]], env, low, up)
 

@@ -221,43 +221,45 @@ def _pair(env: Elimination, later: int, earlier: int) -> int:
 
 
 @njit(_nrt=False)
-def add_to(env: Elimination, low: Any, up: Any, row: int, column: int, value: float) -> None:
-    """Add a value to the matrix, at places."""
-    r, c = env.group[row], env.group[column]
-    i, j = row - env.begin[r], column - env.begin[c]
-    if r == c:
-        up[env.own[r] + i * (env.begin[r + 1] - env.begin[r]) + j] += value
-    elif c < r:
-        low[_pair(env, r, c) + i * (env.begin[c + 1] - env.begin[c]) + j] += value
-    else:
-        up[_pair(env, c, r) + j * (env.begin[r + 1] - env.begin[r]) + i] += value
+def add_own(env: Elimination, up: Any, row: int, column: int, value: float) -> None:
+    """Add a value to the matrix, at places of one group."""
+    g = env.group[row]
+    up[env.own[g] + (row - env.begin[g]) * (env.begin[g + 1] - env.begin[g]) + column - env.begin[g]] += value
 
 
-@njit
+@njit(_nrt=False)
+def _run(env: Elimination, spot: Any, first: int, count: int) -> int:
+    """Return where the places of one group end that start at the first of some."""
+    end, own = first + 1, env.group[spot[first]]
+    while end < count and env.group[spot[end]] == own:
+        end += 1
+    return end
+
+
+@njit(_nrt=False)
 def add_row(
-    env: Elimination, low: Any, up: Any, columns: Any, values: Any, first: int, last: int, weight: float
+    env: Elimination, up: Any, columns: Any, values: Any, first: int, last: int, weight: float, spot: Any
 ) -> None:
-    """Add weight times the product of a row with itself; its values and their coordinates stand between two places."""
-    for e in range(first, last):
-        part = weight * values[e]
-        if part == 0.0:
-            continue
-        row = env.place[columns[e]]
-        r = env.group[row]
-        i, seen, at, begin, wide = row - env.begin[r], -1, 0, 0, 0
-        for g in range(first, last):
-            column = env.place[columns[g]]
-            c = env.group[column]
-            if c > r:
-                continue
-            if c != seen:
-                seen, begin = c, env.begin[c]
-                wide = env.begin[c + 1] - begin
-                at = env.own[r] if c == r else _pair(env, r, c)
-            slot, value = at + i * wide + column - begin, part * values[g]
-            up[slot] += value
-            if c != r:
-                low[slot] += value
+    """Add weight times the product of a row, between two places, with itself to the half in `up`; `spot` is room."""
+    count = last - first
+    for e in range(count):
+        spot[e] = env.place[columns[first + e]]
+    e = 0
+    while e < count:
+        end, r = _run(env, spot, e, count), env.group[spot[e]]
+        g = 0
+        while g < count:
+            stop, c = _run(env, spot, g, count), env.group[spot[g]]
+            if c <= r:
+                wide = env.begin[c + 1] - env.begin[c]
+                at = (env.own[r] if c == r else _pair(env, r, c)) - env.begin[r] * wide - env.begin[c]
+                for x in range(e, end):
+                    part, row = weight * values[first + x], at + spot[x] * wide
+                    if part != 0.0:
+                        for y in range(g, stop):
+                            up[row + spot[y]] += part * values[first + y]
+            g = stop
+        e = end
 
 
 @njit
