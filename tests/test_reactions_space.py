@@ -78,12 +78,12 @@ def test_a_table_on_an_incline_rests_for_good() -> None:
     assert np.isnan(motion.reactions["up left"]).all()  # undetermined, and said so
 
 
-def test_a_table_that_is_shaken_while_it_sticks_is_left_to_time_stepping() -> None:
+def test_a_table_that_is_shaken_while_it_sticks_stays_where_it_is() -> None:
     shaken = table(drive=True)
     motion = zw.simulate(shaken, standing(0.5), PARAMS, until=0.1)
-    assert motion.status.name == "UNFINISHED"
-    assert "undetermined and stick in planes" in motion.reason and "timestepping" in motion.reason
     # The push is a tenth of what friction still holds back, so nothing moves.
+    assert motion.status.name == "REACHED" and len(motion.events) == 0
+    assert np.abs(motion.q[-1] - motion.q[0]).max() < 1e-12
     steps = zw.simulate(shaken, standing(0.5), PARAMS, until=0.1, method="timestepping", step=1e-3)
     assert np.abs(steps.q[-1] - steps.q[0]).max() < 1e-9
 
@@ -219,7 +219,7 @@ def test_least_forces_meet_the_equations_in_every_row(
     params = {**PARAMS, "beta": beta, "h": h, "mu": mu}
     state = {**standing(h), **dict(zip(("v_x", "v_y", "v_c"), start, strict=True))}
     motion = zw.simulate(TABLE, state, params, until=1.0, redundant="minimum norm", impact="newton")
-    assert motion.status.name == "REACHED" and motion.residual < 1e-12
+    assert motion.status.name == "REACHED" and motion.residual < 1e-10
 
 
 def test_least_forces_of_a_body_that_no_force_moves_sideways() -> None:

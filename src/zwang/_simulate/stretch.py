@@ -18,7 +18,7 @@ from zwang._compile.laws import laws_vary
 from zwang._declare.switches import Event
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.moving import Moving, moving
-from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, KnownState, Stretch
+from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, STEP_TOO_SMALL, KnownState, Stretch
 from zwang._numerics.budget import spend, steps_left
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._numerics.contact.table import ContactPlace
@@ -227,9 +227,10 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
     small = speed <= SLOW * size[:, None]
     small[:, 0] = False
     straight = (fall > 0) & ((fall >= ALONG * rate) | (speed <= SLOWEST * size[:, None]) | (len(places) == 1))
-    # A slip that has just started is slow, too, and what its speed loses is rounding: it would take long to stop.
+    # A slip that has just started is slow, too, and what its speed loses is rounding: it would take long to stop. But
+    # where steps end, something does.
     left = speed / np.maximum(np.maximum(fall, 0.1 * rate), 1e-300)
-    soon = left <= SOON * (found.t[-1] - found.t[0])
+    soon = (left <= SOON * (found.t[-1] - found.t[0])) | (found.status == STEP_TOO_SMALL)
     straight &= soon
     together = small.all(axis=0) & ((speed * fall).sum(axis=0) > 0) & soon.all(axis=0)
     ends = np.flatnonzero((small & straight).any(axis=0) | together)
