@@ -17,7 +17,6 @@ from contracts.random_systems import random_system
 from zwang._compile.values import resolve
 from zwang.cli import main
 
-HOSTILE = ["*/ int pwned; /*", "\\", "??/", "int", "math", "3 bodies", "\u00e9\u00e0", '"x" // y']
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler 'cc'")
 
 
@@ -120,6 +119,28 @@ def test_dependent_constraints_are_told_by_the_status(tmp_path: Path) -> None:
     made, _ = exported(zw.compile(system), tmp_path)
     inputs = resolve(system, {"x": 0, "y": 0, "v_x": 0, "v_y": 0}, {})
     assert call(made.twice_accelerations, inputs, 2, 2)[0] == 1
+
+
+def latch() -> zw.System:
+    (x,), (v,) = zw.coordinates("x")
+    held = zw.Bilateral(x, name="latch", starts="off")
+    return zw.System(name="latch", coordinates=[x], kinetic=v**2 / 2, potential=4 * x, constraints=[held])
+
+
+@needs_compiler
+def test_what_is_off_at_first_is_not_held_unless_asked_for(tmp_path: Path) -> None:
+    model = zw.compile(latch())
+    inputs = resolve(model.system, {"x": 0.0, "v_x": 0.0}, {})
+    for active, expected in ((None, -4.0), (["latch"], 0.0)):
+        made, stem = exported(model, tmp_path, name="held" if active else "free", active=active)
+        assert call(getattr(made, f"{stem}_accelerations"), inputs, 1, 1)[1][0][0] == expected
+
+
+def test_what_is_off_at_first_is_not_held_in_jax() -> None:
+    pytest.importorskip("jax")
+    model, given = zw.compile(latch()), (0.0, np.zeros(1), np.zeros(1), np.zeros(0))
+    assert model.jax()(*given)[0] == -4.0
+    assert model.jax(active=["latch"])(*given)[1] == 4.0
 
 
 @needs_compiler

@@ -374,7 +374,7 @@ class Model:
         It can be jitted, mapped and differentiated; parameters are in the order of `system.parameters`, constraints
         hold as equalities as in `evaluate`. Double precision is JAX's own setting, ``jax_enable_x64``.
         """
-        return as_jax(self.system, self._places(active))
+        return as_jax(self.system, self._places(self._holding(active)))
 
     def to_c(
         self,
@@ -400,7 +400,8 @@ class Model:
         name : str, optional
             By default made from the system's.
         active : names, optional
-            The constraints that hold as equalities, without friction; by default all bilateral ones.
+            The constraints that hold as equalities, without friction; by default the bilateral ones that are not off
+            at first.
         events : expressions or Events, optional
             Watched beside the system's own.
 
@@ -415,7 +416,7 @@ class Model:
         from zwang._compile.export import write_c
 
         made = inputs_as_parameters(self.system, "to_c") if self.system.inputs else None
-        model, places = self if made is None else self.another(made.system), self._places(active)
+        model, places = self if made is None else self.another(made.system), self._places(self._holding(active))
         watched = [
             item if made is None or isinstance(item, str) else item.map(made.put) if isinstance(item, Event) else
             made.put(item) for item in events
@@ -457,6 +458,12 @@ class Model:
         from zwang._compile.fmu import write_fmu
 
         return write_fmu(self, path, state, params, name)
+
+    def _holding(self, active: Iterable[str] | None) -> Iterable[str]:
+        """Return the constraints that an export holds: as given, else the bilateral ones that are not off at first."""
+        if active is not None:
+            return active
+        return [str(item.name) for item in self._normals if isinstance(item, Bilateral) and item.starts == "on"]
 
     def _places(self, active: Iterable[str] | None) -> list[int]:
         names = [str(item.name) for item in self._normals]

@@ -67,8 +67,9 @@ TOL = 1e-12
 GOOD = 1e-10
 """Residual beyond which other solvers are asked."""
 GRADIENTS, SWEEPS = 400, 400
-ROUGH, FEW = 8, 25
-"""How often sweeps prepare Newton's method, and how many at first: then twice as many each time."""
+ROUGH, SOON, FEW = 8, 5, 25
+"""How often sweeps prepare Newton's method, how often before other methods are tried, and how many at first: then twice
+as many each time. Sweeps tell most modes of a heap; in a tower they take long."""
 SHIFTS = 12
 """Turns in which positions are moved back; two or three do."""
 
@@ -243,6 +244,33 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
     return error
 
 
+@njit
+def _prepared(
+    t: Any,
+    f: Any,
+    cause: float,
+    tol: float,
+    loose: float,
+    local: Any,
+    alpha: Any,
+    rates: Any,
+    turns: Any,
+    sweeps: int,
+) -> float:
+    """Sweep so often, then try Newton's method: return its residual, and leave what the sweeps found if it is large."""
+    active = t[ACTIVE]
+    for _ in range(sweeps):
+        _sweep(t, f, active, f[LAW], local, alpha)
+    velocities(t, f, active)
+    swept = f[R].copy()
+    error = by_modes(t, f, cause, tol, loose, False)
+    if error > loose:
+        for a in range(swept.size):
+            f[R][a], f[B][a], f[TURN][a] = swept[a], rates[a], turns[a]
+        velocities(t, f, active)
+    return error
+
+
 @njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, int64, int64)", separate=True)
 def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int, sweeps: int) -> float:
     """Improve r until the laws hold to `tol` of the cause, or to `loose` where contacts slide; return the residual."""
@@ -272,19 +300,11 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
     delassus(t, f, active)
     velocities(t, f, active)
     local, alpha = _local_tables(t, f, active), np.zeros(active.size)
-    swept = before.copy()
-    for k in range(ROUGH):  # sweeps tell most modes of a heap, Newton's method the rest
-        for _ in range(FEW << k):
-            _sweep(t, f, active, law, local, alpha)
-        velocities(t, f, active)
-        for a in range(m):
-            swept[a] = f[R][a]
-        error = by_modes(t, f, cause, tol, loose, False)
+    for k in range(SOON):
+        error = _prepared(t, f, cause, tol, loose, local, alpha, rates, turns, FEW << k)
         if error <= loose:
             return error
-        for a in range(m):
-            f[R][a], f[B][a], f[TURN][a] = swept[a], rates[a], turns[a]
-        velocities(t, f, active)
+    swept = f[R].copy()
     for a in range(m):
         f[R][a] = before[a]
     velocities(t, f, active)
@@ -305,6 +325,13 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
     error = _slide(t, f, cause, loose, gradients, ROUNDS)
     if error <= loose:
         return error
+    for a in range(m):
+        f[R][a] = swept[a]
+    velocities(t, f, active)
+    for k in range(SOON, ROUGH):
+        error = _prepared(t, f, cause, tol, loose, local, alpha, rates, turns, FEW << k)
+        if error <= loose:
+            return error
     for a in range(m):
         f[R][a] = before[a]
     velocities(t, f, active)
