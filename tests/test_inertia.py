@@ -212,6 +212,8 @@ def test_a_motion_that_starts_without_inertia_ends_there_in_every_method(method:
     motion = zw.simulate(slack_pendulum(), in_line, until=1.0, method=method)
     assert motion.status.name == "SINGULAR" and motion.t.tolist() == [0.0]
     assert "the motion 1 v_py has no inertia here" in motion.reason
+    if method != "timestepping":
+        assert all(np.isnan(force).all() for force in motion.reactions.values()) and motion.energy["total"][0] == 0.0
 
 
 def test_a_motion_that_starts_without_inertia_goes_to_its_file_too(tmp_path: Path) -> None:

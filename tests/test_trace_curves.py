@@ -264,7 +264,7 @@ def test_picture_marks_singular_points(tmp_path: Path) -> None:
     ax = space.plot(ax=new_figure()[1], colour="curve")
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     # A point on the edge of the unrolled torus stands at several places, and the legend says so.
-    assert labels[0] == "crossing" and all(text.startswith("crossing; one point at") for text in labels[1:])
+    assert labels[0] == "crossing" and all(text.startswith("crossing; one point, at") for text in labels[1:])
     assert len(ax.lines) > 6
     assert "pi" not in ax.get_xlabel() and ax.get_xlabel() == r"$\alpha$ [rad]"
     with pytest.raises(DeclarationError, match="there is no coordinate 'beta'"):

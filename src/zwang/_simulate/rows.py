@@ -136,7 +136,8 @@ class RowSource:
         parts, energies, drift, residual = [], [], 0.0, 0.0
         for piece, kept in _kept_rows(motion.pieces):
             terms = self.ground.many(_times(piece, kept), piece.q[kept], piece.v[kept])
-            solved = solve_mode(table, terms, mode_of_piece(piece))
+            lost = not np.isfinite(piece.a).any()  # a motion that begins without inertia, and ends there
+            solved = _unknown(terms) if lost else solve_mode(table, terms, mode_of_piece(piece))
             parts.append((piece, terms, solved))
             energies.append(self._energies(terms, piece.v[kept]))
             drift = max(drift, self._drift(piece, terms))
@@ -284,6 +285,11 @@ class RowSource:
         # Where all forces vanish, their rounding counts beside what they are elsewhere in the piece.
         size = np.maximum(size, NEGLIGIBLE * size[good].max())
         return float((miss / np.where(size > 0, size, 1.0))[good].max())
+
+
+def _unknown(terms: Terms) -> ModeSolution:
+    """Return that accelerations and forces are not determined at states."""
+    return ModeSolution(*(np.full_like(part, np.nan) for part in (terms.force, terms.value, terms.slip)))
 
 
 def _smallest(rows: Array) -> Array:

@@ -25,6 +25,8 @@ from zwang.lab.wire import LENGTH, MOST, pack
 
 GRACE = 0.3
 """Seconds that a computation has to stop before its process is killed."""
+AT_ONCE = 0.05
+"""Seconds within which a worker that dies had died before it was asked: another is asked then."""
 LONG_WORKERS = 2  # worker processes for what takes seconds
 URGENT = {"motion": 0, "space": 1, "singular": 1, "map": 2, "realize": 2, "take": 1, "critical": 4, "claim": 3}
 """Kinds of the long lane, the most urgent first."""
@@ -364,20 +366,30 @@ class Crew:
             job = await lane.take()
             lane.running.add(job)
             try:
-                if seat is not None and seat.dead:  # it died while nobody asked it
-                    self._lose(seat)
-                    seat = None
-                if seat is None:
-                    seat = await self._seat()
-                await self._answer(seat, job)
+                seat = await self._worked(seat, job)
             except Gone:
-                if seat is not None:
-                    self._lose(seat)
-                    seat = None
+                seat = None
                 if not job.ended:
                     self._tell_end(job)
             finally:
                 lane.running.discard(job)
+
+    async def _worked(self, seat: Seat | None, job: Job) -> Seat:
+        """Return the worker that did a job: the one that is given, or a new one where that has died before."""
+        loop, again = asyncio.get_running_loop(), True
+        while True:
+            if seat is not None and seat.dead:  # it died while nobody asked it
+                self._lose(seat)
+                seat = None
+            seat, asked = seat or await self._seat(), loop.time()
+            try:
+                await self._answer(seat, job)
+                return seat
+            except Gone:
+                self._lose(seat)
+                if job.ended or job.stopping or not again or loop.time() - asked > AT_ONCE:
+                    raise
+                seat, again = None, False  # it had died, and nobody had noticed: a job that kills takes longer
 
     def _lose(self, seat: Seat) -> None:
         self.seats.discard(seat)
