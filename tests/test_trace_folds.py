@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._plot.surface import _alike
 from zwang._trace.surface_shades import shade_of
 
 A2, A3 = (15.91, 0.0), (0.0, 10.0)
@@ -293,6 +294,14 @@ def test_a_surface_is_drawn_over_chosen_quantities_and_coloured_by_others(option
     assert ("fold" in words) == ("folds" in options)
     assert ("sheet 1" in words) == (options.get("colour") == "sheet")
     pyplot.close("all")
+
+
+def test_polygons_in_space_have_equally_many_corners_and_no_numbers_of_nobody() -> None:
+    ragged = [np.full((3, 3), 1.0), np.arange(15.0).reshape(5, 3), np.full((4, 3), 2.0)]
+    found = _alike(ragged)
+    assert found.shape == (3, 5, 3)
+    for item, row in zip(ragged, found, strict=True):
+        assert (row[: len(item)] == item).all() and (row[len(item) :] == item[-1]).all()
 
 
 def test_a_torus_is_drawn_unrolled_without_gaps_at_its_seams() -> None:

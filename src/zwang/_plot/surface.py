@@ -104,12 +104,21 @@ def _fill(ax: Any, faces: list[Array], tints: list[Any], lines: list[tuple[Array
     filled = [(*colour[:3], 0.9) for colour in map(to_rgba, tints)]
     ax.add_collection3d(
         Poly3DCollection(
-            [*faces, *(strip for strip, _ in strips)],
+            _alike([*faces, *(strip for strip, _ in strips)]),
             facecolors=[*filled, *(colour for _, colour in strips)],
             edgecolors=[*(edge for _ in faces), *(colour for _, colour in strips)],
             linewidths=0.2,
         )
     )
+
+
+def _alike(polygons: list[Array]) -> Array:
+    """Return polygons with equally many corners, the last one repeated.
+
+    Matplotlib fills up shorter ones with whatever stands in memory, and takes the limits of the axes from that, too.
+    """
+    most = max(map(len, polygons))
+    return np.stack([np.concatenate([item, np.repeat(item[-1:], most - len(item), axis=0)]) for item in polygons])
 
 
 def _strips(line: Array, unit: Array) -> list[Array]:
