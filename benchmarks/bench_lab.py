@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 ASKED = {
     "reactions": [("painleve_rod", "mu"), ("ladder", "mu"), ("four_bar_kite", "m1")],
@@ -83,31 +84,31 @@ def computing(kind: str, system: str, name: str, trials: int) -> float:
     return statistics.median(found[3:])
 
 
-def settled(page: object) -> None:
-    page.wait_for_function("() => zwang.stats().pending === 0", timeout=120_000)  # type: ignore[attr-defined]
+def settled(page: Any) -> None:
+    page.wait_for_function("() => zwang.stats().pending === 0", timeout=120_000)
 
 
-def moving(page: object, part: str, name: str, trials: int) -> tuple[list[float], int]:
+def moving(page: Any, part: str, name: str, trials: int) -> tuple[list[float], int]:
     """Return the times of moves of a slider, and how many ended with an error."""
     found, errors = [], 0
     for k in range(trials + 3):
         settled(page)
-        took, status = page.evaluate(MOVE, [part, name, 1 + 1e-3 * (k % 7 + 1)])  # type: ignore[attr-defined]
+        took, status = page.evaluate(MOVE, [part, name, 1 + 1e-3 * (k % 7 + 1)])
         errors += status == "error"
         found.append(took)
     return found[3:], errors
 
 
-def frames(page: object) -> dict[str, float]:
+def frames(page: Any) -> dict[str, float]:
     """Return what the page says of its frames while a motion plays and Python computes for two seconds."""
     settled(page)
-    page.select_option("select[name=speed]", "0.1")  # type: ignore[attr-defined]
-    page.click("[data-action=play]")  # type: ignore[attr-defined]
-    page.wait_for_timeout(300)  # type: ignore[attr-defined]
-    page.evaluate("() => zwang.stats()")  # type: ignore[attr-defined]
-    page.click("[data-action=orders]")  # type: ignore[attr-defined]
-    page.wait_for_timeout(2000)  # type: ignore[attr-defined]
-    return dict(page.evaluate("() => zwang.stats()"))  # type: ignore[attr-defined]
+    page.select_option("select[name=speed]", "0.1")
+    page.click("[data-action=play]")
+    page.wait_for_timeout(300)
+    page.evaluate("() => zwang.stats()")
+    page.click("[data-action=orders]")
+    page.wait_for_timeout(2000)
+    return dict(page.evaluate("() => zwang.stats()"))
 
 
 def main() -> None:
