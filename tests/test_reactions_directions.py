@@ -205,8 +205,12 @@ def test_tables_tilted_in_any_direction_have_the_ranges_of_a_linear_program(seed
 
 def test_a_table_at_its_angle_of_friction_has_a_segment_of_reactions() -> None:
     pull = 0.3 * 9.81
-    solution = zw.reactions(square_table([pull, 0, -9.81, 0, 0, 0], 0.3)).solutions[0]
+    found = zw.reactions(square_table([pull, 0, -9.81, 0, 0, 0], 0.3))
+    (solution,) = found.solutions
     assert set(solution.modes) == {"stick"} and solution.dimension == 1
+    # Sticking at the edge of all cones and slipping from rest without acceleration are one motion: a tie of modes.
+    assert found.status.name == "UNIQUE_MOTION" and found.certificate.kind == "flat feet"
+    assert not found.complete and found.undecided and "see `undecided`" in found.note
     # Downhill feet carry between d and P/2, uphill ones between 0 and P/2 - d, d = P h tan(beta) / (2 a).
     tilt = 9.81 * 0.4 * 0.3
     expected = [(tilt, 9.81 / 2)] * 2 + [(0.0, 9.81 / 2 - tilt)] * 2
@@ -222,10 +226,58 @@ def test_a_table_that_begins_to_spin_and_slide_has_a_continuum_of_accelerations(
     assert found.solutions[0].dimension == 1 and np.ptp(found.solutions[0].ranges.normal, axis=1).min() > 1.0
 
 
-def test_a_table_that_slides_straight_is_enclosed_and_not_claimed_to_be_unique() -> None:
+def any_table(rng: np.random.Generator, excess: float) -> tuple[zw.ContactProblem, float, float]:
+    """Return a square table pulled in any direction by (1 + excess) times what friction can hold.
+
+    Also its load, and the greatest mu h / (2 rho), rho the radius of gyration, which is 1 where (d, d) + (d, G d) =
+    m (u^2 + v^2) + J w^2 - mu h m v w loses its sign.
+    """
+    mu, m, a = rng.uniform(0.1, 1), rng.uniform(0.5, 20), rng.uniform(0.2, 2)
+    h, k, turned, way = rng.uniform(0.05, 0.8) * a / mu, rng.uniform(0.05, 1.5), *rng.uniform(0, 2 * np.pi, 2)
+    load = m * 9.81
+    cos, sin = np.cos(turned), np.sin(turned)
+    feet = []
+    for x, y in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        r = np.array([a * (cos * x - sin * y), a * (sin * x + cos * y), -h])
+        rows = [np.append(e, np.cross(r, e)) for e in np.eye(3)]
+        feet.append(zw.Contact(rows[2], tangent=rows[:2], friction=mu))
+    pull = (1 + excess) * mu * load
+    force = [pull * np.cos(way), pull * np.sin(way), -load, 0, 0, 0]
+    mass = np.diag([m, m, m, m * a * a * k / 2, m * a * a * k / 2, m * a * a * k])
+    return zw.ContactProblem(mass, force, feet), load, mu * h / (2 * a * np.sqrt(k))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tables_at_their_angle_of_friction_have_one_motion_and_one_set_of_reactions(seed: int) -> None:
+    problem, load, critical = any_table(np.random.default_rng([seed, 41]), 0.0)
+    found = zw.reactions(problem)
+    if found.status.name == "UNIQUE_MOTION":
+        assert critical < 1 and found.certificate.unique_motion
+    else:
+        assert found.status.name == "FOUND"
+    (solution,) = found.solutions
+    assert set(solution.modes) == {"stick"} and solution.dimension == 1
+    assert np.abs(solution.acceleration).max() < 1e-9 * load
+    assert not found.accelerations_continuum and len(found.accelerations) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_that_slide_straight_have_one_motion_beyond_the_angle_of_friction(seed: int) -> None:
+    problem, load, critical = any_table(np.random.default_rng([seed, 43]), 0.2)
+    found = zw.reactions(problem)
+    solution = found.solutions[0]
+    if solution.normal.min() < 1e-6 * load or critical > 0.9:  # it tips, or nothing is proved
+        return
+    assert found.status.name == "UNIQUE_MOTION" and found.complete
+    mu = problem.contacts[0].friction
+    assert np.linalg.norm(solution.acceleration[:2]) == pytest.approx(0.2 * mu * 9.81, rel=1e-7)
+    assert solution.acceleration[2:] == pytest.approx(np.zeros(4), abs=1e-6)
+
+
+def test_a_table_that_slides_straight_is_enclosed() -> None:
     found = zw.reactions(square_table([4.0, 0, -9.81, 0, 0, 0.0], 0.3))
     one = found.solutions[0]
-    assert found.status.name == "FOUND" and not found.accelerations_continuum and len(found.solutions) == 1
+    assert found.status.name == "UNIQUE_MOTION" and found.complete and len(found.solutions) == 1
     assert one.dimension == 1 and len(one.vertices) == 2 and one.acceleration[0] == pytest.approx(4.0 - 0.3 * 9.81)
     low, high = one.enclosure
     assert (low.normal <= one.ranges.normal[:, 0] + 1e-9).all() and (

@@ -13,6 +13,7 @@ from zwang._numerics.contact.arcs.families import Family, families
 from zwang._numerics.contact.arcs.places import AGAINST, ALONG, ANY, ARC, OPEN, STICK
 from zwang._numerics.contact.arcs.roots import contact_forces
 from zwang._numerics.contact.arcs.tree import LOOSE, OPEN_QUESTION, ROOT, STUCK
+from zwang._numerics.contact.certificates.coplanar import least_curvature
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._reactions.candidates import candidate_scales, modes_at, motion_size
@@ -30,6 +31,10 @@ AT_REST = 1e-6
 """Of what the load would do to a contact: the relative acceleration that is left where it sticks."""
 ONE_MOTION = 1e-7
 """Accelerations that differ by less, relative to the load, are not told apart."""
+BESIDE_REST = 1e-5
+"""The same beside rest: with slips of this size equations are solved to their square, although friction is askew."""
+CURVED = 1e-6
+"""Least eigenvalue from which a form is positive definite whatever rounding did."""
 MOST_BOXES = 200
 """Undecided boxes that are listed."""
 EPS = 4 * np.finfo(float).eps
@@ -53,6 +58,8 @@ class Everything:
         Looked at.
     passive, regular : bool
         Whether contact forces do no positive work; whether the rows are independent.
+    ends : set
+        Of undecided boxes: which contacts are closed in them, -1 where that is open itself.
     """
 
     solutions: list[Solution]
@@ -63,6 +70,7 @@ class Everything:
     boxes: int
     passive: bool
     regular: bool
+    ends: set[frozenset[int]]
 
 
 def every_solution(
@@ -86,7 +94,8 @@ def every_solution(
     for family in families([leaf for leaf in search.leaves if leaf.kind == LOOSE]):
         teller.family(family)
     left = [leaf for leaf in search.leaves if leaf.kind == OPEN_QUESTION]
-    undecided = _merged([*left, *teller.unclear], names)
+    left = [leaf for leaf in [*left, *teller.unclear] if _closed(leaf) not in teller.settled]
+    undecided = _merged(left, names)
     return Everything(
         [item.solution for item in teller.found],
         teller.found,
@@ -96,7 +105,24 @@ def every_solution(
         search.boxes,
         search.passive,
         search.regular,
+        {_closed(leaf) for leaf in left},
     )
+
+
+def curvature(problem: ContactProblem, solution: Solution, ends: set[frozenset[int]] | None = None) -> float:
+    """Return what certifies that no other motion has the same contacts closed as a solution, 0 where nothing does.
+
+    With `ends`: that no other motion is left where only boxes with these closed contacts are.
+    """
+    codes = solution.modes.codes
+    closed, slips = (np.array(flags) for flags in ([m is not Mode.OPEN for m in codes], [m.slips for m in codes]))
+    if ends is not None and ends != {frozenset(np.flatnonzero(closed).tolist())}:
+        return 0.0
+    friction = np.zeros((len(codes), 2))
+    given = np.reshape(solution.tangential, (len(codes), -1))
+    friction[:, : given.shape[1]] = given
+    found = least_curvature(problem, solution.normal, friction, slips, closed)
+    return found if found > CURVED else 0.0
 
 
 class _Teller:
@@ -109,6 +135,7 @@ class _Teller:
         self.unclear: list[Leaf] = []
         self.exhibited: list[Array] = []
         self.seen: list[tuple[tuple[Mode, ...], Array]] = []
+        self.settled: set[frozenset[int]] = set()
 
     def _modes(self, leaf: Leaf, candidate: tuple[Array, Array, Array]) -> tuple[Mode, ...]:
         """Return the modes of a box, those of contacts that took no part from what they do."""
@@ -182,11 +209,14 @@ class _Teller:
         )
         return SolutionEnclosure(low, high)
 
-    def _at_rest_there(self, w: Array) -> bool:
-        """Whether a sticking solution moves like this: a family that slips by nothing is part of it."""
+    def _at_rest_there(self, accelerations: Array) -> bool:
+        """Whether a sticking solution moves like these: a family that slips by nothing is part of it."""
         return any(
             Mode.STICK in item.solution.modes.codes
-            and motion_size(self.problem, self.scales, item.solution.acceleration - w) <= ONE_MOTION
+            and all(
+                motion_size(self.problem, self.scales, item.solution.acceleration - w) <= BESIDE_REST
+                for w in accelerations
+            )
             for item in self.found
         )
 
@@ -211,11 +241,14 @@ class _Teller:
             )
             for s in (-1.0, 1.0)
         )
+        if self._at_rest_there(accelerations):
+            self.unclear += family.leaves
+            return
         apart = motion_size(self.problem, self.scales, np.ptp(accelerations, axis=0))
         if apart <= ONE_MOTION:  # as far as is known, all slip alike: their forces are a convex set, at this motion
+            if curvature(self.problem, told):
+                self.settled.add(_closed(leaf))
             self.unclear += family.leaves
-            if self._at_rest_there(middle[0]):
-                return
             extent = undetermined(self.problem, told, self.slip_tol)
             told = replace(extent.solution, component=len(self.found), enclosure=SolutionEnclosure(low, high))
             self.found.append(replace(extent, solution=told))
@@ -236,6 +269,14 @@ class _Teller:
             enclosure=SolutionEnclosure(low, high),
         )
         self.found.append(Undetermined.none(solution))
+
+
+def _closed(leaf: Leaf) -> frozenset[int]:
+    """Return the contacts that are closed in a box, and -1 where there are some of which nothing is known."""
+    setting = leaf.setting
+    part = {int(j) for c, j in enumerate(setting.contact) if leaf.mode[c] == OPEN}
+    unknown = {-1 for mode in leaf.mode if mode == ANY}
+    return frozenset(range(setting.problem.rows.count)) - part | unknown
 
 
 def _force_radii(leaf: Leaf) -> Array:

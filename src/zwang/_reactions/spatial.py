@@ -18,6 +18,7 @@ import numpy.typing as npt
 from zwang._numerics.contact.arcs.setting import fits
 from zwang._numerics.contact.candidate import Candidate
 from zwang._numerics.contact.certificates import Proof
+from zwang._numerics.contact.certificates.coplanar import one_motion
 from zwang._numerics.contact.certificates.degree import degree
 from zwang._numerics.contact.certificates.planes import plane_proofs
 from zwang._numerics.contact.certificates.proofs import THIS_STATE
@@ -31,7 +32,7 @@ from zwang._numerics.contact.reaction_set import self_stress
 from zwang._numerics.contact.residual import Scales
 from zwang._numerics.contact.variants import least_held, special_contacts, variants
 from zwang._reactions.candidates import candidate_scales, convex_proof, motion_size, solution_at
-from zwang._reactions.directions import Everything, every_solution
+from zwang._reactions.directions import Everything, curvature, every_solution
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.standing import same_forces, standing
 from zwang._reactions.undetermined import Undetermined, spatial_redundancy, undetermined
@@ -125,9 +126,10 @@ def reactions_by_solvers(
         found = _searched(problem, whole, special, slip_tol, boxes)
     else:
         found = _Known([], [], complete=False)
-    if not found.complete:
+    if not found.complete and not any(proof.unique_motion for proof in found.proofs):
         proposed = _propose_variants(problem, special, seed, slip_tol) if special else _propose(problem, arrays, seed)
         found = _with_proposals(problem, found, proposed, called, special, slip_tol, ranges)
+        found = _with_one_motion(problem, found)
     if not special:
         found = replace(found, proofs=[*found.proofs, *plane_proofs(problem, slip_tol)])
     status = _status(problem, found)
@@ -152,9 +154,16 @@ def reactions_by_solvers(
         redundancy=spatial_redundancy(problem, found.extents, called),
         modes_total=float("inf"),
         nodes=found.boxes,
-        note="" if settled else " ".join(text for text in ("" if found.boxes else note, found.note) if text),
+        note=_note(found, note, settled),
         undecided=found.undecided,
     )
+
+
+def _note(found: _Known, note: str, settled: bool) -> str:
+    """Say what was not done, or not decided."""
+    if settled:
+        return found.note if found.undecided else ""
+    return " ".join(text for text in ("" if found.boxes else note, found.note) if text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +178,7 @@ class _Known:
     exhibited: Sequence[Array] = ()
     undecided: tuple[UndecidedBox, ...] = ()
     boxes: int = 0
+    ends: set[frozenset[int]] = field(default_factory=set)
 
 
 def _searched(
@@ -192,7 +202,16 @@ def _searched(
         note = _left_open(whole, budget)
     if complete:
         proofs.insert(0, _all_directions(extents, whole))
-    return _Known(extents, proofs, complete, (), note, whole.exhibited, whole.undecided, whole.boxes)
+    known = _Known(extents, proofs, complete, (), note, whole.exhibited, whole.undecided, whole.boxes, whole.ends)
+    return _with_one_motion(problem, known)
+
+
+def _with_one_motion(problem: ContactProblem, found: _Known) -> _Known:
+    """Add the certificate that what is undecided moves like the one solution that was found, if it does."""
+    if found.complete or len(found.extents) != 1 or found.exhibited or not found.ends:
+        return found
+    proved = curvature(problem, found.extents[0].solution, found.ends)
+    return replace(found, proofs=[one_motion(proved), *found.proofs]) if proved else found
 
 
 def _left_open(whole: Everything, budget: int) -> str:
@@ -261,14 +280,19 @@ def _with_proposals(
         found.exhibited,
         found.undecided,
         found.boxes,
+        found.ends,
     )
 
 
 def _covers(problem: ContactProblem, scales: Scales, known: Solution, found: Solution) -> bool:
-    """Whether a solution is one of those that are known: it has the same forces, or the same modes and motion."""
-    if same_forces(known, found):
+    """Whether a solution is one of those that are known: it has the same forces, or the same modes and motion.
+
+    Beside a tie or a double root the laws are satisfied to the square of what a motion is off by.
+    """
+    apart = motion_size(problem, scales, known.acceleration - found.acceleration)
+    if same_forces(known, found) or apart <= np.sqrt(found.residual):
         return True
-    near = motion_size(problem, scales, known.acceleration - found.acceleration) <= SAME_MOTION
+    near = apart <= SAME_MOTION
     return known.dimension > 0 and known.modes == found.modes and (near or not known.acceleration_unique)
 
 
