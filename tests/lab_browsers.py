@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -34,6 +35,8 @@ class Watched:
         self.page.on("console", self.said)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("request", lambda request: self.addresses.append(request.url))
+        self.asked: list[str] = []
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.asked.append(sent)))
         self.page.goto(lab.address + query)
         self.page.wait_for_selector("body[data-ready=true]")
 
@@ -55,6 +58,11 @@ class Watched:
             " return Number(s.dataset.shown) > count && s.dataset.status === status; }",
             arg=[name, more_than, status],
         )
+
+    def kinds(self) -> list[str]:
+        """What was asked since the last call, in the order in which it was sent."""
+        found, self.asked = [json.loads(text)["kind"] for text in self.asked], []
+        return found
 
     def view(self) -> dict[str, Any]:
         return dict(self.page.evaluate("() => zwang.view()"))

@@ -70,8 +70,13 @@ def test_a_slider_asks_and_older_requests_are_dropped(watched: Watched) -> None:
     watched.page.wait_for_function("() => zwang.stats().pending === 0")
     low, high = (float(slider.get_attribute(name)) for name in ("min", "max"))
     assert watched.view()["params"]["mu"] == pytest.approx(1.2 + 30 * (high - low) / 100, rel=1e-5)
+    watched.kinds()
     slider.press("Shift+ArrowRight")
     assert watched.view()["params"]["mu"] == pytest.approx(1.2 + 30.1 * (high - low) / 100, rel=1e-5)
+    assert watched.page.evaluate("() => zwang.stats().pending") > 0  # what waits for the reactions is counted
+    watched.page.wait_for_function("() => zwang.stats().pending === 0")
+    asked = watched.kinds()
+    assert asked[0] == "reactions" and {*asked} >= {"motion", "space", "map", "take"}
 
 
 def test_a_point_is_dragged_along_the_configuration_space(browser: Any, lab: Lab) -> None:

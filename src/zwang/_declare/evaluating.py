@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,12 @@ class Evaluator:
         return float(last) if math.isfinite(last) else None
 
 
+@lru_cache(maxsize=128)
+def _array_steps(expressions: tuple[Any, ...]) -> _Steps:
+    """Return the steps of expressions; a page asks for the same ones at every move of a slider."""
+    return _Steps(expressions, _ARRAYS)
+
+
 def numbers_of(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]:
     """Return expressions as numbers or arrays; values are by symbol, or by the name of the symbol.
 
@@ -143,9 +149,9 @@ def numbers_of(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[An
     >>> [float(item) for item in numbers_of([x * y, sp.sqrt(x)], {"x": 4.0, "y": 0.5})]
     [2.0, 2.0]
     """
-    wanted = [sp.Add(item) for item in expressions]  # a number has no tree
-    made = _Steps(wanted, _ARRAYS)
-    found = made.values
+    wanted = tuple([sp.Add(item) for item in expressions])  # a number has no tree
+    made = _array_steps(wanted)
+    found = made.values.copy()
     for place, symbol in made.given:
         found[place] = np.asarray(values.get(symbol, values.get(symbol.name)), dtype=float)
     with np.errstate(all="ignore"):  # a piece that isn't taken may have no value

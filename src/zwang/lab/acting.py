@@ -135,13 +135,10 @@ class ForcePlaces:
         few = np.linspace(0, len(row) - 1, SAMPLED).astype(int) if len(row) > 2 * SAMPLED else None
         if few is not None:
             row, P, free = row[few], {name: item[few] for name, item in P.items()}, free[few]
-        single: dict[Ends, Array] = {(name,): unit_forces(jacobian, row, free) for name, jacobian in P.items()}
-        fits = {ends: force for ends, force in single.items() if np.isfinite(force).all(axis=1).mean() > 0.5}
+        fits = _fitting({(name,): jacobian for name, jacobian in P.items()}, row, free)
         if not fits:
-            pairs: dict[Ends, Array] = {
-                (a, b): unit_forces(P[a] - P[b], row, free) for a, b in self.drawing.bars if a in P and b in P
-            }
-            fits = {ends: force for ends, force in pairs.items() if np.isfinite(force).all(axis=1).mean() > 0.5}
+            bars = [(a, b) for a, b in self.drawing.bars if a in P and b in P] if P else []
+            fits = _fitting({(a, b): P[a] - P[b] for a, b in bars}, row, free)
         if not fits:
             return None
         ends = min(fits, key=lambda key: float(np.nanmedian(np.linalg.norm(fits[key], axis=1))))
@@ -151,8 +148,19 @@ class ForcePlaces:
         return ends, unit_forces(jacobian, whole, all_free)
 
 
+def _fitting(P: Mapping[Ends, Array], row: Array, free: Array) -> dict[Ends, Array]:
+    """Return the unit forces at those ends that do the work of a row at most instants."""
+    if not P:
+        return {}
+    forces = unit_forces(np.stack(list(P.values())), row, free)
+    fits = np.isfinite(forces).all(axis=-1).mean(axis=-1) > 0.5
+    return {ends: force for ends, force, fit in zip(P, forces, fits, strict=True) if fit}
+
+
 def unit_forces(P: Array, row: Array, free: Array) -> Array:
     """Return the forces F with ``P^T F = row`` up to multiples of the rows `free`, for each of a batch; nan for none.
+
+    `P` may have axes before that of the batch: Jacobians of several points.
 
     Examples
     --------
@@ -164,11 +172,11 @@ def unit_forces(P: Array, row: Array, free: Array) -> Array:
     >>> unit_forces(P, np.array([[0.0, 2.0, 1.0]]), np.array([[[0.0, 0.0, 1.0]]])).tolist()
     [[0.0, 2.0]]
     """
-    wide, A = P.shape[1], np.concatenate([P, free], axis=1)
-    sound = np.asarray(np.isfinite(A).all(axis=(1, 2)) & np.isfinite(row).all(axis=1))
-    A, row = np.where(sound[:, None, None], A, 0.0), np.where(sound[:, None], row, 0.0)
-    found = np.einsum("ndk,nk->nd", np.linalg.pinv(np.swapaxes(A, 1, 2), rcond=1e-9), row)
-    size = np.abs(row).max(axis=1)
-    left = np.abs(np.einsum("ndk,nd->nk", A, found) - row).max(axis=1)
+    wide, A = P.shape[-2], np.concatenate([P, np.broadcast_to(free, (*P.shape[:-2], *free.shape[-2:]))], axis=-2)
+    sound = np.asarray(np.isfinite(A).all(axis=(-2, -1)) & np.isfinite(row).all(axis=-1))
+    A, row = np.where(sound[..., None, None], A, 0.0), np.where(sound[..., None], row, 0.0)
+    found = np.einsum("...dk,...k->...d", np.linalg.pinv(np.swapaxes(A, -2, -1), rcond=1e-9), row)
+    size = np.abs(row).max(axis=-1)
+    left = np.abs(np.einsum("...dk,...d->...k", A, found) - row).max(axis=-1)
     good = np.asarray(sound & (left <= FITS * size) & (size > 0))
-    return np.where(good[:, None], found[:, :wide], np.nan)
+    return np.where(good[..., None], found[..., :wide], np.nan)

@@ -182,7 +182,7 @@ class Mechanism:
                 q = q - _least(J, f, of_q)
                 good &= np.isfinite(q).all(axis=1)
                 q[~good] = 0.0
-            if count == 1 and good[0]:
+            if count == 1 and good[0] and not np.array_equal(q, start):
                 q = self._nearest(start, q, v, places, params, of_q, t)
             f, _ = self._at(places, q, v, params, t)
             good &= np.abs(f).max(axis=1) < TOLERANCE

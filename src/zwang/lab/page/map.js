@@ -74,7 +74,7 @@ export const mapPart = (view, transport) => {
     const [x, y] = selects.map((select) => [select.value, ...reach(select.value)]);
     if (x[0] === y[0]) { own.shown("Choose two different quantities.", true); return; }
     own.busy();
-    transport.ask({ kind: "map", ...view.whose(), x, y, n: 128, what: what.value }, (answer, frames) => {
+    transport.after("reactions", { kind: "map", ...view.whose(), x, y, n: 128, what: what.value }, (answer, frames) => {
       if (!answer) { own.calm(); return; }
       if (answer.status === "error") { own.element.classList.add("stale"); own.shown(answer.message, true); return; }
       own.element.classList.remove("stale");

@@ -294,7 +294,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
   const ask = (follow) => {
     own.busy();
     list.busy();
-    transport.ask({ kind: "motion", ...view.whose(), until: view.until, continue: view.path }, show, { follow });
+    transport.after("reactions", { kind: "motion", ...view.whose(), until: view.until, continue: view.path }, show, { follow });
   };
 
   view.on("model", () => {

@@ -262,6 +262,6 @@ export const spacePart = (view, transport) => {
   return { ...own, paint, recolour() { colours = layer = null; paint(); },
     ask(follow) {
       own.busy();
-      transport.ask({ kind: "space", ...view.whose() }, show, { follow });
+      transport.after("reactions", { kind: "space", ...view.whose() }, show, { follow });
     } };
 };

@@ -16,7 +16,7 @@ export const takePart = (view, transport, drawing, { address }) => {
   const copy = async (text) => {
     try { await navigator.clipboard.writeText(text); return true; } catch { return false; }
   };
-  const fill = (then = null) => transport.ask({ kind: "take", what: "python", ...whole() }, (told) => {
+  const fill = (then = null) => transport.after("reactions", { kind: "take", what: "python", ...whole() }, (told) => {
     if (!told) return;
     if (told.status === "error") { if (then) own.shown(told.message, true); return; }
     script.textContent = told.text;

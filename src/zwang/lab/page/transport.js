@@ -1,6 +1,7 @@
 // How the page asks: a socket, or answers that were recorded. The newest request of a kind counts; older ones are dropped.
 
 const MAGIC = 0x3146575a; // "ZWF1", little-endian
+const PATIENCE = 60; // ms that a long request waits for a quick one
 
 export const readFrame = (buffer) => {
   const view = new DataView(buffer);
@@ -16,13 +17,30 @@ export class Transport {
     this.seq = 0;
     this.running = new Map(); // kind -> {seq, since, paint, request}
     this.waiting = new Map(); // kind -> what is sent when the running one has answered
+    this.held = new Map(); // kind -> what is sent when quicker ones have answered
     this.superseded = 0;
     this.ended = "";
     wire.received = (head, frames) => this.received(head, frames);
     wire.closed = (words) => this.closed(words);
   }
 
-  get pending() { return this.running.size + this.waiting.size; }
+  get pending() { return this.running.size + this.waiting.size + this.held.size; }
+
+  // What takes longer lets a quick one go first, which is then answered by an idle machine; but doesn't wait for it long.
+  after(first, request, paint, { follow = false, key = request.kind } = {}) {
+    if (!this.running.has(first)) { this.ask(request, paint, { follow, key }); return; }
+    if (this.held.has(key)) this.superseded += 1;
+    this.held.set(key, { first, request, paint, follow });
+    setTimeout(() => this.release(first), PATIENCE);
+  }
+
+  release(first) {
+    for (const [key, item] of [...this.held]) {
+      if (item.first !== first) continue;
+      this.held.delete(key);
+      this.ask(item.request, item.paint, { follow: item.follow, key });
+    }
+  }
 
   // follow: during a steady drag, let the running one finish if it is young; else push it aside.
   ask(request, paint, { follow = false, key = request.kind } = {}) {
@@ -34,6 +52,7 @@ export class Transport {
     }
     if (running) this.superseded += 1;
     this.waiting.delete(key);
+    this.held.delete(key);
     this.send(key, request, paint);
   }
 
@@ -55,15 +74,17 @@ export class Transport {
       }
       if (head.status !== "cancelled") item.paint(head, frames);
       else item.paint(null, []);
+      if (head.status !== "part") this.release(key);
       return;
     }
   }
 
   closed(words) {
     this.ended = words;
-    const open = [...this.running.values()];
+    const open = [...this.running.values(), ...this.held.values()];
     this.running.clear();
     this.waiting.clear();
+    this.held.clear();
     for (const item of open) item.paint({ status: "error", message: words }, []);
   }
 }
