@@ -36,7 +36,7 @@ class Watched:
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("request", lambda request: self.addresses.append(request.url))
         self.asked: list[str] = []
-        self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.asked.append(sent)))
+        self.page.on("websocket", lambda socket: socket.on("framesent", self.asked.append))
         self.page.goto(lab.address + query)
         self.page.wait_for_selector("body[data-ready=true]")
 
@@ -61,7 +61,8 @@ class Watched:
 
     def kinds(self) -> list[str]:
         """What was asked since the last call, in the order in which it was sent."""
-        found, self.asked = [json.loads(text)["kind"] for text in self.asked], []
+        found = [json.loads(text)["kind"] for text in self.asked]
+        self.asked.clear()
         return found
 
     def view(self) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def test_an_input_follows_a_table_that_is_typed_dropped_or_in_the_address(
     table = page.locator("[data-table=u]")
     table.locator("summary").click()
     area = table.locator("textarea")
+    page.wait_for_function("() => zwang.stats().pending === 0")
     before = watched.shown("motion")
     area.fill("t; u\n0;0\n1,5;3\n")  # a header, and decimal commas between semicolons
     watched.wait("motion", before)

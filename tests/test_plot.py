@@ -420,3 +420,47 @@ def test_importing_the_drawing_code_does_not_load_matplotlib() -> None:
         check=True,
     )
     assert done.stdout.strip() == "False"
+
+
+def test_no_sample_of_a_map_lies_on_the_wrong_side_of_an_edge() -> None:
+    from matplotlib.path import Path
+
+    from zwang._plot.regions import outlines
+
+    rng = np.random.default_rng(7)
+    column, row = np.meshgrid(np.arange(1, 31), np.arange(1, 26))
+    samples = np.stack([column.ravel(), row.ravel()], axis=1)
+    for _ in range(12):
+        a, b, c, d, e = rng.normal(size=5)
+        inside = a * (column - 15) + b * (row - 12) + 0.1 * c * (column - 15) ** 2 + 0.1 * d * (row - 12) ** 2 > 3 * e
+        inside[rng.integers(25), rng.integers(30)] ^= True  # a single sample is no noise
+        inside[:, rng.integers(30)] = True  # nor is a line
+        found = np.zeros(len(samples), dtype=bool)
+        for outer, *holes in outlines(inside):
+            within = Path(outer).contains_points(samples)
+            for hole in holes:
+                within &= ~Path(hole).contains_points(samples)
+            found |= within
+        assert np.array_equal(found.reshape(inside.shape), inside)
+
+
+def test_edges_of_a_map_are_no_staircase() -> None:
+    from zwang._plot.regions import outlines
+
+    column, row = np.meshgrid(np.arange(1, 201), np.arange(1, 201))
+    ((ring,),) = outlines(np.hypot(column, row) < 150.3)  # a quarter of a disc
+    inner = ring[(ring > 1).all(axis=1)]
+    assert np.abs(np.hypot(*inner.T) - 150.3).max() < 0.5
+    ways = np.unwrap(np.arctan2(*np.diff(inner, axis=0).T))
+    assert np.abs(np.diff(ways)).max() < 0.35  # corners of cells turn by pi/4
+
+
+def test_a_map_of_noise_is_drawn_as_cells() -> None:
+    from matplotlib.collections import QuadMesh
+
+    from zwang._plot.regions import draw_regions
+
+    noise = np.random.default_rng(0).integers(0, 2, size=(40, 40))
+    _, ax = new_figure()
+    draw_regions(ax, np.arange(40), np.arange(40), noise, ["#ffffff", "#000000"])
+    assert any(isinstance(item, QuadMesh) for item in ax.collections) and not ax.patches

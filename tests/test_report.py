@@ -139,8 +139,17 @@ def test_formulas_are_mathml_of_browsers_and_none_is_left_as_latex(text: str, pa
 
 def test_every_picture_says_in_words_what_it_shows(text: str) -> None:
     assert all('alt="' in tag or 'aria-label="' in tag for tag in re.findall(r"<img [^>]*|<svg [^>]*", text))
-    assert text.count("<svg ") >= 3 + 5  # three graphs; five of the systems have a drawing
-    assert text.count("<img ") == 1
+    assert text.count("<svg ") >= 1 + 3 + 5  # the map; three graphs; five of the systems have a drawing
+    assert "<img " not in text
+
+
+def test_figures_follow_the_theme_of_the_page(text: str) -> None:
+    dark = re.search(r"@media \(prefers-color-scheme:dark\)\{(.*?)\}\}", text, re.DOTALL)
+    assert dark is not None and "--on-24292f:" in dark[1] and "background:#fff" not in dark[1]
+    figures = "".join(re.findall(r"<svg .*?</svg>", text, re.DOTALL))
+    known = set(re.findall(r"var\(--on-([0-9a-f]{6}),#\1\)", figures))
+    assert {"24292f", "e6ebef"} <= known and all(f"--on-{colour}:" in dark[1] for colour in known)
+    assert ": #24292f" not in figures
 
 
 def test_the_page_is_small_and_says_what_a_phone_and_paper_need(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zwang._plot.regions import cell_edges, draw_regions
 from zwang._plot.style import ALARM, INK, PALE, axes, look
 from zwang.errors import DeclarationError
 
@@ -170,21 +171,9 @@ def _drawn(
 
 
 def _draw_map(ax: Axes, x: Any, y: Any, kinds: NDArray[np.int8], present: list[int], table: Any) -> None:
-    from matplotlib.colors import ListedColormap
-
     place = np.zeros(len(table), dtype=np.int8)
     place[present] = np.arange(len(present))
-    colours = ListedColormap([table[item][1] for item in present])
-    ax.pcolormesh(
-        _edges(x),
-        _edges(y),
-        place[kinds],
-        cmap=colours,
-        vmin=-0.5,
-        vmax=len(present) - 0.5,
-        rasterized=True,
-        shading="flat",
-    )
+    draw_regions(ax, x, y, place[kinds], [table[item][1] for item in present])
     for item in present:
         hatch = table[item][2]
         if hatch and min(kinds.shape) > 1:
@@ -196,19 +185,8 @@ def _draw_map(ax: Axes, x: Any, y: Any, kinds: NDArray[np.int8], present: list[i
     ax.tick_params(direction="out")
 
 
-def _edges(centres: Any) -> Any:
-    """Return the borders of the cells around strictly monotone points."""
-    if len(centres) == 1:
-        return np.array([centres[0] - 0.5, centres[0] + 0.5])
-    steps = np.diff(centres)
-    if not (np.all(steps > 0) or np.all(steps < 0)):
-        raise DeclarationError("The values along an axis of a map must rise or fall throughout.")
-    middle = centres[:-1] + steps / 2
-    return np.concatenate([[centres[0] - steps[0] / 2], middle, [centres[-1] + steps[-1] / 2]])
-
-
 def _draw_band(ax: Axes, x: Any, kinds: NDArray[np.int8], present: list[int], table: Any) -> None:
-    edges = _edges(x)
+    edges = cell_edges(x)
     for item in present:
         _, colour, hatch = table[item]
         where = np.flatnonzero(kinds == item)
@@ -218,7 +196,7 @@ def _draw_band(ax: Axes, x: Any, kinds: NDArray[np.int8], present: list[int], ta
 
 
 def _draw_steps(ax: Axes, x: Any, counts: Any) -> None:
-    ax.stairs(counts, _edges(x), color=INK, linewidth=1.6, baseline=None)
+    ax.stairs(counts, cell_edges(x), color=INK, linewidth=1.6, baseline=None)
     top = int(np.max(counts, initial=1))
     ax.set_yticks(range(top + 1))
     ax.set_ylim(-0.15, top + 0.35)

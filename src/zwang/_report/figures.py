@@ -1,8 +1,7 @@
-"""Figures inside a page: SVG with ids of its own, or PNG as data."""
+"""Figures inside a page: SVG with ids of its own, whose colours follow the theme of the page."""
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 from html import escape
@@ -11,12 +10,42 @@ from typing import Any
 import numpy as np
 
 from zwang import gallery
-from zwang._plot.style import look, typeset
+from zwang._plot.style import INK, PALE, QUIET, look, typeset
 
 # What an id can be written in: where it is defined, and where it is used.
 DEFINED = re.compile(r'\bid="([^"]+)"')
 USED = re.compile(r'(xlink:href|href)="#([^"]+)"')
 CLIPPED = re.compile(r"url\(#([^)]+)\)")
+
+DARK = {
+    **dict.fromkeys((INK, "#000000"), "#e6e9ec"),
+    QUIET: "#a3adb7",
+    PALE: "#2a3038",
+    "#ffffff": "#171b1f",
+    "#0072b2": "#2f86c9",
+    "#7f6a00": "#b89b1c",
+    "#5b4a9e": "#9f91e6",
+    "#7b4a9c": "#b58ad6",
+    "#0b4f7d": "#f4e9a6",
+    "#bcd3c9": "#3d5c50",
+    "#f5e9c8": "#4a4330",
+    "#cfe3f1": "#1f3c52",
+}
+"""Colour on white paper -> colour on dark paper; the others are seen on both."""
+DARK_STYLE = "".join(f"--on-{light[1:]}:{dark};" for light, dark in DARK.items())
+"""Declarations that an element has where its paper is dark."""
+_THEMED = re.compile(f": *({'|'.join(DARK)})")
+
+
+def themed(markup: str) -> str:
+    """Return the markup of a figure whose colours `DARK_STYLE` changes, where a page has it.
+
+    Examples
+    --------
+    >>> themed('style="fill: #e6ebef; stroke: #d55e00"')
+    'style="fill:var(--on-e6ebef,#e6ebef); stroke: #d55e00"'
+    """
+    return _THEMED.sub(lambda found: f":var(--on-{found[1][1:]},{found[1]})", markup)
 
 
 def lettered(figure: Any) -> None:
@@ -113,23 +142,6 @@ def svg(figure: Any, prefix: str, alt: str, *, tight: bool = False) -> str:
     view = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)
     assert view, head
     width = float(view[1]) / 72 * 96  # points to CSS pixels
-    body = re.sub(r"\n\s*", "\n", body)
-    return f'<svg role="img" aria-label="{escape(alt)}" {view[0]} style="width:{width:.0f}px">{body}'.strip()
-
-
-def png(figure: Any, alt: str, *, dpi: int = 144) -> str:
-    """Return a figure as an element of HTML whose data is a PNG picture.
-
-    Examples
-    --------
-    >>> from zwang._plot import new_figure
-    >>> png(new_figure((2, 1))[0], "a rod")[:44]
-    '<img alt="a rod" style="width:192px" src="da'
-    """
-    buffer = io.BytesIO()
-    lettered(figure)
-    with look():
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-    data = base64.b64encode(buffer.getvalue()).decode()
-    width = figure.get_size_inches()[0] * 96
-    return f'<img alt="{escape(alt)}" style="width:{width:.0f}px" src="data:image/png;base64,{data}">'
+    body = themed(re.sub(r"\n\s*", "\n", body))
+    style = f"width:{width:.0f}px;fill:var(--ink)"
+    return f'<svg role="img" aria-label="{escape(alt)}" {view[0]} style="{style}">{body}'.strip()

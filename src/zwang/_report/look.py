@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zwang._report.figures import DARK_STYLE
+
 STYLE = """
 :root{--ink:#24292f;--quiet:#5b6670;--line:#d8dee4;--pale:#f4f6f8;--blue:#0072b2;--alarm:#b34700;--good:#00694d;
 --paper:#fff;--good-bg:#e3f1ec;--alarm-bg:#fbe9dd;--open-bg:#eceff2;--mend:#7a5200;--mend-bg:#fff3cd;--own:#4b3f8f;
@@ -9,7 +11,7 @@ STYLE = """
 @media (prefers-color-scheme:dark){:root{--ink:#e6e9ec;--quiet:#a3adb7;--line:#3a424a;--pale:#22282e;--blue:#6cb6e6;
 --alarm:#ffa873;--good:#6fd3b0;--paper:#171b1f;--good-bg:#17352c;--alarm-bg:#3d2415;--open-bg:#2a3036;--mend:#f0c75e;
 --mend-bg:#3a2f10;--own:#b9aef0;--own-bg:#2a2545}
-figure>svg,figure>img{background:#fff;border-radius:4px}}
+svg{DARK_STYLE}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;color:var(--ink);background:var(--paper);
@@ -98,4 +100,4 @@ body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}a{color:inheri
 figure,tr,dd{break-inside:avoid}h2,h3,h4{break-after:avoid}.wide{overflow:visible}
 pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}
 }
-"""
+""".replace("DARK_STYLE", DARK_STYLE)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zwang import gallery
 from zwang._compile import Model, compile
 from zwang._plot import new_figure
+from zwang._plot.style import INK
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions
 from zwang._results.reactions_map import ReactionsMap
@@ -21,6 +22,8 @@ Array = NDArray[np.float64]
 SPIN = 3.3  # rad/s, of the rod in the map
 SLIP = -1.0  # m/s, of the tip; only its sign counts
 HIGHEST = 3.0  # the largest coefficient of the map
+ON_STRONG, ON_BRIGHT = "#fefefe", "#1b1f24"
+"""Letters on the colours of none and two, which are the same on light and dark pages."""
 
 
 @dataclass(frozen=True)
@@ -104,13 +107,13 @@ def draw_paradox(found: Paradox, ax: Any = None) -> Any:
     labels = ["coefficient of friction", "angle between rod and floor [°]"]
     draw_counts(counts, codes, [status.name for status in ReactionsStatus], values, labels, ax=ax, legend=False)
     for x, y, words, colour in (
-        (25, 0.75, "one solution", "#24292f"),
-        (48.5, 2.45, "no solution", "#ffffff"),
-        (71.5, 2.45, "two\nsolutions", "#24292f"),
+        (25, 0.75, "one solution", INK),
+        (48.5, 2.45, "no solution", ON_STRONG),
+        (71.5, 2.45, "two\nsolutions", ON_BRIGHT),
     ):
         ax.text(x, y, words, ha="center", va="center", fontsize=13, color=colour)
     degrees = math.degrees(found.angle)
-    ax.plot(degrees, found.friction, "o", color="#24292f", markersize=5)
+    ax.plot(degrees, found.friction, "o", color=INK, markersize=5)
     ax.annotate(
         f"{found.friction:.4f} at {degrees:.2f}°",
         (degrees, found.friction),
@@ -119,6 +122,7 @@ def draw_paradox(found: Paradox, ax: Any = None) -> Any:
         ha="center",
         va="top",
         fontsize=10.5,
+        color=INK,
     )
     ax.set_xlim(0, 90)
     ax.set_ylim(0, HIGHEST)

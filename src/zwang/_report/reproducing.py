@@ -9,7 +9,7 @@ from typing import Any
 from zwang import papers
 from zwang._plot import draw_mechanism, new_figure
 from zwang._report.drawings import pose_of
-from zwang._report.figures import png, svg
+from zwang._report.figures import svg
 from zwang._report.page import slug
 from zwang._workers import Lost, work_through
 from zwang.papers import Chapter, Claim, Finding, Picture, Record, Workshop
@@ -35,8 +35,6 @@ def drawn(picture: Picture, prefix: str) -> Picture:
     made: Any = picture.make()
     if isinstance(made, str):
         text = made
-    elif picture.raster:
-        text = png(made, picture.caption, dpi=120)
     else:
         text = svg(made, slug(f"{prefix}-{picture.name}"), picture.caption, tight=picture.tight)
     return replace(picture, make=Markup(text))

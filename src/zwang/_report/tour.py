@@ -16,7 +16,7 @@ from zwang._plot import draw_contact_graph, draw_forces, draw_mechanism, new_fig
 from zwang._report import mathml
 from zwang._report.drawings import pose_of
 from zwang._report.facts import FactCheck
-from zwang._report.figures import png, svg
+from zwang._report.figures import svg
 from zwang._report.page import number, slug, table
 from zwang._report.paradox import SPIN, Paradox, draw_paradox
 from zwang._report.visits import Visit
@@ -69,7 +69,7 @@ def _showpiece(found: Paradox, asked: Any) -> str:
     draw_paradox(found, ax)
     degrees = math.degrees(found.angle)
     words = f"Map of the number of solutions over angle and friction; the paradox begins at {found.friction:.4f}."
-    picture = png(figure, words)
+    picture = svg(figure, "map", words)
     caption = (
         f"Number of accelerations that the laws allow at each of {found.map.codes.size:,} states: uniform rod, tip "
         f"sliding with 1 m/s against its slope, turning with {SPIN} rad/s. Largest residual of a counted solution: "

@@ -150,8 +150,6 @@ class Picture:
         What it shows, in a sentence or two.
     make : callable
         Returns a matplotlib Figure (of `zwang.pictures.new_figure`), or markup of HTML, such as a player's.
-    raster : bool
-        Whether a Figure is put in as PNG: for maps and clouds of points, which would be long as SVG.
     tight : bool
         Whether what is empty around a drawing is cut away.
     """
@@ -159,7 +157,6 @@ class Picture:
     name: str
     caption: str
     make: Callable[[], Any]
-    raster: bool = False
     tight: bool = False
 
 

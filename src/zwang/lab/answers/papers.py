@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import zwang as zw
+from zwang._plot.style import INK
+from zwang._report.figures import DARK, DARK_STYLE, themed
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 MOST_PICTURE = 4_000_000
@@ -63,11 +65,12 @@ def _figure(picture: Any) -> dict[str, str] | None:
         return None
     if not hasattr(made, "savefig"):
         return None
-    kind = "png" if picture.raster else "svg"
-    buffer = io.BytesIO()
-    made.savefig(buffer, format=kind, dpi=110, bbox_inches="tight" if picture.tight else None)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    if len(data) > MOST_PICTURE:
-        return None
-    media = "image/png" if kind == "png" else "image/svg+xml"
-    return {"caption": picture.caption, "data": f"data:{media};base64,{data}"}
+    buffer = io.StringIO()
+    made.savefig(buffer, format="svg", transparent=True, bbox_inches="tight" if picture.tight else None)
+    # An image asks the reader's wish itself: the page's style doesn't reach into it.
+    style = f"<style>@media (prefers-color-scheme:dark){{svg{{{DARK_STYLE}fill:{DARK[INK]}}}}}</style><metadata>"
+    text = themed(buffer.getvalue()).replace("<metadata>", style, 1)
+    data = base64.b64encode(text.encode("utf-8")).decode("ascii")
+    return (
+        {"caption": picture.caption, "data": f"data:image/svg+xml;base64,{data}"} if len(data) <= MOST_PICTURE else None
+    )

@@ -74,7 +74,7 @@ def count_map(
             )
         return figure
 
-    return Picture(name, caption, make, raster=True)
+    return Picture(name, caption, make)
 
 
 def crossing_map(shop: Workshop) -> Picture:

@@ -47,7 +47,6 @@ def rod_map(shop: Workshop) -> Picture:
         "A rod slides with its foot on a rough floor. How many accelerations the laws allow, over its angle and the "
         "friction: one, none, or two. It leans against the motion (obtuse angles) and turns with 2.6 rad/s.",
         make,
-        raster=True,
     )
 
 

@@ -157,7 +157,6 @@ def regions(shop: Workshop) -> Finding:
                 "A slice through the space of forces, F3 = 0, in units of mu m g: each region is one combination of "
                 "rest and slip, its colour the number of contacts that slip; the middle one is rest.",
                 draw,
-                raster=True,
             ),
         ),
     )

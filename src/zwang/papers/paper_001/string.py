@@ -108,7 +108,6 @@ def solvability(shop: Workshop) -> Finding:
                 "Number of solutions while the first weight rises, over the weights and the friction. With the paper's "
                 "law a light first weight on a rough bar has none.",
                 draw,
-                raster=True,
             ),
         ),
     )
