@@ -185,9 +185,14 @@ def term_places(service: Service, params: Array) -> TermPlaces:
     from zwang._numerics.motion.lone_impact import TermPlaces
 
     layout, functions, program = service.layout, service.term_functions, service.program
-    names = ("mass", "force", "value", "rate", "rows", "slip", "slip_rows", "bounds")
-    places = (list(program.mass), layout.row_places, layout.slip_places)
-    mass, rows, slips = (np.array(part, dtype=np.int64).reshape(-1, 2) for part in places)
-    starts = np.array([layout.slices[name].start for name in names], dtype=np.int64)
-    size = np.array([len(layout.nodes), len(program.normals), len(program.slips)], dtype=np.int64)
+
+    def make() -> tuple[Any, ...]:
+        names = ("mass", "force", "value", "rate", "rows", "slip", "slip_rows", "bounds", "gamma", "slip_bias")
+        places = (list(program.mass), layout.row_places, layout.slip_places)
+        mass, rows, slips = (np.array(part, dtype=np.int64).reshape(-1, 2) for part in places)
+        starts = np.array([layout.slices[name].start for name in names], dtype=np.int64)
+        size = np.array([len(layout.nodes), len(program.normals), len(program.slips)], dtype=np.int64)
+        return mass, rows, slips, starts, size
+
+    mass, rows, slips, starts, size = service.kept("places of terms", make)
     return TermPlaces(mass, rows, slips, starts, functions.table, functions.workspace(params), size)

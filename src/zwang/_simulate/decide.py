@@ -20,6 +20,7 @@ from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._results.wording import vector
 from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
+from zwang._simulate.lone import lone_labels
 from zwang._simulate.modes import HeldMode, denominator, full_mode, hold
 from zwang._simulate.moment import (
     Chooser,
@@ -79,6 +80,9 @@ def decide(
     known = certain(ground, moment, terms)
     if known is not None:
         return Decision(known, hold(ground.table, known, terms))
+    alone = lone_labels(ground, moment, terms, before, span)
+    if alone is not None:
+        return Decision(alone, HeldMode(full_mode(ground.table, alone)))
     problem, numbers = problem_at(ground, moment, terms)
     found = reactions_of_problem(
         problem,

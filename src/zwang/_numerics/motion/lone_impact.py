@@ -58,8 +58,8 @@ class TermPlaces(NamedTuple):
     ----------
     mass, rows, slip_rows : (k, 2) arrays
         Places in the matrices, in the order of their numbers.
-    starts : (8,) array
-        First of mass, force, value, rate, rows, slip, slip_rows and bounds.
+    starts : (10,) array
+        First of mass, force, value, rate, rows, slip, slip_rows, bounds, gamma and slip_bias.
     table, work : arrays
         What the function takes.
     size : (3,) array
