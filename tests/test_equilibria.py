@@ -73,6 +73,56 @@ def test_stability_is_decided_where_every_force_vanishes_with_the_coordinates(si
         assert [point.stability for point in found.points] == [word], found.points[0].reason
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("room", [3.0, 1e3, 1e6])
+@pytest.mark.parametrize("search", ["sampled", "exhaustive"])
+def test_boxes_of_any_size_and_any_units_show_the_same_equilibria(unit: float, room: float, search: str) -> None:
+    k, a = zw.parameters("k a")
+    box = {"x": (-0.6 * room * unit, room * unit)}
+    for stiffness in (1.0, 1e6, 1e-6):
+        spring = zw.System(name="spring", kinetic=VX**2 / 2, potential=k * X**2 / 2, coordinates=(X,))
+        found = zw.equilibria(spring, {"k": stiffness}, box=box, search=search)
+        assert [point.state["x"] for point in found.points] == [0.0] and found.points[0].stability == "stable (energy)"
+        wells = zw.System(
+            name="wells", kinetic=VX**2 / 2, potential=k * (X**4 / (4 * a**2) - X**2 / 2), coordinates=(X,)
+        )
+        found = zw.equilibria(wells, {"k": stiffness, "a": unit}, box=box, search=search)
+        assert [point.state["x"] / unit for point in found.points] == pytest.approx([-1, 0, 1], abs=1e-12)
+        words = [point.stability for point in found.points]
+        assert words == ["stable (energy)", "unstable (linear)", "stable (energy)"]
+        assert found.complete == (search == "exhaustive"), found.notes
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_constraints_in_wide_boxes_and_rare_saddles_are_found(unit: float) -> None:
+    L, a, k, load = zw.parameters("L a k P")
+    rod = zw.Bilateral(X**2 + Y**2 - L**2, name="rod")
+    pendulum = zw.System(name="pendulum", kinetic=(VX**2 + VY**2) / 2, potential=9.81 * Y, constraints=[rod])
+    for room in (1e3, 1e6):
+        box = {"x": (-room * unit, room * unit), "y": (-0.6 * room * unit, room * unit)}
+        found = zw.equilibria(pendulum, {"L": 1.3 * unit}, box=box)
+        assert [point.state["y"] / unit for point in found.points] == pytest.approx([-1.3, 1.3], abs=1e-10)
+    bars = [sp.sqrt((X + side * a) ** 2 + Y**2) for side in (1, -1)]
+    potential = sum(k * (bar - L) ** 2 / 2 for bar in bars) + load * Y
+    truss = zw.System(name="truss", kinetic=(VX**2 + VY**2) / 2, potential=potential)
+    values = {"a": unit, "L": 1.3 * unit, "k": 3, "P": 0.1 * unit}
+    found = zw.equilibria(truss, values, box={"x": (-8 * unit, 8 * unit), "y": (-8 * unit, 8 * unit)})
+    # Upright 6 y (1 - 1.3/sqrt(1 + y^2)) = -0.1 has three roots; sideways there are two more.
+    upright = sorted(point.state["y"] / unit for point in found.points if abs(point.state["x"]) < 1e-9 * unit)
+    assert len(found.points) == 5 and len(upright) == 3
+    assert [6 * y * (1 - 1.3 / np.hypot(1, y)) for y in upright] == pytest.approx([-0.1] * 3, abs=1e-12)
+
+
+def test_what_is_undecided_says_why() -> None:
+    k, a = zw.parameters("k a")
+    away = zw.System(name="away", kinetic=VX**2 / 2, potential=k * (X - a) ** 2 / 2, coordinates=(X,))
+    found = zw.equilibria(away, {"k": 1, "a": 5}, box={"x": (-1, 1)})
+    assert found.status.name == "UNDECIDED" and "none within the box" in found.reason and found.reason in repr(found)
+    never = zw.System(name="never", kinetic=VX**2 / 2, potential=k * sp.exp(X), coordinates=(X,))
+    found = zw.equilibria(never, {"k": 1}, box={"x": (-1, 1)})
+    assert found.status.name == "UNDECIDED" and "which is no proof" in found.reason
+
+
 def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
     a, rest, k, m, load = zw.parameters("a L0 k m P")
     bars = [sp.sqrt((X + side * a) ** 2 + Y**2) for side in (1, -1)]
@@ -423,5 +473,11 @@ def test_ends_of_a_ladder_over_friction_and_over_a_pull() -> None:
     pulled = zw.equilibria(ladder(), {**values, "mu": 1.5}, box=LADDER_BOX, vary="F", within=(-20, 40))
     turns = [one for one in pulled.branches if one.reason == "must turns into may"]
     assert turns and all(set(one.holds) == {"may"} for one in turns)
-    # The foot alone holds while F <= mu m g.
-    assert [item.value for item in pulled.folds] == pytest.approx([1.5 * 9.81], abs=1e-9)
+    for branch in turns:  # weight and pull along the rod, or the rod along the edge of a cone of friction
+        edges = [np.full_like(branch.values, angle) for angle in (np.arctan(1.5), np.arctan(1 / 1.5))]
+        lines = np.array([np.arctan2(9.81, branch.values), *edges])
+        assert np.abs(lines - branch.positions[:, 2]).min(axis=0).max() < 1e-6
+    bounds, may = ([one.value for one in pulled.folds if one.reason.startswith(words)] for words in ("the", "must"))
+    # The foot alone holds while F <= mu m g; falling becomes possible where two of the lines above meet, a corner that
+    # is found by asking on which side of it places lie.
+    assert bounds == pytest.approx([1.5 * 9.81], abs=1e-9) and may == pytest.approx([9.81 / 1.5], abs=1e-4)

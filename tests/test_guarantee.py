@@ -357,9 +357,30 @@ def test_claims_are_taken_as_text() -> None:
             zw.guarantee(text, pendulum, box)
 
 
+def room_to_hold(theta: np.ndarray, mu: np.ndarray, pull: float) -> np.ndarray:
+    """Return the room that statics leaves the friction of the wall, of the ladder with unit mass and length: < 0, none.
+
+    With T the friction of the wall all other forces follow: N_floor = g - T, 2 N_wall = (g - 2 T)/tan(theta) - F,
+    T_floor = -F - N_wall. Each condition on them is a + b T >= 0.
+    """
+    zero, one, cot = np.zeros_like(theta), np.ones_like(theta), 1 / np.tan(theta)
+    floor, wall, rub = (9.81 * one, -one), ((9.81 * cot - pull) / 2, -cot), (zero, one)
+    along = (-pull - wall[0], -wall[1])
+    rows = [floor, wall]
+    for normal, tangent in ((floor, along), (wall, rub)):
+        rows += [(mu * normal[0] + sign * tangent[0], mu * normal[1] + sign * tangent[1]) for sign in (1, -1)]
+    low, high, none = np.full_like(theta, -np.inf), np.full_like(theta, np.inf), np.zeros(theta.shape, dtype=bool)
+    for a, b in rows:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            edge = -a / b
+        low, high = np.where(b > 0, np.maximum(low, edge), low), np.where(b < 0, np.minimum(high, edge), high)
+        none |= (b == 0) & (a < 0)
+    return np.where(none, -np.inf, high - low)
+
+
 def refuting(source: np.random.Generator, points: int) -> tuple[str, int]:
     """Return what `guarantee` says of a claim in a random box, after a map of states in it was asked to refute it."""
-    claim = str(source.choice(["unique acceleration", "some acceleration", "must hold", "forces"]))
+    claim = str(source.choice(["unique acceleration", "some acceleration", "must hold", "can hold", "forces"]))
     system = ROD.system if "acceleration" in claim else ladder()
     low, width = source.uniform(0.3, 1.2), source.uniform(0.02, 0.2)
     top = source.uniform(0.2, 1.8) if system is ROD.system else source.uniform(0.1, 1.6)
@@ -372,6 +393,13 @@ def refuting(source: np.random.Generator, points: int) -> tuple[str, int]:
         known["v_theta"] = source.uniform(-1, 1)
     found = zw.guarantee(asked, system, {**BOX, "x": (-2, 2), **sides}, known, budget={"steps": 400})
     values = {name: source.uniform(*pair, points) for name, pair in sides.items()}
+    if claim == "can hold":
+        room = room_to_hold(values["theta"], values["mu"], known["F"])
+        assert not (found.status.name == "PROVED" and (room < -1e-9).any()), (sides, known["F"])
+        if found.status.name == "REFUTED":
+            at = (np.array([found.witness.state["theta"]]), np.array([found.witness.params["mu"]]))
+            assert (room_to_hold(*at, known["F"]) < 0).all(), (sides, known["F"])
+        return found.status.name, points
     known["mu"] = values["mu"]
     turning = known.pop("v_theta", 0.0)
     start = {"x": 0.4, "y": 0.4, "theta": values["theta"], "v_x": 0.0, "v_y": 0.0, "v_theta": turning}
@@ -399,7 +427,7 @@ STATUSES = np.array([item.name for item in zw.results.ReactionsStatus])
 
 def test_states_of_a_map_refute_no_claim_that_is_proved() -> None:
     source = np.random.default_rng(5)
-    seen = [refuting(source, 400)[0] for _ in range(12)]
+    seen = [refuting(source, 400)[0] for _ in range(15)]
     assert {"PROVED", "REFUTED"} <= set(seen)
 
 

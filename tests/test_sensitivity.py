@@ -170,11 +170,11 @@ def test_grazing_is_told_at_its_instant_by_roofs_floors_events_and_forces_in_any
     (y,), (vy,) = zw.coordinates("y")
     G, h, e, c = zw.parameters("g h e c")
 
-    def asked(constraints=(), state=up, events=(), forces=None, **values):
+    def asked(constraints=(), state=up, events=(), forces=None, of="end", **values):
         system = zw.System(
             name="thrown", kinetic=vy**2 / 2, potential=G * y, constraints=list(constraints), forces=forces or {}
         )
-        return zw.sensitivity(system, state, values, until=until, wrt="g", events=events)
+        return zw.sensitivity(system, state, values, until=until, wrt="g", of=of, events=events)
 
     roof = zw.Unilateral(h - y, restitution=e, name="roof")
     floor = zw.Unilateral(y + h, restitution=e, name="floor")
@@ -184,13 +184,19 @@ def test_grazing_is_told_at_its_instant_by_roofs_floors_events_and_forces_in_any
         asked([roof], e=0.5, **values),
         asked([floor], {"y": 0.0, "v_y": -u * unit}, e=0.5, h=top, g=-g * unit),
         asked(events=[zw.Event(y - top, stop=True, name="top")], g=g * unit),
-        asked(events=[zw.Event(top - y, direction=1, name="top")], g=g * unit),
+        asked(events=[zw.Event(top - y, direction=1, name="top")], of=["end", "events"], g=g * unit),
         asked(forces={y: jump}, c=3.0 * unit, **values),
     ]
     for one in found:
         assert one.status.name == "NOT_DIFFERENTIABLE" and "grazes" in one.reason
         assert one.instant == pytest.approx(u / g, rel=1e-7)
     assert "'top' comes to zero and turns back" in found[2].reason
+    # From an event that is logged alone nothing follows: the end has its derivative, -t^2/2 and -t by g.
+    seen = asked(events=[zw.Event(top - y, direction=1, name="top")], g=g * unit)
+    assert seen.status.name == "DIFFERENTIABLE" and not seen.motion.events
+    for one in (seen, found[3]):
+        assert one.derivative["end"]["g"] == pytest.approx([-(until**2) / 2, -until], rel=1e-9)
+    assert set(found[3].derivatives) == {"end"}
     # A force that only bends there, and roofs that are missed or met, have derivatives.
     for one in (
         asked(forces={y: bend}, c=3.0, **values),
@@ -410,3 +416,12 @@ def test_data_that_no_motion_comes_near_end_a_fit_instead_of_driving_a_value_to_
     data = {v: ([1e-4, 1.0], [(1 - np.exp(-0.3)) / 3000, 1 / 3000])}
     met = zw.fit(system, data, free=["c"], **asked)
     assert met.status.name == "CONVERGED" and met.params["c"] == pytest.approx(3000, rel=1e-6)
+
+
+def test_an_event_that_touches_zero_is_not_logged_and_its_rate_is():
+    (x,), (v,) = zw.coordinates("x")
+    swing = zw.System(name="swing", kinetic=v**2 / 2, potential=x**2 / 2)
+    seen = [zw.Event(x - 1, name="touch"), zw.Event((x - 1) ** 2, name="square"), zw.Event(zw.rate(x - 1), name="top")]
+    motion = zw.simulate(swing, {"x": 0.0, "v_x": 1.0}, {}, until=3.0, events=seen)
+    assert [event.name for event in motion.events] == ["top"]
+    assert motion.events[0].time == pytest.approx(np.pi / 2, abs=1e-10)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._equilibria.intervals import bisected
 from zwang._equilibria.stability import ERROR, StabilityVerdict, free_of_trivial, stability_at
-from zwang._equilibria.statics import FIRST, LEAST, Statics
+from zwang._equilibria.statics import Statics
 from zwang._numerics.budget import spend
 from zwang._results.configuration import ConfigurationSpace
 from zwang._results.configuration_arc import Branch
@@ -60,7 +60,7 @@ class BranchSearch:
                 self._along(arc, low, high, number)
         for point in space.singular_points:
             place = dict(point.state)
-            if self.statics.bounded and place[FIRST] <= 2 * LEAST:
+            if self.statics.beyond(place, 2.0):
                 continue
             if self.admissible(place):
                 met = tuple(sorted({numbers[half.arc] for half in point.branches if half.arc in numbers}))

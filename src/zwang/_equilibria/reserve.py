@@ -197,6 +197,16 @@ def least_acceleration(found: Reactions) -> float:
     return min(float(np.abs(one.acceleration).max(initial=0.0)) for one in found.solutions)
 
 
+def relative_acceleration(
+    model: Model, state: Mapping[str, float], params: Mapping[str, float], found: Reactions | None
+) -> float:
+    """Return the least acceleration that the laws allow at a place, relative to what the forces make nearby."""
+    if found is None or not found.solutions:
+        return float("nan")
+    least, size = least_acceleration(found), acceleration_size(model, state, params)
+    return least / size if size > 0 else least
+
+
 def without_rounding(
     model: Model, state: Mapping[str, float], params: Mapping[str, float], sizes: Mapping[str, float]
 ) -> tuple[Mapping[str, float], str, Reactions | None]:

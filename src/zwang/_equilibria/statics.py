@@ -1,11 +1,11 @@
 """Equations of rest as the configuration space of an auxiliary system, so that `trace` finds, follows and proves.
 
 With Q(q) the forces at rest (or with the rates of steady coordinates), w_j the rows of the constraints that hold:
-lam_0 Q / Q_0 + sum lam_j c_j w_j = 0, lam_0^2 + sum lam_j^2 = 1, lam_0 > 0, together with the constraints themselves.
+lam_0 Q / Q_0 + sum lam_j c_j w_j = 0, lam_0^2 + sum lam_j^2 = R^2, lam_0 > 0, together with the constraints themselves.
 The multipliers lie on a sphere, so that a box of coordinates bounds everything; the true ones are lam_j c_j Q_0/lam_0,
-with Q_0 and c_j such that they are typical where lam_j = lam_0, whatever the units. Without constraints there are no
-multipliers, and Q = 0 is all. A parameter that is varied, and the rates of steady coordinates, are coordinates of the
-auxiliary system.
+with Q_0 and c_j such that they are typical where lam_j = lam_0, whatever the units. R is a length of the constraints,
+since the search takes one unit for all coordinates. Without constraints there are no multipliers, and Q = 0 is all. A
+parameter that is varied, and the rates of steady coordinates, are coordinates of the auxiliary system.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zwang._numerics.tolerances import real
 from zwang.errors import DeclarationError, nearest
 
 LEAST = 1e-4
-"""Of lam_0: multipliers beyond 1e4 typical forces are not looked for."""
+"""Of lam_0, in parts of R: multipliers beyond 1e4 typical forces are not looked for."""
 PROBES = 6  # random states at which typical sizes are measured
 
 
@@ -52,7 +52,7 @@ class Statics:
     parts : mapping
         Auxiliary coordinate of a multiplier -> c_j.
     length : float
-        A length of the constraints.
+        A length of the constraints, R.
     vary : str
         The parameter, or empty.
     """
@@ -81,6 +81,10 @@ class Statics:
         """Whether there are multipliers, on their sphere."""
         return bool(self.multipliers or self.pushes)
 
+    def beyond(self, point: Mapping[str, float], times: float = 1.0) -> bool:
+        """Whether multipliers are larger there than what is looked for, or so over a number of times."""
+        return self.bounded and float(point[FIRST]) < times * LEAST * self.length
+
     def forces(self, point: Mapping[str, float]) -> dict[str, float]:
         """Return the multipliers of the constraints that hold."""
         first = float(point[FIRST]) if self.bounded else 1.0
@@ -102,7 +106,8 @@ class Statics:
         found = {name: pair for name, pair in found.items() if name not in steady}
         if self.bounded:
             labels = (*self.multipliers.values(), *self.pushes)
-            found |= dict.fromkeys(labels, (-1.0, 1.0)) | {FIRST: (LEAST, 1.0)}
+            size = self.length
+            found |= dict.fromkeys(labels, (-size, size)) | {FIRST: (LEAST * size, size)}
         return found | ({self.vary: within} if self.vary else {})
 
 
@@ -147,17 +152,19 @@ def statics(
             put[item] = table[vary]
     equations = derive(system)
     forces = [expr.xreplace(put) for expr in equations.force]
-    unit = _length([item for item in system.constraints if isinstance(item, Unilateral) or item in held], params)
+    longest = _longest([item for item in system.constraints if isinstance(item, Unilateral) or item in held], params)
+    unit = 1.0 if longest is None else abs(params[longest.name])
     scale = _scale(forces, params, unit)
     rows = [[sp.diff(item.expr, q).xreplace(put) for q in system.coordinates] for item in held]
     rows += [[sp.diff(expr, v).xreplace(put) for v in system.velocities] for expr in rubbing]
     parts = {label: _part(forces, row, params, scale, unit) for label, row in zip(multipliers, rows, strict=True)}
+    # No number above one: the search would take it for how often a length occurs.
+    least = 1.0 / max([1.0, *(scale * part for part in parts.values())])
+    weights = [sp.Float(least * scale * parts[label]) for label in multipliers]
     balance = []
     for i, item in enumerate(system.coordinates):
-        push = forces[i] * table[FIRST] / sp.Float(scale) if multipliers else forces[i]
-        total = push + sp.Add(
-            *(sp.Float(parts[label]) * table[label] * rows[k][i] for k, label in enumerate(multipliers))
-        )
+        push = forces[i] * table[FIRST] * sp.Float(least) if multipliers else forces[i]
+        total = push + sp.Add(*(weights[k] * table[label] * rows[k][i] for k, label in enumerate(multipliers)))
         if sp.expand(total) == 0:
             _require_determined(system, item.name, steady)
             continue
@@ -169,7 +176,8 @@ def statics(
     where = [equation(item.expr.xreplace(put), str(item.name)) for item in held]
     if multipliers:
         squares = sp.Add(table[FIRST] ** 2, *(table[label] ** 2 for label in multipliers))
-        where.append(equation(squares - 1, "size of the multipliers"))
+        radius = sp.Integer(1) if longest is None else sp.Float(unit) if longest.name == vary else longest
+        where.append(equation(squares - radius**2, "size of the multipliers"))
     space = System(
         name=f"{system.name} at rest",
         coordinates=symbols,
@@ -209,10 +217,10 @@ def _require_determined(system: System, name: str, steady: Mapping[str, float | 
         )
 
 
-def _length(held: Sequence[Any], params: Mapping[str, float]) -> float:
-    """Return the largest parameter of the constraints, as a length: 1 where they have none."""
-    used = {symbol.name for item in held for symbol in item.expr.free_symbols}
-    return max((abs(value) for name, value in params.items() if name in used and value), default=1.0)
+def _longest(held: Sequence[Any], params: Mapping[str, float]) -> Any:
+    """Return the largest parameter of the constraints, taken for a length; None where they have none."""
+    used = {symbol for item in held for symbol in item.expr.free_symbols if params.get(symbol.name)}
+    return max(used, key=lambda symbol: (abs(params[symbol.name]), symbol.name), default=None)
 
 
 def _probed(expr: Any, params: Mapping[str, float], unit: float, source: np.random.Generator) -> float:

@@ -18,12 +18,10 @@ from zwang._equilibria.branches import BranchSearch
 from zwang._equilibria.ends import EndSearch
 from zwang._equilibria.intervals import RestingArc
 from zwang._equilibria.regions import RestingRegion, grid
-from zwang._equilibria.reserve import acceleration_size, asked, least_acceleration, normal_forces, without_rounding
+from zwang._equilibria.reserve import asked, normal_forces, relative_acceleration, without_rounding
 from zwang._equilibria.rest_surface import RestSurface
 from zwang._equilibria.stability import stability_at
 from zwang._equilibria.statics import (
-    FIRST,
-    LEAST,
     Statics,
     geometry,
     held_positions,
@@ -39,7 +37,6 @@ from zwang._numerics.tolerances import whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
-from zwang._results.reactions import Reactions
 from zwang._trace import trace
 from zwang._trace.verb import require_search
 from zwang.errors import DeclarationError
@@ -51,6 +48,7 @@ SIGN = 1e-9
 """Part of the forces, or of the coordinates, by which a multiplier or a gap may be negative and count as zero."""
 SLICES = 9
 """Values of a parameter at which intervals of rest are found, to follow their ends from there."""
+NOWHERE = "No place that was looked at rests, which is no proof that none does. Give a box, or another one."
 SAME = 1e-7  # equilibria closer than this, in sizes of the box, are one
 
 
@@ -176,6 +174,7 @@ class _RestSearch:
         self.boundary: list[Any] = []
         self.searches: list[BranchSearch | EndSearch] = []
         self.notes: list[str] = []
+        self.vain: list[str] = []
         self.complete, self.undecided, self.reason = search == "exhaustive", False, ""
         self.residual = 0.0
 
@@ -246,13 +245,15 @@ class _RestSearch:
         if space.status is TraceStatus.UNFINISHED:
             self.reason = self.reason or space.reason or "Some equilibria could not be resolved."
         self.complete = self.complete and space.complete
+        where = f" with {', '.join(closed)} closed" if closed else ""
         if self.search == "exhaustive" and not space.complete:
-            where = f" with {', '.join(closed)} closed" if closed else ""
             self.notes.append(f"Not proved complete{where}: {' '.join(space.notes)}")
+        elif space.status is TraceStatus.EMPTY:
+            self.vain.append(f"Nothing rests{where} that was found: {' '.join(space.notes)}")
 
     def _admissible(self, rest: Statics, point: Mapping[str, float]) -> bool:
         """Whether contacts push and no gap is negative."""
-        if rest.bounded and float(point[FIRST]) < LEAST:
+        if rest.beyond(point):
             return False
         forces = rest.forces(point)
         if any(forces[name] < -SIGN * rest.scale * rest.parts[rest.multipliers[name]] for name in rest.closed):
@@ -271,7 +272,7 @@ class _RestSearch:
         sizes = {name_of(key): float(np.abs(pair).max()) for key, pair in (self.box or {}).items()}
         state, words, found = without_rounding(self.model, state, self.params, sizes)
         verdict = stability_at(self.model, state, self.params, self.steady, closed)
-        residual = self._residual(state, found)
+        residual = relative_acceleration(self.model, state, self.params, found)
         self.residual = max(self.residual, residual)
         return Equilibrium(
             state=dict(state),
@@ -286,14 +287,6 @@ class _RestSearch:
             eigenvalues=verdict.eigenvalues,
             residual=residual,
         )
-
-    def _residual(self, state: Mapping[str, float], found: Reactions | None) -> float:
-        """Return the least acceleration that the laws allow there, relative to what the forces would make."""
-        if found is None or not found.solutions:
-            return float("nan")
-        least = least_acceleration(found)
-        size = acceleration_size(self.model, state, self.params)
-        return least / size if size > 0 else least
 
     def _add(self, point: Equilibrium) -> None:
         """Keep a point unless it is there already: a contact that touches without a force is found open and closed."""
@@ -471,6 +464,9 @@ class _RestSearch:
             status = EquilibriaStatus.FOUND
         else:
             status = EquilibriaStatus.NONE if self.complete and not self.undecided else EquilibriaStatus.UNDECIDED
+        reason = self.reason
+        if status is EquilibriaStatus.UNDECIDED:
+            reason = " ".join(dict.fromkeys([*self.notes, *self.vain])) or NOWHERE
         names = tuple(item.name for item in self.system.coordinates)
         order = sorted(self.points, key=lambda point: tuple(point.state[name] for name in names))
 
@@ -493,7 +489,7 @@ class _RestSearch:
             vary=self.vary,
             complete=self.complete and not self.reason,
             notes=tuple(dict.fromkeys(self.notes)),
-            reason=self.reason,
+            reason=reason,
             params=self.params,
             drawing=self.drawing,
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from zwang._kernels.variations import Jets, ModeVariations, variations
 from zwang._linearize.saltation import GrazedError, GrazingError, NotDifferentiableError, jump_derivative, shift_of_time
 from zwang._linearize.stretches import Propagated, propagate
-from zwang._linearize.touches import first_touch
+from zwang._linearize.touches import touches
 from zwang._linearize.trail import Instant, PassedStretch, Trail
 from zwang._numerics.linear.projection import least_change
 from zwang._simulate.moment import Context
@@ -22,19 +22,29 @@ from zwang._simulate.stretch import watched_expressions
 from zwang._simulate.watch import said
 
 Array = NDArray[np.float64]
+GRAZES = "the motion grazes an event:"
 
 
 def _acts(context: Context, watch: tuple[str, int]) -> bool:
     """Say whether a watch changes something when it fires: a user's event does where something follows from it."""
     kind, number = watch
-    return kind != "extra" or bool(context.options.events[number].then)
+    if kind != "extra":
+        return True
+    event = context.options.events[number]
+    return bool(event.then) or event.stop
+
+
+def _named(context: Context, watch: tuple[str, int]) -> str:
+    """Say that a user's event comes to zero; empty for others."""
+    kind, number = watch
+    return f"'{context.options.events[number].name}' comes to zero" if kind == "extra" else ""
 
 
 def _told(context: Context, watch: tuple[str, int]) -> str:
     """Say that a watch touches zero."""
-    kind, number = watch
+    kind = watch[0]
     if kind == "extra":
-        return f"'{context.options.events[number].name}' comes to zero and turns back"
+        return f"{_named(context, watch)} and turns back"
     return f"{said(context.table, watch)} and {'opens again' if kind == 'gap' else 'turns back'}"
 
 
@@ -72,6 +82,9 @@ class VariationalFlow:
         Nearby motions at the end, at the time of the end.
     end_shift : (k,) array
         How the time of the end changes: zero unless an event stopped the motion.
+    grazed : GrazedError or None
+        The first instant at which an event is grazed that is logged alone: the motion has a derivative there, while
+        nearby motions have such events at other numbers of times.
     """
 
     trail: Trail
@@ -82,6 +95,7 @@ class VariationalFlow:
     jumps: list[tuple[float, Array, Array]] = field(default_factory=list)
     x: Array = field(default_factory=lambda: np.zeros((0, 0)))
     end_shift: Array = field(default_factory=lambda: np.zeros(0))
+    grazed: GrazedError | None = None
 
     def run(self, x: Array, times: Sequence[float] = ()) -> VariationalFlow:
         """Carry nearby motions x (2 n, k), tangent to what holds at the start, to the end of the motion.
@@ -137,10 +151,14 @@ class VariationalFlow:
 
     def _require_clear(self, stretch: PassedStretch, made: ModeVariations, nodes: Array, jets: Jets) -> None:
         """Raise where a watched quantity comes to zero within the stretch and turns round."""
-        found = first_touch(stretch, made, nodes, jets)
-        if found is not None:
-            time, watch = found
-            raise GrazedError(time, f"the motion grazes an event: {_told(stretch.context, watch)}")
+        for time, watch in touches(stretch, made, nodes, jets):
+            self._graze(stretch.context, watch, GrazedError(time, f"{GRAZES} {_told(stretch.context, watch)}"))
+
+    def _graze(self, context: Context, watch: tuple[str, int], error: GrazedError) -> None:
+        """Raise where something follows from what is grazed; keep it where it is logged alone."""
+        if _acts(context, watch):
+            raise error from None
+        self.grazed = self.grazed or error
 
     def _instant(self, instant: Instant, last: PassedStretch | None, after: PassedStretch | None, near: bool) -> None:
         """Carry nearby motions through an instant."""
@@ -160,7 +178,7 @@ class VariationalFlow:
         acting = [shift for watch, shift in shifts.items() if _acts(context, watch)]
         self._log(instant, shifts)
         if instant.stopped:
-            self.end_shift = next(iter(shifts.values())) if shifts else np.zeros(count)
+            self.end_shift = next(iter(acting or shifts.values()), np.zeros(count))
             return
         if not acting:
             return
@@ -193,8 +211,10 @@ class VariationalFlow:
         try:
             return shift_of_time(jets, made, watch, f, self.x, self.dp)
         except GrazingError:
-            words = f"the motion grazes an event: {said(instant.context.table, watch)} at a rate of zero"
-            raise GrazedError(instant.before.t, words) from None
+            what = _named(instant.context, watch) or said(instant.context.table, watch)
+            error = GrazedError(instant.before.t, f"{GRAZES} {what} at a rate of zero")
+        self._graze(instant.context, watch, error)
+        return np.full(self.x.shape[1], np.nan)
 
     def _log(self, instant: Instant, shifts: dict[tuple[str, int], Array]) -> None:
         """Keep the shifts of the motion's events at an instant, of a user's event its own."""

@@ -26,8 +26,8 @@ MARGIN = 1e-3
 """Part of the first and last steps at which a stretch may begin and end on a surface, at a rate of zero."""
 
 
-def first_touch(stretch: PassedStretch, made: ModeVariations, nodes: Array, jets: Jets) -> tuple[float, Watch] | None:
-    """Return the first time within a stretch at which a watch touches zero, and which.
+def touches(stretch: PassedStretch, made: ModeVariations, nodes: Array, jets: Jets) -> list[tuple[float, Watch]]:
+    """Return the times within a stretch at which a watch touches zero, and which, in order.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def first_touch(stretch: PassedStretch, made: ModeVariations, nodes: Array, jets
             for time in _touches(stretch, made, row, sign, (nodes, value), side == ANY):
                 if watch[0] != "surface" or _forces_jump(stretch, made, watch[1], time):
                     found.append((time, watch))
-    return min(found, default=None)
+    return sorted(found)
 
 
 def _touches(

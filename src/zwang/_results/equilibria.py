@@ -196,7 +196,7 @@ class Equilibria(Result):
         Whether a box was searched with proof.
     notes : tuple of str
     reason : str
-        What was spent before the end.
+        What was spent before the end, or why it is undecided whether something rests.
     params : mapping
     drawing : mapping
     """
@@ -244,6 +244,6 @@ class Equilibria(Result):
                 lines.append(f"  ... and {counted(len(items) - MOST_LINES, 'more')}")
         if self.boundary:
             lines.append(f"  {counted(len(self.boundary), 'curve')} bound the regions of rest")
-        lines += [f"  {note}" for note in self.notes]
+        lines += [f"  {note}" for note in self.notes if note not in self.reason]
         lines.append(f"  residual {self.residual:.1e}, {'complete' if self.complete else 'sampled, not complete'}")
         return "\n".join(lines)

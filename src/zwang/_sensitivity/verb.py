@@ -76,7 +76,9 @@ def sensitivity(
     -------
     Sensitivity
         NOT_DIFFERENTIABLE, with instant and reason, at a grazing, at events that coincide for this motion alone, at an
-        accumulation of impacts, and where the outcome of an impact is on the edge of its mode.
+        accumulation of impacts, and where the outcome of an impact is on the edge of its mode. Where an event is grazed
+        from which nothing follows (no ``then``, no ``stop``), only the times of events have no derivative: it is given
+        of everything else.
 
     Examples
     --------
@@ -128,7 +130,11 @@ def _result(
             status, reason = SensitivityStatus.UNFINISHED, str(spent)
     end = _End(model, motion, trail, what, flow)
     values = {key: end.value(key, observed) for key in quantities}
-    slopes = {} if flow is None else {key: end.slopes(key, observed) for key in quantities}
+    smooth = () if flow is None else quantities
+    if flow is not None and flow.grazed is not None and "events" in quantities:
+        status, reason, instant = SensitivityStatus.NOT_DIFFERENTIABLE, str(flow.grazed), flow.grazed.time
+        smooth = tuple(key for key in quantities if key != "events")
+    slopes = {key: end.slopes(key, observed) for key in smooth}
     return Sensitivity(
         status=status,
         residual=end.residual(),

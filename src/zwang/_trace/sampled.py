@@ -27,6 +27,7 @@ ROUNDS = 8  # of starts from what was found
 SAME = 1e-6  # scaled: places of one point
 DOUBLE = 1e-4  # scaled: where a singular point may be two
 APART = 1e-3  # scaled: how far from a singular point slow convergence has another reason
+AROUND = 0.25  # of what isolated points span: how far beyond it further starts are
 VAIN = 20  # doubtful points in a row that are on no multiple curve
 
 
@@ -66,14 +67,14 @@ class SampledSearch:
     def sample(self) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return points of the set in the box (in x), the rank at each, and whether Newton's method settled there."""
         if self._sample is None:
-            self._sample = self._sampled(self.starts)
+            self._sample = self.from_starts(self.starts)
         return self._sample
 
     def more(self) -> Array:
         """Return further points on curves, from as many starts again as there were."""
         starts = starts_in(self.region, self.equations.angles, len(self.starts), self.source)
         self.starts = np.concatenate([self.starts, starts])
-        x, ranks, settled = self._sampled(starts)
+        x, ranks, settled = self.from_starts(starts)
         return np.asarray(x[settled & (ranks == self.equations.n - 1)])
 
     @property
@@ -90,7 +91,8 @@ class SampledSearch:
         away = [min((self.points.distance(row, at) for at in places), default=np.inf) for row in left]
         return np.asarray(left[np.array(away) > APART])
 
-    def _sampled(self, starts: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+    def from_starts(self, starts: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return points of the set in the box (in x) that starts lead to, with ranks and whether they settled."""
         e, scale = self.equations, self.place.scale
         # Thirty steps: at a simple root Newton's method is done by then, at a multiple one it is still on its way.
         found = self.solver.project(starts / scale, most=30, every=True)
@@ -143,6 +145,8 @@ def traced(search: SampledSearch) -> ConfigurationSpace:
             f"{len(double)} of the isolated configurations count twice: constraints are dependent there."
         )
     if not on_curves.any() and len(assemblies):
+        if not search.asked:
+            assemblies = _nearer(search, assemblies)
         return _space(search, [], assemblies, TraceStatus.POINTS, 0, e.n, x[:0])
     if e.m >= e.n - 1:
         search.solver.randomized(e.n - 1, search.source)
@@ -162,6 +166,23 @@ def traced(search: SampledSearch) -> ConfigurationSpace:
             "more than once); not all of them could be followed."
         )
     return _space(search, arcs, assemblies, status, dimension, e.n - 1, x[:0])
+
+
+def _nearer(search: SampledSearch, found: Array) -> Array:
+    """Return isolated points with those that starts between and around them lead to, until none is new."""
+    region, scale, e = search.region, search.place.scale, search.equations
+    for _ in range(ROUNDS):
+        places = found * scale
+        low, high = places.min(axis=0), places.max(axis=0)
+        room = np.maximum(AROUND * (high - low), scale)
+        inner = np.maximum(low - room, region.low), np.minimum(high + room, region.high)
+        near = replace(region, low=inner[0], high=inner[1], core=None)
+        x, ranks, settled = search.from_starts(starts_in(near, e.angles, search.count, search.source))
+        together = search.distinct(np.concatenate([found, x[settled & (ranks == e.n)]]))
+        if len(together) == len(found):
+            break
+        found = together
+    return found
 
 
 def sheets_of(search: SampledSearch) -> int | None:

@@ -26,6 +26,7 @@ FAR = 3.0  # times the region, where coordinates are unbounded
 TURN = 2 * np.pi
 SMALL = 0.02  # of the largest parameter: a length below it was not among them
 FAR_OFF = 50.0  # times the usual scale: a box that is so wide says what is large
+ROOMY = 8.0  # times the usual region: half of the starts in a box that is so wide are where the equations' lengths lead
 LOOKED = 60  # powers of two to both sides of one at which equations are looked at for their lengths
 
 
@@ -33,7 +34,8 @@ LOOKED = 60  # powers of two to both sides of one at which equations are looked 
 class Region:
     """Where to search, in the declared coordinates: `low` and `high`; `boxed` where a box cuts what leaves it.
 
-    `either` has the places of each quaternion that means the same with either sign.
+    `either` has the places of each quaternion that means the same with either sign. `core`, in a box that is far wider
+    than the equations' own lengths, has the bounds of what they suggest: (2, n), or None.
     """
 
     low: Array
@@ -41,6 +43,7 @@ class Region:
     boxed: NDArray[np.bool_]
     box: Mapping[str, tuple[float, float]]
     either: tuple[tuple[int, ...], ...] = ()
+    core: Array | None = None
 
     def limits(self, scale: Array) -> Array:
         """Return the bounds at which arcs end, in x = q/scale; turning angles have none."""
@@ -98,6 +101,7 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     turning = equations.turning
     high = np.where(equations.angles, np.pi, np.where(turning, 1.0, wide))
     low = -high
+    usual_low, usual_high = low.copy(), high.copy()
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
     if box is not None and not isinstance(box, Mapping):
@@ -123,9 +127,16 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     if len(sides) and not values and SMALL < unit < 1 / SMALL:
         usual = max(min(1.0, float(sides.max())), 1e-12)
         scale = np.where(turning, 1.0, float(sides.max()) if not length and usual * FAR_OFF < sides.max() else usual)
+    core = None
+    far = boxed & ~turning & (high - low > ROOMY * (usual_high - usual_low))
+    if far.any() and not length:  # no term outweighs another farther out: the box is all that says what is large
+        scale = np.where(far, high - low, scale)
+    elif far.any():
+        inner = np.maximum(low, usual_low), np.minimum(high, usual_high)
+        core = np.where(far & (inner[0] < inner[1]), inner, (low, high))
     # A box says which sign of a quaternion is meant.
     either = tuple(one for one in equations.quaternions if not boxed[list(one)].any())
-    return Region(low, high, boxed, given, _even(equations, params, either)), scale
+    return Region(low, high, boxed, given, _even(equations, params, either), core), scale
 
 
 def _even(
@@ -147,11 +158,12 @@ def _even(
 def _written_length(equations: SpaceEquations, params: Array) -> float:
     """Return a length from the equations themselves: the farthest place at which their highest powers take over.
 
-    It goes with the unit of length, also where lengths are written as numbers; 0 where all terms have one power.
+    It goes with the unit of length, also where lengths are written as numbers; 0 where all terms have one power, nan
+    where they have none, as exponentials.
     """
     if equations.turning.all() or not equations.m:
         return 0.0
-    made, source, found = equations.values_alone, np.random.default_rng(0), [0.0]
+    made, source, found = equations.values_alone, np.random.default_rng(0), []
     far = 2.0 ** np.arange(LOOKED, -LOOKED - 1, -1)
     for _ in range(3):
         u = source.normal(size=equations.n)
@@ -165,8 +177,10 @@ def _written_length(equations: SpaceEquations, params: Array) -> float:
             off = ~(np.abs(f - law) <= 0.5 * law)
         # From the far end on: what follows its highest power there, and not farther in.
         plain = np.isfinite(degree) & (degree >= 1) & ~off[:, :4].any(axis=1) & off.any(axis=1)
-        found.append(float(far[off.argmax(axis=1)][plain].max(initial=0.0)))
-    return float(np.median(found[1:]))
+        length = float(far[off.argmax(axis=1)][plain].max(initial=0.0))
+        found.append(length if plain.any() or not off[~(f == 0).all(axis=1)].any() else np.nan)
+    known = [length for length in found if length >= 0]
+    return float(np.median(known)) if len(known) > 1 else float("nan")
 
 
 def _pair(system: str, name: str, pair: Any) -> tuple[float, float]:
@@ -181,13 +195,16 @@ def _pair(system: str, name: str, pair: Any) -> tuple[float, float]:
 
 
 def starts_in(region: Region, angles: Any, count: int, source: np.random.Generator) -> Array:
-    """Return random places in the region: half of them spread evenly, half nearer to its middle."""
+    """Return random places in the region: half of them spread evenly, half nearer to its middle, or in its core."""
     n = len(region.low)
     u = source.uniform(-1, 1, size=(count, n))
     shrink = 10.0 ** (-2 * source.uniform(size=(count, 1)))
     nearer = np.arange(count)[:, None] % 2 == 1
     u = np.where(nearer & ~np.asarray(angles) & ~region.boxed, u * shrink, u)
     q = (region.low + region.high) / 2 + u * (region.high - region.low) / 2
+    if region.core is not None:  # the first ones say what is large: `placed`
+        inside = np.arange(count)[:, None] < count // 2
+        q = np.where(inside, region.core.mean(axis=0) + u * (region.core[1] - region.core[0]) / 2, q)
     for places in region.either:
         q[:, list(places)] /= np.linalg.norm(q[:, list(places)], axis=1, keepdims=True)
     return np.asarray(q)
@@ -199,8 +216,10 @@ def placed(equations: SpaceEquations, params: Array, t: float, scale: Array, sta
     sizes = []
     for start in starts[:40]:
         _, rows = plain.values(start)
-        if np.isfinite(rows).all():
-            sizes.append(np.linalg.norm(rows, axis=1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.linalg.norm(rows, axis=1)
+        if np.isfinite(size).all():
+            sizes.append(size)
     weights = np.median(sizes, axis=0) if sizes else np.ones(equations.m)
     return SpacePlace(equations, params, t, scale, np.where(weights > 0, weights, 1.0))
 
