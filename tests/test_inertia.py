@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import sympy as sp
+from flint import arb, fmpq, fmpq_mat
 from scipy.sparse import csc_matrix
 
 import zwang as zw
@@ -310,21 +311,111 @@ def test_masses_suffice_or_not_in_whatever_units_of_coordinates_and_rows() -> No
     assert seen == {True, False}
 
 
-def test_accelerations_do_not_depend_on_units_where_masses_are_missing() -> None:
+def _exactly(mass: np.ndarray, rows: np.ndarray, force: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Return accelerations and multipliers of the given doubles, by rational numbers."""
+    n, m = len(mass), len(rows)
+    whole = np.block([[mass, -rows.T], [rows, np.zeros((m, m))]])
+    right = np.concatenate([force, gamma])
+    made = [fmpq(*float(value).as_integer_ratio()) for value in whole.ravel()]
+    sides = [fmpq(*float(value).as_integer_ratio()) for value in right]
+    found = fmpq_mat(n + m, n + m, made).solve(fmpq_mat(n + m, 1, sides))
+    return np.array([float(arb(found[i, 0])) for i in range(n + m)])
+
+
+class _WellPosed(NamedTuple):
+    """Numbers of size 1 (some of them tiny, where that is no matter), and the units they are given in."""
+
+    mass: np.ndarray
+    rows: np.ndarray
+    force: np.ndarray
+    gamma: np.ndarray
+    units: np.ndarray
+    scales: np.ndarray
+
+    def error(self, a: np.ndarray, lam: np.ndarray) -> float:
+        """Return the largest error, in units in which numbers have size 1."""
+        n = len(self.mass)
+        exact = _exactly(self.mass, self.rows, self.force, self.gamma)
+        motion, held = exact[:n] * self.units, exact[n:] * self.scales
+        felt = max(float(np.abs(held).max()), float(np.abs(self.force / self.units).max()))
+        return max(
+            float(np.abs(a * self.units - motion).max() / np.abs(motion).max()),
+            float(np.abs(lam * self.scales - held).max() / felt),
+        )
+
+
+def _well_posed(rng: np.random.Generator, decades: float) -> _WellPosed:
+    while True:
+        n = int(rng.integers(2, 7))
+        m = int(rng.integers(1, n + 1))
+        masses = rng.integers(0, 4, n).astype(float)
+        joined = np.eye(n)
+        massive = np.flatnonzero(masses)
+        if rng.random() < 0.5:
+            joined[np.ix_(massive, massive)] += np.tril(rng.uniform(-1, 1, (len(massive),) * 2), -1)
+        mass, rows = joined @ np.diag(masses) @ joined.T, rng.integers(-2, 3, (m, n)).astype(float)
+        tiny = rng.random((m, n)) < rng.choice([0.0, 0.25])
+        rows = np.where(tiny, rows * 10.0 ** rng.uniform(-10, -3, (m, n)), rows)
+        whole = np.block([[mass, -rows.T], [rows, np.zeros((m, m))]])
+        if not masses.all() and np.linalg.svd(whole, compute_uv=False)[-1] > 1e-2:
+            break
+    units, scales = 10.0 ** rng.uniform(-decades, decades, n), 10.0 ** rng.uniform(-decades, decades, m)
+    mass = units[:, None] * mass * units
+    mass = np.tril(mass) + np.tril(mass, -1).T
+    force, gamma = rng.uniform(-1, 1, n) * units, rng.uniform(-1, 1, m) * scales
+    return _WellPosed(mass, scales[:, None] * rows * units, force, gamma, units, scales)
+
+
+def test_massless_coordinates_in_any_units_cost_no_digits() -> None:
     rng = np.random.default_rng(2594)
-    compared = 0
-    while compared < 100:
-        masses, rows, suffice = _semidefinite(rng)
-        rows = np.round(rows)  # tiny entries cost digits, as units far apart do
-        singular = np.linalg.svd(rows, compute_uv=False)[-1] < 0.1 or len(rows) > len(masses)
-        if not suffice or singular or masses.min() > 0:
-            continue
-        n, m = len(masses), len(rows)
-        force, gamma = rng.uniform(-1, 1, n), rng.uniform(-1, 1, m)
-        whole = np.block([[np.diag(masses), -rows.T], [rows, np.zeros((m, m))]])
-        expected = np.linalg.solve(whole, np.concatenate([force, gamma]))[:n]
-        units, scales = 10.0 ** rng.uniform(-2, 2, n), 10.0 ** rng.uniform(-12, 12, m)
-        mass, scaled = np.diag(masses * units**2), rows * scales[:, None] * units
-        found = solve_kkt(mass, scaled, force * units, gamma * scales).accelerations * units
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * (1 + np.abs(expected).max()))
-        compared += 1
+    for k in range(150):
+        given = _well_posed(rng, 6.0)
+        found = solve_kkt(given.mass, given.rows, given.force, given.gamma)
+        assert found.regular and given.error(found.accelerations, found.multipliers) < 1e-11, k
+
+
+def test_reactions_of_massless_coordinates_in_any_units_cost_no_digits() -> None:
+    rng = np.random.default_rng(2595)
+    for k in range(60):
+        given = _well_posed(rng, 5.0)
+        pairs = zip(given.rows, given.gamma, strict=True)
+        held = [zw.Contact(row, bilateral=True, bias=bias) for row, bias in pairs]
+        found = zw.reactions(zw.ContactProblem(given.mass, given.force, held))
+        (one,) = found.solutions
+        assert found.status.name == "UNIQUE" and given.error(one.acceleration, one.normal) < 1e-11, k
+
+
+def test_a_row_that_is_there_twice_leaves_the_motion_of_massless_coordinates_as_it_is() -> None:
+    rng = np.random.default_rng(2596)
+    for k in range(60):
+        given = _well_posed(rng, 4.0)
+        twice = 2.0 ** int(rng.integers(-20, 21))
+        rows, gamma = np.vstack([given.rows, twice * given.rows[0]]), np.append(given.gamma, twice * given.gamma[0])
+        found = solve_kkt(given.mass, rows, given.force, gamma)
+        lam = found.multipliers[:-1].copy()
+        lam[0] += twice * found.multipliers[-1]
+        assert found.rank == len(given.rows) and given.error(found.accelerations, lam) < 1e-11, k
+
+
+def test_contacts_of_massless_coordinates_answer_alike_in_any_units() -> None:
+    rng = np.random.default_rng(2597)
+    seen = set()
+    for k in range(40):
+        given = _well_posed(rng, 0.0)
+        n, m = len(given.mass), len(given.rows)
+        normal, tangent = rng.normal(size=n), rng.normal(size=n)
+        answers = []
+        for decades in (0.0, 5.0):
+            u, s = 10.0 ** rng.uniform(-decades, decades, n), 10.0 ** rng.uniform(-decades, decades, m + 1)
+            held = [zw.Contact(s[j] * given.rows[j] * u, bilateral=True, bias=s[j] * given.gamma[j]) for j in range(m)]
+            floor = zw.Contact(s[m] * normal * u, tangent=s[m] * tangent * u, friction=0.4)
+            mass = u[:, None] * given.mass * u
+            mass = np.tril(mass) + np.tril(mass, -1).T
+            found = zw.reactions(zw.ContactProblem(mass, given.force * u, [*held, floor]))
+            answers.append(
+                (found.status.name, sorted(np.round(one.acceleration * u, 7).tolist() for one in found.solutions))
+            )
+        assert answers[0][0] == answers[1][0], k
+        np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-6, atol=1e-6)
+        seen.add(answers[0][0])
+    assert len(seen) > 1

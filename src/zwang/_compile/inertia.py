@@ -21,6 +21,8 @@ from zwang._declare.system import System
 from zwang._derive.supported import Supported, support
 from zwang._kernels import Service, SparseTerms, dense_terms
 from zwang._numerics.linear.inertia import Lack, lack_of_inertia, least_inertia, needs_support
+from zwang._numerics.linear.kkt import supported_against
+from zwang._numerics.linear.metric import factor
 from zwang._numerics.linear.metric import support as weights_for
 from zwang._numerics.linear.rank import proved_independent
 from zwang.errors import DeclarationError, StateError
@@ -81,11 +83,16 @@ class Inertia(Generic[M]):
             return self.model
         return self.model.another(support(self.model.system, self.weights))
 
-    def completed(self, terms: Any) -> Any:
-        """Return the terms of one state with M + W^T D W and Q + W^T D gamma in place of M and Q."""
+    def lifted(self, terms: Any) -> Any:
+        """Return the terms of one state with M + W^T D W and Q + W^T D gamma for M and Q where M has light parts.
+
+        Where parts of M are missing a ContactProblem completes it by itself, and loses no digit of M.
+        """
         if not self.weights:
             return terms
         terms = dense_terms(terms)
+        if factor(terms.mass[..., 0]) is None:
+            return terms
         weights = np.array(self.weights)[:, None]
         mass = terms.mass + np.einsum("jib,jkb->ikb", terms.rows, weights[:, :, None] * terms.rows)
         force = terms.force + np.einsum("jib,jb->ib", terms.rows, weights * terms.gamma)
@@ -107,7 +114,7 @@ def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
     terms = terms or model.kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     if isinstance(terms, SparseTerms) and float(terms.mass[0].diagonal().min()) > 0.0:
         return Inertia(model)  # large, and every coordinate has a mass of its own
-    mass, every, _, _ = terms.at(0)
+    mass, every, force, gamma = terms.at(0)
     if not np.isfinite(mass).all() or not np.isfinite(every).all():
         return Inertia(model)  # said elsewhere, with the name of what is not finite
     places = table_of(model.system).held
@@ -118,7 +125,7 @@ def inertia_of(model: M, inputs: Inputs, terms: Any = None) -> Inertia[M]:
         return Inertia(model, definite=True)
     lack = lack_of_inertia(mass, rows)
     if lack is None:
-        return Inertia(model, _weights(model.system, mass, rows, places))
+        return Inertia(model, _weights(model.system, mass, rows, (force, gamma[places]), places))
     names = [item.name for item in model.system.coordinates]
     if lack.indefinite:
         raise DeclarationError(indefinite(model.system.name, lack, names))
@@ -192,9 +199,12 @@ def _elsewhere(model: Computed, inputs: Inputs, places: Places) -> bool:
     return False
 
 
-def _weights(system: System, mass: Array, rows: Array, places: Places) -> tuple[float, ...]:
+def _weights(system: System, mass: Array, rows: Array, load: tuple[Array, Array], places: Places) -> tuple[float, ...]:
     """Return the weights of the normals: powers of 16, so that they round nothing and few models are made."""
     weights = [0.0] * sum(not isinstance(item, Friction) for item in system.constraints)
-    for place, weight in zip(places, weights_for(mass, rows), strict=True):
+    found = weights_for(mass, rows)
+    if all(np.isfinite(item).all() for item in load):
+        found = supported_against(mass, rows, *load, found)
+    for place, weight in zip(places, found, strict=True):
         weights[place] = 16.0 ** round(math.log(weight, 16.0)) if weight > 0 else 0.0
     return tuple(weights)

@@ -248,7 +248,7 @@ def _of_state(
     if inertia.lost:
         return _without_inertia(model, inertia, options)
     report = rank_report(model, inputs, terms, proved=inertia.independent)
-    terms = inertia.completed(terms)
+    terms = inertia.lifted(terms)
     cleaned, definite = report.cleaned, inertia.definite
     found = acting(model.kernels, system, inputs, terms, tolerances, normal_forces, cleaned, definite=definite)
     provenance = Provenance.now(

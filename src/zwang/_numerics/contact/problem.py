@@ -27,6 +27,7 @@ from zwang._numerics.contact.numbers import ContactLaw
 from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, vector
+from zwang._numerics.linear.kkt import supported_against
 from zwang._numerics.linear.rank import proved_by_gram
 from zwang.errors import DeclarationError
 
@@ -139,6 +140,8 @@ class ContactProblem:
         rows = self.rows.normal[held]
         weights = definite(f"ContactProblem: {which}", getattr(self, which), rows)
         if weights is not None:
+            if not is_sparse(self.mass):
+                weights = supported_against(self.mass, dense(rows), self.force, self.rows.bias[held], weights)
             put(self, "given", Given(self.mass, self.force, rows, weights, self.rows.bias[held]))
             put(self, "mass", completed(self.mass, rows, weights))
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))

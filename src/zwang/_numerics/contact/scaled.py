@@ -18,12 +18,15 @@ import numpy.typing as npt
 
 from zwang._numerics.contact.mode_tables import Law, ModeTable, table
 from zwang._numerics.contact.problem import SMALL, ContactProblem, dense, is_sparse
+from zwang._numerics.linear.metric import ForceResponse, response_by_arb
 from zwang._numerics.sizes import LEAST
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 ROUNDING = 1e-14
 """Tangents below this part of their normal are rounding."""
+BY_ARB = 48
+"""Coordinates up to which a completed mass matrix is inverted in longer numbers: some ten milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +186,7 @@ def reduce(problem: ContactProblem, *, slip_tol: float = 0.0) -> Reduced:
     """Scale a planar problem and express it in its reactions."""
     rows, k = problem.rows, problem.rows.count
     normals, tangents = dense(rows.normal), dense(rows.tangent)
-    force = problem.force.copy()
+    force = (problem.given.force if problem.given is not None and _by_arb(problem) else problem.force).copy()
     laws: list[Law] = []
     picks: list[Array] = []
     biases: list[float] = []
@@ -260,6 +263,8 @@ def sides_of(problem: ContactProblem) -> Array:
 
 def _condition(problem: ContactProblem) -> float:
     matrix = problem.mass if problem.mass is not None else problem.inverse_mass
+    if _by_arb(problem):
+        return 1.0
     if matrix.shape[0] == 0 or (is_sparse(matrix) and matrix.shape[0] > SMALL):
         return 1.0
     full = dense(matrix)
@@ -293,6 +298,22 @@ def _noise(size: Array, normal: Ints, tangent: Ints) -> Array:
     return found
 
 
+def _by_arb(problem: ContactProblem) -> bool:
+    """Whether rows make up for missing inertia: what they add may drown masses and forces, in doubles."""
+    return problem.given is not None and len(problem.force) <= BY_ARB
+
+
+def _response(problem: ContactProblem, force: Array, jacobian: Array, biases: Array) -> ForceResponse:
+    given = problem.given if jacobian.size and _by_arb(problem) else None
+    if given is not None:
+        support = dense(given.rows), given.weights, given.bias
+        return response_by_arb(dense(given.mass), force, support, jacobian, biases)
+    solve = problem.inverse_times
+    moves = solve(jacobian.T).T if jacobian.size else np.zeros_like(jacobian)
+    drift, gram = solve(force), jacobian @ moves.T
+    return ForceResponse(moves, drift, 0.5 * (gram + gram.T), jacobian @ drift - biases)
+
+
 def _scale(
     problem: ContactProblem,
     force: Array,
@@ -305,17 +326,13 @@ def _scale(
     master: Ints,
 ) -> Reduced:
     laws, friction, bounds, normal, tangent = parts
-    solve = problem.inverse_times
-    response = solve(jacobian.T).T if jacobian.size else np.zeros_like(jacobian)
-    drift = solve(force)
-    gram = jacobian @ response.T
-    gram = 0.5 * (gram + gram.T)
+    response, drift, gram, free = _response(problem, force, jacobian, biases)
     size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     size = np.where(size > _noise(size, normal, tangent), size, 1.0)
     stretch = np.where(tangent >= 0, size[tangent], 1.0) if len(size) else np.ones(len(laws))
     unit_gram = gram / (size[:, None] * size)
     load = max(
-        _felt(unit_gram, jacobian @ drift / size, float(force @ drift)),
+        _felt(unit_gram, (free + biases) / size, float(force @ drift)),
         float((np.abs(biases) / size).max(initial=0.0)),
         float((bounds * stretch[:, None]).max(initial=0.0)),
     )
@@ -329,7 +346,7 @@ def _scale(
     )
     return Reduced(
         gram=unit_gram,
-        free=(jacobian @ drift - biases) / (size * load),
+        free=free / (size * load),
         bias=biases / (size * load),
         normal=normal,
         tangent=tangent,

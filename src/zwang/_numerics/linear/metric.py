@@ -6,10 +6,13 @@ added to the forces, and the same multipliers. D is chosen so that rows and mass
 coordinates scaled until the largest entry of each is 1, each row gets the largest mass. That lifts light parts beside
 heavy ones, but drowns masses where a heavy one is felt by the rows through a tiny entry alone. There every mass is the
 unit of its own coordinate instead, and D keeps rows below 1 in these units: no mass is drowned, and what is left to
-decide is whether the rows tell the motions apart that have no mass.
+decide is whether the rows tell the motions apart that have no mass. Where masses are missing altogether the units in
+which rows and masses are nearest to 1 come first: neither choice above is without units then.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +25,12 @@ SOUND = 1e-10
 """Pivots of M below this part of their diagonal entry carry no inertia of their own."""
 DROWNED = 1e-3
 """Pivots of M + W^T D W below this part of their diagonal entry cost digits: another D may be better."""
+BALANCED = 10
+"""Rounds of least squares: weights follow the entries they weigh."""
+LEAST, WIDEST, ALIKE = 1e-14, 600.0, 0.1
+"""In these problems: what counts as zero, the widest logarithm (e^600 is a double), and changes that don't matter."""
+BITS = 256
+"""Of Arb: doubles in units 1e20 apart, squared."""
 EQUILIBRATED = 8
 """Rounds of scaling: each halves, on a logarithmic scale, what is missing."""
 
@@ -38,7 +47,7 @@ def factor(mass: Array) -> Array | None:
     True
     """
     found = _root(mass)
-    return found if found is not None and _least_pivot(mass, found) > SOUND else None
+    return found if found is not None and least_pivot(mass, found) > SOUND else None
 
 
 def _root(mass: Array) -> Array | None:
@@ -50,7 +59,7 @@ def _root(mass: Array) -> Array | None:
         return None
 
 
-def _least_pivot(mass: Array, root: Array | None) -> float:
+def least_pivot(mass: Array, root: Array | None) -> float:
     """Return the least pivot of a factorization as a part of its diagonal entry, 0 without one."""
     return 0.0 if root is None else float((np.diag(root) ** 2 / np.diag(mass)).min(initial=1.0))
 
@@ -65,14 +74,18 @@ def support(mass: Array, rows: Array) -> Array:
     >>> support(np.diag([2.0, 0.0]), np.array([[1.0, -1.0], [0.0, 4.0]]))
     array([2.   , 0.125])
     """
-    found = _by_the_heaviest(mass, rows)
-    whole = _completed(mass, rows, found)
-    least = _least_pivot(whole, _root(whole))
-    if least > DROWNED:
-        return found
-    other = by_own_masses(np.diag(mass), rows)
-    whole = _completed(mass, rows, other)
-    return other if _least_pivot(whole, _root(whole)) > least else found
+    best, found = -1.0, np.zeros(len(rows))
+    ways = [_by_the_heaviest, _by_own_masses]
+    ways.insert(len(ways) if factor(mass) is not None else 0, balanced)
+    for weights in ways:
+        tried = weights(mass, rows)
+        whole = completed(mass, rows, tried)
+        least = least_pivot(whole, _root(whole))
+        if least > best:
+            best, found = least, tried
+        if best > DROWNED:
+            break
+    return found
 
 
 def _by_the_heaviest(mass: Array, rows: Array) -> Array:
@@ -85,6 +98,10 @@ def _by_the_heaviest(mass: Array, rows: Array) -> Array:
     with np.errstate(over="ignore"):
         found = heaviest * across**2
     return np.where(np.isfinite(found), found, 0.0)  # a row of nothing but rounding supports nothing
+
+
+def _by_own_masses(mass: Array, rows: Array) -> Array:
+    return by_own_masses(np.diag(mass), rows)
 
 
 def by_own_masses(masses: Array, rows: Array) -> Array:
@@ -135,18 +152,88 @@ def _equilibrated(size: Array) -> tuple[Array, Array]:
     return across, along
 
 
+def balanced(mass: Array, rows: Array) -> Array:
+    """Return D in the units of rows and coordinates in which all entries, masses too, are nearest to 1.
+
+    A problem of least squares for the logarithms (Curtis, Reid, On the automatic scaling of matrices for Gaussian
+    elimination, 1972), so that the units in which rows and coordinates are given don't matter. Small entries say
+    little: they get the weight of their root.
+
+    Examples
+    --------
+    >>> balanced(np.diag([4.0, 0.0]), np.array([[1e-3, 1e6]])).round(6)
+    array([4000000.])
+    """
+    m, n = rows.shape
+    own, (row, column) = np.flatnonzero(np.diag(mass) > 0), np.nonzero(rows)
+    logs = np.log(np.concatenate([np.diag(mass)[own], np.abs(rows[row, column])]))
+    places = np.arange(len(own)), np.arange(len(own), len(logs))
+    sums = np.zeros((len(logs), n + m))
+    sums[places[0], own] = 2.0
+    sums[places[1], column] = sums[places[1], n + row] = 1.0
+    units, weights = np.zeros(n + m), np.ones(len(logs))
+    for _ in range(BALANCED):
+        pulls = sums.T * weights
+        change = np.linalg.lstsq(pulls @ sums, pulls @ (logs + sums @ units), rcond=LEAST)[0]
+        units -= change
+        if np.abs(change).max(initial=0.0) < ALIKE:
+            break
+        weights = np.exp(np.minimum(logs + sums @ units, 0.0))
+    found: Array = np.exp(np.clip(2 * units[n:], -WIDEST, WIDEST))
+    return found
+
+
 def _or_one(values: Array) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
 def supported(mass: Array, rows: Array) -> Array:
     """Return M + W^T D W."""
-    return _completed(mass, rows, support(mass, rows))
+    return completed(mass, rows, support(mass, rows))
 
 
-def _completed(mass: Array, rows: Array, weights: Array) -> Array:
+def completed(mass: Array, rows: Array, weights: Array) -> Array:
+    """Return M + W^T D W with given weights."""
     found: Array = mass + rows.T @ (weights[:, None] * rows)
     return found
+
+
+class ForceResponse(NamedTuple):
+    """What forces do: A^-1 J^T as rows (m, n), A^-1 Q (n,), J A^-1 J^T (m, m) and J A^-1 Q - bias (m,)."""
+
+    moves: Array
+    drift: Array
+    gram: Array
+    free: Array
+
+
+def response_by_arb(
+    mass: Array, force: Array, support: tuple[Array, Array, Array], rows: Array, bias: Array
+) -> ForceResponse:
+    """Return the response of masses A = M + W^T D W, with W^T D gamma added to the force, each number rounded once.
+
+    Nothing of M and Q is drowned by W, D and gamma, the three parts of `support`, however large they are.
+
+    Examples
+    --------
+    >>> support = np.array([[1e9, 1e9]]), np.array([1.0]), np.array([2e9])
+    >>> response_by_arb(np.diag([1.0, 0.0]), np.array([3.0, 0.0]), support, support[0], support[2]).free
+    array([0.])
+    """
+    from flint import arb_mat
+
+    from zwang._numerics.series.balls import precision
+
+    held, weights, gamma = support
+    with precision(BITS):
+        W, D, J = arb_mat(held.tolist()), arb_mat(np.diag(weights).tolist()), arb_mat(rows.tolist())
+        pull, given = W.transpose() * D, [arb_mat(item[:, None].tolist()) for item in (force, gamma, bias)]
+        inverse = (arb_mat(mass.tolist()) + pull * W).inv()
+        moves, drift = inverse * J.transpose(), inverse * (given[0] + pull * given[1])
+        parts = moves.transpose(), drift, J * moves, J * drift - given[2]
+        found = [np.array([float(ball.mid()) for ball in item.entries()]) for item in parts]
+    m, n = rows.shape
+    return ForceResponse(found[0].reshape(m, n), found[1], found[2].reshape(m, m), found[3])
 
 
 def balance(mass: Array, columns: Array, needed: Array) -> tuple[Array, Array]:
