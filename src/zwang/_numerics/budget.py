@@ -179,6 +179,15 @@ def spend(steps: int = 0, memory: int = 0) -> None:
         meter.pay(steps, memory)
 
 
+def spent() -> bool:
+    """Say whether a budget is spent, where that ends something less than the call."""
+    try:
+        spend()
+    except Spent:
+        return True
+    return False
+
+
 @contextmanager
 def borrowing(memory: int) -> Iterator[None]:
     """Pay for bytes that are needed inside the block alone: they are given back after it.

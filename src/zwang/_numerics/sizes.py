@@ -85,14 +85,15 @@ def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSize
     heavy = own > 0.0
     a = terms.force / own if bool(heavy.all()) else np.where(heavy, terms.force, 0.0) / np.where(heavy, own, 1.0)
     lines, angles = _parted(turns.tobytes())
-    far, fast, push = (_largest(part, lines) for part in (q, v, a))
-    spin, twist = (_largest(part, angles) for part in (v, a))
+    sizes = np.abs(np.array((q, v, a)) if type(q) is np.ndarray else np.stack((q, v, a)))
+    far, fast, push = _largest(sizes, lines)
+    spin, twist = _largest(sizes[1:], angles)
     if not bool((fast + spin > 0.0).all()):  # belts and walls that move have speeds of their own
         given = given_speeds(terms, turns)
         fast, spin = (np.where(fast + spin > 0.0, one, other) for one, other in zip((fast, spin), given, strict=True))
     if len(angles) and len(lines):
-        inertia = _largest(own, lines)
-        arm = np.sqrt(_largest(own, angles) / np.where(inertia > 0.0, inertia, np.inf))
+        inertia = _largest(np.abs(own), lines)
+        arm = np.sqrt(_largest(np.abs(own), angles) / np.where(inertia > 0.0, inertia, np.inf))
     else:
         arm = np.zeros_like(far)
     reach = fast * fast / np.where(push > 0.0, push, np.inf) if not len(angles) else arm
@@ -146,12 +147,11 @@ def _parted(turns: bytes) -> tuple[Ints, Ints]:
     return np.flatnonzero(~flags), np.flatnonzero(flags)
 
 
-def _largest(part: Array, places: Any) -> Array:
-    """Return the largest size (B,) of some entries."""
+def _largest(sizes: Array, places: Any) -> Array:
+    """Return the largest (..., B) of some of the sizes (..., n, B)."""
     if not len(places):
-        return np.zeros_like(part[0])
-    some = part if len(places) == len(part) else part[places]
-    found: Array = np.abs(some).max(axis=0)
+        return np.zeros_like(sizes[..., 0, :])
+    found: Array = (sizes if len(places) == sizes.shape[-2] else sizes[..., places, :]).max(axis=-2)
     return found
 
 

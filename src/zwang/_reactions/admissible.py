@@ -17,12 +17,13 @@ from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
 from zwang._kernels.service import Service
 from zwang._numerics.contact.admission import Admission, Standing, admit, sizes_near
-from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
 from zwang._numerics.contact.table import ContactArrays, ContactPlace
 from zwang._numerics.tolerances import Tolerances, real
 from zwang._reactions.singular import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
+
+ACTIVE = int(Standing.ACTIVE)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def admitted_states(
     At a singular point a row vanishes, and with it the size that its value at the state is to be compared with.
     """
     found = admit(table, terms, inputs.q, inputs.v, tolerances)
-    off = (found.standing != Standing.ACTIVE) & (table.side == Side.BILATERAL)[:, None]
+    if table.two_sided is None:
+        return found
+    off = (found.standing != ACTIVE) & table.two_sided
     if not off.any():
         return found
     _, floors = sizes_near(kernels.terms, terms, inputs.t, inputs.q, inputs.v, inputs.params, table.turns)
@@ -78,12 +81,13 @@ def acting(
     given = _normal_forces(system, normal_forces)
     table = table_of(system)
     found = admitted_states(kernels, table.arrays, terms, inputs, tolerances)
-    standing = found.standing[:, 0]
+    acts = found.standing[:, 0] == ACTIVE
     opened = tuple(
         f"{table.places[j].name} ({_reason(system.name, table.places[j], terms, found, j)})"
-        for j in np.flatnonzero(standing != Standing.ACTIVE).tolist()
+        for j, own in enumerate(acts.tolist())
+        if not own
     )
-    chosen = np.flatnonzero(standing == Standing.ACTIVE)
+    chosen = acts.nonzero()[0]
     terms = terms if cleaned is None else _without_rounding(terms, cleaned)
     problem = problem_of(table, terms, chosen, found.rest[:, 0], given, definite=definite)
     return Acting(problem, problem.names, opened)

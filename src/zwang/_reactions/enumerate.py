@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.budget import spent
 from zwang._numerics.contact.certificates import Proof, certificates
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.enumeration import SearchOutcome, find_modes, mode_count
@@ -34,7 +35,7 @@ from zwang._reactions.candidates import DENSE
 from zwang._reactions.one_solution import one_piece, piece_at
 from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
-from zwang._reactions.single_contact import contact_graph
+from zwang._reactions.single_contact import clear_answer, clear_reactions, contact_graph
 from zwang._reactions.solutions import distinct_accelerations, in_given_units, solution_of
 from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
@@ -166,6 +167,9 @@ def reactions_of_problem(
     if has_resultants(problem):
         return in_given_units(problem, _with_pins(problem, called, options, subject, origin, ranges=ranges))
     if lines:
+        clear = _clear(problem, called, options, subject, origin)
+        if clear is not None:
+            return clear
         return in_given_units(problem, _planar(problem, called, options, subject, origin))
     from zwang._reactions.spatial import reactions_by_solvers  # half of the room, and no part of the plane
 
@@ -300,6 +304,23 @@ def _to_decide(reduced: Reduced, outcome: SearchOutcome) -> Ints | None:
         return np.full((1, outcome.choices.shape[1]), -1)  # all of it
     starts: Ints = outcome.choices[in_doubt(reduced, outcome, MARGIN)]
     return None if not len(starts) and clearly_points(reduced, outcome.leaves, MARGIN) else starts
+
+
+def _clear(
+    problem: ContactProblem, names: tuple[str, ...], options: SolverOptions, subject: Subject, provenance: Provenance
+) -> Reactions | None:
+    """Return the answer of one contact whose modes are clear, None where they are not or the search is of interest."""
+    if options.every is False or options.budget is not None or options.report is not None:
+        return None
+    found = clear_answer(problem, options.tol, options.slip_tol)
+    if found is None or spent():
+        return None
+
+    def long() -> Reactions:
+        return _planar(problem, names, options, subject, provenance)
+
+    told = (provenance, subject.name, names, tuple(subject.coordinates))
+    return clear_reactions(problem, found, told, options.slip_tol, long)
 
 
 def _planar(

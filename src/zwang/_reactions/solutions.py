@@ -188,9 +188,13 @@ def one_point(
     w, normal, tangential = found
     modes = tuple(modes)
     flat = shaped(problem, tangential)
-    gap, slip = relative(problem, w)
-    nothing = Points(w[None][:0], normal[None][:0], flat[None][:0])
+    none = Later(lambda: Points(w[None][:0], normal[None][:0], flat[None][:0]))
     later: dict[str, Any] = {
+        "gap_acceleration": Later(lambda: relative(problem, w)[0]),
+        "slip_acceleration": Later(lambda: shaped(problem, relative(problem, w)[1])),
+        "vertices": Later(lambda: Points(w[None], normal[None], flat[None])),
+        "rays": none,
+        "lines": none,
         "ranges": Later(lambda: Ranges(names, np.stack([normal, normal], axis=-1), np.stack([flat, flat], axis=-1))),
         "residual": Later(
             lambda: residual_of(problem, w, normal, tangential, measure(problem), slip_tol=slip_tol).largest
@@ -203,15 +207,10 @@ def one_point(
         acceleration_unique=True,
         normal=normal,
         tangential=flat,
-        gap_acceleration=gap,
-        slip_acceleration=shaped(problem, slip),
         dimension=0,
         component=component,
-        vertices=Points(w[None], normal[None], flat[None]),
-        rays=nothing,
-        lines=nothing,
         **later,
-        directions=None if is_flat(problem) else directions_of(problem, modes, slip, slip_tol),
+        directions=None if is_flat(problem) else directions_of(problem, modes, relative(problem, w)[1], slip_tol),
     )
 
 

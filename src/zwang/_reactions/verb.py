@@ -60,12 +60,13 @@ def _small(given: Mapping[str, Any]) -> list[bool] | None:
     system = getattr(system, "system", system)
     frictional = [item for item in getattr(system, "constraints", ()) if item.slip]
     state = given.get("state")
-    mappings = [part for part in (state, given.get("params")) if isinstance(part, Mapping)]
-    values = [value for part in mappings for value in part.values()]
-    # What makes no sense is refused by name later on: here nothing is made an array.
-    single = not any(getattr(value, "ndim", hasattr(value, "__len__")) for value in values)
-    if not single or len(frictional) > FEW or any(len(item.slip) > 1 for item in frictional):
+    if len(frictional) > FEW or any(len(item.slip) > 1 for item in frictional):
         return None
+    for part in (state, given.get("params")):
+        # What makes no sense is refused by name later on: here nothing is made an array.
+        for value in part.values() if isinstance(part, Mapping) else ():
+            if type(value) is not float and getattr(value, "ndim", hasattr(value, "__len__")):
+                return None
     at: Mapping[Any, Any] = state if isinstance(state, Mapping) else {}
     velocities = getattr(system, "velocities", ()) if len(frictional) > 1 else ()
     moving = any(at.get(v, at.get(v.name, 0)) != 0 for v in velocities)  # then all are taken to slip

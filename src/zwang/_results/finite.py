@@ -7,6 +7,7 @@ undetermined, exponents that nothing measured, ranges without a bound.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,6 +56,10 @@ too large, or too small, for the arithmetic of doubles; choose other units.
 
 
 def _finite(value: Any) -> bool:
+    if type(value) is np.ndarray and value.dtype == float:
+        flat = value.ravel()
+        if math.isfinite(flat.dot(flat)):
+            return True  # as most are, and told in less time than by looking at each
     if isinstance(value, Mapping):
         return all(_finite(item) for item in value.values())
     if isinstance(value, (tuple, list)):

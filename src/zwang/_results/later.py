@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from zwang._numerics.jit.tiers import carried
+from zwang._numerics.jit.tiers import asked, running
 from zwang._results.finite import within_doubles
 
 T = TypeVar("T", bound="WithLater")
@@ -16,11 +17,11 @@ class Later:
     """Stands in place of a field's value until it is asked for."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
-        self._function = carried(function)
+        self._function, self._run = function, asked()
 
     def value(self) -> Any:
         """Compute the value, as it would have been in the call that made the result."""
-        with within_doubles():
+        with within_doubles(), nullcontext() if self._run is None else running(self._run):
             return self._function()
 
 

@@ -147,12 +147,20 @@ class ContactProblem:
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("inverse_times", "kept")}
+        made = ("inverse", "inverse_times", "kept")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
     def kept(self) -> dict[str, Any]:
         """What was computed of the problem and is asked for again; no part of it."""
         return {}
+
+    @cached_property
+    def inverse(self) -> Array:
+        """The inverse of a small dense mass matrix."""
+        root = np.linalg.inv(np.linalg.cholesky(dense(self.mass)))
+        found: Array = root.T @ root
+        return found
 
     @cached_property
     def inverse_times(self) -> Callable[[Array], Array]:
@@ -170,8 +178,7 @@ class ContactProblem:
             own = full.diagonal()
             if np.count_nonzero(full) == len(full):  # no coordinates are coupled, as often in the plane
                 return lambda x: np.asarray(x / (own if x.ndim == 1 else own[:, None]))
-            root = np.linalg.inv(np.linalg.cholesky(full))
-            inverse = root.T @ root
+            inverse = self.inverse
 
             def refined(x: Array) -> Array:
                 y = inverse @ x

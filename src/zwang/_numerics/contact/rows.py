@@ -203,7 +203,7 @@ class ContactRows:
     @cached_property
     def flat(self) -> bool:
         """Whether friction forces have one component at most."""
-        return bool((self.components <= 1).all())
+        return len(self.slip) <= 1 or bool((self.components <= 1).all())
 
     @cached_property
     def known(self) -> Bools:

@@ -110,6 +110,12 @@ class ContactArrays:
         return self.side[:, None]
 
     @cached_property
+    def two_sided(self) -> Bools | None:
+        """Which hold from both sides (k, 1), None where none does."""
+        found = self.sides == Side.BILATERAL
+        return found if found.any() else None
+
+    @cached_property
     def positions(self) -> Bools:
         """Which restrict positions (k, 1)."""
         return np.asarray(self.level == Level.POSITION)[:, None]
