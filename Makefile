@@ -15,7 +15,8 @@ unexport PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_CONSTRAINT PIP_REQUIREMENT 
 unexport PIP_REQUIRE_HASHES PIP_ONLY_BINARY PIP_NO_BINARY PIP_PYTHON PIP_NO_COMPILE PIP_IGNORE_INSTALLED PIP_UPGRADE
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX
 unexport PYTEST_ADDOPTS PYTEST_PLUGINS MYPYPATH SPHINXOPTS
-# Two test processes on two cores: threads inside them would only get in each other's way.
+# Two test processes on two cores: threads inside them would only get in each other's way. A process keeps the tests of a
+# file (worksteal), and with them what they share, until the other one has nothing left to do.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
@@ -26,12 +27,18 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 COMPILE := $(STAMPS)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url \
 	--no-emit-find-links --no-emit-trusted-host
 
+# Bytecode is made of what is imported, when it is: most of what the tools bring never is.
+INSTALL := $(PIP) install --quiet --no-user --no-compile
+
 # $(call step,what is done,command): one line before, one line with the time after.
 define step
 @printf '==> %s\n' "$(1)"; begin=$$(date +%s); \
 { $(2); } || { printf '==> FAILED: %s\n' "$(1)" >&2; exit 1; }; \
 printf '    done in %s s\n' "$$(( $$(date +%s) - begin ))"
 endef
+
+# Where make can, what runs side by side is told one after the other.
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 # The package is installed as a link to src, so only what pyproject.toml says can make an install stale.
 VENV := .venv/pyvenv.cfg
@@ -49,13 +56,11 @@ demo: $(PACKAGE) ## install what the demonstration needs and run it: writes repo
 	$(call step,demo: every claim of five papers (the first time compiles kernels for a minute),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
 	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
 
-# One after the other, whatever -j says: the pages are checked by the tests, and kernels are compiled once before them.
-test: ## install the development tools and check everything
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory types
-	@$(MAKE) --no-print-directory layers
+# Kernels are compiled once before all; the pages are checked by the tests, which come last and on all processes.
+# What runs on one processor runs beside the others: each has a cache of its own, by the content of what it reads.
+test: $(TOOLS) ## install the development tools and check everything
 	@$(MAKE) --no-print-directory warm
-	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) docs types lint layers
 	@$(MAKE) --no-print-directory pytest
 
 lint: $(TOOLS) ## style: ruff; dependencies: deptry; the package as an index sees it: twine
@@ -79,7 +84,7 @@ warm: $(TOOLS) ## compile the kernels once, before tests run in parallel
 # No line after pytest's own: the last thing a reader sees is how many tests passed, and in what time.
 pytest: $(TOOLS) ## tests, doctests of the package, of the README and of the pages
 	@printf '==> %s\n' 'tests and doctests: pytest on $(WORKERS) processes'
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --doctest-modules --doctest-glob='*.md' tests src README.md $(PAGES)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' tests src README.md $(PAGES)
 
 browser: $(TOOLS) ## checks that need a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
@@ -132,13 +137,13 @@ $(VENV):
 	  echo "make: '$(PYTHON) -m venv' failed. Cure: apt install python3-venv" >&2; exit 1; }
 
 $(RUNTIME): $(VENV) requirements.txt
-	$(call step,install: $$(grep -c == requirements.txt) locked packages for the runtime and its plots (the first time takes a minute),$(PIP) install --quiet --no-user --require-hashes -r requirements.txt)
+	$(call step,install: $$(grep -c == requirements.txt) locked packages for the runtime and its plots (the first time takes a minute),$(INSTALL) --require-hashes -r requirements.txt)
 	@mkdir -p $(STAMPS) && touch $@
 
 $(PACKAGE): $(RUNTIME) pyproject.toml
-	$(call step,install: zwang itself as a link to src,$(PIP) install --quiet --no-user --no-deps --no-build-isolation -e .)
+	$(call step,install: zwang itself as a link to src,$(INSTALL) --no-deps --no-build-isolation -e .)
 	@mkdir -p $(STAMPS) && touch $@
 
 $(TOOLS): $(PACKAGE) requirements-dev.txt
-	$(call step,install: $$(grep -c == requirements-dev.txt) locked packages for development (the first time takes minutes),$(PIP) install --quiet --no-user --require-hashes -r requirements-dev.txt)
+	$(call step,install: $$(grep -c == requirements-dev.txt) locked packages for development (the first time takes minutes),$(INSTALL) --require-hashes -r requirements-dev.txt)
 	@mkdir -p $(STAMPS) && touch $@
