@@ -31,6 +31,7 @@ VALUES = {"m": 3.0, "l": 1.0, "J": 0.25, "g": 10.0, "c": 0.1, "F": 0.7}
 STATE = {"hinge": 0.4, "v_hinge": 0.3, "u_1": 0.5, "u_2": -0.4, "v_u_1": 1.0, "v_u_2": 2.0, "t": 0.3}
 
 
+@pytest.mark.nightly
 def test_recursion_gives_the_mass_and_forces_of_the_lagrangian() -> None:
     system = double_arm().system()
     terms: Any = zw.compile(system).terms(STATE, VALUES)
@@ -52,6 +53,7 @@ def test_file_pickle_and_digest_keep_a_tree(tmp_path: Any) -> None:
         assert double_arm().system(coordinates=kind).digest == system.digest
 
 
+@pytest.mark.nightly
 def test_joint_and_cartesian_coordinates_move_alike() -> None:
     arm = double_arm()
     joint, cartesian = arm.system(), arm.system(coordinates="cartesian")

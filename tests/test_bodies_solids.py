@@ -11,6 +11,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import zwang as zw
+from night import by_day
 
 shapes = zw.shapes
 BOX = np.array(list(product((-0.5, 0.5), (-0.4, 0.4), (-0.3, 0.3))))
@@ -67,7 +68,7 @@ def nearby(source: Any, made: zw.Bodies, corners: tuple[np.ndarray, np.ndarray],
     return state, separation(*seen(at))[0]
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", by_day(PAIRS, ["boxes"]))
 def test_solids_overlap_where_a_gap_is_negative_and_nowhere_else(name: str) -> None:
     first, second, *corners = PAIRS[name]
     made, source = pair(first, second), np.random.default_rng(7)
@@ -96,6 +97,7 @@ def falling(turned: Any = None, size: tuple[float, float, float] = (1, 1, 1), mu
     return made.contact("upper", "lower", friction=mu, restitution="e", name="touch")
 
 
+@pytest.mark.nightly
 def test_edge_meets_edge_where_two_ridges_cross() -> None:
     made = falling(((0, 1, 0), np.pi / 4))
     start = made.place("cube", at=(0.05, 0.02, 2), turned=((1, 0, 0), np.pi / 4))

@@ -94,6 +94,7 @@ def test_every_window_of_the_ball_has_its_fold_its_flip_and_period_two(n, e):
     assert after == pytest.approx(exact[2:], abs=1e-9) and abs(after[0] - after[1]) > 1e-3
 
 
+@pytest.mark.nightly
 def test_isolated_branches_are_reached_from_several_guesses_and_told_once():
     # One impact in one period and one in two: each pair of cycles is born at its own fold, and no path joins them.
     (one, fold, _), (two, other, _) = bouncing(1), bouncing(2)
@@ -141,6 +142,7 @@ def hard(d=1.2, w=4.0):
     return system, 0.05 * np.hypot(1 - w**2, 2 * d * w)
 
 
+@pytest.mark.nightly
 def test_brute_force_shows_periods_that_grow_by_one_and_cycles_lie_on_it(tmp_path):
     # The free period map has real eigenvalues: one impact in n periods, with n up by one again and again towards the
     # grazing.
@@ -180,6 +182,7 @@ def test_brute_force_shows_periods_that_grow_by_one_and_cycles_lie_on_it(tmp_pat
     assert one.animate(tmp_path / "cycle.gif", drawing=zw.Drawing(points={"P": ("x", 0)}), frames=4).stat().st_size > 0
 
 
+@pytest.mark.nightly
 def test_basins_of_two_cycles_are_a_sweep_over_two_initial_values():
     # Between the fold of the cycles with impacts and the grazing both kinds attract; each start settles to one of them,
     # the first of these to the one without impacts, which starts there.
@@ -313,6 +316,7 @@ def slope_of_hits(start, beta, sides=2):
     return np.array(columns).T
 
 
+@pytest.mark.nightly
 def test_rocking_block_breaks_its_symmetry_and_flips():
     (th,), (om,) = zw.coordinates("theta")
     beta = zw.parameters("beta")
@@ -388,6 +392,7 @@ def oscillator():
     return system, np.hypot(1 - 0.36, 0.12)
 
 
+@pytest.mark.nightly
 def test_impact_speed_is_linear_and_the_multiplier_inverse_beyond_a_grazing():
     system, grazing = oscillator()
     one = zw.periodic(system, {"x": 0.0, "v_x": 0.0}, {"f": 0.6})

@@ -26,6 +26,7 @@ def stirred(first: Any, second: Any, seed: int) -> tuple[Any, Any]:
     return sp.expand(first + 2 * b * second), sp.expand(a * x * first + (1 + c * y) * second)
 
 
+@pytest.mark.nightly
 def test_two_rhombi_in_a_row_are_six_circles_two_of_them_double() -> None:
     # A circle for each run of neighbouring cranks that turn together; where an end crank turns alone, the other two lie
     # on the line of pivots, at the double root of two circles of radius 1 whose centres are 2 apart.
@@ -61,7 +62,7 @@ def test_cylinder_that_touches_a_sphere_from_outside_is_a_double_circle() -> Non
     ("across", "counts", "kind"),
     [
         (z**2, [2], None),
-        (z**3, [3], None),
+        pytest.param(z**3, [3], None, marks=pytest.mark.nightly),
         (z**2 * (z - x), [1, 1, 2, 2], "crossing"),
         (z**2 * (z - x) ** 2, [2, 2, 2, 2], "crossing"),
         (z**2 * (z - x**2), [1, 1, 2, 2], "tangency"),
