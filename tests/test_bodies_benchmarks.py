@@ -64,6 +64,7 @@ def along_the_way(angle: float, step: float = 1e-4) -> tuple[float, float]:
     return inertia, MASSES["rod"] * G * float(tip(angle)[2]) / 2
 
 
+@pytest.mark.nightly
 def test_the_spatial_slider_crank_turns_as_its_energy_says() -> None:
     made, speed = slider_crank(), 6.0
     system = made.system()

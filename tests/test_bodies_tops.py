@@ -33,7 +33,7 @@ def penny() -> zw.Bodies:
     return made.contact("rim", "floor", friction=5, name="touch")
 
 
-@pytest.mark.parametrize(("lean", "k"), [(1.1, 2.0), (0.6, 0.8)])
+@pytest.mark.parametrize(("lean", "k"), [pytest.param(1.1, 2.0, marks=pytest.mark.nightly), (0.6, 0.8)])
 def test_a_penny_that_rolls_on_a_circle_keeps_its_inclination_its_radius_and_its_energy(lean: float, k: float) -> None:
     round_ = np.sqrt(4 * G * np.cos(lean) / (RADIUS * np.sin(lean) * (6 * k + np.cos(lean))))
     own, made = -k * round_, penny()

@@ -68,6 +68,7 @@ def test_resonances_that_last_have_a_limit_in_which_actions_are_exchanged(
     assert off[-1] < 1e-3 and np.polyfit(np.log(study.strengths), np.log(off), 1)[0] == pytest.approx(-0.5, abs=0.05)
 
 
+@pytest.mark.nightly
 def test_the_exchange_is_seen_in_the_actions_and_changes_no_motion_without_drag() -> None:
     coupled, free = studied({"p": 2.0, "c": 3.0}), studied({"p": 2.0})
     assert np.abs(coupled.limit.q - free.limit.q).max() < 1e-7
@@ -82,8 +83,10 @@ def test_the_exchange_is_seen_in_the_actions_and_changes_no_motion_without_drag(
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ({"p": 2.0, "e": 1.0, "h": 0.75, "c": 0.0, "b": 0.0}, ""),
-        ({"p": 2.6, "e": 0.3, "h": 0.8, "c": 4.0}, "omega_2 = 2 omega_1 in passing at t ="),
+        pytest.param({"p": 2.0, "e": 1.0, "h": 0.75, "c": 0.0, "b": 0.0}, "", marks=pytest.mark.nightly),
+        pytest.param(
+            {"p": 2.6, "e": 0.3, "h": 0.8, "c": 4.0}, "omega_2 = 2 omega_1 in passing at t =", marks=pytest.mark.nightly
+        ),
         ({"p": 1.4, "e": 0.3, "h": 0.9, "b": 2.0}, "omega_1 = omega_2 in passing at t ="),
     ],
 )

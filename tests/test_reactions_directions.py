@@ -77,7 +77,7 @@ def compare(rng: np.random.Generator, k: int, kind: str, grid: int) -> tuple[int
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_solutions_of_brute_force_are_in_the_list(kind: str) -> None:
     decided, total = 0, 0
-    for seed in range(24):
+    for seed in (*range(0, 21, 3), 23):
         k = 1 + seed % 2 if seed < 22 else 3
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         _, complete = compare(rng, k, kind, grid=10 if k < 3 else 5)

@@ -132,8 +132,9 @@ def asked(folder: Path) -> set[str]:
     return {item.name.removeprefix("asked-") for item in folder.iterdir() if item.name.startswith("asked-")}
 
 
+@pytest.mark.nightly
 @POSIX
-@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_run_that_is_cut_short_again_and_again_goes_on_where_it_was(number: str, code: int, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.json"
     ledger.write_text("old")
