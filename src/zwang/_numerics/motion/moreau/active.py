@@ -17,14 +17,18 @@ from zwang._numerics.motion.moreau.direct import (
     OPEN,
     SLIDES,
     STICKS,
+    StepFactors,
+    along,
     factor,
+    factors,
     follow,
     newton,
-    weights,
+    weigh,
 )
-from zwang._numerics.motion.moreau.elimination import elimination
+from zwang._numerics.motion.moreau.elimination import Elimination, elimination, gather, substitute
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
+    BLOCK_START,
     FIRST,
     FLOATS,
     GAP,
@@ -48,13 +52,13 @@ PATIENCE = 6
 """Changes of modes after which it is given up that there are fewer of them."""
 ROUNDS = 40
 """Steps of Newton's method, changes of modes among them, before others try."""
-DEPENDENT = 1e-6
-"""Part of its terms up to which a sum is nothing, where rows are asked whether they contradict each other."""
+DEPENDENT = 1e-3
+"""Part of what held rows have left that a velocity may still fulfil, where they count as contradicting each other."""
 MOST_WORK = 3e7
 """Multiplications of a factorization beyond which gradients are cheaper."""
 
 
-@njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True)
+@njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True, _nrt=False)
 def law_error(t: Any, f: Any, active: Any, law: Any) -> float:
     """Return the largest distance of an active contact from its law, infinite where one is no number."""
     worst = 0.0
@@ -69,7 +73,7 @@ def law_error(t: Any, f: Any, active: Any, law: Any) -> float:
     return worst
 
 
-@njit
+@njit(_nrt=False)
 def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
     """Return the mode of one contact."""
     s, a, kind = t[SIZE][c], t[FIRST][c], t[KIND][c]
@@ -101,7 +105,7 @@ def _mode_of(t: Any, f: Any, c: int, old: int, zero: float, first: bool) -> int:
     return SLIDES if pull > bound * (1.0 + 1e-12) else STICKS
 
 
-@njit
+@njit(_nrt=False)
 def sort_modes(t: Any, f: Any, mode: Any, zero: float, first: bool) -> int:
     """Set the mode of every active contact from r and u; at first from how the last step ended, then by what failed.
 
@@ -115,7 +119,7 @@ def sort_modes(t: Any, f: Any, mode: Any, zero: float, first: bool) -> int:
     return changed
 
 
-@njit
+@njit(_nrt=False)
 def _cut(t: Any, f: Any, c: int) -> None:
     """Cut the friction of a contact to its bound."""
     a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
@@ -129,7 +133,7 @@ def _cut(t: Any, f: Any, c: int) -> None:
             f[R][k] *= bound / pull
 
 
-@njit
+@njit(_nrt=False)
 def _hold(t: Any, f: Any, mode: Any, held: Any) -> None:
     """Set the rows that modes hold; open contacts get no impulse, friction beyond its bound is cut to it."""
     for c in range(mode.size):
@@ -143,7 +147,16 @@ def _hold(t: Any, f: Any, mode: Any, held: Any) -> None:
             _cut(t, f, c)
 
 
-@njit
+@njit(_nrt=False)
+def _share_anew(t: Any, f: Any, mode: Any) -> None:
+    """Take friction that sticks to zero: what comes of it then is shared like the normal impulses."""
+    for c in range(mode.size):
+        if mode[c] == STICKS and t[KIND][c] != BOUND:
+            for a in range(t[FIRST][c] + 1, t[FIRST][c] + t[SIZE][c]):
+                f[R][a] = 0.0
+
+
+@njit(_nrt=False)
 def left_of(t: Any, f: Any, held: Any) -> float:
     """Return the largest scaled rate of the held rows."""
     worst = 0.0
@@ -154,7 +167,7 @@ def left_of(t: Any, f: Any, held: Any) -> float:
     return worst
 
 
-@njit
+@njit(_nrt=False)
 def _slides(mode: Any) -> bool:
     for c in range(mode.size):  # noqa: SIM110 - compiled
         if mode[c] == SLIDES:
@@ -162,40 +175,51 @@ def _slides(mode: Any) -> bool:
     return False
 
 
-@njit
-def _dependent(t: Any, f: Any, held: Any, rho: Any) -> bool:
-    """Say whether no velocity fulfils the held rows better than what they have left: J^T rho u vanishes, u does not."""
-    push, size = np.zeros(t[MEMBERS].size), np.zeros(t[MEMBERS].size)
+@njit(_nrt=False)
+def _dependent(t: Any, f: Any, held: Any, rho: Any, env: Elimination, made: StepFactors, x: Any) -> bool:
+    """Say whether no velocity fulfils the held rows better than what they have left; x (n,) is room."""
+    for i in range(x.size):
+        x[i] = 0.0
     for a in range(held.size):
         if held[a]:
             for e in range(t[J_START][a], t[J_START][a + 1]):
-                part = rho[a] * f[U][a] * f[JAC][e]
-                push[t[J_COLUMN][e]] += part
-                size[t[J_COLUMN][e]] += abs(part)
-    left = False
-    for i in range(push.size):
-        left = left or size[i] > 0.0
-        if abs(push[i]) > DEPENDENT * size[i]:
-            return False
-    return left
+                x[env.place[t[J_COLUMN][e]]] += rho[a] * f[U][a] * f[JAC][e]
+    substitute(env, made.low, made.up, x)
+    most = DEPENDENT * left_of(t, f, held)
+    for c in range(t[FIRST].size):
+        for a in range(t[FIRST][c], t[FIRST][c] + t[SIZE][c]):
+            if held[a] and not abs(along(t, f, a, env, x)) <= most * f[SCALE][c]:
+                return False
+    return True
 
 
 @njit
-def _agree(t: Any, f: Any, held: Any, rho: Any) -> None:
-    """Drop from the corrections of held rows what no velocity fulfils.
+def _agree(t: Any, f: Any, held: Any, rho: Any) -> bool:
+    """Drop from the corrections of held rows what no velocity fulfils; say whether something was dropped.
 
     Rows that depend on each other (the four feet of a body that stops turning) have corrections for the turning of rows
-    that are consistent up to their own size only. Friction on supports that move apart is no such case: it slides.
+    that are consistent up to their own size only: least squares leave no more of them, weighted and summed, than they
+    are. Friction on supports that move apart is no such case: it slides.
     """
-    if not _dependent(t, f, held, rho):
-        return
+    room, some = np.zeros(t[MEMBERS].size), False
+    for a in range(held.size):
+        if held[a]:
+            size = abs(f[TURN][a]) + abs(f[GAP][a])
+            for e in range(t[J_START][a], t[J_START][a + 1]):
+                room[t[J_COLUMN][e]] += rho[a] * size * size
     for c in range(t[FIRST].size):
         a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
         for b in range(a, a + t[SIZE][c]):
-            fixed = b < a + o or f[REST][b] == 0.0
-            if held[b] and fixed and abs(f[U][b]) <= abs(f[TURN][b]) + abs(f[GAP][b]):
+            if not held[b] or (b >= a + o and f[REST][b] != 0.0):
+                continue
+            most = 0.0
+            for e in range(t[J_START][b], t[J_START][b + 1]):
+                most = max(most, room[t[J_COLUMN][e]])
+            if f[U][b] != 0.0 and rho[b] * f[U][b] * f[U][b] <= most:
                 f[TURN][b] -= f[U][b]
                 f[B][b] -= f[U][b]
+                some = True
+    return some
 
 
 @njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, boolean)", separate=True)
@@ -209,23 +233,23 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool)
     env = elimination(t)
     if env.work > MOST_WORK:
         return np.inf
-    size = env.own[env.own.size - 1]
-    low, up, x, w = np.empty(size), np.empty(size), np.empty(n), np.empty(n)
+    g, made, x, w = gather(t, f, env), factors(t, env), np.empty(n), np.empty(n)
     mode, held = np.zeros(active.size, np.int64), np.zeros(f[R].size, np.int64)
-    zero, error, left, fresh = 1e-13 * cause, np.inf, np.inf, True
+    zero, error, left, fresh, other = 1e-13 * cause, np.inf, np.inf, True, True
     least, idle = mode.size + 1, 0
-    rho = weights(t, f)
+    rho, peak = np.empty(f[R].size), np.empty(t[BLOCK_START].size - 1)
     sort_modes(t, f, mode, zero, True)
-    _hold(t, f, mode, held)
-    for c in range(mode.size):
-        if anew and mode[c] == STICKS and t[KIND][c] != BOUND:
-            for a in range(t[FIRST][c] + 1, t[FIRST][c] + t[SIZE][c]):
-                f[R][a] = 0.0
-    follow(t, f, w)
     for _ in range(ROUNDS):
-        if fresh and not factor(t, f, mode, held, rho, env, low, up):
+        if other:
+            weigh(t, f, peak, rho)
+            _hold(t, f, mode, held)
+            if anew:
+                _share_anew(t, f, mode)
+            follow(t, f, w)
+        if fresh and not factor(t, f, mode, held, rho, env, g, made, other):
             return np.inf
-        newton(t, f, mode, held, rho, env, low, up, x)
+        other = False
+        newton(t, f, mode, held, rho, env, made, x)
         follow(t, f, w)
         before, error = error, law_error(t, f, active, f[LAW]) / cause
         slides = _slides(mode)
@@ -235,6 +259,12 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool)
         last, left = left, left_of(t, f, held)
         if 100.0 * zero < left < 0.1 * last:
             continue  # what the held rows have left says nothing of modes
+        if left > 100.0 * zero and _dependent(t, f, held, rho, env, made, x) and _agree(t, f, held, rho):
+            if anew:
+                _share_anew(t, f, mode)
+            follow(t, f, w)
+            left = np.inf
+            continue
         left = np.inf
         changed = sort_modes(t, f, mode, zero, False)
         if changed:
@@ -242,9 +272,5 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool)
             least = min(least, changed)
             if idle > PATIENCE:
                 return np.inf
-            _hold(t, f, mode, held)
-            follow(t, f, w)
-            error, fresh = np.inf, True
-        elif error > 0.5 * before:
-            _agree(t, f, held, rho)
+            error, fresh, other = np.inf, True, True
     return error

@@ -25,11 +25,20 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.moreau.elimination import Elimination, add_own, add_product, add_row, eliminate, substitute
+from zwang._numerics.motion.moreau.elimination import (
+    Elimination,
+    GatheredRows,
+    add_contact,
+    add_own,
+    eliminate,
+    substitute,
+)
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BLOCK_AT,
     BLOCK_START,
+    BLOCKS,
+    BLOCKS_START,
     FIRST,
     FLOATS,
     INTS,
@@ -52,8 +61,8 @@ from zwang._numerics.motion.moreau.kernels import (
 
 RHO = 1e7
 """Weight of the held rows, relative to their own inverse inertia."""
-LEAST = 1e-3
-"""Least weight of a slip relative to the largest."""
+LEAST = 1e-5
+"""Least weight of a slip relative to the largest on its body."""
 NO_SLIP = 1e-5
 """Slips below this part of what friction alone would make: friction is against s - w F (Alart, Curnier), not s."""
 OPEN, STICKS, SLIDES = range(3)
@@ -63,58 +72,104 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit
-def weights(t: Any, f: Any) -> Any:
-    """Return the weight of each row (m,): of slips in proportion to the normal impulse, so that they share like it."""
-    rho, most = np.zeros(f[R].size), 0.0
+@njit(_nrt=False)
+def weigh(t: Any, f: Any, peak: Any, rho: Any) -> None:
+    """Set the weight of each row (m,): of slips in proportion to the normal impulse, so that they share like it.
+
+    The measure is the largest normal impulse on the bodies of a contact, of the body that has less; `peak` (b,) is
+    room for it, by blocks.
+    """
+    for k in range(peak.size):
+        peak[k] = 0.0
     for c in range(t[FIRST].size):
-        if t[ACTIVE][c] and t[SIZE][c]:
-            most = max(most, abs(f[R][t[FIRST][c]]) * f[SCALE][c])
+        if t[ACTIVE][c]:
+            a = t[FIRST][c]
+            for b in range(a, a + t[SIZE][c]):
+                for q in range(t[BLOCKS_START][b], t[BLOCKS_START][b + 1]):
+                    peak[t[BLOCKS][q]] = max(peak[t[BLOCKS][q]], abs(f[R][a]) * f[SCALE][c])
     for c in range(t[FIRST].size):
-        a, own = t[FIRST][c], RHO / (f[SCALE][c] * f[SCALE][c])
+        a, own, most = t[FIRST][c], RHO / (f[SCALE][c] * f[SCALE][c]), np.inf
+        for b in range(a, a + t[SIZE][c]):
+            for q in range(t[BLOCKS_START][b], t[BLOCKS_START][b + 1]):
+                most = min(most, peak[t[BLOCKS][q]])
         for b in range(a, a + t[SIZE][c]):
             rho[b] = own
             if b > a and t[KIND][c] != BOUND and most > 0.0:
                 rho[b] *= max(abs(f[R][a]) * f[SCALE][c] / most, LEAST)
-    return rho
+
+
+class StepFactors(NamedTuple):
+    """L and U of the system (`elimination`), and what they were made of.
+
+    Attributes
+    ----------
+    low, up : (z,)
+        L and U.
+    base : (z,)
+        The half of the matrix that is left without sliding contacts: it is symmetric, and stays while modes do.
+    bent : (4 k,)
+        Of each sliding contact the direction of its slip (2), its coefficient, and mu P/|s|.
+    gain : (9,)
+        Room.
+    """
+
+    low: Floats
+    up: Floats
+    base: Floats
+    bent: Floats
+    gain: Floats
 
 
 @njit
-def _assemble(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any) -> None:
-    """Fill the matrix: what is symmetric first, in one half."""
-    place, spot = env.place, np.empty(env.place.size, np.int64)
-    for e in range(up.size):
-        up[e] = 0.0
+def factors(t: Any, env: Elimination) -> StepFactors:
+    """Return room for the factors."""
+    size = env.own[env.own.size - 1]
+    return StepFactors(np.empty(size), np.empty(size), np.empty(size), np.empty(4 * t[FIRST].size), np.empty(9))
+
+
+@njit(_nrt=False)
+def _set_base(
+    t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, g: GatheredRows, made: StepFactors
+) -> None:
+    """Fill the part of the matrix that needs no sliding contact: the masses, and rows that are held."""
+    base, gain, place = made.base, made.gain, env.place
+    for e in range(base.size):
+        base[e] = 0.0
     for k in range(t[BLOCK_START].size - 1):
         begin, at = t[BLOCK_START][k], t[BLOCK_AT][k]
         s = t[BLOCK_START][k + 1] - begin
         for i in range(s):
             for j in range(s):
                 value = f[MASS][at + i * s + j]
-                add_own(env, up, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
-    for a in range(held.size):
-        if held[a]:
-            add_row(env, up, t[J_COLUMN], f[JAC], t[J_START][a], t[J_START][a + 1], rho[a], spot)
-    for e in range(up.size):
-        low[e] = up[e]
+                add_own(env, base, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
     for c in range(t[FIRST].size):
-        if mode[c] == SLIDES:
-            _add_sliding(t, f, c, rho[t[FIRST][c]], env, low, up)
+        a, s, some = t[FIRST][c], t[SIZE][c], False
+        for i in range(s * s):
+            gain[i] = 0.0
+        for i in range(s if mode[c] != SLIDES else 0):
+            if held[a + i]:
+                gain[i * s + i] = rho[a + i]
+                some = True
+        if some:
+            add_contact(env, g, c, s, gain, base, base, True)
 
 
-@njit
-def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Elimination, low: Any, up: Any) -> None:
-    """Add what the friction of a sliding contact does when its slip and its normal impulse change."""
-    s = sliding(t, f, c)
-    a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
+@njit(_nrt=False)
+def _add_sliding(t: Any, f: Any, c: int, weight: float, env: Elimination, g: GatheredRows, made: StepFactors) -> None:
+    """Add a sliding contact: its normal, and what its friction does when its slip and its normal impulse change."""
+    s, gain, bent = sliding(t, f, c), made.gain, made.bent
+    size, o = t[SIZE][c], 0 if t[KIND][c] == BOUND else 1
+    bent[4 * c], bent[4 * c + 1], bent[4 * c + 2], bent[4 * c + 3] = s.first, s.second, s.mu, s.turning
+    for i in range(size * size):
+        gain[i] = 0.0
+    if o:
+        gain[0] = weight
     for i in range(s.parts):
         for j in range(s.parts):
-            turn = s.turning * ((1.0 if i == j else 0.0) - _of(s, i) * _of(s, j))
-            if turn != 0.0:
-                add_product(env, low, up, t[J_COLUMN], f[JAC], t[J_START], a + o + i, a + o + j, turn)
-        pull = -s.mu * _of(s, i) * weight
-        if pull != 0.0:
-            add_product(env, low, up, t[J_COLUMN], f[JAC], t[J_START], a + o + i, a, pull)
+            gain[(o + i) * size + o + j] = s.turning * ((1.0 if i == j else 0.0) - _of(s, i) * _of(s, j))
+        if o:
+            gain[(o + i) * size] = -s.mu * _of(s, i) * weight
+    add_contact(env, g, c, size, gain, made.low, made.up, False)
 
 
 class Sliding(NamedTuple):
@@ -133,7 +188,7 @@ def _of(s: Sliding, i: int) -> float:
     return s.first if i == 0 else s.second
 
 
-@njit
+@njit(_nrt=False)
 def sliding(t: Any, f: Any, c: int) -> Sliding:
     """Return the friction of a sliding contact as it stands."""
     a, o = t[FIRST][c], 0 if t[KIND][c] == BOUND else 1
@@ -158,16 +213,25 @@ def sliding(t: Any, f: Any, c: int) -> Sliding:
 
 
 @njit(
-    f"boolean({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, float64[::1], float64[::1])",
+    f"boolean({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, GatheredRows, StepFactors, boolean)",
     separate=True,
+    _nrt=False,
 )
-def factor(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any) -> bool:
-    """Fill the factors L and U of the system; False where a pivot is zero or no number."""
-    _assemble(t, f, mode, held, rho, env, low, up)
-    return eliminate(env, low, up)
+def factor(
+    t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, g: GatheredRows, made: StepFactors, anew: bool
+) -> bool:
+    """Fill the factors of the system, its base only if asked to; False where a pivot is zero or no number."""
+    if anew:
+        _set_base(t, f, mode, held, rho, env, g, made)
+    for e in range(made.base.size):
+        made.low[e] = made.up[e] = made.base[e]
+    for c in range(t[FIRST].size):
+        if mode[c] == SLIDES:
+            _add_sliding(t, f, c, rho[t[FIRST][c]], env, g, made)
+    return eliminate(env, made.low, made.up)
 
 
-@njit(f"void({INTS}, {FLOATS}, float64[::1])", separate=True)
+@njit(f"void({INTS}, {FLOATS}, float64[::1])", separate=True, _nrt=False)
 def follow(t: Any, f: Any, w: Any) -> None:
     """Set w = M^-1 J^T r and u = B + J w of the active rows."""
     for i in range(w.size):
@@ -187,12 +251,13 @@ def follow(t: Any, f: Any, w: Any) -> None:
 
 
 @njit(
-    f"void({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, "
-    "float64[::1], float64[::1], float64[::1])",
+    f"void({INTS}, {FLOATS}, int64[::1], int64[::1], float64[::1], Elimination, StepFactors, float64[::1])",
     separate=True,
+    _nrt=False,
 )
-def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low: Any, up: Any, x: Any) -> None:
-    """Change r by one step of Newton's method from what u is; u is not brought up to date."""
+def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, made: StepFactors, x: Any) -> None:
+    """Change r by one step of Newton's method from what u is, in the factors as they were made; u is left behind."""
+    bent = made.bent
     for i in range(x.size):
         x[i] = 0.0
     for c in range(t[FIRST].size):
@@ -204,32 +269,34 @@ def newton(t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, low
         if mode[c] == SLIDES:
             s, o = sliding(t, f, c), 0 if t[KIND][c] == BOUND else 1
             for i in range(s.parts):
-                off = -s.bound * _of(s, i) - f[R][a + o + i] + s.mu * _of(s, i) * rho[a] * f[U][a]
+                off = -s.bound * _of(s, i) - f[R][a + o + i] + bent[4 * c + 2] * bent[4 * c + i] * rho[a] * f[U][a]
                 for e in range(t[J_START][a + o + i], t[J_START][a + o + i + 1]):
                     x[env.place[t[J_COLUMN][e]]] += off * f[JAC][e]
-    substitute(env, low, up, x)
+    substitute(env, made.low, made.up, x)
     for c in range(t[FIRST].size):
         a = t[FIRST][c]
         if mode[c] == SLIDES:
             s, o = sliding(t, f, c), 0 if t[KIND][c] == BOUND else 1
-            more = -rho[a] * (f[U][a] + _along(t, f, a, env, x)) if o else 0.0
-            first, second = _along(t, f, a + o, env, x), 0.0
+            more = -rho[a] * (f[U][a] + along(t, f, a, env, x)) if o else 0.0
+            first, second = along(t, f, a + o, env, x), 0.0
             if s.parts > 1:
-                second = _along(t, f, a + o + 1, env, x)
-            across = s.first * first + s.second * second
+                second = along(t, f, a + o + 1, env, x)
+            across = bent[4 * c] * first + bent[4 * c + 1] * second
             for i in range(s.parts):
-                turned = (first if i == 0 else second) - _of(s, i) * across
-                f[R][a + o + i] = -_of(s, i) * (s.bound + s.mu * more) - s.turning * turned
+                turned = (first if i == 0 else second) - bent[4 * c + i] * across
+                less = bent[4 * c + 2] * bent[4 * c + i] * more + bent[4 * c + 3] * turned
+                f[R][a + o + i] = -_of(s, i) * s.bound - less
             if o:
                 f[R][a] += more
             continue
         for b in range(a, a + t[SIZE][c]):
             if held[b]:
-                f[R][b] -= rho[b] * (f[U][b] + _along(t, f, b, env, x))
+                f[R][b] -= rho[b] * (f[U][b] + along(t, f, b, env, x))
 
 
-@njit
-def _along(t: Any, f: Any, a: int, env: Elimination, x: Any) -> float:
+@njit(_nrt=False)
+def along(t: Any, f: Any, a: int, env: Elimination, x: Any) -> float:
+    """Return row a times x, which stands by places."""
     total = 0.0
     for e in range(t[J_START][a], t[J_START][a + 1]):
         total += f[JAC][e] * x[env.place[t[J_COLUMN][e]]]

@@ -21,12 +21,17 @@ from zwang._numerics.motion.moreau.kernels import (
     BLOCKS,
     BLOCKS_START,
     FIRST,
+    FLOATS,
     INTS,
+    J_COLUMN,
+    J_START,
+    JAC,
     MEMBERS,
     SIZE,
 )
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 PRIME, MIX = 2147483647, 1103515245
 """Modulus and multiplier that make numbers of contacts look random."""
 
@@ -221,74 +226,115 @@ def _pair(env: Elimination, later: int, earlier: int) -> int:
 
 
 @njit(_nrt=False)
-def add_own(env: Elimination, up: Any, row: int, column: int, value: float) -> None:
+def add_own(env: Elimination, out: Any, row: int, column: int, value: float) -> None:
     """Add a value to the matrix, at places of one group."""
     g = env.group[row]
-    up[env.own[g] + (row - env.begin[g]) * (env.begin[g + 1] - env.begin[g]) + column - env.begin[g]] += value
+    out[env.own[g] + (row - env.begin[g]) * (env.begin[g + 1] - env.begin[g]) + column - env.begin[g]] += value
+
+
+class GatheredRows(NamedTuple):
+    """The rows of each contact as one matrix over the places that they touch.
+
+    Attributes
+    ----------
+    start, place : (k + 1,), (p,)
+        The places that the rows of each contact touch, compressed and ascending.
+    at, rows : (k + 1,), (z,)
+        Where the matrix of each contact starts, and the matrices, by rows.
+    """
+
+    start: Ints
+    place: Ints
+    at: Ints
+    rows: Floats
+
+
+@njit(f"GatheredRows({INTS}, {FLOATS}, Elimination)", separate=True)
+def gather(t: Any, f: Any, env: Elimination) -> Any:
+    """Return the rows of the active contacts by places."""
+    k, entries = t[FIRST].size, t[J_COLUMN].size
+    start, at = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64)
+    place, here = np.empty(entries, np.int64), np.full(t[MEMBERS].size, -1, np.int64)
+    for c in range(k):
+        begin = end = start[c]
+        rows = t[SIZE][c] if t[ACTIVE][c] else 0
+        for e in range(t[J_START][t[FIRST][c]], t[J_START][t[FIRST][c] + rows]):
+            one = env.place[t[J_COLUMN][e]]
+            if here[one] < begin:
+                i = end
+                while i > begin and place[i - 1] > one:
+                    place[i] = place[i - 1]
+                    i -= 1
+                place[i] = one
+                here[one] = begin
+                end += 1
+        for i in range(begin, end):
+            here[place[i]] = i
+        start[c + 1], at[c + 1] = end, at[c] + rows * (end - begin)
+    values = np.zeros(at[k])
+    for c in range(k):
+        for i in range(start[c], start[c + 1]):
+            here[place[i]] = i - start[c]
+        first, wide = t[FIRST][c], start[c + 1] - start[c]
+        for a in range(t[SIZE][c] if wide else 0):
+            for e in range(t[J_START][first + a], t[J_START][first + a + 1]):
+                values[at[c] + a * wide + here[env.place[t[J_COLUMN][e]]]] = f[JAC][e]
+    return GatheredRows(start, place, at, values)
 
 
 @njit(_nrt=False)
-def _run(env: Elimination, spot: Any, first: int, count: int) -> int:
-    """Return where the places of one group end that start at the first of some."""
-    end, own = first + 1, env.group[spot[first]]
-    while end < count and env.group[spot[end]] == own:
-        end += 1
-    return end
+def _group_end(env: Elimination, place: Any, first: int, last: int) -> int:
+    """Return where the places end that are of the same group as the first."""
+    stop = env.begin[env.group[place[first]] + 1]
+    while last > first and place[last - 1] >= stop:
+        last -= 1
+    return last
 
 
 @njit(_nrt=False)
-def add_row(
-    env: Elimination, up: Any, columns: Any, values: Any, first: int, last: int, weight: float, spot: Any
+def _add_block(
+    g: GatheredRows, c: int, size: int, gain: Any, flip: bool, rows: Any, columns: Any, out: Any, corner: int, wide: int
 ) -> None:
-    """Add weight times the product of a row, between two places, with itself to the half in `up`; `spot` is room."""
-    count = last - first
-    for e in range(count):
-        spot[e] = env.place[columns[first + e]]
-    e = 0
-    while e < count:
-        end, r = _run(env, spot, e, count), env.group[spot[e]]
-        g = 0
-        while g < count:
-            stop, c = _run(env, spot, g, count), env.group[spot[g]]
-            if c <= r:
-                wide = env.begin[c + 1] - env.begin[c]
-                at = (env.own[r] if c == r else _pair(env, r, c)) - env.begin[r] * wide - env.begin[c]
-                for x in range(e, end):
-                    part, row = weight * values[first + x], at + spot[x] * wide
-                    if part != 0.0:
-                        for y in range(g, stop):
-                            up[row + spot[y]] += part * values[first + y]
-            g = stop
-        e = end
-
-
-@njit
-def add_product(
-    env: Elimination, low: Any, up: Any, columns: Any, values: Any, start: Any, first: int, second: int, weight: float
-) -> None:
-    """Add weight times the product of one row, as a column, with another; rows are compressed."""
-    for e in range(start[first], start[first + 1]):
-        part = weight * values[e]
-        if part == 0.0:
-            continue
-        row = env.place[columns[e]]
-        r = env.group[row]
-        i, seen, at, begin, wide = row - env.begin[r], -1, 0, 0, 0
-        own = env.begin[r + 1] - env.begin[r]
-        for g in range(start[second], start[second + 1]):
-            column = env.place[columns[g]]
-            c = env.group[column]
-            if c != seen:
-                seen, begin = c, env.begin[c]
-                wide = env.begin[c + 1] - begin
-                at = env.own[r] if c == r else (_pair(env, r, c) if c < r else _pair(env, c, r))
-            j, value = column - begin, part * values[g]
-            if c < r:
-                low[at + i * wide + j] += value
-            elif c == r:
-                up[at + i * wide + j] += value
+    """Add the part of J^T gain J that belongs to some rows and columns, from place to place; with `flip` of gain^T."""
+    at, first = g.at[c], g.start[c]
+    count, begin, length = g.start[c + 1] - first, columns[0], columns[1] - columns[0]
+    run = g.place[columns[1] - 1] - g.place[begin] == length - 1
+    for b in range(size):
+        row = at + b * count + begin - first
+        for i in range(rows[0], rows[1]):
+            part = 0.0
+            for a in range(size):
+                part += gain[b * size + a if flip else a * size + b] * g.rows[at + a * count + i - first]
+            if part == 0.0:
+                continue
+            to = corner + g.place[i] * wide
+            if run:
+                to += g.place[begin]
+                for j in range(length):
+                    out[to + j] += part * g.rows[row + j]
             else:
-                up[at + j * own + i] += value
+                for j in range(length):
+                    out[to + g.place[begin + j]] += part * g.rows[row + j]
+
+
+@njit(_nrt=False)
+def add_contact(
+    env: Elimination, g: GatheredRows, c: int, size: int, gain: Any, low: Any, up: Any, symmetric: bool
+) -> None:
+    """Add J^T gain J with the rows J of a contact and `gain` (size, size) by rows; to `up` alone if it is symmetric."""
+    first, last = g.start[c], g.start[c + 1]
+    x = first
+    while x < last:
+        end, r, y = _group_end(env, g.place, x, last), env.group[g.place[x]], first
+        while y < end:
+            stop, s = _group_end(env, g.place, y, end), env.group[g.place[y]]
+            wide = env.begin[s + 1] - env.begin[s]
+            corner = (env.own[r] if r == s else _pair(env, r, s)) - env.begin[r] * wide - env.begin[s]
+            _add_block(g, c, size, gain, r != s, (x, end), (y, stop), up, corner, wide)
+            if r != s and not symmetric:
+                _add_block(g, c, size, gain, False, (x, end), (y, stop), low, corner, wide)
+            y = stop
+        x = end
 
 
 @njit(_nrt=False, fastmath={"reassoc", "contract"})
@@ -333,7 +379,7 @@ def _divide(m: Any, own: int, s: int, low: Any, up: Any, at: int, rows: int) -> 
             up[row + j] = y
 
 
-@njit("boolean(Elimination, float64[::1], float64[::1])", separate=True)
+@njit("boolean(Elimination, float64[::1], float64[::1])", separate=True, _nrt=False)
 def eliminate(env: Elimination, low: Any, up: Any) -> bool:
     """Factor the matrix in place; False where a pivot is zero or no number."""
     for g in range(env.begin.size - 1):
@@ -364,7 +410,7 @@ def eliminate(env: Elimination, low: Any, up: Any) -> bool:
     return True
 
 
-@njit("void(Elimination, float64[::1], float64[::1], float64[::1])", separate=True)
+@njit("void(Elimination, float64[::1], float64[::1], float64[::1])", separate=True, _nrt=False)
 def substitute(env: Elimination, low: Any, up: Any, x: Any) -> None:
     """Solve with the factors, in place."""
     count = env.begin.size - 1

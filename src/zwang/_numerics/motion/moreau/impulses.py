@@ -35,13 +35,15 @@ from zwang._numerics.motion.moreau.direct import (
     SLIDES,
     STICKS,
     factor,
+    factors,
     follow,
     newton,
-    weights,
+    weigh,
 )
-from zwang._numerics.motion.moreau.elimination import elimination
+from zwang._numerics.motion.moreau.elimination import elimination, gather
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
+    BLOCK_START,
     FIRST,
     FLOATS,
     INTS,
@@ -74,7 +76,7 @@ SHIFTS = 12
 """Turns in which positions are moved back; two or three do."""
 
 
-@njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True)
+@njit(f"void({INTS}, {FLOATS}, int64[::1])", separate=True, _nrt=False)
 def velocities(t: Any, f: Any, active: Any) -> None:
     """Set u = W r + b for the active rows."""
     for c in range(active.size):
@@ -129,7 +131,7 @@ def stick(t: Any, f: Any, held: Any, tol: float, limit: int) -> None:
         square = after
 
 
-@njit
+@njit(_nrt=False)
 def _sweep(t: Any, f: Any, active: Any, law: Any, local: Any, alpha: Any) -> None:
     """Solve every contact in turn for its own impulse; u is kept up to date."""
     for c in range(active.size):
@@ -180,7 +182,7 @@ def _local_tables(t: Any, f: Any, active: Any) -> Any:
     return local
 
 
-@njit
+@njit(_nrt=False)
 def _set_modes(t: Any, f: Any, mode: Any, held: Any, zero: float) -> None:
     """Give sliding contacts their friction, open ones none; the rows that are left are held."""
     for c in range(mode.size):
@@ -271,9 +273,13 @@ def _prepared(
     return error
 
 
-@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, int64, int64)", separate=True)
-def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int, sweeps: int) -> float:
-    """Improve r until the laws hold to `tol` of the cause, or to `loose` where contacts slide; return the residual."""
+@njit(f"float64({INTS}, {FLOATS}, float64, float64)", separate=True)
+def solve(t: Any, f: Any, cause: float, enough: float) -> float:
+    """Improve r until the laws hold to TOL of the cause, or to GOOD where contacts slide; return the residual.
+
+    Impulses that stand in r already are taken as they are up to the residual `enough`.
+    """
+    tol, loose, gradients, sweeps = TOL, GOOD, GRADIENTS, SWEEPS
     m, active, law = f[R].size, t[ACTIVE], f[LAW]
     if cause == 0.0:
         for a in range(m):
@@ -286,7 +292,7 @@ def solve(t: Any, f: Any, cause: float, tol: float, loose: float, gradients: int
                 f[R][a] = 0.0
     follow(t, f, np.empty(t[MEMBERS].size))
     error = law_error(t, f, active, law) / cause
-    if error <= tol:
+    if error <= enough:
         return error
     held, before, rates, turns = np.zeros(m, np.int64), f[R].copy(), f[B].copy(), f[TURN].copy()
     for start in range(2):  # from the last step, then from nothing
@@ -359,15 +365,15 @@ def shift(t: Any, f: Any, chosen: Any, gap: Any, tol: float, out: Any) -> None:
         stick(t, f, chosen, tol, 4 * m)
         follow(t, f, out)
         return
-    size = env.own[env.own.size - 1]
-    low, up, x, mode = np.empty(size), np.empty(size), np.empty(n), np.zeros(t[ACTIVE].size, np.int64)
-    rho = weights(t, f)
-    sound = factor(t, f, mode, chosen, rho, env, low, up)
+    g, made, x, mode = gather(t, f, env), factors(t, env), np.empty(n), np.zeros(t[ACTIVE].size, np.int64)
+    rho = np.empty(m)
+    weigh(t, f, np.empty(t[BLOCK_START].size - 1), rho)
+    sound = factor(t, f, mode, chosen, rho, env, g, made, True)
     left = np.inf
     follow(t, f, out)
     for _ in range(SHIFTS if sound else 0):
         last, left = left, left_of(t, f, chosen)
         if not tol < left < 0.5 * last:
             return
-        newton(t, f, mode, chosen, rho, env, low, up, x)
+        newton(t, f, mode, chosen, rho, env, made, x)
         follow(t, f, out)

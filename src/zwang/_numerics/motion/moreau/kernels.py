@@ -47,7 +47,7 @@ INTS = f"UniTuple(int64[::1], {TABLES})"
 FLOATS = f"UniTuple(float64[::1], {WORK})"
 
 
-@njit
+@njit(_nrt=False)
 def _invert(a: Any, out: Any, at: int, s: int) -> None:
     """Invert the symmetric positive definite s x s block that starts at `at`, by elimination without pivoting."""
     for i in range(s):
@@ -69,7 +69,7 @@ def _invert(a: Any, out: Any, at: int, s: int) -> None:
                 out[at + k * s + j] *= p
 
 
-@njit(f"int64({INTS}, {FLOATS}, float64[::1], int64[::1])", separate=True)
+@njit(f"int64({INTS}, {FLOATS}, float64[::1], int64[::1])", separate=True, _nrt=False)
 def load(t: Any, f: Any, terms: Any, place: Any) -> int:
     """Take the entries of M and of the rows from the terms; return 1 if M changed, plus 2 if J did."""
     slots, fresh, changed = t[MASS_SLOTS], f[X], 0
@@ -101,7 +101,7 @@ def load(t: Any, f: Any, terms: Any, place: Any) -> int:
     return changed
 
 
-@njit(f"void({INTS}, {FLOATS}, float64[::1], float64[::1])", separate=True)
+@njit(f"void({INTS}, {FLOATS}, float64[::1], float64[::1])", separate=True, _nrt=False)
 def apply_inverse(t: Any, f: Any, x: Any, out: Any) -> None:
     """Set out to M^-1 x."""
     for k in range(t[BLOCK_START].size - 1):
@@ -114,7 +114,7 @@ def apply_inverse(t: Any, f: Any, x: Any, out: Any) -> None:
             out[t[MEMBERS][a + i]] = total
 
 
-@njit
+@njit(_nrt=False)
 def row_size(t: Any, f: Any, a: int, x: Any) -> float:
     """Return the size of the terms of row a times x."""
     total = 0.0
@@ -123,7 +123,7 @@ def row_size(t: Any, f: Any, a: int, x: Any) -> float:
     return total
 
 
-@njit
+@njit(_nrt=False)
 def row_times(t: Any, f: Any, a: int, x: Any) -> float:
     total = 0.0
     for e in range(t[J_START][a], t[J_START][a + 1]):
@@ -191,7 +191,7 @@ def scales(t: Any, f: Any, active: Any) -> None:
         f[SCALE][c] = math.sqrt(largest) if largest > 0.0 else 1.0
 
 
-@njit(f"void({INTS}, {FLOATS}, float64, float64[::1], int64[::1], float64[::1])", separate=True)
+@njit(f"void({INTS}, {FLOATS}, float64, float64[::1], int64[::1], float64[::1])", separate=True, _nrt=False)
 def rates_at_rest(t: Any, f: Any, h: float, terms: Any, place: Any, v: Any) -> None:
     """Set REST to the rates without their part J v, rounding of that part to zero, and TURN.
 
@@ -218,7 +218,7 @@ def rates_at_rest(t: Any, f: Any, h: float, terms: Any, place: Any, v: Any) -> N
             f[REST][a] = 0.0 if abs(total) <= 4e-15 * size else total
 
 
-@njit(f"float64({INTS}, {FLOATS}, float64, float64[::1], int64, float64[::1])", separate=True)
+@njit(f"float64({INTS}, {FLOATS}, float64, float64[::1], int64, float64[::1])", separate=True, _nrt=False)
 def prepare(t: Any, f: Any, h: float, terms: Any, force: int, v: Any) -> float:
     """Fill v without impulses and b; return the largest scaled |b|. The force stands in the terms from `force` on."""
     n, active, rest, e = v.size, t[ACTIVE], f[REST], f[RESTITUTION]
@@ -242,7 +242,7 @@ def prepare(t: Any, f: Any, h: float, terms: Any, force: int, v: Any) -> float:
     return cause
 
 
-@njit(f"void({INTS}, {FLOATS}, float64, float64[::1], int64, float64[::1])", separate=True)
+@njit(f"void({INTS}, {FLOATS}, float64, float64[::1], int64, float64[::1])", separate=True, _nrt=False)
 def finish(t: Any, f: Any, h: float, terms: Any, force: int, v: Any) -> None:
     """Set v+ from r: the sum of all impulses first, so that what balances cancels."""
     n, active = v.size, t[ACTIVE]

@@ -17,7 +17,7 @@ import numpy as np
 
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, solve
+from zwang._numerics.motion.moreau.impulses import GOOD, TOL, solve
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     FAST,
@@ -105,7 +105,7 @@ def solve_sections(
         for c in range(k):
             if t[SECTION][4 * c] >= 0:
                 _give(t, f, c, max(sizes[c, 2], sizes[c, 3]) if rest[c] else sizes[c, side[c]], weight[c])
-        residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+        residual = solve(t, f, cause, TOL)
         if not residual <= GOOD:
             return residual
         changed = False
@@ -159,7 +159,7 @@ def solve_loaded(
             if t[LOAD_START][c + 1] > t[LOAD_START][c]:
                 f[LAW][2 * c], f[LAW][2 * c + 1] = 1.0, weight[c] * max(terms[bounds + t[LAW_OF][c]], 0.0)
         if t[SECTION].size == 0:
-            residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+            residual = solve(t, f, cause, TOL)
         else:
             residual = solve_sections(t, f, terms, bounds, weight, speed, step, rates, cause)
         if not residual <= GOOD:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.jit import EVAL_TYPE, njit
 from zwang._numerics.motion.moreau.direct import follow
-from zwang._numerics.motion.moreau.impulses import GOOD, GRADIENTS, SWEEPS, TOL, shift, solve
+from zwang._numerics.motion.moreau.impulses import GOOD, TOL, shift, solve
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BOUND_PLACE,
@@ -100,7 +100,7 @@ class Track(NamedTuple):
     closing: Flags
 
 
-@njit
+@njit(_nrt=False)
 def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
     for c in range(t[FIRST].size):
         f[LAW][2 * c], f[LAW][2 * c + 1] = 0.0, -1.0
@@ -112,7 +112,7 @@ def _take_laws(t: Any, f: Any, terms: Any, place: Any, h: float) -> None:
                 f[LAW][2 * c] = bound
 
 
-@njit
+@njit(_nrt=False)
 def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: Any) -> int:
     """Find the active contacts; return 1 if one meets an impact whose restitution nobody declared.
 
@@ -145,7 +145,7 @@ def _close(t: Any, f: Any, terms: Any, place: Any, h: float, v: Any, closing: An
     return undeclared
 
 
-@njit
+@njit(_nrt=False)
 def _least_drift(t: Any, f: Any, chosen: Any, q: Any) -> float:
     """Return the least violation of a chosen row that is not left alone, in the scale of its contact."""
     least = np.inf
@@ -210,6 +210,15 @@ def _move_back(eval_terms: Any, called: Called, time: float, q: Any, v: Any, t: 
     return worst
 
 
+@njit(_nrt=False)
+def _rests(speed: Any) -> bool:
+    """Say whether nothing moves: then impulses that hold it go on holding it."""
+    for i in range(speed.size):  # noqa: SIM110 - compiled
+        if speed[i] != 0.0:
+            return False
+    return True
+
+
 @njit(
     f"Tuple((int64, int64, float64, float64))({EVAL_TYPE}, Called, {INTS}, {FLOATS}, float64, Track, int64, int64, "
     "boolean, float64)"
@@ -261,7 +270,7 @@ def walk(
             if t[LOADS].size:
                 residual = solve_loaded(t, f, terms, bounds, h, speed, k, rates, cause)
             elif t[SECTION].size == 0:
-                residual = solve(t, f, cause, TOL, GOOD, GRADIENTS, SWEEPS)
+                residual = solve(t, f, cause, GOOD if _rests(speed) else TOL)
             else:
                 weight = np.full(t[FIRST].size, h)
                 residual = solve_sections(t, f, terms, bounds, weight, speed, k, rates, cause)
