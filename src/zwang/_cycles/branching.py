@@ -222,7 +222,7 @@ def _twice(near: Near) -> Near | None:
     """Return a cycle gone round twice."""
     over: CyclesOver = replace(near.over, rounds=2 * near.over.rounds)
     period = near.place.period + (float(np.log(2.0)) if over.free_period else 0.0)
-    return over.near(Place(near.trip.z, period, near.value), near.trip.t)
+    return over.near(Place(near.trip.z, period, near.value), near.trip.t, on=near.trip.on)
 
 
 def _flipped(near: Near) -> Place:

@@ -217,8 +217,11 @@ class CyclesOver:
         found = self.forced(self.parameter(value))
         return float("nan") if found is None else self.rounds * found
 
-    def near(self, place: Place, t: float, other: Near | None = None) -> Near | None:
-        """Return the motion from a place, on what held at the start of another; None where it does not last."""
+    def near(self, place: Place, t: float, other: Near | None = None, on: tuple[str, ...] | None = None) -> Near | None:
+        """Return the motion from a place, on what held at the start of another; None where it does not last.
+
+        `on` are the constraints that are switched on there, by default those of the other, or of the question.
+        """
         n, returns = len(place.z) // 2, self.returns(place.value)
         period = float(np.exp(place.period)) if self.free_period else self.period(place.value)
         if not np.isfinite(place.z).all() or not np.isfinite(period):
@@ -226,7 +229,8 @@ class CyclesOver:
         q, v = place.z[:n], place.z[n:]
         if other is not None:
             q, v = returns.settled(other.trip, q, v)
-        trip = returns.trip(t, q, v, period)
+            on = other.trip.on
+        trip = returns.trip(t, q, v, period, on)
         return None if trip is None else Near(self, trip, place.value)
 
     def slopes(self, near: Near) -> Slopes:
@@ -260,7 +264,7 @@ class CyclesOver:
         for sign in (1.0, -1.0):
             z, value = trip.z + sign * NUDGE * start, near.value + sign * NUDGE
             returns = self.returns(value)
-            other = returns.trip(trip.t, *returns.settled(trip, z[:n], z[n:]), trip.period)
+            other = returns.trip(trip.t, *returns.settled(trip, z[:n], z[n:]), trip.period, trip.on)
             if other is not None:
                 off = np.concatenate([other.motion.q[-1] - trip.motion.q[-1], other.motion.v[-1] - trip.motion.v[-1]])
                 ends.append(off / (sign * NUDGE))
@@ -327,7 +331,7 @@ class CyclesOver:
         except (NotDifferentiableError, IndexError):
             return near, along
         z = states_at(trip.motion.pieces, np.array([t]))[0]
-        moved = self.near(Place(z, near.place.period, near.value), t)
+        moved = self.near(Place(z, near.place.period, near.value), t, on=trip.on_at(t))
         if moved is None or moved.trip.found.residual > 1e-6:
             return near, along
         onward = moved.tangent(Place(x, along.period, along.value))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._cycles.continued import CyclesOver, Near, Place
-from zwang._cycles.returning import replace_start
+from zwang._cycles.returning import on_at
 from zwang._cycles.signs import OnBranch
 from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import TURN, start_basis
@@ -32,7 +32,7 @@ from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_dense import states_at
 from zwang._simulate.impact import impact_problem
 from zwang._simulate.moment import Context, terms_at
-from zwang.errors import StateError
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 SPEEDS = (1e-4, 3e-4, 1e-3, 3e-3)
@@ -99,11 +99,11 @@ def leaving(last: Near, beyond: Near) -> Leaving | None:
         A motion beyond, of which an impact has come or gone.
     """
     met = _slowest(last, beyond)
-    if met is None or last.over.question.driven is not None:
+    if met is None:
         return None
     try:
         return _Contact(last, *met).leaving()
-    except (StateError, NotDifferentiableError, np.linalg.LinAlgError):
+    except (DeclarationError, StateError, NotDifferentiableError, np.linalg.LinAlgError):
         return None
 
 
@@ -124,11 +124,18 @@ def _slowest(last: Near, beyond: Near) -> tuple[Near, Any, bool] | None:
 
 def _rate(near: Near, event: Any) -> float:
     """Return the rate of the gap just before an impact."""
-    context = near.trip.trail.context
+    stretch = _before(near, event)
+    context = near.trip.trail.context if stretch is None else stretch.context
     place = context.table.places[context.table.names.index(event.constraint)]
     q = states_at(near.trip.motion.pieces, np.array([event.time]))[0][: len(near.trip.q)]
     before = np.ravel(np.asarray(event.details["before"], dtype=float))
     return float(context.terms(event.time, q, before).rate[place.normal, 0])
+
+
+def _before(near: Near, event: Any) -> PassedStretch | None:
+    """Return the stretch that leads to an impact."""
+    stretches = [item for item in near.trip.trail.way if isinstance(item, PassedStretch)]
+    return next((item for item in stretches if item.t[0] < event.time <= item.t[-1]), None)
 
 
 class _Contact:
@@ -138,15 +145,13 @@ class _Contact:
         self.last, self.near, self.event, self.comes = last, near, event, comes
         self.over: CyclesOver = last.over
         self.name: str = event.constraint
-        self.context: Context = last.trip.trail.context
+        stretch = _before(near, event)
+        self.context: Context = last.trip.trail.context if stretch is None else stretch.context
         self.number = self.context.table.names.index(self.name)
         self.normal = self.context.table.places[self.number].normal
-        names = self.context.table.names
-        on = self.over.question.on or names
-        self.without = tuple(name for name in on if name != self.name)
+        self.on = near.trip.on_at(float(event.time))
         self.aside = self._aside()
         n = len(last.trip.q)
-        stretch = self._stretch()
         held = () if stretch is None else stretch.mode.held
         sticking = () if stretch is None else stretch.mode.sticking
         self.held, self.sticking = held, sticking
@@ -164,17 +169,12 @@ class _Contact:
         gaps = [abs(one + shift * period - at) for one in others for shift in (-1, 0, 1)]
         return ASIDE * min([period, *gaps])
 
-    def _stretch(self) -> PassedStretch | None:
-        """Return the stretch that leads to the impact."""
-        stretches = [item for item in self.near.trip.trail.way if isinstance(item, PassedStretch)]
-        return next((item for item in stretches if item.t[0] < self.event.time <= item.t[-1]), None)
-
     def _state(self, n: int) -> tuple[Array, Array]:
         q = states_at(self.near.trip.motion.pieces, np.array([self.event.time]))[0][:n]
         return q, np.ravel(np.asarray(self.event.details["before"], dtype=float))
 
     def _params(self, value: float) -> Array:
-        params = self.context.params.copy()
+        params = self.context.values(float(self.event.time))[:, 0].copy()  # inputs may change them on the way
         params[self.over.number] = self.over.parameter(value)
         return params
 
@@ -190,17 +190,28 @@ class _Contact:
         n, period = len(after), self._period(met)
         ends = [met.t + self.aside, met.t + period - self.aside, met.t + period]
         question, options = self.over.question_at(met.place.value), self.over.options
+        if question.driven is not None:
+            question.driven.require(met.t, ends[-1])  # tables end
         t, q, v = met.t, met.place.z[:n], after
         trails, motions = [], []
-        for end, on in zip(ends, (self.without, question.on, self.without), strict=True):
-            given = replace_start(question.given, t, q, v)
-            motion, trail = followed(question.model, given, replace(options, until=end, on=on))
+        on = self.on
+        for end, looks in zip(ends, (False, True, False), strict=True):
+            given = question.started(t, q, v)
+            motion, trail = followed(question.model, given, replace(options, until=end, on=self._seen(on, looks)))
             if motion.status is not MotionStatus.REACHED or motion.t[-1] < end:
                 return None
             trails.append(trail)
             motions.append(motion)
+            on = None if self.on is None else on_at(motion, end)
             t, q, v = end, motion.q[-1].copy(), motion.v[-1].copy()
         return _Passed(trails, motions)
+
+    def _seen(self, on: tuple[str, ...] | None, looks: bool) -> tuple[str, ...] | None:
+        """Return what is switched on, with the contact or without it; None where nothing ever is switched."""
+        if on is None and looks:
+            return self.over.question.on
+        rest = [name for name in on or self.context.table.names if name != self.name]
+        return tuple([*rest, self.name] if looks else rest)
 
     def _period(self, met: Meeting) -> float:
         return float(np.exp(met.place.period)) if self.over.free_period else self.over.period(met.place.value)
@@ -361,7 +372,8 @@ class _Contact:
         """Return a cycle of the other branch, which goes on to a side of the parameter."""
         t, z = passed.aside
         guess = Place(z, place.period, place.value)
-        near, along = self.over.near(guess, t), Place(np.zeros_like(z), 0.0, float(np.sign(side)))
+        on = None if self.on is None else on_at(passed.motions[1], t)
+        near, along = self.over.near(guess, t, on=on), Place(np.zeros_like(z), 0.0, float(np.sign(side)))
         if near is None:
             return None
         onward = along if not self.comes else near.tangent(along)

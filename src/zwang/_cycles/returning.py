@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.values import Inputs
 from zwang._linearize.asked import MotionQuestion
 from zwang._linearize.monodromy import FAMILY, Return, carried, compared, return_equations
 from zwang._linearize.saltation import NotDifferentiableError
@@ -39,6 +38,11 @@ class RoundTrip:
     motion: Motion
     trail: Trail
     found: Return
+    on: tuple[str, ...] | None = None
+
+    def on_at(self, t: float) -> tuple[str, ...] | None:
+        """Return the constraints that are switched on at a time of it; None where nothing ever is switched."""
+        return on_at(self.motion, t)
 
     @property
     def z(self) -> Array:
@@ -65,13 +69,17 @@ class ReturnMap:
         self.question, self.options, self.steady, self.free_period = question, options, steady, free_period
         self.trips = 0
 
-    def trip(self, t: float, q: Array, v: Array, period: float) -> RoundTrip | None:
-        """Return the motion of one period from a start, moved onto what holds there; None where it ends before."""
+    def trip(self, t: float, q: Array, v: Array, period: float, on: tuple[str, ...] | None = None) -> RoundTrip | None:
+        """Return the motion of one period from a start, moved onto what holds there; None where it ends before.
+
+        `on` are the constraints that are switched on there, by default those of the question.
+        """
         spend()
         self.trips += 1
-        given = replace_start(self.question.given, t, q, v)
+        given = self.question.started(t, q, v)
         try:
-            motion, trail = followed(self.question.model, given, replace(self.options, until=t + period))
+            options = self.options if on is None else replace(self.options, on=on)
+            motion, trail = followed(self.question.model, given, replace(options, until=t + period))
         except StateError:
             return None
         spend()
@@ -79,14 +87,14 @@ class ReturnMap:
             return None
         first = np.concatenate([motion.q[0], motion.v[0]])
         n = len(q)
-        return RoundTrip(t, first[:n], first[n:], period, motion, trail, compared(trail, motion, self.steady))
+        return RoundTrip(t, first[:n], first[n:], period, motion, trail, compared(trail, motion, self.steady), on)
 
     def settled(self, trip: RoundTrip, q: Array, v: Array) -> tuple[Array, Array]:
         """Return a start near that of a trip, on what holds there."""
         stretch = next((item for item in trip.trail.way if isinstance(item, PassedStretch)), None)
         if stretch is None or not (stretch.mode.held or stretch.mode.sticking):
             return q, v
-        start = replace_start(self.question.given, trip.t, q, v)  # the trip may have had other parameters
+        start = self.question.started(trip.t, q, v)  # the trip may have had other parameters
         ground = Ground.of(stretch.context.model, start, self.question.driven)
         on = ground.conditions(trip.t, stretch.mode.held, stretch.mode.sticking)
         return landed(on, q, v, rounds=3)
@@ -106,7 +114,7 @@ class ReturnMap:
             ends = []
             for sign in (1.0, -1.0):
                 z = trip.z + sign * NUDGE * column
-                other = self.trip(trip.t, *self.settled(trip, z[:n], z[n:]), trip.period)
+                other = self.trip(trip.t, *self.settled(trip, z[:n], z[n:]), trip.period, trip.on)
                 if other is not None:
                     end = np.concatenate([other.motion.q[-1], other.motion.v[-1]])
                     ends.append(((end - last) / (sign * NUDGE), sign))
@@ -145,13 +153,14 @@ class ReturnMap:
             z = trip.z + share * trip.found.basis @ step[:count]
             period = trip.period * (1 + share * float(step[count])) if self.free_period else trip.period
             if period > 0:
-                other = self.trip(trip.t, *self.settled(trip, z[:n], z[n:]), period)
+                other = self.trip(trip.t, *self.settled(trip, z[:n], z[n:]), period, trip.on)
                 if other is not None and other.found.residual < trip.found.residual * (1 - 0.1 * share):
                     return other
             share *= 0.5
         return None
 
 
-def replace_start(given: Inputs, t: float, q: Array, v: Array) -> Inputs:
-    """Return one state with other positions, velocities and time."""
-    return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), given.params, ())
+def on_at(motion: Motion, t: float) -> tuple[str, ...] | None:
+    """Return the constraints that are switched on at a time of a motion; None where nothing ever is switched."""
+    found: tuple[str, ...] | None = motion.at(t).get("on")
+    return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._cycles.forcing import checked_period, depends_on_time
 from zwang._cycles.recurrence import NEAR, recurrence
-from zwang._cycles.returning import ReturnMap, RoundTrip, replace_start
+from zwang._cycles.returning import ReturnMap, RoundTrip, on_at
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._linearize.flow import VariationalFlow
@@ -136,6 +136,7 @@ class _Guess:
         self.question: MotionQuestion = returns.question
         self.best: RoundTrip | None = None
         self.found = False
+        self.on = returns.question.on
 
     @property
     def start(self) -> tuple[float, Array, Array]:
@@ -163,7 +164,7 @@ class _Guess:
                 return near
             (self.period, t, q, v), self.found = near, True
         t, q, v = self._clear(*self._moved(t, q, v))
-        trip = self.returns.trip(t, q, v, self.period)
+        trip = self.returns.trip(t, q, v, self.period, self.on)
         if trip is None:
             return self._lost(t, q, v)
         self.best = trip
@@ -183,13 +184,15 @@ class _Guess:
 
     def _settled(self, best: RoundTrip) -> tuple[RoundTrip, int]:
         """Return the cycle to which the motion from the guess settles, or what was best before."""
-        assert self.period is not None
         t, q, v = self.start
-        motion, _ = self._moved(t, q, v, SETTLING * self.period)
-        if motion.status is not MotionStatus.REACHED:
-            return best, 0
-        start = self._clear(*self._moved(float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()))
-        trip = self.returns.trip(*start, self.period)
+        for _ in range(SETTLING):  # each time from the guess's own time: tables end
+            motion, _ = self._moved(t, q, v)
+            if motion.status is not MotionStatus.REACHED:
+                return best, 0
+            q, v, self.on = motion.q[-1].copy(), motion.v[-1].copy(), on_at(motion, float(motion.t[-1]))
+        start = self._clear(*self._moved(t, q, v))
+        assert self.period is not None
+        trip = self.returns.trip(*start, self.period, self.on)
         if trip is None:
             return best, 0
         found, count = self.returns.newton(trip)
@@ -202,7 +205,7 @@ class _Guess:
         """Return a cycle that was found by its return with its least period: it may have gone round several times."""
         for parts in (2, 3, 5):
             while trip.found.residual <= CLOSED:
-                shorter = self.returns.trip(trip.t, trip.q, trip.v, trip.period / parts)
+                shorter = self.returns.trip(trip.t, trip.q, trip.v, trip.period / parts, trip.on)
                 if shorter is None or shorter.found.residual > PART:
                     break
                 trip, _ = self.returns.newton(shorter)
@@ -216,8 +219,8 @@ class _Guess:
     def _moved(self, t: float, q: Array, v: Array, span: float | None = None) -> tuple[Motion, Trail]:
         """Return the motion from a start, for a period or some other time."""
         until = t + (span if span is not None else self.period or 1.0)
-        given = replace_start(self.question.given, t, q, v)
-        found = followed(self.question.model, given, replace(self.returns.options, until=until))
+        given = self.question.started(t, q, v)
+        found = followed(self.question.model, given, replace(self.returns.options, until=until, on=self.on))
         spend()  # raises where the budget of all motions was what ended this one
         return found
 
@@ -255,6 +258,7 @@ class _Guess:
         if not np.any(low & watched) and not trail.first.jumped:
             return float(motion.t[0]), motion.q[0].copy(), motion.v[0].copy()
         middle = 0.5 * float(first.t[0] + first.t[-1])
+        self.on = on_at(motion, middle)
         q, v = first.states(np.array([middle]))
         return middle, q[:, 0].copy(), v[:, 0].copy()
 
@@ -273,6 +277,7 @@ class _Guess:
                 return near.period, t, q, v
             settled = recurrence(motion, turns, self.returns.steady, at_end=True)
             if settled is not None and settled.distance <= SETTLED and motion.status is MotionStatus.REACHED:
+                self.on = on_at(motion, float(motion.t[-1]))
                 return settled.period, float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()
             if motion.status is not MotionStatus.REACHED or len(motion.t) > MOST_ROWS:
                 break
@@ -312,7 +317,7 @@ class _Guess:
         t = float(points.t[0]) + (SOON * trip.period if across.constraint is not None else 0.0)
         z = states_at(trip.motion.pieces, np.array([min(t, float(trip.motion.t[-1]))]))[0]
         n = len(trip.q)
-        moved = self.returns.trip(t, z[:n], z[n:], trip.period)
+        moved = self.returns.trip(t, z[:n], z[n:], trip.period, trip.on_at(min(t, float(trip.motion.t[-1]))))
         if moved is None:
             return trip
         return moved if moved.found.residual <= CLOSED else self.returns.newton(moved)[0]

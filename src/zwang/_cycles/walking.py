@@ -26,6 +26,8 @@ MEETING = 3e-2
 """Distance up to which a crossing is one that is known."""
 MOST = 400
 """Cycles on each half of a branch."""
+AGAIN = 1e-6
+"""Distance from its first cycle at which a branch has come back to it."""
 NOTHING = "no cycle was found beyond."
 BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
 """Steps beyond an end at which motions are looked at."""
@@ -102,7 +104,7 @@ class BranchWalk:
 
     def go(self) -> None:
         """Go on until the branch ends, leaves the range, or closes."""
-        first, step = self.here.near, self.step
+        first, step = self.here, self.step
         while not self.reason:
             if len(self.points) >= MOST:
                 self.reason = f"It was followed over {MOST} cycles, the most that are."
@@ -213,14 +215,18 @@ class BranchWalk:
         else:
             self.specials.append(SpecialDraft(kind, WORDS[kind], at.near, at.tangent))
 
-    def _closes(self, first: Near, step: float) -> None:
-        """Notice that the branch is back where it began."""
-        last = self.points[-1]
-        off = last.place.moved(first.place, -1.0)
-        far = off.length(first.sizes) if last.trip.t == first.trip.t else np.inf
+    def _closes(self, first: OnBranch, step: float) -> None:
+        """Notice that the branch is back where it began: its cycle there is the first one, not one that is near."""
+        last, sizes = self.points[-1], first.near.sizes
+        off = last.place.moved(first.near.place, -1.0)
+        far = off.length(sizes) if last.trip.t == first.near.trip.t else np.inf
         self.gone = max(self.gone, far if np.isfinite(far) else 0.0)
         if far < step and self.gone > 4 * step:
-            self.reason = "It closes upon itself."
+            guess = last.place.moved(first.tangent, -off.dot(first.tangent, sizes))
+            again = self.over.corrected(guess, last.trip.t, first.tangent, sizes, last)
+            if again is not None and again.place.moved(first.near.place, -1.0).length(sizes) < AGAIN:
+                self.reason = "It closes upon itself."
+                self.points.append(first.near)
 
     def _end(self) -> None:
         """Say how the branch ends; it goes on where two events come together and cycles are found beyond."""

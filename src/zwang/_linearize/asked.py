@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zwang._compile import Model, compile
 from zwang._compile.driving import Driven, with_inputs
 from zwang._compile.values import Inputs, resolve
@@ -22,6 +25,8 @@ from zwang._simulate.options import (
     events_of,
 )
 from zwang.errors import DeclarationError, nearest
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +63,21 @@ class MotionQuestion:
         own = frozenset() if self.driven is None else self.driven.own
         named = zip(self.model.system.parameters, self.given.params[:, 0], strict=True)
         return {item.name: float(value) for item, value in named if item.name not in own}
+
+    def started(self, t: float, q: Array, v: Array) -> Inputs:
+        """Return another start, with what inputs are there."""
+        params = self.given.params
+        if self.driven is not None and self.driven.changing:
+            system = self.model.system
+            state = {
+                "t": t,
+                **dict(zip((item.name for item in (*system.coordinates, *system.velocities)), (*q, *v), strict=True)),
+            }
+            there = self.driven.values_at(state)
+            params = np.array(
+                [[there.get(item.name, own)] for item, own in zip(system.parameters, params[:, 0], strict=True)]
+            )
+        return Inputs(np.array([t]), q[:, None].copy(), v[:, None].copy(), params, ())
 
     def options(
         self,

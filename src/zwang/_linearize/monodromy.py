@@ -41,6 +41,8 @@ class Return:
         Changes of the start along what holds there.
     start_rate, rate : (2 n,) arrays
         The rates of the state at the start and at the end.
+    switched : pair of tuples of str
+        Constraints that are on at the start and not at the end, and the other way round.
     """
 
     gap: Array
@@ -48,10 +50,13 @@ class Return:
     basis: Array
     start_rate: Array
     rate: Array
+    switched: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def residual(self) -> float:
-        """How far the end misses the start, relative to the sizes."""
+        """How far the end misses the start, relative to the sizes; infinite where other constraints are on."""
+        if any(self.switched):
+            return float("inf")
         return float((np.abs(self.gap) / self.sizes).max(initial=0.0))
 
 
@@ -70,7 +75,9 @@ def compared(trail: Trail, motion: Motion, steady: frozenset[int]) -> Return:
     none = np.zeros(n)
     begins = np.concatenate([motion.v[0], stretches[0].a[0] if stretches else none])
     ends = np.concatenate([motion.v[-1], stretches[-1].a[-1] if stretches else none])
-    return Return(gap, sizes, start_basis(trail, sizes), begins, ends)
+    on = [set(motion.at(float(time)).get("on", ())) for time in motion.t[[0, -1]]]
+    switched = tuple(sorted(on[0] - on[1])), tuple(sorted(on[1] - on[0]))
+    return Return(gap, sizes, start_basis(trail, sizes), begins, ends, switched)
 
 
 def _sizes(motion: Motion, turns: NDArray[np.bool_]) -> Array:
@@ -170,7 +177,9 @@ def cycle_of(
     idle = families = 0
     if status is CycleStatus.NOT_CLOSED:
         reason = f"The best that was found misses its start by {found.residual:.2e} of the sizes."
-        if still:
+        if any(found.switched):
+            reason = f"What is on does not return: {_switches(found.switched)}."
+        elif still:
             reason = "What was found is an equilibrium. Give a guess further away, or ask linearize(...)."
     else:
         try:
@@ -196,3 +205,13 @@ def cycle_of(
         reason=reason,
         params=question.params,
     )
+
+
+def _switches(switched: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+    """Return in words which constraints are on at one end of a motion alone."""
+    parts = [
+        f"{', '.join(names)} is on at the {end} only"
+        for names, end in zip(switched, ("start", "end"), strict=True)
+        if names
+    ]
+    return "; ".join(parts)

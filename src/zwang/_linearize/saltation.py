@@ -158,6 +158,8 @@ def jump_map(context: Context, instant: Instant) -> JumpMap:
 
 def jump_derivative(context: Context, instant: Instant, dt: Array, dz: Array, dp: Array) -> Array:
     """Return how the velocity after a jump changes (n, k) along the directions dt (k,), dz (2 n, k), dp (p, k)."""
+    if not dz.shape[1]:  # what is held at the start leaves nothing free
+        return np.zeros((len(dz) // 2, 0))
     made = jump_map(context, instant)
     sizes = _sizes(context, instant)
     ways = [_Direction(context, instant, float(dt[k]), dz[:, k], dp[:, k], sizes) for k in range(dz.shape[1])]

@@ -22,6 +22,8 @@ AROUND = 2 * STAGES  # samples on either side of an extremum: two steps
 POINTS = 11  # of a polynomial between three samples: beyond the degree of dense output
 JUMP = 1e-6
 """Part of the accelerations by which they differ on the two sides of a surface across which they jump."""
+SHORT = 1e-12
+"""Part of a stretch within which nothing is looked for."""
 MARGIN = 1e-3
 """Part of the first and last steps at which a stretch may begin and end on a surface, at a rate of zero."""
 
@@ -59,6 +61,8 @@ def _touches(
     times = np.concatenate([[stretch.t[0]], nodes, [stretch.t[-1]]])
     found = []
     for k in low.tolist():
+        if times[k + 2] - times[k] <= SHORT * (stretch.t[-1] - stretch.t[0]):
+            continue  # a step of rounding's size, at the start
         around = float(np.abs(height[max(0, k - AROUND) : k + AROUND + 1]).max())
         if (abs(height[k]) > NEAR * around and height[k] > 0) or (crosses and height[k] < -TOUCHED * largest):
             continue

@@ -1,0 +1,59 @@
+"""Periodic motions whose inputs are tables and whose constraints are switched."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import zwang as zw
+from zwang.errors import DeclarationError
+
+
+def test_tables_drive_cycles_from_wherever_they_start():
+    # A table through a cosine: Newton's method goes wrong from rest, and the motion settles from period to period.
+    (x,), (v,) = zw.coordinates("x")
+    u = zw.inputs("u")
+    wall = zw.Unilateral(1 - x, restitution=sp.Rational(4, 5), name="wall")
+    system = zw.System(name="driven", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: u - v / 5}, constraints=[wall])
+    turn = 2 * np.pi / 0.6
+    times = turn * np.linspace(0, 2, 81)
+    table_of = {size: zw.Table(times, size * np.cos(0.6 * times), kind="cubic") for size in (0.6, 0.7)}
+    for size, start in ((0.6, {x: 0.0, v: 0.0}), (0.7, {x: 1.0, v: 0.5}), (0.7, {x: 0.3, v: 0.2, "t": 3.0})):
+        exact = zw.periodic(system, start, {}, inputs={u: size * sp.cos(sp.Rational(3, 5) * zw.t)})
+        found = zw.periodic(system, start, {}, inputs={u: table_of[size]}, period=turn)
+        assert found.status.name == "CLOSED" and found.residual <= 1e-10
+        assert found.multipliers == pytest.approx(exact.multipliers, abs=1e-4)
+        again = zw.simulate(system, found.state, {}, until=found.state["t"] + turn, inputs={u: table_of[size]})
+        assert [again.end["x"], again.end["v_x"]] == pytest.approx([found.state["x"], found.state["v_x"]], abs=1e-8)
+    with pytest.raises(DeclarationError, match="equations are others after period= 5"):
+        zw.periodic(system, {x: 0, v: 0}, {}, inputs={u: table_of[0.6]}, period=5.0)
+
+
+def latched():
+    """A driven oscillator that is caught at x = 1 on the way up, and let go where cos(13 t/10) falls through zero."""
+    (x,), (v,) = zw.coordinates("x")
+    f, wave = zw.parameters("f"), sp.Rational(13, 10) * zw.t
+    switches = [
+        zw.Event(x - 1, direction=1, name="catch", then=[zw.Switch(on=("latch",))]),
+        zw.Event(sp.cos(wave), direction=-1, name="let go", then=[zw.Switch(off=("latch",))]),
+    ]
+    force = f * sp.sin(wave) - v / 5
+    latch = zw.Bilateral(x - 1, name="latch", starts="off")
+    return zw.System(
+        name="latched", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: force}, constraints=[latch], events=switches
+    )
+
+
+def test_what_is_switched_on_returns_too():
+    system, turn = latched(), 2 * np.pi / 1.3
+    motion = zw.simulate(system, {"x": 0, "v_x": 0}, {"f": 2.0}, until=30 * turn)
+    for part in (0.3, 2.0):  # away from the latch, and on it: the two states are of one cycle
+        state = motion.at(28 * turn + part)
+        found = zw.periodic(system, state, {"f": 2.0}, period=2 * turn)
+        assert found.status.name == "CLOSED" and found.state["on"] == state["on"] == found.motion.end["on"]
+        assert len(found.multipliers) == (0 if state["on"] else 2) and np.abs(found.multipliers).max(initial=0) < 1e-9
+        down = zw.periodic(system, state, {"f": 2.0}, period=2 * turn, section="x", direction=-1)
+        assert down.status.name == "CLOSED" and down.state["on"] == () and down.state["v_x"] == pytest.approx(-2.33731)
+    half = zw.periodic(system, state, {"f": 2.0}, period=turn)
+    assert half.status.name == "NOT_CLOSED" and "does not return: latch is on at the" in half.reason
+    (branch,) = zw.cycles(system, found, vary="f", within=(1.9, 2.1)).branches
+    assert branch.values[[0, -1]] == pytest.approx([1.9, 2.1]) and branch.stable.all()
