@@ -122,12 +122,11 @@ class BounceCall(Call):
         return ended
 
     def _take(self, struck: Struck) -> None:
-        for row, watch, impulses, (friction, energy, rubbed) in zip(
-            struck.rows.tolist(), struck.watch.tolist(), struck.impulses, struck.more.tolist(), strict=True
-        ):
-            if row < 0:
-                break
-            self.found.append(Bounce(self.rows + row, watch, impulses, friction, energy, rubbed > 0))
+        hits = int(np.count_nonzero(struck.rows >= 0))
+        rows, watches, more = (part[:hits].tolist() for part in (struck.rows, struck.watch, struck.more))
+        impulses = struck.impulses[:hits].copy()  # what is left of the room is given back
+        for row, watch, own, (friction, energy, rubbed) in zip(rows, watches, impulses, more, strict=True):
+            self.found.append(Bounce(self.rows + row, watch, own, friction, energy, rubbed > 0))
 
 
 def bouncing(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -121,11 +122,10 @@ class PassedImpacts:
     def one_by_one(self) -> Iterator[PassedImpact]:
         """Yield them in the order of time."""
         moment = self.start
-        for k, bounce in enumerate(self.found.bounces):
+        for k, (bounce, event) in enumerate(zip(self.found.bounces, self._events(), strict=True)):
             stretch = self.found.stretch(k)
             before = moment.but(t=float(stretch.t[-1]), q=stretch.q[-1], v=stretch.v[-1])
             moment = self._after(before, (bounce,))
-            event = self._event(bounce)
             pieces = pieces_in(self.decision, stretch)
             following = Transition(moment, self.decision, (event,), pieces, (_jump(event),), stretch.drift)
             yield PassedImpact(MadeSteps(stretch, self.moving, before), following)
@@ -133,17 +133,17 @@ class PassedImpacts:
     def together(self) -> Transition:
         """Return all of them as one transition, to where the last one leads."""
         whole, pieces = self.found.whole, []
-        events: list[MotionEvent] = []
+        events = tuple(self._events())
         template = pieces_in(self.decision, self.found.stretch(0))[0]
-        for k, bounce in enumerate(self.found.bounces):
+        jumps: tuple[dict[str, Any], ...] = ()
+        for k, event in enumerate(events):
             rows = self.found.rows(k)
-            arrays = {name: getattr(whole, name)[rows] for name in ("t", "q", "v", "a")}
-            jumps = (_jump(events[-1]),) if events else ()
-            piece = changed_in(template, {**arrays, "dense": whole.dense[rows.start : rows.stop - 1], "jumps": jumps})
+            parts = {"t": whole.t[rows], "q": whole.q[rows], "v": whole.v[rows], "a": whole.a[rows]}
+            piece = changed_in(template, {**parts, "dense": whole.dense[rows.start : rows.stop - 1], "jumps": jumps})
             pieces.append(piece)
-            events.append(self._event(bounce))
+            jumps = (_jump(event),)
         moment = self._after(self.start, self.found.bounces)
-        return Transition(moment, self.decision, tuple(events), tuple(pieces), (_jump(events[-1]),), whole.drift)
+        return Transition(moment, self.decision, events, tuple(pieces), jumps, whole.drift)
 
     def last(self, moment: Moment) -> MadeSteps:
         """Return the steps after the last impact, from the moment after it."""
@@ -154,16 +154,20 @@ class PassedImpacts:
         end = moment.but(t=float(steps.t[-1]), q=np.array(steps.q[-1]), v=np.array(steps.v[-1]))
         return MadeSteps(steps, self.moving, end.recalling(**changes))
 
-    def _number(self, bounce: Bounce) -> int:
-        """Return the number of the contact that meets."""
-        return self.context.table.of_normal(self.moving.watch_names[bounce.watch][1])
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of the contact that each watch is the gap of, -1 for others."""
+        table = self.context.table
+        return tuple(table.of_normal(k) if kind == "gap" else -1 for kind, k in self.moving.watch_names)
 
     def _after(self, moment: Moment, bounces: Sequence[Bounce]) -> Moment:
         """Return the moment after some impacts, the last of which is where it stands."""
         whole, flights = self.found.whole, dict(moment.memory.flights)
+        times: dict[int, list[float]] = {}
         for bounce in bounces:
-            number = self._number(bounce)
-            flights[number] = flights.get(number, Flights()).met(float(whole.t[bounce.row]))
+            times.setdefault(self.numbers[bounce.watch], []).append(float(whole.t[bounce.row]))
+        for number, met in times.items():
+            flights[number] = flights.get(number, Flights()).met(*met)
         last = bounces[-1]
         row, t = last.row + 1, float(whole.t[last.row])
         happened = (said(self.context.table, self.moving.watch_names[last.watch]),)
@@ -172,28 +176,38 @@ class PassedImpacts:
         after = moment.but(t=t, q=whole.q[row], v=whole.v[row], touching=none, resting=none, tied=none)
         return after.recalling(**memory)
 
-    def _event(self, bounce: Bounce) -> MotionEvent:
-        """Return what is logged of an impact: see `impact.strike`."""
-        whole, places, number = self.found.whole, self.context.table.places, self._number(bounce)
-        place = places[number]
-        impulses = {places[i].name: 0.0 for i in (sorted({number, *self.always}) if self.always else (number,))}
-        impulses |= {places[i].name: float(bounce.impulses[k]) for i, k in self.held.items()}
-        impulses[place.name] = float(bounce.impulses[0])
-        details = {
-            "impulses": impulses,
-            "friction_impulses": {place.name: np.array([bounce.friction])} if place.slips else {},
-            "before": whole.v[bounce.row].copy(),
-            "after": whole.v[bounce.row + 1].copy(),
-            "energy_change": bounce.energy_change,
-            "law": "newton" if bounce.rubbed else "any",
-            "constraints": (place.name,),
-        }
-        return MotionEvent(float(whole.t[bounce.row]), "impact", place.name, "", details)
+    def _events(self) -> Iterator[MotionEvent]:
+        """Yield what is logged of each impact: see `impact.strike`."""
+        whole, places, bounces = self.found.whole, self.context.table.places, self.found.bounces
+        rows = np.array([bounce.row for bounce in bounces], dtype=np.int64)
+        states = zip(bounces, whole.t[rows].tolist(), whole.v[rows], whole.v[rows + 1], strict=True)
+        held = [(places[i].name, k) for i, k in self.held.items()]
+        alone = [(name,) for name in self.context.table.names]
+        taking = [[places[i].name for i in sorted({number, *self.always})] for number in range(len(places))]
+        for bounce, time, before, after in states:
+            number = self.numbers[bounce.watch]
+            name = places[number].name
+            impulses = dict.fromkeys(taking[number], 0.0) if self.always else {}
+            for other, k in held:
+                impulses[other] = float(bounce.impulses[k])
+            impulses[name] = float(bounce.impulses[0])
+            details = {
+                "impulses": impulses,
+                "friction_impulses": {name: np.array([bounce.friction])} if places[number].slips else {},
+                "before": before,
+                "after": after,
+                "energy_change": bounce.energy_change,
+                "law": "newton" if bounce.rubbed else "any",
+                "constraints": alone[number],
+            }
+            yield MotionEvent(time, "impact", name, "", details)
 
 
 def _jump(event: MotionEvent) -> dict[str, Any]:
     """Return what the steps after an impact keep of it."""
-    return {name: value for name, value in event.details.items() if name != "constraints"}
+    kept = dict(event.details)
+    del kept["constraints"]
+    return kept
 
 
 def _stays(context: Context, decision: Decision) -> bool:

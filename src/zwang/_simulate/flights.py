@@ -25,10 +25,13 @@ class Flights:
     times: tuple[float, ...] = ()
     count: int = 0
 
-    def met(self, time: float) -> Flights:
-        """Return them with one more impact."""
-        shorter = len(self.times) < 2 or time - self.times[-1] < self.times[-1] - self.times[-2]
-        return Flights((*self.times[-(HISTORY - 1) :], time), self.count + 1 if shorter else 2)
+    def met(self, *times: float) -> Flights:
+        """Return them with more impacts."""
+        seen, count = [*self.times, *times], self.count
+        for k in range(len(self.times), len(seen)):
+            shorter = k < 2 or seen[k] - seen[k - 1] < seen[k - 1] - seen[k - 2]
+            count = count + 1 if shorter else 2
+        return Flights(tuple(seen[-HISTORY:]), count)
 
     def factor(self) -> float | None:
         """Return the steady factor by which the flights shrink, None if there is none."""
