@@ -80,7 +80,26 @@ def pendulum():
     )
 
 
+def smooth():
+    """A block on a belt whose friction falls with the speed; without any, and with friction of a given bound, too."""
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    m, mu, more, e, p, r, w = zw.parameters("m mu more e p r w")
+    slip = vx - sp.Rational(1, 2)
+    belt = zw.Coulomb(mu * (1 + 1 / (1 + 3 * slip**2)), slip=slip)
+    return zw.System(
+        name="smooth",
+        kinetic=(1 + m) * (vx**2 + vy**2) / 2,
+        potential=G * y + x**2,
+        forces={x: p * sp.cos(w * zw.t) / 2, y: r * sp.sin(2 * zw.t)},
+        constraints=[
+            zw.Unilateral(y, friction=belt, restitution=e, name="belt"),
+            zw.Friction(more - sp.Rational(1, 20), slip=vx, name="air"),
+        ],
+    )
+
+
 FAMILIES = {
+    "smooth": (smooth, {"x": 0.1, "y": 0.0, "v_x": 0.0, "v_y": 0.0}),
     "block": (block, {"x": 0.1, "y": 0.0, "v_x": 0.0, "v_y": 0.0}),
     "pair": (pair, {"x": 0.1, "y": 0.0, "u": 0.0, "z": 0.0, "v_x": 0.3, "v_y": 0.0, "v_u": 0.5, "v_z": 0.0}),
     "dry": (dry, {"x": 0.3, "u": 0.2, "v_x": 0.0, "v_u": 0.0}),
@@ -142,6 +161,14 @@ def test_many_contacts_that_stand_alone_have_the_log_that_reactions_gives(family
         events, alone = events + len(decided), alone + sum(decided)
     print(f"{family}: {alone} of {events} modes decided alone, seeds 3 to 59")
     assert alone > events / 2
+
+
+@pytest.mark.parametrize("family", ["smooth", "pair", "dry"])
+def test_contacts_without_friction_neither_stick_nor_slip(family, monkeypatch):
+    values = {"m": 0.0, "mu": 0.0, "more": 0.05, "e": 0.0, "p": 4.0, "r": 12.0, "w": 1.0}
+    fast, slow, _ = both(family, values, 3.0, monkeypatch)
+    compare(fast, slow)
+    assert "closed" in {label for piece in fast.pieces for label in piece.labels}
 
 
 def painleve():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zwang._compile.laws import laws_vary
 from zwang._kernels import Terms
 from zwang._kernels.bounces import term_places
 from zwang._kernels.service import Service
@@ -33,7 +32,7 @@ def lone_labels(ground: Ground, moment: Moment, terms: Terms, before: Labels | N
     if service.sparse or type(service).terms is not Service.terms:
         return None
     lines = service.kept("lines of contacts", lambda: lines_of(ground.table))
-    if lines is None or (moment.tied and moment.ahead is not None) or laws_vary(ground.model.system):
+    if lines is None or (moment.tied and moment.ahead is not None):
         return None
     found = _standing(ground, moment, terms, before)
     if found is None:

@@ -87,6 +87,16 @@ def reaches(lines: ContactLines, places: TermPlaces, known: KnownLines, k: int, 
 
 
 @njit(_nrt=False)
+def rough(lines: ContactLines, places: TermPlaces, terms: DenseTerms, k: int, x: Forces) -> bool:
+    """Say whether a line has friction beyond doubt, whichever way it slips: without, it neither sticks nor slips."""
+    at, s = places.starts[7], lines.slip[k]
+    least = min(x.out[at + lines.plus[k]], x.out[at + lines.minus[k]])
+    if lines.coulomb[k] == 1:
+        return bool(least > CLEAR)
+    return bool(pressure(terms, terms.slip_rows[s], least, x.out[places.starts[9] + s], x) > CLEAR)
+
+
+@njit(_nrt=False)
 def margin(lines: ContactLines, places: TermPlaces, terms: DenseTerms, known: KnownLines, k: int, x: Forces) -> float:
     """Return by how much a line is on its side, in parts of the sizes of its terms; negative where it is not."""
     label, j, s = known.labels[k], lines.normal[k], lines.slip[k]
@@ -96,6 +106,8 @@ def margin(lines: ContactLines, places: TermPlaces, terms: DenseTerms, known: Kn
         if label == OPEN:
             return acceleration(terms.rows[j], gamma, x)
         least = pressure(terms, terms.rows[j], x.normal[k], gamma, x)
+    if s >= 0 and label != OPEN and not rough(lines, places, terms, k, x):
+        return 0.0
     if label == STICK:
         room, size = reserve(lines, places, k, x)
         return min(least, room / size)
