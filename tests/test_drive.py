@@ -203,10 +203,13 @@ def test_sympy_gives_the_system_back() -> None:
 
 
 def test_what_sympy_does_not_know_is_refused_by_name() -> None:
+    held = zw.System(name="h", kinetic=V**2 / 2, constraints=[zw.Bilateral(X, name="latch")])
     for system, words in (
         (zw.gallery.get("painleve_rod").system, "'tip' is a Unilateral"),
         (ARM, "it has the input 'u'"),
         (zw.System(mass=[[1]], force=[-X], coordinates=[X], name="m"), "declared by mass="),
+        (held.replace(constraints=[zw.Bilateral(X, name="latch", starts="off")]), "'latch' starts off"),
+        (held.replace(events=[zw.Event(X, name="let go", then=zw.Switch(off="latch"))]), "'let go' switches or resets"),
     ):
         with pytest.raises(zw.DeclarationError, match=words):
             system.to_sympy()

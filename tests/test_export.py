@@ -127,6 +127,57 @@ def latch() -> zw.System:
     return zw.System(name="latch", coordinates=[x], kinetic=v**2 / 2, potential=4 * x, constraints=[held])
 
 
+def light_pendulum() -> tuple[zw.System, dict[str, float], dict[str, float]]:
+    """A point on a circle with a mass along one axis alone, and a state on it."""
+    (x, y), (vx, _) = zw.coordinates("x y")
+    m, g, r = zw.parameters("m g r")
+    rod = zw.Bilateral(x**2 + y**2 - r**2, name="rod")
+    system = zw.System(name="light", kinetic=m * vx**2 / 2, potential=m * g * y, constraints=[rod])
+    params = {"m": 2.0, "g": 9.81, "r": 1.3}
+    return system, dict(zw.compile(system).project({"x": 0.5, "y": -1.0, "v_x": 0.3, "v_y": 0.0}, params)), params
+
+
+@needs_compiler
+def test_masses_that_are_missing_are_made_up_for_by_rows_in_c(tmp_path: Path) -> None:
+    compare(*light_pendulum(), tmp_path)
+
+
+def test_masses_that_are_missing_are_made_up_for_by_rows_in_jax() -> None:
+    jax = pytest.importorskip("jax")
+    system, state, params = light_pendulum()
+    model = zw.compile(system)
+    given = [[state[item.name] for item in part] for part in (system.coordinates, system.velocities)]
+    with jax.enable_x64(True):
+        a, lam = model.jax()(0.0, *given, [params[item.name] for item in system.parameters])
+    found = model.evaluate(state, params)
+    np.testing.assert_allclose(a, found.accelerations, rtol=1e-12)
+    np.testing.assert_allclose(lam, [found.multipliers["rod"]], rtol=1e-12)
+
+
+def test_latex_tells_signs_laws_switches_and_places() -> None:
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    mu, rest, c = zw.parameters("mu nu c")
+    floor = zw.Coulomb((mu, rest), slip=(vx, vy))
+    system = zw.System(
+        name="all",
+        kinetic=(vx**2 + vy**2 + vz**2) / 2,
+        constraints=[
+            zw.Unilateral(z, friction=floor, restitution=0, name="floor"),
+            zw.Bilateral(x - y, name="tie_1", starts="off"),
+            zw.Unilateral(x, where=y < c, friction=zw.Coulomb(mu, static=rest, slip=vy), restitution=0, name="wall"),
+            zw.Friction(c, slip=vz, of="tie_1", name="felt"),
+        ],
+    )
+    first, *lines = zw.compile(system).to_latex().splitlines()[1:-1]
+    # No factor of a law in the rows of slips: T are the forces themselves.
+    assert r"\left[\begin{matrix}1 & 0 & 0 & 0\\0 & 1 & 1 & 0\\0 & 0 & 0 & 1\end{matrix}\right]" in first
+    assert lines[0].startswith(r"z &\ge 0, \quad \lambda_{1} \ge 0, \quad \left|\left(T_{1}/(\mu),\, T_{2}/(\nu)")
+    assert r"&& \text{tie\_1}\text{ (starts off)}" in lines[1]
+    assert r"x &\ge 0 \text{ where } c > y, \quad \lambda_{3} \ge 0, \quad |T_{3}| \le \mu\,|\lambda_{3}|" in lines[2]
+    assert r"(\text{at rest } \nu)" in lines[2]
+    assert lines[3].startswith(r"|T_{4}| &\le c\,|\lambda_{2}|")
+
+
 @needs_compiler
 def test_what_is_off_at_first_is_not_held_unless_asked_for(tmp_path: Path) -> None:
     model = zw.compile(latch())

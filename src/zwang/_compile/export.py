@@ -18,7 +18,7 @@ from zwang._declare.reading import Reader
 from zwang._declare.switches import Reaction
 from zwang._declare.system import System
 from zwang._derive.program import Program
-from zwang._derive.solution import solve
+from zwang._derive.solution import solve, with_masses
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.c import Target, prototype, scattered_source
@@ -77,7 +77,7 @@ class _Export:
     def __init__(self, system: System, program: Program, active: Sequence[int], events: Sequence[Any]) -> None:
         self.system, self.program, self.active = system, program, list(active)
         self.normals = [item for item in system.constraints if not isinstance(item, Friction)]
-        self.solution = solve(program, self.active)
+        self.solution = solve(with_masses(program, self.active), self.active)
         self.watched = self._watched(events)
 
     @property

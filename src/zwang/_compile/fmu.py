@@ -32,7 +32,7 @@ from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
 from zwang._derive.modes import ActiveSet, ModeEquations
 from zwang._derive.program import Program
-from zwang._derive.solution import SymbolicSolution, solve
+from zwang._derive.solution import SymbolicSolution, solve, with_masses
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.c import Target, scattered_source
@@ -83,8 +83,8 @@ def write_fmu(
         for item in moved.system.parameters
     ]
     slots += [FmuSlot(item, 0.0, True, True) for item in found.params if item not in values]
-    program = moved.kernels.program.copy()
     held = list(range(len(moved.system.constraints)))
+    program = with_masses(moved.kernels.program.copy(), held)
     solution = solve(program, held)
     watched = _watched(moved.system, program, solution, [event.map(found.put) for event in declared.events])
     source = _source(moved.system, program, solution, watched, slots, start)

@@ -7,31 +7,43 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.constraints import Bilateral, Friction, Unilateral
+from zwang._declare.printing import numbered_laws
+from zwang._declare.regions import guarded
 from zwang._declare.system import System
 from zwang._derive import derive
 from zwang.errors import CompileError, DeclarationError
 
 
 def as_latex(system: System) -> str:
-    """Return the equations of motion as an aligned block of LaTeX, without dollar signs."""
+    """Return the equations of motion and all laws as an aligned block of LaTeX, without dollar signs.
+
+    Normals and slips are numbered in the order of the constraints: lambda_1, T_1, ...
+    """
     equations = derive(system)
     accelerations = sp.Matrix([sp.Symbol(f"\\ddot{{{sp.latex(item)}}}") for item in system.coordinates])
     right = [sp.latex(sp.Matrix(equations.force))]
-    if len(equations.rows):
-        names = [item for item in system.constraints if hasattr(item, "expr")]
-        multipliers = sp.Matrix([sp.Symbol(f"\\lambda_{{{k + 1}}}") for k in range(len(names))])
-        right.append(f"{sp.latex(sp.Matrix(equations.rows).T)} {sp.latex(multipliers)}")
-    if len(equations.slip_rows):
-        count = equations.slip_rows.shape[0]
-        friction = sp.Matrix([sp.Symbol(f"T_{{{k + 1}}}") for k in range(count)])
-        right.append(f"{sp.latex(sp.Matrix(equations.slip_rows).T)} {sp.latex(friction)}")
+    normals = [item for item in system.constraints if not isinstance(item, Friction)]
+    if normals:
+        multipliers = sp.Matrix([sp.Symbol(f"\\lambda_{{{k + 1}}}") for k in range(len(normals))])
+        rows = [_row(item, system) for item in normals]
+        right.append(f"{sp.latex(sp.Matrix(rows).T)} {sp.latex(multipliers)}")
+    slips = [slip for item in system.constraints for slip in item.slip]
+    if slips:
+        friction = sp.Matrix([sp.Symbol(f"T_{{{k + 1}}}") for k in range(len(slips))])
+        rows = [[sp.diff(slip, v) for v in system.velocities] for slip in slips]
+        right.append(f"{sp.latex(sp.Matrix(rows).T)} {sp.latex(friction)}")
     lines = [f"{sp.latex(sp.Matrix(equations.mass))} {sp.latex(accelerations)} &= {' + '.join(right)}"]
-    for item in system.constraints:
-        if hasattr(item, "expr"):
-            sign = "=" if type(item).__name__ == "Bilateral" else r"\ge"
-            lines.append(f"{sp.latex(item.expr)} &{sign} 0")
-    body = " \\\\\n".join(lines)
+    body = " \\\\\n".join([*lines, *numbered_laws(system)])
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def _row(item: Bilateral | Unilateral, system: System) -> list[sp.Expr]:
+    """Return the gradient of a constraint by positions, or by velocities; where it exists only somewhere, there."""
+    found = guarded(item.expr)
+    expr = item.expr if found is None else found[0]
+    by = system.coordinates if item.level == "position" else system.velocities
+    return [sp.diff(expr, one) for one in by]
 
 
 def as_jax(system: System, chosen: Sequence[int]) -> Callable[[Any, Any, Any, Any], tuple[Any, Any]]:
@@ -47,7 +59,7 @@ def as_jax(system: System, chosen: Sequence[int]) -> Callable[[Any, Any, Any, An
         import jax.numpy as jnp
     except ImportError:
         raise CompileError(f"{system.name}: jax needs JAX: pip install 'zwang[gpu]'.") from None
-    rows = BatchKernels(system).traceable(tuple(chosen))
+    rows = BatchKernels(system).traceable(tuple(chosen), alone=True)
     n, k = len(system.coordinates), len(chosen)
 
     def motion(t: Any, q: Any, v: Any, params: Any) -> tuple[Any, Any]:

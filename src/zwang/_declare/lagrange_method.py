@@ -51,3 +51,14 @@ def _require_plain(system: Any) -> None:
             raise DeclarationError(f"{system.name}: to_sympy: '{item.name}' is a {type(item).__name__}. {cure}")
         if item.friction is not None:
             raise DeclarationError(f"{system.name}: to_sympy: '{item.name}' has friction. {cure}")
+        if item.starts == "off":
+            raise DeclarationError(
+                f"{system.name}: to_sympy: '{item.name}' starts off, and SymPy's methods hold every constraint. Leave "
+                "it out, or declare it without starts='off'."
+            )
+    for event in system.events:
+        if event.then:
+            raise DeclarationError(
+                f"{system.name}: to_sympy: the event '{event.name}' switches or resets, which SymPy's methods don't "
+                "know. Leave it out: system.replace(events=())."
+            )

@@ -151,38 +151,72 @@ def _slip(slip: tuple[Any, ...]) -> str:
     return str(slip[0]) if len(slip) == 1 else f"({slip[0]}, {slip[1]})"
 
 
-def _latex_relation(item: Constraint) -> str:
+def numbered_laws(system: Any) -> list[str]:
+    """Return a line of LaTeX for each constraint: its relation, signs and laws, with multipliers and slips numbered."""
+    normals = [str(item.name) for item in system.constraints if not isinstance(item, Friction)]
+    lines, first = [], 1
+    for item in system.constraints:
+        forces = tuple(f"T_{{{first + k}}}" for k in range(len(item.slip)))
+        first += len(forces)
+        if isinstance(item, Friction):
+            told = _latex_relation(item, [rf"\lambda_{{{normals.index(name) + 1}}}" for name in item.of], forces)
+        else:
+            lam = rf"\lambda_{{{normals.index(str(item.name)) + 1}}}"
+            told = _latex_relation(item, [lam], forces, signed=isinstance(item, Unilateral))
+        off = "" if item.starts == "on" else r"\text{ (starts off)}"
+        lines.append(rf"{told} && \text{{{_latex_words(str(item.name))}}}{off}")
+    return lines
+
+
+def _latex_relation(
+    item: Constraint, loads: list[str] | None = None, forces: tuple[str, ...] = ("T",), *, signed: bool = False
+) -> str:
+    """Return relation and law of a constraint; `loads` are its multipliers, `forces` those along its slips."""
     if isinstance(item, Friction):
         names = r",\, ".join(_latex_words(name) for name in item.of)
         load = rf"\,|\lambda_{{\text{{{names}}}}}|" if item.of else ""
-        return _latex_law(item.section, None, rf"{sp.latex(item.bound)}{load}", item.slip, "&")
+        if loads is not None and item.of:
+            load = rf"\,|{loads[0]}|" if len(loads) == 1 else rf"\,\sqrt{{{' + '.join(f'{one}^2' for one in loads)}}}"
+        return _latex_law(item.section, None, rf"{sp.latex(item.bound)}{load}", item.slip, "&", forces)
     sign = "=" if isinstance(item, Bilateral) else r"\ge"
-    turning = before_turns(item.expr)
-    text = f"{sp.latex(item.expr)} &{sign} 0"
+    turning, found = before_turns(item.expr), guarded(item.expr)
+    text = f"{sp.latex(item.expr if found is None else found[0])} &{sign} 0"
+    text += "" if found is None else rf" \text{{ where }} {sp.latex(found[1])}"
     text = text if turning is None else rf"{sp.latex(turning)} &= 0 \pmod{{2\pi}}"
+    lam = r"\lambda" if loads is None else loads[0]
+    text += rf", \quad {lam} \ge 0" if signed else ""
     if item.friction is not None:
         law = item.friction
-        told = _latex_law(law.section(), law.resting(), r"\,|\lambda|", law.slip, "")
+        told = _latex_law(law.section(), law.resting(), rf"\,|{lam}|", law.slip, "", forces)
         text += rf", \quad {told}"
     return text
 
 
-def _latex_law(section: Section | None, resting: Section | None, size: str, slip: tuple[Any, ...], mark: str) -> str:
-    """Return what a section says of T, times a size; `mark` stands before the first relation."""
+def _latex_law(
+    section: Section | None,
+    resting: Section | None,
+    size: str,
+    slip: tuple[Any, ...],
+    mark: str,
+    forces: tuple[str, ...] = ("T",),
+) -> str:
+    """Return what a section says of the forces, times a size; `mark` stands before the first relation."""
+    whole = forces[0] if len(forces) == 1 else rf"({', '.join(forces)})"
     if section is None:
-        told = rf"|T| {mark}\le {size}"
+        told = rf"|{whole}| {mark}\le {size}"
     elif section.sides[0] == section.sides[1]:
         bound = sp.latex(section.sides[0])
-        told = rf"|T| {mark}\le {bound}{size}" if resting is not None else rf"|T| {mark}\le {bound}\,{size}"
+        told = rf"|{whole}| {mark}\le {bound}{size}" if resting is not None else rf"|{whole}| {mark}\le {bound}\,{size}"
     elif isinstance(section, Interval):
-        told = rf"T {mark}\in \left[{sp.latex(section.low)},\, {sp.latex(section.high)}\right]{size}"
+        told = rf"{whole} {mark}\in \left[{sp.latex(section.low)},\, {sp.latex(section.high)}\right]{size}"
     else:
         a, b = (sp.latex(axis) for axis in section.sides)
-        told = rf"\left|\left(T_1/({a}),\, T_2/({b})\right)\right| {mark}\le {size.removeprefix(chr(92) + ',')}"
+        one, two = forces if len(forces) == 2 else ("T_1", "T_2")
+        told = rf"\left|\left({one}/({a}),\, {two}/({b})\right)\right| {mark}\le {size.removeprefix(chr(92) + ',')}"
     if resting is not None and resting != section:
         sides = ", ".join(sp.latex(side) for side in dict.fromkeys(resting.sides))
         told += rf" \; (\text{{at rest }} {sides})"
-    return rf"{told}, \quad T \uparrow\downarrow {_latex_slip(slip)}"
+    return rf"{told}, \quad {whole} \uparrow\downarrow {_latex_slip(slip)}"
 
 
 def _latex_slip(slip: tuple[Any, ...]) -> str:

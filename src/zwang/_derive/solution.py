@@ -3,17 +3,22 @@
 M = L D L^T, Y = M^-1 J^T, G = J Y = L' D' L'^T, lam = G^-1 (gamma - J M^-1 Q), a = M^-1 Q + Y lam, written out entry
 by entry; structural zeros vanish by themselves because the graph folds them. Each pivot is compared with the diagonal
 entry it came from: the smaller one by the factor `PIVOT`, the rows are dependent in floating point, and the state is
-handed to a rank-revealing method.
+handed to a rank-revealing method. Where masses are missing the active rows complete M: M + J^T D J and Q + J^T D gamma
+give the same, with D_j the masses over the squared length of row j.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
+import numpy as np
+
 from zwang._derive.program import Program
+from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
+from zwang._numerics.linear.metric import factor
 from zwang._numerics.tolerances import THRESHOLDS
 
 PIVOT = THRESHOLDS.pivot
@@ -52,6 +57,39 @@ def solve(program: Program, active: Sequence[int]) -> SymbolicSolution:
     truths = dict.fromkeys([*mass.regular, *delassus.regular])
     regular = reduce(lambda a, b: g.condition("and", a, b), truths, g.condition("le", g.zero, g.one))
     return SymbolicSolution(accelerations, multipliers, regular)
+
+
+def masses_missing(program: Program) -> bool:
+    """Say whether the mass matrix is singular by itself, at a place where nothing is special."""
+    source, n = np.random.default_rng(11), len(program.q)
+    inputs = dict(zip(program.inputs, source.uniform(0.4, 1.3, len(program.inputs)), strict=True))
+    mass = np.zeros((n, n))
+    with np.errstate(all="ignore"):
+        values = evaluate(program.graph, list(program.mass.values()), inputs, np)
+        for (i, j), value in zip(program.mass, values, strict=True):
+            mass[i, j] = mass[j, i] = float(value)
+    if not np.isfinite(mass).all():
+        return False
+    return factor(mass) is None
+
+
+def with_masses(program: Program, active: Sequence[int]) -> Program:
+    """Return the program whose mass matrix is completed by rows that hold, itself where no masses are missing."""
+    if not masses_missing(program):
+        return program
+    g = program.graph
+    mass, force = dict(program.mass), list(program.force)
+    total = g.add(*(node for (i, j), node in program.mass.items() if i == j))
+    for number in active:
+        row = program.normals[number]
+        weight = g.div(total, g.add(*(g.mul(entry, entry) for entry in row.entries.values())))
+        for i, entry in row.entries.items():
+            weighted = g.mul(weight, entry)
+            force[i] = g.add(force[i], g.mul(weighted, row.bias))
+            for j, other in row.entries.items():
+                if j <= i:
+                    mass[i, j] = g.add(mass.get((i, j), g.zero), g.mul(weighted, other))
+    return replace(program, mass=mass, force=force)
 
 
 class Factor:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zwang._declare.system import System
-from zwang._derive.solution import PIVOT, solve
+from zwang._derive.solution import PIVOT, masses_missing, solve, with_masses
 from zwang._graph.evaluate import evaluate
 from zwang._kernels.layout import TermLayout
 from zwang._kernels.numba import NumbaDialect
@@ -48,23 +48,27 @@ class BatchKernels(Service):
         super().__init__(system, NumbaDialect())
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
-    def traceable(self, active: Sequence[int] | None) -> Callable[..., Any]:
-        """Return a pure function (t, q, v, params) -> rows for JAX: the terms, or the solution for these normals."""
+    def traceable(self, active: Sequence[int] | None, *, alone: bool = False) -> Callable[..., Any]:
+        """Return a pure function (t, q, v, params) -> rows for JAX: the terms, or the solution for these normals.
+
+        `alone`: for somebody who has no other way where masses are missing, so that rows complete them.
+        """
         jnp = self.jax.numpy
         program = self.program.copy()
         chosen = None if active is None else tuple(active)
+        lacking = alone and masses_missing(program)
         small = len(program.q) + len(chosen or ()) <= UNROLLED
         if chosen is None or not small:
             nodes = list(self.layout.nodes)
         else:
-            found = solve(program, chosen)
+            found = solve(with_masses(program, chosen) if alone else program, chosen)
             nodes = [*found.accelerations, *found.multipliers, found.regular]
 
         def rows(t: Any, q: Any, v: Any, params: Any) -> Any:
             inputs = dict(zip(program.inputs, [t, *q, *v, *params], strict=True))
             values = evaluate(program.graph, nodes, inputs, jnp)
             out = jnp.stack([jnp.broadcast_to(jnp.asarray(item, dtype=float), t.shape) for item in values])
-            return out if chosen is None or small else _dense_solution(jnp, self.layout, out, chosen)
+            return out if chosen is None or small else _dense_solution(jnp, self.layout, out, chosen, lacking)
 
         return rows
 
@@ -86,7 +90,7 @@ class BatchKernels(Service):
         return Solved(out[:n], out[n : n + k], out[n + k] > 0.5)
 
 
-def _dense_solution(jnp: Any, layout: TermLayout, out: Any, chosen: tuple[int, ...]) -> Any:
+def _dense_solution(jnp: Any, layout: TermLayout, out: Any, chosen: tuple[int, ...], lacking: bool) -> Any:
     """Return accelerations, multipliers and a flag by batched dense factorizations; states run along the last axis."""
     n = len(layout.program.q)
     mass = jnp.zeros((out.shape[1], n, n))
@@ -98,6 +102,10 @@ def _dense_solution(jnp: Any, layout: TermLayout, out: Any, chosen: tuple[int, .
             rows = rows.at[:, chosen.index(j), i].set(row)
     force = out[layout.slices["force"]].T[:, :, None]
     gamma = out[layout.slices["gamma"]][jnp.array(chosen, dtype=int)].T[:, :, None]
+    if lacking:  # M + J^T D J, Q + J^T D gamma
+        weights = jnp.trace(mass, axis1=1, axis2=2)[:, None, None] / (rows**2).sum(axis=2, keepdims=True)
+        lifted = (weights * rows).transpose(0, 2, 1)
+        mass, force = mass + lifted @ rows, force + lifted @ gamma
     root = jnp.linalg.cholesky(mass)
     free = _forward(root, force)
     carried = _forward(root, rows.transpose(0, 2, 1))
