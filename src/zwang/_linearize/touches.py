@@ -20,6 +20,11 @@ NEAR = 0.3
 """Samples below this part of those around are looked at: the extremum between them may be zero."""
 AROUND = 2 * STAGES  # samples on either side of an extremum: two steps
 POINTS = 11  # of a polynomial between three samples: beyond the degree of dense output
+_X = -np.cos(np.pi * np.arange(POINTS) / (POINTS - 1))
+TO_SERIES = np.linalg.inv(np.polynomial.chebyshev.chebvander(_X, POINTS - 1))
+"""From values in these points, between -1 and 1, to the coefficients of Chebyshev's polynomials."""
+SLOPES = np.polynomial.chebyshev.chebvander(np.linspace(-1.0, 1.0, 8 * POINTS), POINTS - 2)
+"""Where a slope is looked at: one that nowhere begins to rise has its least value at an end."""
 JUMP = 1e-6
 """Part of the accelerations by which they differ on the two sides of a surface across which they jump."""
 SHORT = 1e-12
@@ -81,14 +86,17 @@ def _minimum(
 ) -> tuple[float, float]:
     """Return where a watch, times a sign, has its minimum between two times, and its value there."""
     middle, half = sum(between) / 2, (between[1] - between[0]) / 2
-    times = middle - half * np.cos(np.pi * np.arange(POINTS) / (POINTS - 1))
+    times = middle + half * _X
     values = sign * made.jets(times, *stretch.states(times), stretch.params).value[made.watched][row]
-    fit = np.polynomial.Chebyshev.fit(times, values, POINTS - 1, domain=list(between))
-    turns = fit.deriv().roots()
-    inside = turns.real[np.abs(turns.imag) <= 1e-6 * half]
-    inside = inside[(inside > between[0]) & (inside < between[1])]
-    places = np.concatenate([times, inside])
-    heights = np.concatenate([values, fit(inside)])
+    series = TO_SERIES @ values
+    slope = np.polynomial.chebyshev.chebder(series)
+    falls = SLOPES @ slope < 0.0
+    inside = np.zeros(0)
+    if (falls[:-1] & ~falls[1:]).any():
+        turns = np.polynomial.chebyshev.chebroots(slope)
+        inside = turns.real[(np.abs(turns.imag) <= 1e-6) & (np.abs(turns.real) < 1.0)]
+    places = np.concatenate([times, middle + half * inside])
+    heights = np.concatenate([values, np.polynomial.chebyshev.chebval(inside, series)])
     best = int(np.argmin(heights))
     return float(places[best]), float(heights[best])
 
