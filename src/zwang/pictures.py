@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from zwang._plot import draw_contact_graph, draw_counts, draw_evaluation, draw_forces, draw_mechanism, new_figure
+from zwang._plot.regions import draw_regions
 from zwang._plot.style import ALARM, INK, PALE, QUIET, SERIES, look
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "draw_evaluation",
     "draw_forces",
     "draw_mechanism",
+    "draw_regions",
     "look",
     "new_figure",
 ]

@@ -30,7 +30,7 @@ MOST_EDGES = 0.1
 """Share of neighbours that differ beyond which a map is noise, not regions: cells are drawn then."""
 
 
-def draw_regions(ax: Axes, x: Any, y: Any, places: NDArray[Any], colours: Sequence[str]) -> None:
+def draw_regions(ax: Axes, x: Any, y: Any, places: NDArray[Any], colours: Sequence[str], *, line: float = 0.0) -> None:
     """Fill a map with colours.
 
     Parameters
@@ -41,6 +41,8 @@ def draw_regions(ax: Axes, x: Any, y: Any, places: NDArray[Any], colours: Sequen
     places : (rows, columns) int array
         Place in `colours` of every sample.
     colours : sequence of str
+    line : float
+        Width [points] of a white line between the regions.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def draw_regions(ax: Axes, x: Any, y: Any, places: NDArray[Any], colours: Sequen
     if places.size > 100 and borders > MOST_EDGES * 2 * places.size:
         _draw_cells(ax, edges, places, colours)
     else:
-        _draw_nested(ax, centres, edges, places, colours)
+        _draw_nested(ax, centres, edges, places, colours, line)
     ax.set_xlim(*sorted(edges[0][[0, -1]]))
     ax.set_ylim(*sorted(edges[1][[0, -1]]))
 
@@ -80,7 +82,12 @@ def _draw_cells(ax: Axes, edges: Sequence[Any], places: NDArray[Any], colours: S
 
 
 def _draw_nested(
-    ax: Axes, centres: Sequence[Array], edges: Sequence[Array], places: NDArray[Any], colours: Sequence[str]
+    ax: Axes,
+    centres: Sequence[Array],
+    edges: Sequence[Array],
+    places: NDArray[Any],
+    colours: Sequence[str],
+    line: float,
 ) -> None:
     """Draw all but the most frequent kind over it, then all but these two over them, ...: no gap between regions."""
     from matplotlib.patches import PathPatch, Rectangle
@@ -91,7 +98,7 @@ def _draw_nested(
     grids = [np.concatenate([ends[:1], item, ends[-1:]]) for item, ends in zip(centres, edges, strict=True)]
     for number in range(1, len(order)):
         for path in _paths(np.isin(places, order[number:]), grids):
-            ax.add_patch(PathPatch(path, facecolor=colours[order[number]], linewidth=0))
+            ax.add_patch(PathPatch(path, facecolor=colours[order[number]], edgecolor="white", linewidth=line))
 
 
 def _paths(inside: NDArray[np.bool_], grids: Sequence[Array]) -> Iterator[Any]:
@@ -150,4 +157,15 @@ def _pulled(ring: Array, top: Array) -> Array:
     for k in np.flatnonzero(border & free.any(axis=1)):  # it meets the border where it comes from
         beside = next((j for j in (k - 1, (k + 1) % len(P)) if not border[j]), k)
         P[k] = np.where(free[k], np.clip(P[beside], low[k], high[k]), P[k])
-    return np.concatenate([P, P[:1]])
+    return _thinned(np.concatenate([P, P[:1]]))
+
+
+def _thinned(ring: Array) -> Array:
+    """Return a closed outline without the corners on its straight stretches, to a fraction of `MARGIN`."""
+    from matplotlib.path import Path
+
+    scale = 4.0  # matplotlib's own threshold is a ninth of a unit
+    found = Path(scale * ring).cleaned(simplify=True)
+    drawn = found.codes != Path.STOP
+    kept = np.asarray(found.vertices[drawn]) / scale
+    return np.concatenate([kept, kept[:1]]) if len(kept) > 2 and not np.array_equal(kept[0], kept[-1]) else kept

@@ -14,9 +14,10 @@ from zwang.papers.findings import Finding, Picture, as_corrected, as_printed, so
 from zwang.papers.paper_001.projecting import dykstra
 from zwang.papers.wording import num, share, vec
 from zwang.papers.workshop import Workshop
-from zwang.pictures import PALE, SERIES, new_figure
+from zwang.pictures import INK, PALE, SERIES, draw_regions, new_figure
 
 PILE = "pyramid"
+ON_SHADES = "#1b1f24"  # letters
 
 
 def pushes(forces: Any, unit: float) -> dict[str, float]:
@@ -162,9 +163,9 @@ def regions(shop: Workshop) -> Finding:
     )
 
 
-def _rgb(colour: str, part: float) -> list[float]:
+def _mixed(colour: str, part: float) -> str:
     """Return a colour, mixed with white."""
-    return [1 - part * (1 - int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - part * (255 - int(colour[k : k + 2], 16))):02x}" for k in (1, 3, 5))
 
 
 def _regions_figure(shop: Workshop, unit: float) -> Any:
@@ -178,17 +179,20 @@ def _regions_figure(shop: Workshop, unit: float) -> Any:
     codes = ((np.sign(np.where(np.abs(w) < 1e-6, 0.0, w)) + 1) @ (9, 3, 1)).astype(int).reshape(241, 241)
     figure, ax = new_figure((4.8, 4.2))
     slipping = sum((codes // step % 3 != 1).astype(int) for step in (9, 3, 1))
-    shades = np.array([_rgb(PALE, 1.0), *(_rgb(SERIES[k], 0.45) for k in (0, 4, 2))])[slipping]
-    shades[:-1][codes[1:] != codes[:-1]] = 1.0  # white between the regions
-    shades[:, :-1][codes[:, 1:] != codes[:, :-1]] = 1.0
-    ax.pcolormesh(ticks, ticks, shades, shading="nearest")
-    for code in np.unique(codes):
+    shades = [PALE, *(_mixed(SERIES[k], 0.45) for k in (0, 4, 2))]
+    present, places = np.unique(codes, return_inverse=True)
+    places = places.reshape(codes.shape)
+    draw_regions(ax, ticks, ticks, places, [shades[slipping[codes == code][0]] for code in present], line=1.2)
+    for code in present:
         rows, columns = np.nonzero(codes == code)
         if len(rows) > 12:
             triple = (code // 9 - 1, code // 3 % 3 - 1, code % 3 - 1)
             middle = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
             words = "".join({1: "+", -1: "−", 0: "0"}[int(s)] for s in triple)
-            ax.text(ticks[columns[middle]], ticks[rows[middle]], words, ha="center", va="center", fontsize=10)
+            # Letters on the shades are dark on every page; the region of rest is pale, and follows the page.
+            ink = ON_SHADES if slipping[codes == code][0] else INK
+            at = ticks[columns[middle]], ticks[rows[middle]]
+            ax.text(*at, words, ha="center", va="center", fontsize=10, color=ink)
     ax.set(xlabel="$F_1$", ylabel="$F_2$")
     return figure
 
