@@ -36,7 +36,7 @@ class Watched:
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("request", lambda request: self.addresses.append(request.url))
         self.asked: list[str] = []
-        self.page.on("websocket", lambda socket: socket.on("framesent", self.asked.append))
+        self.page.on("websocket", lambda socket: socket.on("framesent", self.sent))
         self.page.goto(lab.address + query)
         self.page.wait_for_selector("body[data-ready=true]")
 
@@ -44,6 +44,9 @@ class Watched:
         # Drivers that draw without a graphics card say when a screenshot makes them wait.
         if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
             self.troubles.append(message.text)
+
+    def sent(self, text: Any) -> None:
+        self.asked.append(text)
 
     def part(self, name: str) -> Any:
         return self.page.locator(f"section[data-part={name}]")

@@ -29,7 +29,10 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 WORK = 400_000_000
-"""Plain instructions after which a call is asked of compiled code: they take about as long as the compiler, 15 s."""
+"""Instructions of the plain tier, as the interpreter counts them, after which a call is asked of compiled code.
+
+So many take seconds, as the compiler does: a call that needs more would not end sooner in the plain tier.
+"""
 ONCE = "once per installation. `zwang warm` compiles everything ahead."
 
 PATIENCE = 1.0
