@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sympy as sp
 
 pytest.importorskip("starlette")
 pytest.importorskip("websockets")
@@ -220,6 +221,33 @@ def test_a_mistake_in_the_text_is_shown_at_its_line_and_a_file_is_opened(watched
     page.set_input_files("input[type=file]", str(model))
     watched.wait("reactions", before)
     assert watched.view()["system"] == "free" and watched.view()["params"] == {"m": 2}
+
+
+def test_a_link_carries_a_model_of_ones_own(browser: Any, lab: Lab, tmp_path: Path) -> None:
+    (x,), (v,) = zw.coordinates("x")
+    m, mu = sp.symbols("m mu")
+    floor = zw.Friction(9.81 * mu * m, slip=v, name="floor")
+    block = zw.System(name="bloc_a", kinetic=m * v**2 / 2, constraints=[floor], drawing=zw.Drawing({"P": (x, 0)}))
+    path = tmp_path / "block.toml"
+    block.save(path, params={"m": 1.0, "mu": 0.2}, state={"x": 0.0, "v_x": 1.0})
+    first = Watched(browser, lab)
+    first.page.locator("section[data-part=model] input[type=file]").set_input_files(path)
+    first.page.wait_for_function("() => zwang.view().system === 'bloc_a'")
+    field = first.page.locator("section[data-part=parameters] input[type=number][name=mu]")
+    field.fill("0.7")
+    field.press("Enter")
+    first.page.wait_for_function("() => location.hash.startsWith('#model=') && location.search.includes('p.mu=0.7')")
+    again = Watched(browser, lab)  # another browser, which has the cookie by now
+    again.page.goto(first.page.url)
+    again.page.wait_for_function("() => globalThis.zwang && zwang.view().system === 'bloc_a'")
+    again.page.wait_for_function("() => zwang.stats().pending === 0")
+    assert again.view() == first.view() and again.view()["params"]["mu"] == 0.7
+    assert again.page.locator("textarea[name=model]").input_value() == path.read_text(encoding="utf-8")
+    again.page.goto("about:blank")
+    again.page.goto(first.page.url.split("#")[0] + "#model=_not_a_model")  # nothing is read from it
+    again.page.wait_for_selector("body[data-ready=true]")
+    again.end()
+    first.end()
 
 
 def test_a_constraint_is_realized_and_the_orders_are_measured(browser: Any, lab: Lab) -> None:

@@ -166,6 +166,5 @@ def _thinned(ring: Array) -> Array:
 
     scale = 4.0  # matplotlib's own threshold is a ninth of a unit
     found = Path(scale * ring).cleaned(simplify=True)
-    drawn = found.codes != Path.STOP
-    kept = np.asarray(found.vertices[drawn]) / scale
+    kept = np.asarray(found.vertices)[found.codes != Path.STOP] / scale
     return np.concatenate([kept, kept[:1]]) if len(kept) > 2 and not np.array_equal(kept[0], kept[-1]) else kept

@@ -10,7 +10,7 @@ import { parametersPart } from "./parameters.js";
 import { reactionsPart } from "./reactions.js";
 import { realizePart } from "./realize.js";
 import { spacePart } from "./space.js";
-import { View } from "./state.js";
+import { fragmentOf, modelIn, View } from "./state.js";
 import { modelPart, systemsPart } from "./systems.js";
 import { takePart } from "./take.js";
 import { recordedWire, socketWire, Transport, widgetWire } from "./transport.js";
@@ -46,7 +46,7 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   root.classList.toggle("alone", alone); // one system, in the column of a notebook
   const choose = (name) => {
     const model = view.systems.get(name);
-    if (model) { view.show(model); opened(); }
+    if (model) { awaited = null; view.show(model); opened(); }
   };
 
   // --- what happens when something changes ---
@@ -87,15 +87,26 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
     motion.ask(true);
     if (!follow) take.script();
   };
-  let timer = 0;
+  let timer = 0, fragment = "", awaited = null; // awaited: what an address restores once its model is there
   const changedAddress = () => { // at most a few times a second: browsers limit it
     clearTimeout(timer);
-    timer = setTimeout(() => { if (address) address(view.query()); }, 120);
+    timer = setTimeout(() => { if (address) address(view.query(), fragment); }, 120);
+  };
+  view.on("model", () => {
+    const { text } = view;
+    fragment = "";
+    if (text !== null) fragmentOf(text).then((found) => { if (view.text === text) { fragment = found; changedAddress(); } }, () => { /* an old browser */ });
+  });
+  const restore = (given) => {
+    view.restore(given);
+    view.emit("restored");
+    motion.until(view.until);
+    map.restored();
   };
 
   // --- the parts ---
   const systems = systemsPart(view, choose);
-  const model = modelPart(view, transport, (found, text, rows) => { view.show(found, text); model.equations(rows); everything({ follow: false }); parameters.critical(); changedAddress(); });
+  const model = modelPart(view, transport, (found, text, rows) => { view.show(found, text); model.equations(rows); if (awaited) restore(awaited); awaited = null; everything({ follow: false }); parameters.critical(); changedAddress(); });
   const parameters = parametersPart(view, transport, { changed: () => take.script() });
   const drawing = drawingPart(view, transport, { carried, three });
   const space = spacePart(view, transport);
@@ -104,7 +115,7 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   const motion = motionParts(view, transport, drawing, { stats, instant: (time) => { if (time > 0) reactions.ask({ follow: true, time }); else reactions.ask({ follow: true }); } });
   const realize = realizePart(view, transport);
   const papers = papersPart(view, transport, choose);
-  const link = () => `${location.origin}${location.pathname}?${view.query()}`;
+  const link = () => `${location.origin}${location.pathname}?${view.query()}${fragment}`;
   const take = takePart(view, transport, drawing, { address: link });
 
   view.on("params", ({ follow = false } = {}) => { everything({ follow }); changedAddress(); });
@@ -137,13 +148,11 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
     opened();
   } else if (start.text !== undefined && !name) {
     view.show(view.systems.get(first.systems.some((item) => item.name === "painleve_rod") ? "painleve_rod" : first.systems[0].name));
+    awaited = query;
     model.open(start.text);
   } else {
     view.show(view.systems.get(name) || view.systems.get(start.system) || first.systems[0]);
-    view.restore(query);
-    view.emit("restored");
-    motion.until(view.until);
-    map.restored();
+    restore(query);
     drawing.paint();
     opened();
   }
@@ -185,11 +194,12 @@ const ready = (lab) => {
 export const page = async () => {
   const [first, start] = await Promise.all(["first_view.json", "start.json"].map(async (name) => (await fetch(name)).json()));
   const wire = socketWire(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+  const own = await modelIn(location.hash);
   let seen = false;
   try { seen = localStorage.getItem("zwang-tour") === "seen"; } catch { /* a private window */ }
-  ready(mount(document.querySelector("#lab"), wire, first, start, {
+  ready(mount(document.querySelector("#lab"), wire, first, own === null ? start : { text: own }, {
     query: new URLSearchParams(location.search), tour: !seen, three: () => import("./three.js"),
-    address: (query) => history.replaceState(null, "", query.size ? `?${query}` : location.pathname),
+    address: (query, fragment) => history.replaceState(null, "", (query.size ? `?${query}` : location.pathname) + fragment),
   }));
 };
 

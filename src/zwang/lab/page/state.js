@@ -2,6 +2,36 @@
 
 import { tableOf, tableText } from "./inputs.js";
 
+// A model of one's own travels in the fragment of an address, which no server gets to see.
+const MODEL = "#model=";
+const MOST = 100000; // bytes of a model, and of what a foreign address may unfold to
+const through = async (bytes, way) => {
+  const parts = [];
+  let size = 0;
+  for (const reader = new Blob([bytes]).stream().pipeThrough(way).getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+    size += value.length;
+    if (size > MOST) { reader.cancel(); throw new RangeError("longer than a model may be"); }
+  }
+};
+
+export const fragmentOf = async (text) => {
+  const bytes = new Uint8Array(await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw")));
+  const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return MODEL + letters.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+};
+
+// The text in a fragment; null where there is none, or none that can be read.
+export const modelIn = async (fragment) => {
+  if (!fragment.startsWith(MODEL)) return null;
+  try {
+    const letters = atob(fragment.slice(MODEL.length).replace(/-/g, "+").replace(/_/g, "/"));
+    return new TextDecoder().decode(await through(Uint8Array.from(letters, (c) => c.charCodeAt(0)), new DecompressionStream("deflate-raw")));
+  } catch { return null; }
+};
+
 export class View {
   constructor(systems, categories) {
     this.systems = new Map(systems.map((item) => [item.name, item]));
