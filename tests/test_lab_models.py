@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -209,10 +210,20 @@ def test_curves_along_which_a_surface_is_singular_come_after_its_triangles() -> 
 
 
 def test_a_claim_comes_with_its_figures() -> None:
-    for name, kind in (("001-ex1-slack", "svg+xml"), ("001-ex2-regions", "png")):
+    for name in ("001-ex1-slack", "001-ex2-regions"):
         told = json.loads(next(iter(answer({"seq": 1, "kind": "claim", "id": name})))[0])
         (figure,) = told["figures"]
-        assert figure["data"].startswith(f"data:image/{kind};base64,") and figure["caption"].endswith(".")
+        media, data = figure["data"].split(",")
+        assert media == "data:image/svg+xml;base64" and figure["caption"].endswith(".")
+        picture = base64.b64decode(data).decode("utf-8")
+        assert "prefers-color-scheme:dark" in picture and "var(--on-24292f,#24292f)" in picture
+
+
+def test_a_stop_without_a_way_on_says_why() -> None:
+    ((text, _),) = answer({"seq": 1, "kind": "motion", "system": "ellipse_pendulum_friction", "until": 1.0})
+    head = json.loads(text)
+    assert head["continuations"] == [] and "singular point" in head["sentence"]
+    assert "sliding friction wedges" in head["sentence"] and "Realize a constraint" in head["sentence"]
 
 
 def test_every_way_on_is_followed_side_by_side() -> None:

@@ -370,6 +370,8 @@ def _sentence(motion: Any) -> str:
         return f"Stopped at a singular point: choose one of {ways}."
     if motion.status.name in ("CHOICE", "PARADOX") and ways:
         return f"{motion.status.value} Choose one of {ways}."
+    if motion.status.name == "SINGULAR":  # a stop without a way on says why, and what can be tried
+        return f"{motion.status.value} {motion.reason} Realize a constraint, below, to see what springs do there."
     return str(motion.status.value)
 
 
