@@ -8,11 +8,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
 import zwang as zw
 from zwang._results.critical import CriticalValue
+from zwang.cli import main
 
 
 @functools.cache
@@ -100,6 +103,73 @@ def test_where_the_space_stays_singular_the_change_of_kind_is_critical() -> None
     assert item.value == pytest.approx(math.sqrt(1.5), abs=1e-11)
     assert item.kind == "tangency"
     assert (item.before.kinds, item.after.kinds) == (("isolated",), ("crossing",))
+
+
+def planar(*factors: sp.Expr) -> zw.System:
+    """A point on a plane curve that is the union of several."""
+    return zw.System(name="curves", kinetic=(VX**2 + VY**2) / 2, constraints=[zw.Bilateral(sp.prod(factors), name="f")])
+
+
+(X, Y), (VX, VY) = zw.coordinates("x y")
+C = zw.parameters("c")
+
+
+def test_where_a_space_stays_singular_only_meetings_of_its_singular_points_are_critical() -> None:
+    # The line x = c meets the unit circle in two points for |c| < 1, and touches it at its ends.
+    found = zw.critical(planar(X**2 + Y**2 - 1, X - C), {}, vary=C, within=(-2, 2), box={"x": (-2, 2), "y": (-2, 2)})
+    assert values(found) == pytest.approx([-1.0, 1.0], abs=1e-12)
+    assert [item.kind for item in found] == ["tangency", "tangency"]
+    assert [(item.before.components, item.after.components) for item in found] == [(2, 1), (1, 2)]
+    (lasting,) = found.lasting
+    assert (lasting.low, lasting.high) == pytest.approx((-1.0, 1.0), abs=1e-12)
+    assert lasting.kind == "crossing"
+    assert lasting.point["x"] == pytest.approx(lasting.value, abs=1e-11)
+    assert str(lasting).startswith("singular from -1 to 1: crossing, at ")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_circles_are_critical_where_they_touch(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second, off = float(rng.uniform(0.7, 1.5)), float(rng.uniform(0.2, 0.6)), float(rng.uniform(-0.2, 0.2))
+    size = 10.0 ** float(rng.uniform(-4, 4))
+    system = planar(X**2 + Y**2 - (first * size) ** 2, (X - C) ** 2 + (Y - off * size) ** 2 - (second * size) ** 2)
+    touch = [math.sqrt(reach**2 - off**2) * size for reach in (first - second, first + second)]
+    found = zw.critical(system, {}, vary=C, within=(0.1 * size, 2.5 * size), compare=False, seed=seed)
+    assert values(found) == pytest.approx(touch, rel=1e-10)
+    assert sorted((item.low, item.high) for item in found.lasting) == [pytest.approx(touch, rel=1e-10)]
+
+
+def test_a_range_without_a_change_has_no_critical_value() -> None:
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    R = zw.parameters("R")
+    torus = (x**2 + y**2 + z**2 + R**2 - 1) ** 2 - 4 * R**2 * (x**2 + y**2)
+    system = zw.System(kinetic=(vx**2 + vy**2 + vz**2) / 2, constraints=[zw.Bilateral(torus, name="torus")])
+    still = zw.critical(system, {}, vary=R, within=(0.3, 0.8), compare=False)
+    assert list(still) == []
+    # Both points in which a spindle torus meets its axis, z = +-sqrt(1 - R^2).
+    assert [(item.low, item.high, item.kind) for item in still.lasting] == [(0.3, 0.8, "cone")] * 2
+    assert all(abs(item.point["z"]) == pytest.approx(math.sqrt(1 - item.value**2), abs=1e-9) for item in still.lasting)
+    (horn,) = zw.critical(system, {}, vary=R, within=(0.5, 2.0), compare=False)
+    assert horn.value == pytest.approx(1.0, abs=1e-11)
+
+
+def test_a_rhombus_folds_up_in_one_way_more_than_a_parallelogram() -> None:
+    (a, b, d), (va, vb, vd) = zw.coordinates("a b d", angles="a b d")
+    across, up = (C * f(a) + f(b) - C * f(d) - f(0) for f in (sp.cos, sp.sin))
+    held = [zw.Bilateral(across, name="across"), zw.Bilateral(up, name="up")]
+    system = zw.System(kinetic=(va**2 + vb**2 + vd**2) / 2, constraints=held)
+    found = zw.critical(system, {}, vary=C, within=(0.4, 2.2), compare=False)
+    assert values(found) == pytest.approx([1.0], abs=1e-11)
+    assert [(item.low, item.high) for item in found.lasting] == [(0.4, 2.2)] * 2
+
+
+def test_the_command_line_tells_ranges_in_which_a_space_stays_singular(tmp_path: Path) -> None:
+    file = tmp_path / "curves.toml"
+    planar(X**2 + Y**2 - 1, X - C).save(file)
+    result = CliRunner().invoke(main, ["critical", str(file), "--vary", "c", "--within", "-0.5:0.5"])
+    assert result.exit_code == 0, result.output
+    assert "no critical value of c was found" in result.output
+    assert "c: singular from -0.5 to 0.5: crossing, at " in result.output
 
 
 def test_fold_points_of_isolated_assemblies_are_critical() -> None:

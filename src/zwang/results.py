@@ -14,7 +14,7 @@ from zwang._results.base import Provenance, Result
 from zwang._results.configuration import ConfigurationSpace, HalfBranch, SingularPoint, TraceStatus
 from zwang._results.configuration_arc import Branch
 from zwang._results.configuration_strata import LocalType, Stratum
-from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues
+from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues, SingularRange
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.cycles import CycleBranch, Cycles, CycleSpecial, CyclesStatus
 from zwang._results.drive import Drive
@@ -138,6 +138,7 @@ __all__ = [
     "Sheets",
     "SingularCurve",
     "SingularPoint",
+    "SingularRange",
     "Solution",
     "SolutionEnclosure",
     "SpacePiece",

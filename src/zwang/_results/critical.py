@@ -41,10 +41,42 @@ class CriticalValues(list["CriticalValue"]):
     status : CriticalSearch
     reason : str
         The budget that was spent, in words; empty where none was.
+    lasting : tuple of SingularRange
+        Singular points that are there for a whole range of values. Critical on them is where the parameter turns (two
+        of them meet), where their kind changes, and where another range crosses.
     """
 
     status: CriticalSearch = CriticalSearch.SEARCHED
     reason: str = ""
+    lasting: tuple[SingularRange, ...] = ()
+
+
+@storable
+@dataclass(frozen=True)
+class SingularRange:
+    """A singular point that is there while the parameter goes through a range of values.
+
+    Attributes
+    ----------
+    low, high : float
+        The range, as far as `within` and the box reach.
+    kind : str
+        As in `trace`, at `value`.
+    value : float
+        A value between them.
+    point : mapping
+        The singular configuration there.
+    """
+
+    low: float
+    high: float
+    kind: str
+    value: float
+    point: Mapping[str, float]
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {x:.6g}" for name, x in self.point.items() if name != "t" and name[:2] != "v_")
+        return f"singular from {self.low:.12g} to {self.high:.12g}: {self.kind}, at {self.value:.6g} in {at}"
 
 
 @storable

@@ -90,7 +90,7 @@ class Extended:
         sizes = np.linalg.norm(rows, axis=2)
         sizes = sizes[np.isfinite(sizes).all(axis=1)]
         typical = np.median(sizes, axis=0) if len(sizes) else np.ones(self.m)
-        self.weights = np.where(typical > 0, typical, 1.0)
+        self.weights = self.weights * np.where(typical > 0, typical, 1.0)
 
     def combine(self, rank: int, source: np.random.Generator) -> None:
         """Take random combinations of the equations, as many as are independent on the set."""
@@ -212,16 +212,6 @@ class Extended:
             size = np.where(better, new_size, size)
             damping = np.clip(np.where(better, damping / 8, damping * 4), 1e-15, 1e8)
         return z, size
-
-    def moves(self, z: Array) -> bool:
-        """Whether a solution goes on as a family when the parameter changes a little."""
-        for side in (1, -1):
-            moved = z.copy()
-            moved[self.n] += side * 1e-3
-            found, size = self.solve(moved[None], hold=True, most=60)
-            if size[0] < CONVERGED and np.abs(found[0] - moved).max() < 0.05:
-                return True
-        return False
 
     def bend(self, z: Array) -> float:
         """Return the determinant of the second derivatives of the reduced equation at a solution."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,15 @@ from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import flag, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._results.critical import CriticalSearch, CriticalStatus, CriticalValue, CriticalValues, Shape
+from zwang._results.critical import (
+    CriticalSearch,
+    CriticalStatus,
+    CriticalValue,
+    CriticalValues,
+    Shape,
+    SingularRange,
+)
+from zwang._trace.critical_families import FamilySearch, SingularFamily
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, generic_rank
 from zwang._trace.equations import SpaceEquations, SpacePlace, at_instant, equations_of, parameter_vector
 from zwang._trace.gathering import state_of
@@ -32,7 +39,6 @@ from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
 SAME_VALUE, SAME_POINT, SAME_PLACE = 1e-7, 1e-4, 1e-6
-GRID = 81  # values of a parameter between which changes are looked for
 LIFTED = 400  # starts that are moved to the set of all configurations
 FEW, LIFTED_TRIED = 16, 60  # coordinates and equations with which every start is solved from; starts with more of them
 STEP = 0.02  # part of the range by which both sides of a critical value are looked at
@@ -102,6 +108,7 @@ def critical(
     with spending(BUDGET.but(search.system.name, budget)):
         try:
             values = _grouped(search.solutions(), search.unit)
+            found.lasting = search.lasting()
             places = [value for value, _ in values]
             for k, (value, points) in enumerate(values):
                 found.append(search.described(value, points, _room(places, k, search.unit), compare))
@@ -148,6 +155,7 @@ class _CriticalSearch:
         self.region, self.scale = region_of(self.equations, wide, box)
         self.rank = min(self.equations.m, self.equations.n)
         self.vector, self.source = vector, np.random.default_rng(self.seed)
+        self.families: list[tuple[Extended, SingularFamily]] = []
         self.count = starts or min(300 + 150 * self.equations.n, 1500)
 
     def _parameter(self, vary: Any) -> Any:
@@ -194,6 +202,9 @@ class _CriticalSearch:
         extended.prepare(x, s)
         raw = np.concatenate([x, s[:, None]], axis=1)
         z, on = extended.settled(raw[:LIFTED], min(e.m, e.n), hold=True)
+        if on.any():  # gradients far from the set may be much longer than on it, and errors seem small then
+            extended.prepare(z[on, :-1], z[on, -1])
+            z, on = extended.settled(z, min(e.m, e.n), hold=True)
         points = z[on]
         self.rank = rank = generic_rank(extended, points)
         still = extended.stationary(points, rank) if len(points) else points
@@ -203,12 +214,13 @@ class _CriticalSearch:
         extended.combine(rank, self.source)
         z, size = extended.solve(extended.starting(starts[:, :-1], starts[:, -1]), most=MORE)
         kept = [row for row in z[np.isfinite(size) & (size < CONVERGED)] if self._admissible(extended, row, rank)]
-        full = self._distinct(kept)
-        families = [row for row in full if extended.moves(row)]
-        single = [row for row in full if not any(row is other for other in families)]
+        limits = self.low / self.unit, self.high / self.unit
+        search = FamilySearch(extended, self.identified, lambda z: self._admissible(extended, z, rank), *limits)
+        single, families = search.sorted_out(self._distinct(kept))
+        self.families = [(extended, family) for family in families]
+        turns = self._distinct([row for family in families for row in family.turns])
         found = [self._solution(extended, row, persists=False) for row in single]
-        found += [item for row in self._turns(extended, families) for item in [self._solution(extended, row, True)]]
-        return found
+        return [*found, *(self._solution(extended, row, persists=True) for row in turns)]
 
     def _distinct(self, rows: Sequence[Array]) -> list[Array]:
         """Return one of the solutions at each place."""
@@ -248,78 +260,11 @@ class _CriticalSearch:
         residual, _ = extended.system(row[None])
         return _Solution(float(row[extended.n] * self.unit), q, float(np.abs(residual).max()), persists)
 
-    def _turns(self, extended: Extended, families: Sequence[Array]) -> list[Array]:
-        """Return the solutions on families at which the second derivatives degenerate: the kind changes there."""
-        found: list[Array] = []
-        followed: list[Array] = []
-        grid = np.linspace(self.low, self.high, GRID) / self.unit
-        for row in families:
-            # One solution of each family is enough.
-            at = row[: extended.n + 1]
-            if any(np.abs(between(at, other[: len(at)], self.identified)).max() < 0.03 for other in followed):
-                continue
-            rows = self._family(extended, row, grid)
-            followed += [item for item in rows if item is not None]
-            for before, after in pairwise(rows):
-                if before is None or after is None:
-                    continue
-                if np.sign(extended.bend(before)) != np.sign(extended.bend(after)):
-                    found.append(self._degenerate(extended, before, after))
-        return self._distinct(found)
-
-    def _family(self, extended: Extended, row: Array, grid: Array) -> list[Array | None]:
-        """Return the family's solution at each value of a grid, None where it does not reach."""
-        start = int(np.argmin(np.abs(grid - row[extended.n])))
-        rows: list[Array | None] = [None] * len(grid)
-        for direction in (1, -1):
-            current, k = row, start
-            while 0 <= k < len(grid):
-                moved = current.copy()
-                moved[extended.n] = grid[k]
-                z, size = extended.solve(moved[None], hold=True, most=40)
-                if size[0] > CONVERGED or np.abs(z[0] - current).max() > 0.5:
-                    break
-                rows[k] = current = z[0]
-                k += direction
-        return rows
-
-    def _degenerate(self, extended: Extended, a: Array, b: Array) -> Array:
-        """Return the solution between two of a family at which its second derivatives degenerate."""
-        from scipy.optimize import brentq
-
-        last = [a]
-
-        def bend(s: float) -> float:
-            moved = last[0].copy()
-            moved[extended.n] = s
-            z, _ = extended.solve(moved[None], hold=True, most=40)
-            last[0] = z[0]
-            return extended.bend(z[0])
-
-        root = brentq(bend, a[extended.n], b[extended.n], xtol=1e-15, rtol=1e-14)
-        bend(root)
-        return last[0]
-
     def described(self, value: float, points: Sequence[_Solution], room: float, compare: bool) -> CriticalValue:
         """Return the result for one critical value."""
-        kinds, places = [], []
-        vector = parameter_vector(self.system, {**self.params, self.symbol.name: value})
-        starts = starts_in(self.region, self.equations.angles, 40, np.random.default_rng(self.seed))
-        place = placed(self.equations, vector, self.t or 0.0, self.scale, starts)
-        surface = self.equations.n - self.rank > 1
-        surgeries: list[str] = []
-        for solution in points:
-            if surface:
-                kind, surgery = self._surgery(vector, place, solution.q, value)
-                kinds.append(kind)
-                surgeries.append(surgery)
-                places.append(solution.q)
-                continue
-            local = analyse(place, solution.q)
-            known = local is not None and local.kind not in ("regular", "multiple")
-            kinds.append(local.kind if known and local is not None else "higher")
-            q = local.q if known and local is not None else solution.q
-            places.append(self.region.shifted(q, self.equations.angles))
+        place, surface = self._place(value), self.equations.n - self.rank > 1
+        seen = [self._kind(place, solution.q) for solution in points]
+        kinds, places = [kind for kind, _ in seen], [q for _, q in seen]
         # Touching branches are found from several starts with several errors, and only now are the same point.
         x = [q / self.scale for q in places]
         same = [
@@ -345,18 +290,58 @@ class _CriticalSearch:
             at=shapes[1],
             after=shapes[2],
             change=_sentence(status, shapes[0], shapes[2]),
-            surgeries=tuple(surgeries[k] for k in kept) if surface else (),
+            surgeries=tuple(self._surgery(place, places[k], value) for k in kept) if surface else (),
         )
 
-    def _surgery(self, vector: Array, place: SpacePlace, q: Array, value: float) -> tuple[str, str]:
-        """Return the kind of a singular point of a surface and, in words, what it opens into on either side."""
+    def _place(self, value: float) -> SpacePlace:
+        """Return where local types are told, at one value of the parameter."""
+        vector = parameter_vector(self.system, {**self.params, self.symbol.name: value})
+        starts = starts_in(self.region, self.equations.angles, 40, np.random.default_rng(self.seed))
+        return placed(self.equations, vector, self.t or 0.0, self.scale, starts)
+
+    def _kind(self, place: SpacePlace, q: Array) -> tuple[str, Array]:
+        """Return the kind of a singular point, and the point as well as it is known then."""
+        if self.equations.n - self.rank > 1:
+            kind = self._local(place, q).kind
+            return kind if kind in ("cone", "isolated") else "higher", q
+        local = analyse(place, q)
+        if local is None or local.kind in ("regular", "multiple"):
+            return "higher", self.region.shifted(q, self.equations.angles)
+        return local.kind, self.region.shifted(local.q, self.equations.angles)
+
+    def _local(self, place: SpacePlace, q: Array) -> Any:
+        """Return the local type of a point of a surface."""
         e = self.equations
-        search = SampledSearch(e, vector, self.t or 0.0, self.region, self.scale, self.seed, starts=40)
+        search = SampledSearch(e, place.params, self.t or 0.0, self.region, self.scale, self.seed, starts=40)
         search.solver.randomized(min(e.m, e.n), search.source)
-        local = local_type(search, e.m, q)
+        return local_type(search, e.m, q)
+
+    def lasting(self) -> tuple[SingularRange, ...]:
+        """Return the ranges of the families, one of those that are ways through the same singular curves."""
+        made: list[SingularRange] = []
+        for extended, family in self.families:
+            item = self._range(extended, family)
+            near = (abs(item.low - other.low) + abs(item.high - other.high) <= SAME_VALUE * self.unit for other in made)
+            if not (family.wide and any(near)):
+                made.append(item)
+        return tuple(made)
+
+    def _range(self, extended: Extended, family: SingularFamily) -> SingularRange:
+        """Return what a user is told of a family: from where to where, and one of its points."""
+        middle = 0.5 * (family.low + family.high)
+        z = min((node.z for node in family.nodes), key=lambda z: abs(float(z[extended.n]) - middle))
+        value, q = float(z[extended.n] * self.unit), self._solution(extended, z, True).q
+        kind, q = self._kind(self._place(value), q)
+        point = state_of(self.equations, np.round(q, 13), self.t or 0.0)
+        low, high = float(family.low * self.unit), float(family.high * self.unit)
+        return SingularRange(low, high, kind, value, point)
+
+    def _surgery(self, place: SpacePlace, q: Array, value: float) -> str:
+        """Return, in words, what a singular point of a surface opens into on either side."""
+        e, local = self.equations, self._local(place, q)
         kind = local.kind if local.kind in ("cone", "isolated") else "higher"
         if e.n - e.m != 2 or kind == "higher" or len(local.signature) != 3 or local.signature[2]:
-            return kind, f"{kind}: what changes is not told"
+            return f"{kind}: what changes is not told"
         left, _, right = np.linalg.svd(place.values(q)[1])
         u, kernel = left[:, local.rank], right[local.rank :]
         form = np.einsum("i,ijk,aj,bk->ab", u, place.hessians(q), kernel, kernel)
@@ -367,7 +352,7 @@ class _CriticalSearch:
         # Next to the value p the set is form(y, y)/2 + slope (p - value) = 0.
         wide = slope * (1 if (np.linalg.eigvalsh(form) > 0).sum() >= 2 else -1) < 0
         words = ("two discs", "an annulus") if kind == "cone" else ("nothing", "a sphere")
-        return kind, f"{kind}: {words[not wide]} below, {words[wide]} above"
+        return f"{kind}: {words[not wide]} below, {words[wide]} above"
 
     def _shape(self, value: float) -> Shape | None:
         """Return the main numbers of the space at one value; None where it can't be traced."""
@@ -411,7 +396,7 @@ def _room(values: Sequence[float], k: int, unit: float) -> float:
 def _status(before: Shape | None, after: Shape | None, kinds: Sequence[str], persists: bool) -> CriticalStatus:
     if before is None or after is None:
         return CriticalStatus.FOUND
-    if persists and before.components == after.components:
+    if persists and before.components == after.components and before.singular_points and after.singular_points:
         return CriticalStatus.KIND
     if after.components == before.components:
         return CriticalStatus.RECONNECT

@@ -27,6 +27,7 @@ TURN = 2 * np.pi
 SMALL = 0.02  # of the largest parameter: a length below it was not among them
 FAR_OFF = 50.0  # times the usual scale: a box that is so wide says what is large
 ROOMY = 8.0  # times the usual region: half of the starts in a box that is so wide are where the equations' lengths lead
+REACH = 20.0  # times all lengths that occur: configurations do not reach farther
 LOOKED = 60  # powers of two to both sides of one at which equations are looked at for their lengths
 
 
@@ -97,6 +98,8 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
         unit, wide = length, min(wide, max(5.0, 4 * length))
     elif length > FAR_OFF * wide or 0 < length < SMALL * unit:  # a parameter need not be a length
         unit, wide = length, 10 * length
+    elif length:  # a large number may be a length to some power
+        wide = min(wide, REACH * max(length, sum(values)))
     n = equations.n
     turning = equations.turning
     high = np.where(equations.angles, np.pi, np.where(turning, 1.0, wide))

@@ -100,9 +100,13 @@ def critical_(asked: Request, vary: str, within: str, sides: tuple[str, ...], in
         inputs=asked.inputs,
     )  # fmt: skip
     if asked.json:
-        print_json({"status": answer.status.name, "reason": answer.reason, "values": [_told(item) for item in answer]})
+        lasting = [asdict(item) | {"point": dict(item.point)} for item in answer.lasting]
+        values = [_told(item) for item in answer]
+        print_json({"status": answer.status.name, "reason": answer.reason, "values": values, "lasting": lasting})
     else:
         tell("\n".join(repr(item) for item in answer) or f"{asked.system.name}: no critical value of {vary} was found.")
+        for item in answer.lasting:
+            tell(f"{vary}: {item}")
         if answer.reason:
             tell(answer.reason)
     asked.files.end(NO_ANSWER if answer.reason else 0)
