@@ -286,7 +286,7 @@ class PolytopePair:
             ]
             x, y, z = (rate(item) for item in seen)
             slips = [(a.dot(u, (x, y, z)), a.dot(v, (x, y, z))) for u, v in ways]
-            yield Touch(sp.Max(*heights), _of_highest(heights, slips))
+            yield Touch(_highest(heights), _of_highest(heights, slips))
 
     def edges(self) -> Iterator[Touch]:
         """Yield the contacts of the edges of the first with those of the second."""
@@ -326,10 +326,15 @@ class PolytopePair:
         return a.dot(ways[0], moving), a.dot(ways[1], moving)
 
 
+def _highest(heights: Sequence[Any]) -> Any:
+    """Return the largest of some symbols; SymPy would compare each with each, at length and in vain."""
+    return sp.Max(*heights, evaluate=False)
+
+
 def _of_highest(heights: Sequence[Any], slips: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
     """Return the slips along the face over which a corner is highest."""
-    others = [sp.Max(*heights[:k], *heights[k + 1 :]) for k in range(len(heights) - 1)]
-    conditions = [height >= most for height, most in zip(heights[:-1], others, strict=True)]
+    others = [_highest([*heights[:k], *heights[k + 1 :]]) for k in range(len(heights) - 1)]
+    conditions = [sp.Ge(height, most, evaluate=False) for height, most in zip(heights[:-1], others, strict=True)]
     first, second = (
         sp.Piecewise(*((slip[k], c) for slip, c in zip(slips[:-1], conditions, strict=True)), (slips[-1][k], True))
         for k in (0, 1)
