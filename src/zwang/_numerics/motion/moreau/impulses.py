@@ -1,9 +1,9 @@
 """The impulses of a step: u = W r + b, and of each contact r obeys its law with u.
 
 Tried in this order: the impulses of the last step as they are (a step in which nothing changes costs one product);
-Newton's method in the modes of the last step, then in those that what failed asks for (`direct`); conjugate gradients
-on the contacts that carried an impulse, as if all stuck; the same with the friction of sliding contacts put in, in
-turn; sweeps of Gauss-Seidel. The residual is always that of the laws, computed at the end.
+Newton's method in the modes of the last step, then in those that what failed asks for (`direct`); the same after some
+sweeps of Gauss-Seidel; conjugate gradients on the contacts that carried an impulse, as if all stuck; the same with the
+friction of sliding contacts put in, in turn; more sweeps. The residual is always that of the laws, computed at the end.
 """
 
 from __future__ import annotations
@@ -295,14 +295,11 @@ def solve(t: Any, f: Any, cause: float, enough: float) -> float:
     if error <= enough:
         return error
     held, before, rates, turns = np.zeros(m, np.int64), f[R].copy(), f[B].copy(), f[TURN].copy()
-    for start in range(2):  # from the last step, then from nothing
-        error = by_modes(t, f, cause, tol, loose, True)
-        if error <= loose:
-            return error
-        for a in range(m):
-            f[R][a] = before[a] if start else 0.0
-            f[B][a], f[TURN][a] = rates[a], turns[a]
-        follow(t, f, np.empty(t[MEMBERS].size))
+    error = by_modes(t, f, cause, tol, loose, True)
+    if error <= loose:
+        return error
+    for a in range(m):
+        f[R][a], f[B][a], f[TURN][a] = before[a], rates[a], turns[a]
     delassus(t, f, active)
     velocities(t, f, active)
     local, alpha = _local_tables(t, f, active), np.zeros(active.size)
