@@ -208,3 +208,29 @@ def test_contacts_in_planes_between_supports_that_move_apart_are_left_to_time_st
     motion = zw.simulate(under_bound((ux**2 + uy**2) / 2, {}, *laws), AT_REST, {}, until=0.5)
     assert motion.status.name == "UNFINISHED"
     assert "supports move apart" in motion.reason and "method='auto' or 'timestepping'" in motion.reason
+
+
+def _pushed_blocks(count: int) -> zw.System:
+    """Blocks on a plane, pushed in turning directions with forces that pass their friction `d` s after each other."""
+    length, d = zw.parameters("length d")
+    q, v = zw.coordinates(" ".join(f"x{i} y{i} z{i}" for i in range(count)))
+    floors, forces = [], {}
+    for i in range(count):
+        slip = (v[3 * i], v[3 * i + 1])
+        law = zw.Coulomb(sp.Rational(1, 2), slip=slip)
+        floors.append(zw.Unilateral(q[3 * i + 2], name=f"floor {i}", restitution=0, friction=law))
+        push, turn = length * (zw.t - i * d), sp.Rational(7 * i, 10) + i * (zw.t - 1) / 3
+        forces |= {q[3 * i]: push * sp.cos(turn), q[3 * i + 1]: push * sp.sin(turn), q[3 * i + 2]: -2 * length}
+    kinetic = sum(one**2 for one in v) / 2
+    return zw.System(name="blocks", kinetic=kinetic, coordinates=q, forces=forces, constraints=floors)
+
+
+@pytest.mark.parametrize("length", [1e-9, 1.0, 1e9])
+def test_slips_in_planes_that_start_one_after_the_other_have_their_own_instants_at_every_length(length: float) -> None:
+    blocks = _pushed_blocks(3)
+    rest = dict.fromkeys((*blocks.coordinates, *blocks.velocities), 0.0)
+    for apart in (0.0, 1e-9, 1e-6):
+        motion = zw.simulate(blocks, rest, {"length": length, "d": apart}, until=1.2)
+        slips = [(event.constraint, event.time) for event in motion.events]
+        assert motion.status.name == "REACHED" and [name for name, _ in slips] == ["floor 0", "floor 1", "floor 2"]
+        np.testing.assert_allclose([time for _, time in slips], 1 + apart * np.arange(3), rtol=0, atol=2e-12)

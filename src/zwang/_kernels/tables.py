@@ -22,6 +22,7 @@ from zwang._derive.kinds import sort_into_kinds
 from zwang._kernels.kind_source import FIELDS, HEAD, KindLoop, kind_loop
 from zwang._numerics.jit import load_generated
 from zwang._numerics.linear.sparse_ldl import SparsePattern, analyse
+from zwang._numerics.tolerances import THRESHOLDS
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,7 +39,7 @@ import numpy as np
 from zwang._numerics.jit import EVAL_SIGNATURE, njit
 from zwang._numerics.linear.sparse_ldl import ldl_factor, ldl_log_determinant, ldl_solve
 
-PIVOT = 1e-10
+PIVOT = %r
 
 
 @njit("void(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1])", fastmath={"contract"})
@@ -52,7 +53,7 @@ def fill(t, q, v, params, table, work):
     energy = work[table[10] : table[11]]
     force[:] = 0.0
     energy[:] = 0.0
-'''
+'''.replace("%r", repr(THRESHOLDS.pivot))
 SOLVE = """
 
 @njit(EVAL_SIGNATURE)

@@ -217,12 +217,9 @@ class _Starter:
         dense = fitted(PARTS, y)[None]
 
         def beyond(t: float, state: Array, signs: Array) -> NDArray[np.bool_]:
-            n = len(state) // 2
-            values = np.asarray(self.moving.evaluate(t, state[:n], state[n:], self.context.params)[3])
-            return np.asarray(watched & ~(signs * values >= -bands))
+            return np.asarray(watched & ~(signs * self._watched(t, state) >= -bands))
 
-        first = self.moving.evaluate(float(step.t[1]), step.q[1], step.v[1], self.context.params)[3]
-        signs = np.where(sides == ANY, np.sign(first), sides)
+        signs = np.where(sides == ANY, np.sign(self._watched(float(step.t[1]), y[1])), sides)
         short, long = 0.0, 0.0
         for part, t, state in zip(PARTS[1:], step.t[1:], y[1:], strict=True):
             if beyond(float(t), state, signs).any():
@@ -240,6 +237,12 @@ class _Starter:
         state = interpolated(y[:1], dense, np.array([long]))[0]
         fired = np.flatnonzero(beyond(step.t[0] + long * (step.t[-1] - step.t[0]), state, signs))
         return long, tuple(map(int, fired))
+
+    def _watched(self, t: float, state: Array) -> Array:
+        """Return what is watched at a state (2n,), in the units of the bands: reserves are differences of squares."""
+        q, v = np.split(state, 2)
+        params = self.context.params
+        return self.moving.watched(t, q, v, params, self.moving.branches(t, q, v, params))
 
     def turning(
         self, t: float, q: Array, v: Array, places: list[ContactPlace], away: dict[int, Array] | None = None
