@@ -1,4 +1,4 @@
-"""Periodic motions whose inputs are tables and whose constraints are switched."""
+"""Periodic motions that are settled to, whose inputs are tables, and whose constraints are switched."""
 
 import numpy as np
 import pytest
@@ -57,3 +57,28 @@ def test_what_is_switched_on_returns_too():
     assert half.status.name == "NOT_CLOSED" and "does not return: latch is on at the" in half.reason
     (branch,) = zw.cycles(system, found, vary="f", within=(1.9, 2.1)).branches
     assert branch.values[[0, -1]] == pytest.approx([1.9, 2.1]) and branch.stable.all()
+
+
+def test_cycles_are_settled_to_from_far_away_with_their_least_period():
+    (x,), (v,) = zw.coordinates("x")
+    # Weakly nonlinear: gaps relative to the size grow towards rest, to which Newton's method would go.
+    weak = zw.System(name="weak", kinetic=v**2 / 2, forces={x: (1 - x**2) * v / 20 - x})
+    period = 2 * np.pi * (1 + 0.05**2 / 16)
+    found = zw.periodic(weak, {x: 0.5, v: 0}, {})
+    assert found.status.name == "CLOSED" and found.stable and found.period == pytest.approx(period, abs=1e-6)
+    # A large transient counts for nothing where it is long past.
+    late = zw.simulate(weak, {x: 30, v: 0}, {}, until=400).cycle()
+    assert late.period == pytest.approx(found.period, abs=1e-10) and late.residual <= 1e-10
+    # A rotor comes round once in its period, not eight times; units change nothing.
+    (phi,), (w,) = zw.coordinates("phi", angles="phi")
+    pull, length = sp.Rational(3, 2), 1e-12
+    rotor = zw.System(name="rotor", kinetic=w**2 / 2, potential=-sp.cos(phi), forces={phi: pull - w / 2})
+    turned = zw.simulate(rotor, {phi: 0, w: 0}, {}, until=60).cycle()
+    assert turned.motion.q[-1] - turned.motion.q[0] == pytest.approx([2 * np.pi])
+    valve = zw.System(name="valve", kinetic=v**2 / 2, forces={x: (1 - (x / length) ** 2) * v - x})
+    tiny = zw.periodic(valve, {x: 0.01 * length, v: 0}, {})
+    assert tiny.period == pytest.approx(6.6632868593, abs=1e-9)
+    # What never returns says how near it came, as a number too.
+    falls = zw.System(name="falls", kinetic=v**2 / 2, potential=x)
+    away = zw.periodic(falls, {x: 1, v: 0.5}, {})
+    assert away.status.name == "NOT_CLOSED" and 0 < away.residual < 1 and f"{away.residual:.2g}" in away.reason

@@ -20,7 +20,9 @@ NEAR = 0.1
 """Distance, in parts of what each coordinate and velocity runs through, up to which it has come back."""
 AS_GOOD = 2.0
 """How much worse than the nearest return an earlier one may be."""
-EXACT = 1e-7  # a return as close as this needs no better one
+EXACT = 1e-5  # a return as close as this needs no better one: between steps a motion is known no better
+TAILS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)
+"""Last parts of a motion that are looked at by themselves: what came before may be large and long past."""
 
 
 class Recurrence(NamedTuple):
@@ -30,7 +32,22 @@ class Recurrence(NamedTuple):
     distance: float
 
 
-def recurrence(motion: Motion, turns: NDArray[np.bool_], steady: frozenset[int], *, at_end: bool) -> Recurrence | None:
+def settled(motion: Motion, turns: NDArray[np.bool_], steady: frozenset[int]) -> Recurrence | None:
+    """Return the best return of a motion's past to its end, in parts of what its last part alone runs through.
+
+    None where it never left its end.
+    """
+    parts = [recurrence(motion, turns, steady, at_end=True, tail=tail) for tail in TAILS]
+    found = [one for one in parts if one is not None]
+    if not found:
+        return None
+    best = min(one.distance for one in found)
+    return next(one for one in reversed(found) if one.distance <= max(AS_GOOD * best, EXACT))
+
+
+def recurrence(
+    motion: Motion, turns: NDArray[np.bool_], steady: frozenset[int], *, at_end: bool, tail: float = 1.0
+) -> Recurrence | None:
     """Return the first good return of a motion to its start, or of its past to its end; None where it never left.
 
     Parameters
@@ -42,8 +59,11 @@ def recurrence(motion: Motion, turns: NDArray[np.bool_], steady: frozenset[int],
         Coordinates that need not return.
     at_end : bool
         Whether the end is what it returned to.
+    tail : float
+        The last part of the motion that is looked at.
     """
     times = np.unique(np.concatenate([piece.t for piece in motion.pieces]))
+    times = times[times >= times[-1] - tail * (times[-1] - times[0])]
     if len(times) < 3:
         return None
     shares = np.arange(BETWEEN) / BETWEEN

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zwang._cycles.forcing import depends_on_time, forcing_period
-from zwang._cycles.recurrence import NEAR, recurrence
+from zwang._cycles.recurrence import NEAR, settled
 from zwang._cycles.verb import periodic
 from zwang._linearize.asked import asked, steady_numbers
 from zwang._results.cycle import Cycle
@@ -23,7 +23,7 @@ def settled_cycle(motion: Motion, *, steady: Any = (), **options: Any) -> Cycle:
     question = asked("periodic", system, motion.end, params, inputs, "native")
     numbers = steady_numbers(question.model.system, steady)
     turns = np.array([bool(item.angle) for item in question.model.system.coordinates])
-    near = recurrence(motion, turns, numbers, at_end=True)
+    near = settled(motion, turns, numbers)
     if near is None or near.distance > NEAR:
         how = "it never left its end" if near is None else f"the nearest return misses by {near.distance:.2g}"
         raise StateError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._cycles.forcing import checked_period, depends_on_time
-from zwang._cycles.recurrence import NEAR, recurrence
+from zwang._cycles.recurrence import NEAR, Recurrence, recurrence, settled
 from zwang._cycles.returning import ReturnMap, RoundTrip, on_at
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
@@ -71,8 +71,8 @@ def periodic(
     """Return the periodic motion near a guess, and its multipliers.
 
     Newton's method on the return map, with derivatives through events by jump matrices; where a motion has none
-    (impacts that accumulate within the period), by differences. Where that leads nowhere with a given period, the
-    motion from the guess is followed for sixty periods, and its end is the guess.
+    (impacts that accumulate within the period), by differences. Where that leads nowhere, the motion from the guess is
+    followed until it settles (for sixty periods, where something depends on time), and its end is the guess.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ class _Guess:
         self.best = trip
         best, count = self.returns.newton(trip)
         self.best = best
-        if best.found.residual > CLOSED and not self.returns.free_period:
-            best, more = self._settled(best)
+        if best.found.residual > CLOSED:
+            best, more = self._settled_freely(best) if self.returns.free_period else self._settled(best)
             count += more
         if self.found:
             best = self._shortest(best)
@@ -195,11 +195,41 @@ class _Guess:
         trip = self.returns.trip(*start, self.period, self.on)
         if trip is None:
             return best, 0
+        return self._better(trip, best)
+
+    def _better(self, trip: RoundTrip, best: RoundTrip) -> tuple[RoundTrip, int]:
+        """Return what Newton's method makes of a trip, or what was best before; and its steps."""
         found, count = self.returns.newton(trip)
         if found.found.residual >= best.found.residual:
             return best, count
         self.best = found
         return found, count
+
+    def _settled_freely(self, best: RoundTrip) -> tuple[RoundTrip, int]:
+        """Return the cycle to which the motion from the guess settles where nothing depends on time, as `_settled`."""
+        self.on, count = self.question.on, 0
+        for motion, near in self._longer(*self.start):
+            if near is not None and near.distance <= SETTLED:
+                on, end = on_at(motion, float(motion.t[-1])), (float(motion.t[-1]), motion.q[-1], motion.v[-1])
+                trip = self.returns.trip(*end, near.period, on)
+                best, more = (best, 0) if trip is None else self._better(trip, best)
+                count += more
+                self.found = True
+            if best.found.residual <= CLOSED:
+                break
+        return best, count
+
+    def _longer(self, t: float, q: Array, v: Array) -> Iterator[tuple[Motion, Recurrence | None]]:
+        """Yield motions from a start, each twice as long as the last, and how near their past is to their ends."""
+        span = FIRST * self._time()
+        turns = np.array([bool(item.angle) for item in self.question.model.system.coordinates])
+        for _ in range(DOUBLINGS):
+            motion, _ = self._moved(t, q, v, span)
+            reached = motion.status is MotionStatus.REACHED
+            yield motion, settled(motion, turns, self.returns.steady) if reached else None
+            if not reached or len(motion.t) > MOST_ROWS:
+                return
+            span *= 2
 
     def _shortest(self, trip: RoundTrip) -> RoundTrip:
         """Return a cycle that was found by its return with its least period: it may have gone round several times."""
@@ -267,23 +297,18 @@ class _Guess:
 
         A motion that does not come back may have settled elsewhere: then its end is the start.
         """
-        span, near = FIRST * self._time(), None
+        near, motion = None, None
         turns = np.array([bool(item.angle) for item in self.question.model.system.coordinates])
-        motion: Motion | None = None
-        for _ in range(DOUBLINGS):
-            motion, _ = self._moved(t, q, v, span)
+        for motion, end in self._longer(t, q, v):
             near = recurrence(motion, turns, self.returns.steady, at_end=False)
             if near is not None and near.distance <= NEAR:
                 return near.period, t, q, v
-            settled = recurrence(motion, turns, self.returns.steady, at_end=True)
-            if settled is not None and settled.distance <= SETTLED and motion.status is MotionStatus.REACHED:
+            if end is not None and end.distance <= SETTLED:
                 self.on = on_at(motion, float(motion.t[-1]))
-                return settled.period, float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()
-            if motion.status is not MotionStatus.REACHED or len(motion.t) > MOST_ROWS:
-                break
-            span *= 2
+                return end.period, float(motion.t[-1]), motion.q[-1].copy(), motion.v[-1].copy()
         assert motion is not None
-        if near is None and not np.any(np.abs(motion.v) > STILL):
+        lasts = float(motion.t[-1] - motion.t[0])
+        if near is None and np.abs(motion.v).max(initial=0.0) * lasts <= STILL * np.abs(motion.q).max(initial=0.0):
             raise StateError(
                 f"{self.question.name}: the guess is at rest and stays so: nothing returns. Ask linearize(...) for "
                 "small motions about an equilibrium."
@@ -295,7 +320,8 @@ class _Guess:
                 "and velocities run through"
             )
         reason = f"The motion from the guess does not return to it: {words}. Give a period=, or coordinates in steady=."
-        return _bare(self.returns, motion, near.period if near is not None else float("nan"), reason)
+        period, gap = (float("nan"), float("nan")) if near is None else near
+        return _bare(self.returns, motion, period, reason, gap)
 
     def _on_section(self, trip: RoundTrip, across: PoincareSection) -> RoundTrip:
         """Return a cycle that starts where it first crosses the section, or right after an impact."""
@@ -340,10 +366,9 @@ class _Guess:
         return replace(_bare(self.returns, self.best.motion, self.best.period, words), status=CycleStatus.UNFINISHED)
 
 
-def _bare(returns: ReturnMap, motion: Motion, period: float, reason: str) -> Cycle:
+def _bare(returns: ReturnMap, motion: Motion, period: float, reason: str, gap: float = float("nan")) -> Cycle:
     """Return what is left of a cycle that was not found."""
     n = len(motion.coordinates)
-    gap = float("nan")
     return Cycle(
         status=CycleStatus.NOT_CLOSED,
         residual=gap,
