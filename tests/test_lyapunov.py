@@ -87,6 +87,22 @@ def test_autonomous_systems_have_a_zero_and_sticking_gives_minus_infinity():
     assert stuck.exponents[-1] == -np.inf
 
 
+def test_exponents_of_linear_systems_where_the_motion_itself_rests_or_dies_out():
+    # Steps of the motion are long there: nearby motions are what is fast.
+    (x,), (v,) = zw.coordinates("x")
+    saddle = zw.System(name="saddle", kinetic=v**2 / 2, potential=-(x**2) / 2)
+    found = zw.lyapunov(saddle, {x: 0, v: 0}, {}, until=50.0, transient=10.0)
+    assert found.exponents == pytest.approx([1, -1], abs=1e-6) and found.residual < 1e-9
+    stiff = zw.System(name="stiff", kinetic=v**2 / 2, potential=x**2, forces={x: -3 * v})
+    for size in (1.0, 1e-9):
+        found = zw.lyapunov(stiff, {x: size, v: 0}, {}, until=100.0, transient=50.0)
+        assert found.exponents == pytest.approx([-1, -2], abs=1e-6) and found.residual < 1e-8
+    # A transient may end in the middle of a flight: what counts begins right after an impact then.
+    ball = zw.gallery.get("bouncing_ball")
+    found = zw.lyapunov(ball.system, ball.state, {**ball.params, "e": 1.0}, until=20.0, transient=4.3)
+    assert found.residual < 1e-12 and found.exponents.sum() == pytest.approx(0, abs=1e-10)
+
+
 def test_mistakes_of_lyapunov():
     ball = zw.gallery.get("bouncing_ball")
     ask = (ball.system, ball.state, ball.params)

@@ -82,3 +82,18 @@ def test_cycles_are_settled_to_from_far_away_with_their_least_period():
     falls = zw.System(name="falls", kinetic=v**2 / 2, potential=x)
     away = zw.periodic(falls, {x: 1, v: 0.5}, {})
     assert away.status.name == "NOT_CLOSED" and 0 < away.residual < 1 and f"{away.residual:.2g}" in away.reason
+
+
+def test_multipliers_of_a_fast_direction_that_the_motion_does_not_take():
+    # y stays zero, so that steps are as long as x allows; its multipliers are those of y'' + y'/50 + k^2 y = 0.
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    k = zw.parameters("k")
+    system = zw.System(
+        name="beside", kinetic=(vx**2 + vy**2) / 2, potential=(x**2 + k**2 * y**2) / 2,
+        forces={x: sp.cos(zw.t / 2) - vx / 5, y: -vy / 50},
+    )  # fmt: skip
+    for value in (4.3, 101.3):
+        found = zw.periodic(system, {x: 1, y: 0, vx: 0, vy: 0}, {k: value})
+        fast = np.exp((-0.01 + 1j * np.sqrt(value**2 - 1e-4)) * 4 * np.pi)
+        wanted = [fast.real + 1j * abs(fast.imag), fast.real - 1j * abs(fast.imag)]
+        assert found.status.name == "CLOSED" and found.multipliers[:2] == pytest.approx(wanted, abs=1e-6)

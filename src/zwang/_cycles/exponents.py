@@ -30,7 +30,7 @@ from zwang.errors import DeclarationError
 Array = NDArray[np.float64]
 PARTS = 20
 """Of a motion, over which means are compared."""
-OFTEN = 20
+OFTEN = 5
 """Steps after which directions are made orthonormal again."""
 DEAD = 1e-13
 """Length, of one, down to which a direction is destroyed."""
@@ -104,7 +104,7 @@ def lyapunov(
     free = found.basis.shape[1]
     if count is not None and count > free:
         raise DeclarationError(f"{name}: exponents= {count} were asked for; the start has {free} free directions.")
-    flow = _OrthonormalFlow(trail, (), np.zeros((0, count or free)), sizes=found.sizes)
+    flow = _OrthonormalFlow(trail, (), np.zeros((0, count or free)), start=start, sizes=found.sizes)
     status, reason, instant = LyapunovStatus.COMPUTED, "", float("nan")
     if motion.status is not MotionStatus.REACHED:
         status, reason = LyapunovStatus.UNFINISHED, motion.reason or motion.status.value
@@ -134,17 +134,18 @@ def lyapunov(
 class _OrthonormalFlow(VariationalFlow):
     """Nearby motions that are made orthonormal again and again, and how they grew in between."""
 
+    start: float = 0.0
     sizes: Array = field(default_factory=lambda: np.zeros(0))
     grown: list[tuple[float, Array]] = field(default_factory=list)
     volume: list[tuple[float, float]] = field(default_factory=list)
 
     def _stretch(self, stretch: PassedStretch, wanted: Array) -> None:
         found = self._propagated(stretch, stretch.t)
-        self._count_volume(found, len(stretch.t) - 1)
+        self._count_volume(found, len(found.t) - 1)
         for k, phi in enumerate(found.phi):
             self.x = phi @ self.x
             if (k + 1) % OFTEN == 0 or k + 1 == len(found.phi):
-                self._orthonormal(float(stretch.t[k + 1]))
+                self._orthonormal(float(found.t[k + 1]))
 
     def _count_volume(self, found: Propagated, steps: int) -> None:
         """Keep the divergence over each step: the trace of a_v."""
@@ -164,7 +165,7 @@ class _OrthonormalFlow(VariationalFlow):
     def averages(self, begin: float) -> tuple[Array, Array, Array, Array]:
         """Return exponents, their standard errors, and the averages over time."""
         width = self.x.shape[1]
-        kept = [(time, logs) for time, logs in self.grown if time > begin]
+        kept, begin = self._since(begin)
         if not kept:
             none = np.full(width, np.nan)
             return none, none, np.zeros(0), np.zeros((0, width))
@@ -186,15 +187,18 @@ class _OrthonormalFlow(VariationalFlow):
 
     def residual(self, begin: float) -> float:
         """Return by how much the sum of the exponents misses what volumes do."""
-        kept = [(time, logs) for time, logs in self.grown if time > begin]
+        kept, since = self._since(begin)
         if not kept:
             return float("nan")
         last = kept[-1][0]
         total = float(np.sum([logs.sum() for _, logs in kept]))
-        first = min((time for time, _ in self.grown if time <= begin), key=lambda one: -one, default=None)
-        since = first if first is not None else -np.inf
         volume = sum(part for time, part in self.volume if since < time <= last)
         for time, before, after in self.jumps:
-            if since < time <= last:
+            if since <= time < last:  # directions are made orthonormal right before a jump
                 volume += float(np.linalg.slogdet(after)[1] - np.linalg.slogdet(before)[1])
-        return abs(total - volume) / (last - begin) if np.isfinite(total) else float("nan")
+        return abs(total - volume) / (last - since) if np.isfinite(total) else float("nan")
+
+    def _since(self, begin: float) -> tuple[list[tuple[float, Array]], float]:
+        """Return the growth that ends after a time, and when that began: directions were made orthonormal last."""
+        kept = [(time, logs) for time, logs in self.grown if time > begin]
+        return kept, max((time for time, _ in self.grown if time <= begin), default=self.start)

@@ -128,6 +128,7 @@ class VariationalFlow:
         inside = wanted[(wanted > stretch.t[0]) & (wanted < stretch.t[-1])]
         times = np.union1d(stretch.t, inside)
         found = self._propagated(stretch, times)
+        times = found.t
         n, asked = found.jets.n, set(wanted[(wanted >= stretch.t[0]) & (wanted <= stretch.t[-1])].tolist())
         q, v = stretch.states(times)
         for k, time in enumerate(times.tolist()):

@@ -2,7 +2,8 @@
 
 With q'' = a(t, q, v, p), a nearby motion differs by x = (dq, dv), dq' = dv, dv' = a_q dq + a_v dv + a_p dp. Along a
 motion whose dense output is known this is linear, and one step of collocation in five nodes has order ten: as accurate
-as the motion itself on its own steps.
+as the motion itself on its own steps. Nearby motions may be faster than the motion (one that rests, or has a symmetry
+that they have not): steps are divided where the eigenvalues of the linearized equations ask for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from zwang._linearize.trail import PassedStretch
 
 Array = NDArray[np.float64]
 STAGES = 5  # points of Gauss on a step: order ten, beyond that of the steps
+FAST = 1.0
+"""Largest step times an eigenvalue: the error of a step is 4e-13 times the eleventh power of this."""
+FINEST = 200_000
+"""Parts into which the steps of a stretch are divided at most."""
 MOST = 4_000_000
 """Numbers of the systems of a block of steps, which are solved together."""
 
@@ -46,7 +51,8 @@ class Propagated(NamedTuple):
 
 
 def propagate(stretch: PassedStretch, made: ModeVariations, times: Array) -> Propagated:
-    """Return the fundamental matrices (k, 2 n, 2 n) and (k, 2 n, p) between times (k + 1,) of a stretch."""
+    """Return the fundamental matrices (k, 2 n, 2 n) and (k, 2 n, p) between times of a stretch, and times between."""
+    times = _divided(stretch, made, times)
     n, count = made.n, len(times) - 1
     nodes = (times[:-1, None] + np.diff(times)[:, None] * NODES).ravel()
     jets = made.jets(nodes, *stretch.states(nodes), stretch.params)
@@ -57,6 +63,29 @@ def propagate(stretch: PassedStretch, made: ModeVariations, times: Array) -> Pro
     ]
     phi, psi = (np.concatenate(items) for items in zip(*parts, strict=True))
     return Propagated(times, phi, psi, nodes, jets)
+
+
+def _divided(stretch: PassedStretch, made: ModeVariations, times: Array) -> Array:
+    """Return times with others between them, so that no nearby motion changes much from one to the next."""
+    n, h = made.n, np.diff(times)
+    if not n or not len(h):
+        return times
+    middles = times[:-1] + 0.5 * h
+    jets = made.jets(middles, *stretch.states(middles), stretch.params)
+    slope = np.moveaxis(jets[made.accelerations].slope[:, 1 : 1 + 2 * n], 2, 0)
+    matrix = np.zeros((len(h), 2 * n, 2 * n))
+    matrix[:, :n, n:], matrix[:, n:] = np.eye(n), slope
+    if not np.isfinite(matrix).all():
+        return times
+    parts = h * np.abs(np.linalg.eigvals(matrix)).max(axis=1) / FAST
+    counts = np.ceil(parts * min(1.0, FINEST / max(float(parts.sum()), 1.0))).astype(int)
+    if not (counts > 1).any():
+        return times
+    pieces = [
+        np.linspace(t, t + step, max(count, 1), endpoint=False)
+        for t, step, count in zip(times, h, counts, strict=False)
+    ]
+    return np.append(np.concatenate(pieces), times[-1])
 
 
 def _steps(h: Array, accelerations: Jets, chosen: slice) -> tuple[Array, Array]:
