@@ -10,4 +10,8 @@ import pytest
 
 def by_day(values: Iterable[Any], day: Collection[Any]) -> list[Any]:
     """Return the values of a parameter, all but those of `day` marked for `make nightly`."""
-    return [value if value in day else pytest.param(value, marks=pytest.mark.nightly) for value in values]
+    night = pytest.mark.nightly
+    return [
+        value if value in day else pytest.param(*value if type(value) is tuple else (value,), marks=night)
+        for value in values
+    ]

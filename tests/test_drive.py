@@ -268,6 +268,7 @@ def five_bar(**options: Any) -> zw.System:
     return linkage.system(coordinates="joint").replace(**options)
 
 
+@pytest.mark.nightly
 def test_a_path_on_a_surface_is_driven_played_and_drawn(tmp_path: Path) -> None:
     space = zw.trace(five_bar(), {}, resolution=0.3)
     cranks = ("theta_B", "theta_D")

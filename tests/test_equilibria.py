@@ -8,6 +8,7 @@ import sympy as sp
 from click.testing import CliRunner
 
 import zwang as zw
+from night import by_day
 from zwang.cli import main
 
 (PHI,), (W_PHI,) = zw.coordinates("phi", angles="phi")
@@ -134,7 +135,9 @@ def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
     assert [item.value for item in found.folds] == pytest.approx([-snap, snap], abs=1e-9)
 
 
-@pytest.mark.parametrize(("a", "slender", "k"), [(1.0, 2.7, 3.0), (0.7, 2.62, 2.0), (1.0, 2.59, 1.0)])
+@pytest.mark.parametrize(
+    ("a", "slender", "k"), by_day([(1.0, 2.7, 3.0), (0.7, 2.62, 2.0), (1.0, 2.59, 1.0)], [(1.0, 2.59, 1.0)])
+)
 def test_a_slender_truss_sways_before_it_snaps(a: float, slender: float, k: float) -> None:
     # Sway: l^3 = L0 (l^2 - a^2) for bars of length l, two places above L0 = 3 sqrt(3)/2 a, none below.
     rest = slender * a
@@ -385,7 +388,7 @@ def well(bound) -> zw.System:
     )
 
 
-@pytest.mark.parametrize("bound", [0.1, 0.004])
+@pytest.mark.parametrize("bound", by_day([0.1, 0.004], [0.1]))
 def test_ends_of_rest_fold_where_intervals_are_born_and_merge(coarse, bound: float, tmp_path) -> None:
     """|s^3 - s - k| <= bound: each of both ends folds twice, however thin the intervals are."""
     found = zw.equilibria(well(bound), {}, box={"s": (-2, 2)}, vary="k", within=(-1, 1))
@@ -430,6 +433,7 @@ def test_a_block_on_a_slope_rests_everywhere_at_once(coarse) -> None:
     assert [item.value for item in found.folds] == pytest.approx([np.arctan(0.4)], abs=1e-10)
 
 
+@pytest.mark.nightly
 def test_a_bead_on_a_rough_hoop_rests_up_to_its_angle_of_friction(coarse) -> None:
     """|tan| <= mu on a wire of radius r; where r is what varies the ends stay at their angle."""
     r, mu = zw.parameters("r mu")

@@ -70,6 +70,7 @@ def test_twenty_thousand_hostile_inputs_do_no_harm():
     assert words == []
 
 
+@pytest.mark.nightly
 def test_processes_count_problems_and_a_seed_gives_the_same_ones_again():
     found = run(kinds=["planar"], count=12, workers=2, seed=5)
     assert (found.counts, found.findings) == ({"planar": 12}, [])

@@ -37,8 +37,15 @@ def counted(verb: Any, **options: Any) -> zw.results.Study:
 # What is computed
 
 
-@pytest.mark.parametrize("keep", [("status",), ("status", "accelerations")])
-@pytest.mark.parametrize("workers", [None, 2])
+@pytest.mark.parametrize(
+    ("workers", "keep"),
+    [
+        (None, ("status",)),
+        (None, ("status", "accelerations")),
+        (2, ("status",)),
+        pytest.param(2, ("status", "accelerations"), marks=pytest.mark.nightly),
+    ],
+)
 def test_every_point_is_what_the_verb_says_there(keep: tuple[str, ...], workers: int | None) -> None:
     study = rod(over={"mu": MU, "theta": THETA}, project=True, keep=keep, workers=workers)
     assert study.status.name == "COMPLETE"
@@ -188,6 +195,7 @@ def test_a_state_off_its_constraint_is_a_failure_of_its_point_in_a_batch_too() -
     assert study["status"][1] == "INADMISSIBLE"
 
 
+@pytest.mark.nightly
 def test_the_point_that_kills_its_process_is_found_and_the_others_are_computed() -> None:
     study = counted(sweep_functions.deadly, over={"mu": np.arange(12.0)}, workers=2, block=6)
     assert [failure.point["mu"] for failure in study.failures] == [7.0]
