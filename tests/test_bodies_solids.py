@@ -108,6 +108,7 @@ def test_edge_meets_edge_where_two_ridges_cross() -> None:
     assert np.ptp(motion.energy["total"]) < 1e-9
 
 
+@pytest.mark.nightly
 def test_a_cube_that_falls_on_its_corner_bounces_as_a_point_does() -> None:
     made = falling(size=(3, 3, 1))
     x, y, z = np.array([1, -1, 0]) / np.sqrt(2)

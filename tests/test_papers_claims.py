@@ -220,6 +220,7 @@ def test_the_list_computes_nothing() -> None:
     assert done.exit_code == 0 and "001-ex1-slack" in done.output
 
 
+@pytest.mark.nightly
 def test_two_processes_give_what_one_gives() -> None:
     from zwang._report.reproducing import compute
 

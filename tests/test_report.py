@@ -332,6 +332,7 @@ def test_a_fact_that_is_wrong_is_missed_and_the_visit_is_not_sound() -> None:
 # --- the tour --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_tour_visits_every_system_and_writes_json(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["gallery", "--tour", "--json"])
     assert result.exit_code == 0, result.stderr

@@ -94,6 +94,7 @@ def test_critical_lengths_of_bodies_are_those_of_their_joint_angles(seed: int) -
     same_space(seed)
 
 
+@pytest.mark.nightly
 def test_a_four_bar_of_bodies_has_as_many_components_as_its_angles_say() -> None:
     same_space(1, most=1)
 
