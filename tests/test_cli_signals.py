@@ -28,7 +28,7 @@ COMMAND = "import zwang.cli.progress as told; told.SECONDS = 0.0; from zwang.__m
 
 
 @POSIX
-@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.nightly)])
 def test_a_motion_that_is_interrupted_is_written_and_printed(number: str, code: int, tmp_path: Path) -> None:
     path = tmp_path / "motion.npz"
     arguments = ["simulate", "circle_particle", "--until", "1e7", "--out", str(path)]
@@ -51,7 +51,9 @@ def test_a_motion_that_is_interrupted_is_written_and_printed(number: str, code: 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["limit", "circle_particle", "--constraint", "circle", "--until", "3000"],
+        pytest.param(
+            ["limit", "circle_particle", "--constraint", "circle", "--until", "3000"], marks=pytest.mark.nightly
+        ),
         ["reactions", "ladder", "--map", "m=1:3:2000", "l=1:1.5:2000"],
         pytest.param(["gallery", "--tour"], marks=pytest.mark.nightly),
     ],

@@ -251,6 +251,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.nightly
 @POSIX
 def test_on_a_full_disk_every_old_file_stays_and_every_command_says_so(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path)]

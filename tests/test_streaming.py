@@ -20,6 +20,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from night import by_day
 from zwang._results import storage, stream_draft, streaming
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.streaming import MotionStream
@@ -36,6 +37,7 @@ def peak(until: float, path: Path) -> tuple[int, zw.Motion]:
     return found, motion
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "KEPT", 1000)
     monkeypatch.setattr(stretch, "CHUNK", 500)
@@ -269,8 +271,11 @@ print("END", motion.status.name, motion.t[-1], flush=True)
 """
 
 
+ENDED = [("SIGKILL", 1500.0), ("SIGTERM", 2500.0), ("SIGINT", 1500.0)]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "beyond"), [("SIGKILL", 1500.0), ("SIGTERM", 2500.0), ("SIGINT", 1500.0)])
+@pytest.mark.parametrize(("number", "beyond"), by_day(ENDED, ENDED[:1]))
 def test_a_killed_stream_gives_what_was_computed(number: str, beyond: float, tmp_path: Path) -> None:
     path = tmp_path / "spring.npz"
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
