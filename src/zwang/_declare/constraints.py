@@ -150,9 +150,10 @@ class Unilateral(_Relation):
         if self.restitution is not None:
             object.__setattr__(self, "restitution", as_expression(self.restitution, "Unilateral: restitution"))
             if self.restitution.is_number and not (self.restitution.is_real and 0 <= self.restitution <= 1):
+                given = f"{float(self.restitution):g}" if self.restitution.is_real else self.restitution
                 raise DeclarationError(
-                    f"Unilateral{f' {self.name!r}' if self.name else ''}: restitution= is {self.restitution}, needed a "
-                    "number between 0 (plastic) and 1 (elastic), or an expression."
+                    f"Unilateral{f' {self.name!r}' if self.name else ''}: restitution= is {given}, needed a number "
+                    "between 0 (plastic) and 1 (elastic), or an expression."
                 )
 
     def expressions(self) -> dict[str, Any]:
