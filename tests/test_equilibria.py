@@ -159,21 +159,24 @@ def test_a_slender_truss_sways_before_it_snaps(a: float, slender: float, k: floa
     assert [item.value for item in found.folds] == pytest.approx([snap], rel=1e-9)
 
 
-def test_a_governor_hunts_from_the_damping_of_its_closed_form_on() -> None:
+@pytest.mark.parametrize(("mass", "second"), [(1.0, 1.0), (1e6, 1.0), (1e-6, 1e3), (1e6, 1e-3)])
+def test_a_governor_hunts_from_the_damping_of_its_closed_form_on(mass: float, second: float) -> None:
     (ph, _), (vph, om) = zw.coordinates("ph th", angles="ph th")
     n, g, b, m, J, k, F = zw.parameters("n g b m J k F")
     force = [n**2 * om**2 * sp.sin(ph) * sp.cos(ph) - g * sp.sin(ph) - b / m * vph, k * sp.cos(ph) - F]
     governor = zw.System(name="governor", mass=sp.diag(1, J), force=force)
-    values = {"n": 1, "g": 9.81, "m": 1, "J": 1, "k": 2, "F": 1}
-    found = zw.equilibria(
-        governor, values, steady=("th",), vary="b", within=(0.1, 1), box={"v_th": (0.5, 9), "ph": (0, 3)}
-    )
+    load = mass / second**2
+    values = {"n": 1, "g": 9.81 / second**2, "m": mass, "J": mass, "k": 2 * load, "F": load}
+    damping, box = mass / second, {"v_th": (0.5 / second, 9 / second), "ph": (0, 3)}
+    found = zw.equilibria(governor, values, steady=("th",), vary="b", within=(0.1 * damping, damping), box=box)
     assert len(found.hopfs) == 1
     hopf = found.hopfs[0]
     # b J/m = 2 F/w_0 (Vyshnegradsky), with cos(ph) = F/k and w_0^2 = g/(n^2 cos(ph)).
-    assert hopf.value == pytest.approx(2 / np.sqrt(9.81 * 2), abs=1e-8)
-    assert hopf.state["v_th"] == pytest.approx(np.sqrt(9.81 * 2), abs=1e-10)
-    damped = zw.equilibria(governor, {**values, "b": 1}, steady=["th"], box={"v_th": (0.5, 9), "ph": (0, 3)})
+    assert hopf.value == pytest.approx(2 / np.sqrt(9.81 * 2) * damping, rel=1e-8)
+    assert hopf.state["v_th"] == pytest.approx(np.sqrt(9.81 * 2) / second, rel=1e-10)
+    assert found.status.name == "FOUND" and len(found.branches) == 1
+    assert found.branches[0].positions[:, 1] == pytest.approx(np.sqrt(9.81 * 2) / second, rel=1e-9)
+    damped = zw.equilibria(governor, {**values, "b": damping}, steady=["th"], box=box)
     assert [point.stability for point in damped.points] == ["asymptotically stable (linear)"]
 
 

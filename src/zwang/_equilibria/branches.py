@@ -82,7 +82,7 @@ class BranchSearch:
     def _special(
         self, kind: str, place: Mapping[str, float], met: tuple[int, ...], frequency: float = float("nan")
     ) -> EquilibriumSpecial:
-        value = float(place[self.statics.vary])
+        value = self.statics.value(place, self.statics.vary)
         return EquilibriumSpecial(
             kind=kind, value=value, state=self.statics.state(place), branches=met, frequency=frequency
         )
@@ -118,8 +118,8 @@ class BranchSearch:
         self.branches.append(
             EquilibriumBranch(
                 number=number,
-                values=np.array([float(place[self.statics.vary]) for place in places]),
-                positions=np.array([[float(place[name]) for name in names] for place in places]),
+                values=np.array([self.statics.value(place, self.statics.vary) for place in places]),
+                positions=np.array([[self.statics.value(place, name) for name in names] for place in places]),
                 names=tuple(f"v_{name.removeprefix('rate_')}" if name in rates else name for name in names),
                 stability=tuple(verdict.stability for verdict in verdicts),
             )
@@ -130,7 +130,7 @@ class BranchSearch:
     def _verdict(self, arc: Branch, at: float) -> StabilityVerdict:
         spend(1)
         place = arc.state(at=at)
-        params = {**self.params, self.statics.vary: float(place[self.statics.vary])}
+        params = {**self.params, self.statics.vary: self.statics.value(place, self.statics.vary)}
         return stability_at(self.model, self.statics.state(place), params, self.steady, self.statics.closed)
 
     def _folds(self, arc: Branch, grid: Array, number: int) -> None:

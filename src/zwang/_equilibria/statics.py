@@ -28,6 +28,7 @@ from zwang.errors import DeclarationError, nearest
 
 LEAST = 1e-4
 """Of lam_0, in parts of R: multipliers beyond 1e4 typical forces are not looked for."""
+WIDE = 50.0  # lengths: a range that is wider has a unit of its own
 PROBES = 6  # random states at which typical sizes are measured
 
 
@@ -55,6 +56,9 @@ class Statics:
         A length of the constraints, R.
     vary : str
         The parameter, or empty.
+    units : mapping
+        Auxiliary coordinate -> what it is a multiple of, where that is not 1: a parameter or a rate whose range is far
+        wider than the lengths.
     """
 
     system: System
@@ -67,13 +71,18 @@ class Statics:
     parts: Mapping[str, float]
     length: float
     vary: str
+    units: Mapping[str, float]
+
+    def value(self, point: Mapping[str, float], name: str) -> float:
+        """Return a parameter or a rate at a point of the auxiliary space."""
+        return float(point[name]) * self.units.get(name, 1.0)
 
     def state(self, point: Mapping[str, float]) -> dict[str, float]:
         """Return the state of the system at a point of the auxiliary space."""
         found = {item.name: float(point.get(item.name, 0.0)) for item in self.system.coordinates}
         for item in self.system.velocities:
             given = self.rates.get(item.name, 0.0)
-            found[item.name] = float(point[given]) if isinstance(given, str) else float(given)
+            found[item.name] = self.value(point, given) if isinstance(given, str) else float(given)
         return found | {"t": 0.0}
 
     @property
@@ -101,23 +110,32 @@ class Statics:
             label = self.rates.get(name, name)
             if name in self.rates and not isinstance(label, str):
                 continue
-            found[label] = pair
+            found[label] = self._sides(label, pair)
         steady = {name.removeprefix("v_") for name in self.rates}
         found = {name: pair for name, pair in found.items() if name not in steady}
         if self.bounded:
             labels = (*self.multipliers.values(), *self.pushes)
             size = self.length
             found |= dict.fromkeys(labels, (-size, size)) | {FIRST: (LEAST * size, size)}
-        return found | ({self.vary: within} if self.vary else {})
+        return found | ({self.vary: self._sides(self.vary, within)} if self.vary else {})
+
+    def _sides(self, label: str, pair: Any) -> Any:
+        unit = self.units.get(label)
+        return pair if unit is None else tuple(float(side) / unit for side in pair)
 
 
 FIRST = "lam_0"
 
 
 def statics(
-    system: System, params: Mapping[str, float], closed: Sequence[str], steady: Mapping[str, float | None], vary: str
+    system: System,
+    params: Mapping[str, float],
+    closed: Sequence[str],
+    steady: Mapping[str, float | None],
+    vary: str,
+    sides: Mapping[str, tuple[float, float]] | None = None,
 ) -> Statics | None:
-    """Return the equations of rest; None where no place meets them.
+    """Return the equations of rest; None where no place meets them. `sides` are those of the box, by name.
 
     Friction, and constraints on velocities, are forces of any size here; whether they are inside their bounds is looked
     at afterwards.
@@ -142,6 +160,10 @@ def statics(
     varied = [vary] if vary else []
     symbols, speeds = coordinates([*names, *varied, *more], angles=angles)
     table = {symbol.name: symbol for symbol in symbols}
+    longest = _longest([item for item in system.constraints if isinstance(item, Unilateral) or item in held], params)
+    unit = 1.0 if longest is None else abs(params[longest.name])
+    units = _units(system, sides or {}, [*varied, *unknown], None if longest is None else unit)
+    table |= {name: table[name] * sp.Float(size) for name, size in units.items()}
     put: dict[Any, Any] = {time: sp.Integer(0)}
     for item in system.coordinates:
         put[item] = table.get(item.name, sp.Integer(0))
@@ -152,8 +174,6 @@ def statics(
             put[item] = table[vary]
     equations = derive(system)
     forces = [expr.xreplace(put) for expr in equations.force]
-    longest = _longest([item for item in system.constraints if isinstance(item, Unilateral) or item in held], params)
-    unit = 1.0 if longest is None else abs(params[longest.name])
     scale = _scale(forces, params, unit)
     rows = [[sp.diff(item.expr, q).xreplace(put) for q in system.coordinates] for item in held]
     rows += [[sp.diff(expr, v).xreplace(put) for v in system.velocities] for expr in rubbing]
@@ -184,7 +204,7 @@ def statics(
         kinetic=sp.Add(*(v**2 for v in speeds)) / 2,
         constraints=[*balance, *where],
     )
-    return Statics(system, tuple(closed), space, rates, labels, tuple(pushes), scale, parts, unit, vary)
+    return Statics(system, tuple(closed), space, rates, labels, tuple(pushes), scale, parts, unit, vary, units)
 
 
 def held_positions(system: System, closed: Sequence[str]) -> list[Any]:
@@ -215,6 +235,16 @@ def _require_determined(system: System, name: str, steady: Mapping[str, float | 
             f"{system.name}: nothing acts on '{name}', so its momentum is conserved and its rate is not determined. "
             f"Give it: steady={{'{name}': rate}}."
         )
+
+
+def _units(
+    system: System, sides: Mapping[str, tuple[float, float]], names: Sequence[str], length: float | None
+) -> dict[str, float]:
+    """Return units of parameters and rates whose ranges are far wider than a length, or than the box where none is."""
+    own = [abs(b - a) for item in system.coordinates if not item.angle for a, b in [sides.get(item.name, (0.0, 0.0))]]
+    size = length if length is not None else min((one for one in own if one > 0), default=1.0)
+    widths = {name: abs(pair[1] - pair[0]) for name in names if (pair := sides.get(name.replace("rate_", "v_", 1)))}
+    return {name: width / size for name, width in widths.items() if width > WIDE * size}
 
 
 def _longest(held: Sequence[Any], params: Mapping[str, float]) -> Any:

@@ -209,7 +209,8 @@ class _RestSearch:
 
     # Points and branches.
     def _without_friction(self, closed: tuple[str, ...]) -> None:
-        rest = statics(self.system, self.params, closed, self.steady, self.vary)
+        sides = {name_of(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
+        rest = statics(self.system, self.params, closed, self.steady, self.vary, sides)
         if rest is None or not len(rest.space.constraints):
             self._nowhere(rest is None)
             return
@@ -258,7 +259,7 @@ class _RestSearch:
         forces = rest.forces(point)
         if any(forces[name] < -SIGN * rest.scale * rest.parts[rest.multipliers[name]] for name in rest.closed):
             return False
-        params = {**self.params, **({self.vary: float(point[self.vary])} if self.vary else {})}
+        params = {**self.params, **({self.vary: rest.value(point, self.vary)} if self.vary else {})}
         gaps = self.model.gaps(rest.state(point), params, active=())
         return all(
             float(gaps[str(item.name)]) >= -SIGN * rest.length
