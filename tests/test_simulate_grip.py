@@ -108,20 +108,77 @@ def test_two_boxes_on_a_moving_plate_slip_where_friction_is_less(low: float, hig
     assert [event.time for event in motion.events] == pytest.approx([instant] * 4, rel=1e-9)
 
 
-def test_table_turns_with_its_turntable_until_friction_is_spent():
-    # Whatever the feet carry, friction turns the table with at most mu m g a sqrt(2) = Jz alpha.
+def turntable(off: float) -> zw.Bodies:
+    """Return a table on a plate that a torque k t turns, its centre of mass beside the axis."""
     made = zw.Bodies("turntable", gravity=(0, 0, "-g"))
-    made.body("plate", mass=1, inertia=(1, 1, "I")).body("table", mass="m", inertia=("J", "J", "Jz"), at=(0, 0, "h"))
+    made.body("plate", mass=1, inertia=(1, 1, "I"))
+    made.body("table", mass="m", inertia=("J", "J", "Jz"), at=(off, 0, "h"))
     made.revolute("spin", "ground", "plate", at=(0, 0, 0), axis=(0, 0, 1))
     made.shape("legs", on="table", form=feet("h")).shape("top", on="plate", form=zw.shapes.HalfSpace((0, 0, 1)))
-    made.contact("legs", "top", friction="mu", restitution=0, name="foot").motor("spin", "k*t")
-    params = {"I": 2.0, "m": 10.0, "J": 0.8, "Jz": 1.2, "g": GRAVITY, "h": 0.5, "a": 0.6, "mu": 0.1, "k": 5.0}
-    alpha = 0.1 * 10 * GRAVITY * 0.6 * math.sqrt(2) / 1.2
-    instant = alpha * (2.0 + 1.2) / 5.0
-    motion = started(made, ("table",), params, 1.001 * instant)
-    # What follows with four feet that turn is a continuum of accelerations.
-    assert [event.time for event in motion.events.of("slip")[:4]] == pytest.approx([instant] * 4, rel=1e-9)
-    assert not [event for event in motion.events if event.time < 0.999 * instant]
+    return made.contact("legs", "top", friction="mu", restitution=0, name="foot").motor("spin", "k*t")
+
+
+TURNTABLE = {"I": 2.0, "m": 10.0, "J": 0.8, "Jz": 1.2, "g": GRAVITY, "h": 0.5, "a": 0.6, "mu": 0.1, "k": 5.0}
+
+
+def test_table_turns_with_its_turntable_until_friction_is_spent():
+    # Whatever the feet carry, friction turns the table with at most mu m g a sqrt(2) = Jz alpha.
+    most = 0.1 * 10 * GRAVITY * 0.6 * math.sqrt(2)
+    instant = most / 1.2 * (2.0 + 1.2) / 5.0
+    until = 1.1 * instant
+    motion = started(turntable(0.0), ("table",), TURNTABLE, until)
+    assert [event.kind for event in motion.events] == ["slip"] * 4 and motion.status.name == "REACHED"
+    assert [event.time for event in motion.events] == pytest.approx([instant] * 4, rel=1e-9)
+    # Then friction drives the table with that moment, and holds the plate back: 2 w' = k t - most.
+    before = 5.0 * instant**2 / 2 / 3.2
+    assert motion.v[-1][0] == pytest.approx(before + (5.0 * (until**2 - instant**2) / 2 - most * (until - instant)) / 2)
+
+
+def least_norm_table(start: np.ndarray, t0: float, until: float) -> np.ndarray:
+    """Return (phi, x, y, psi) and rates of plate and table: normal forces of least norm, by SciPy, in the plane."""
+    from scipy.integrate import solve_ivp
+
+    m, h, a, mu = (TURNTABLE[name] for name in ("m", "h", "a", "mu"))
+    corners = a * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+
+    def change(t: float, state: np.ndarray) -> np.ndarray:
+        (x, y, psi), (w, u, v, r) = state[1:4], state[4:]
+        arms = corners @ np.array([[np.cos(psi), np.sin(psi)], [-np.sin(psi), np.cos(psi)]])
+        places = arms + np.array([x, y])
+        slips = [u, v] + r * arms[:, ::-1] * [-1, 1] - w * places[:, ::-1] * [-1, 1]
+        ways = slips / np.linalg.norm(slips, axis=1, keepdims=True)
+        balance = np.vstack([np.ones(4), (arms - h * mu * ways).T])  # moments about the centre of mass
+        normal = np.linalg.pinv(balance) @ [m * GRAVITY, 0, 0]
+        friction = -mu * normal[:, None] * ways
+
+        def moment(at: np.ndarray) -> float:
+            return float((at[:, 0] * friction[:, 1] - at[:, 1] * friction[:, 0]).sum())
+
+        torque = TURNTABLE["k"] * t - moment(places)
+        rates = [torque / TURNTABLE["I"], *friction.sum(axis=0) / m, moment(arms) / TURNTABLE["Jz"]]
+        return np.array([*state[4:], *rates])
+
+    return solve_ivp(change, (t0, until), start, rtol=1e-11, atol=1e-13, method="DOP853").y[:, -1]
+
+
+@pytest.mark.parametrize(("off", "until"), [(0.3, 2.0), (0.5, 2.2)])
+def test_table_beside_the_axis_starts_to_turn_and_slide_with_normal_forces_of_least_norm(off: float, until: float):
+    stops = started(turntable(off), ("table",), TURNTABLE, until)
+    assert stops.status.name == "CHOICE" and "continuum" in stops.reason
+    motion = started(turntable(off), ("table",), TURNTABLE, until, redundant="minimum norm")
+    assert motion.status.name == "REACHED"
+    assert [event.kind for event in motion.events] == ["choice", *["slip"] * 4]
+    later = motion.events[0].time + 0.01  # where slips have directions of their own
+
+    def flat(t: float) -> np.ndarray:
+        at = motion.at(t)
+        half, rate = (np.array([at[f"{name}_table"] for name in (one + "0", one + "3")]) for one in ("e", "v_e"))
+        turn = 2 * (half[0] * rate[1] - half[1] * rate[0])
+        placed = [at["spin"], at["x_table"], at["y_table"], 2 * math.atan2(half[1], half[0])]
+        return np.array([*placed, at["v_spin"], at["v_x_table"], at["v_y_table"], turn])
+
+    reached = least_norm_table(flat(later), later, until)
+    assert flat(until) == pytest.approx(reached, rel=1e-6, abs=1e-7)
 
 
 def test_table_at_rest_lets_go_where_a_load_that_oscillates_exceeds_friction():

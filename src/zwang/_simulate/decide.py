@@ -21,7 +21,7 @@ from zwang._results.wording import vector
 from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
 from zwang._simulate.lone import lone_labels
-from zwang._simulate.modes import HeldMode, denominator, full_mode, hold
+from zwang._simulate.modes import HeldMode, denominator, full_mode, hold, solve_mode
 from zwang._simulate.moment import (
     Chooser,
     Context,
@@ -34,7 +34,7 @@ from zwang._simulate.moment import (
     stopped_at,
     terms_at,
 )
-from zwang._simulate.sharing import continuum, share
+from zwang._simulate.sharing import continua, share
 from zwang._simulate.ties import directions_away, settle_ties
 from zwang._simulate.watch import undetermined_in
 from zwang.errors import DeclarationError
@@ -45,6 +45,8 @@ PARTED = 1e-7
 """How far a constraint that others imply may be missed, relative to its terms."""
 STILL = 1e-9
 """Accelerations of a slip below this part of their terms start none."""
+UNLOADED = 1e-6
+"""Part of the largest force below which a contact carries nothing."""
 WEDGED = 1e-4
 """Part of its value without friction to which the denominator of a normal force has fallen where it counts as zero."""
 
@@ -99,10 +101,8 @@ def decide(
     places = [ground.table.places[number] for number in numbers]
     rubs = any(place.of for place in places)
     several = found.status is ReactionsStatus.MULTIPLE and rubs
-    if least and several and (wide := continuum(found, before, numbers)) is not None:
-        labels = labels_of(ground, numbers, found.solutions[wide])
-        if (shared := share(ground.table, labels, terms)) is not None:
-            return Decision(labels, shared, reactions=found, pulls=_pulls(ground, numbers, found.solutions[wide]))
+    if least and several and (shared := _least(ground, moment, terms, before, numbers, found)) is not None:
+        return shared
     chosen = choose(found, before, numbers) if several else 0
     if chosen is None:
         return Decision(stop=MotionStatus.CHOICE, reactions=found, before=before)
@@ -111,11 +111,29 @@ def decide(
     labels, pulls = _touching_still(ground, moment, terms, labels, solution, _pulls(ground, numbers, solution))
     stuck = frozenset(number for number, label in enumerate(labels) if label.plain is Mode.STICK)
     firm = _firm(ground, moment, terms, labels, solution.acceleration, pulls)
+    told = labels
     labels, idle = settle_ties(ground, moment, terms, labels, before, span, pulls, firm)
     pulls = _let_go(ground, moment, terms, labels, stuck, pulls)
     flag = found.status is ReactionsStatus.FOUND and not found.marginal
-    held = hold(ground.table, labels, terms, directions_away(ground, moment, pulls))
-    return Decision(labels, held, flag, idle, reactions=found, pulls=pulls)
+    away = directions_away(ground, moment, pulls)
+    held = hold(ground.table, labels, terms, away)
+    grips = bool(firm) and labels == told and _idle_rows(ground, terms, held, firm, away)
+    return Decision(labels, held, flag, idle, reactions=found, pulls=pulls, grips=grips)
+
+
+def _least(
+    ground: Ground, moment: Moment, terms: Terms, before: Labels | None, numbers: tuple[int, ...], found: Reactions
+) -> Decision | None:
+    """Return the mode with normal forces of least norm, where accelerations are a continuum; None without one."""
+    for k in continua(found, before, numbers):
+        solution = found.solutions[k]
+        labels, pulls = labels_of(ground, numbers, solution), _pulls(ground, numbers, solution)
+        places = [ground.table.places[number] for number in numbers]
+        loads = {place.normal: float(force) for place, force in zip(places, solution.normal, strict=True)}
+        shared = share(ground.table, labels, terms, moment.resting, loads)
+        if shared is not None:
+            return Decision(shared.labels, shared.held, reactions=found, pulls={**pulls, **shared.pulls})
+    return None
 
 
 def _pulls(ground: Ground, numbers: tuple[int, ...], solution: Solution) -> dict[int, Any]:
@@ -136,6 +154,14 @@ def _firm(
     planes = any(len(ground.table.places[number].slips) > 1 for number in loose)
     away = directions_away(ground, moment, pulls)
     return loose if planes and firmly(ground.table, terms, labels, a, loose, away) else frozenset()
+
+
+def _idle_rows(ground: Ground, terms: Terms, held: HeldMode, firm: frozenset[int], away: Mapping[int, Array]) -> bool:
+    """Say whether a contact carries nothing that has a row of its own, though others could share with it."""
+    table = ground.table
+    own = [j for j in held.mode.held if table.of_normal(j) in firm and table.places[table.of_normal(j)].one_sided]
+    forces = np.abs(solve_mode(table, terms, held.mode, away).normal[:, 0])
+    return bool((forces[own] <= UNLOADED * forces[list(held.mode.held)].max(initial=0.0)).any())
 
 
 def _touching_still(

@@ -21,8 +21,9 @@ from zwang._numerics.contact.reaction_set import INSIDE, SLACK, deepest_reaction
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.projection import landed
 from zwang._numerics.linear.rank import ROUNDING
+from zwang._simulate.basic_forces import pushed_columns
 from zwang._simulate.ground import Ground, autonomous
-from zwang._simulate.modes import full_mode, pushed_columns, solve_mode
+from zwang._simulate.modes import full_mode, solve_mode
 from zwang._simulate.moment import Decision, Labels, Moment
 from zwang._simulate.sharing import parts_of, room_of
 from zwang._simulate.watch import stands, unwatched
@@ -35,7 +36,7 @@ ADMITTED = 1e-9
 BEYOND = 1e-5
 """Depth outside of all laws, relative to the largest force, from which on what follows is beyond doubt."""
 BLUR = 1e-5
-"""How far the directions of slips that start with next to no acceleration may be off."""
+"""How far directions may be off of slips that start with next to no acceleration, or of contacts that slip as one."""
 SMOOTH = 1e-2
 """Part of its size by which what the forces must do may turn away from a parabola between three samples."""
 FINEST = 12  # halvings of a step
@@ -116,6 +117,7 @@ class _Grip:
     def __init__(self, ground: Ground, decision: Decision, found: Stretch, loose: Collection[int]) -> None:
         self.ground, self.found, self.loose = ground, found, loose
         self.mode = decision.mode.mode
+        self.blur = BLUR if decision.grips else ROUNDING
         self.full: ActiveSet = full_mode(ground.table, decision.labels)
         self.forces = np.zeros(len(self.full.held) + len(self.full.sticking))  # those that were admissible last
 
@@ -163,7 +165,7 @@ class _Grip:
         if room_of(self.ground.table, terms, self.full, forces, self.loose) >= size:
             self.forces = forces
             return True
-        depth, forces = _deepest(self.ground.table, terms, self.full, columns, forces, self.loose)
+        depth, forces = _deepest(self.ground.table, terms, self.full, columns, forces, self.loose, self.blur)
         if depth >= -ADMITTED:
             self.forces = forces
         return depth >= -ADMITTED
@@ -173,7 +175,7 @@ class _Grip:
         terms, needed = self._asked(np.array([time]))
         columns, given = pushed_columns(self.ground.table, terms, self.full)
         forces = _nearest(columns, needed[:, 0] - given, terms.mass[:, :, 0], self.forces)
-        return _deepest(self.ground.table, terms, self.full, columns, forces, self.loose)[0]
+        return _deepest(self.ground.table, terms, self.full, columns, forces, self.loose, self.blur)[0]
 
     def _instant(self, before: float, after: float) -> float:
         """Return when the depth comes down to zero between two times, at the latter of which it is negative."""

@@ -64,10 +64,8 @@ class Memory:
         Number of a contact -> its last impacts.
     ending, closed : mappings
         Number of a contact -> when its impacts end that accumulate at this instant; when those ended that did.
-    still : tuple
-        The instant of the last event before which time passed, and the events since then.
-    happened : tuple of str
-        What these events were.
+    still, happened : tuples
+        The instant of the last event before which time passed and the number of events since then; what they were.
     nearness : Nearness
         Of the rows, to depending on each other.
     points : tuple
@@ -76,10 +74,8 @@ class Memory:
         Stretches of time stepping so far.
     sides : tuple of int
         The sign of each of the user's events since it last was not zero.
-    tops : tuple of float
-        Their largest sizes so far.
-    counts : tuple of int
-        How often each has happened.
+    tops, counts : tuples
+        Their largest sizes so far; how often each has happened.
     idle : frozenset of int
         Those whose expressions are zero and stay so: what is held there crosses nothing, whatever rounding does.
     """
@@ -163,6 +159,8 @@ class Decision:
         Number of a friction law in a plane -> its force (2,) where a slip starts, which gives the direction.
     before : tuple of Mode or None
         The labels until then, where no mode was decided.
+    grips : bool
+        Whether forces that are undetermined while all slip are looked at together, as those of contacts that stick.
     """
 
     labels: Labels = ()
@@ -173,6 +171,7 @@ class Decision:
     reactions: Reactions | None = None
     pulls: Mapping[int, Any] | None = None
     before: Labels | None = None
+    grips: bool = False
 
     @property
     def mode(self) -> HeldMode:

@@ -18,9 +18,10 @@ from zwang._results import Provenance
 from zwang._results.later import Later
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
+from zwang._simulate.basic_forces import force_ranges
 from zwang._simulate.ground import Ground
 from zwang._simulate.measuring import quantities
-from zwang._simulate.modes import ModeSolution, force_ranges, friction_of, full_mode, mode_of_piece, solve_mode
+from zwang._simulate.modes import ModeSolution, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.sharing import least_forces

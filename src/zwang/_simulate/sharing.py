@@ -8,7 +8,7 @@ changes it without an event.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 
 from zwang._derive.modes import ActiveSet
 from zwang._kernels import Terms
+from zwang._numerics.contact.delassus import friction_arrays
+from zwang._numerics.contact.gauss_projection import gauss_projection
+from zwang._numerics.contact.modes import Mode
+from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.contact.reaction_set import CONE, DISC, FREE, PULL, PUSH, Part, least_reactions
 from zwang._numerics.contact.table import ContactTable
-from zwang._numerics.linear.rank import rank_of
+from zwang._numerics.linear.rank import DEPENDENT, rank_of
 from zwang._results.reactions import Reactions
-from zwang._simulate.modes import HeldMode, full_mode, independent, pushed_columns
+from zwang._simulate.basic_forces import pushed_columns
+from zwang._simulate.modes import HeldMode, full_mode, independent, least_normals
 from zwang._simulate.moment import Decision, Labels, Watch
 
 Array = NDArray[np.float64]
@@ -29,24 +34,122 @@ ROUNDING = 1e-13
 """Part of the largest of them below which the effects of forces on a coordinate are rounding."""
 NOTHING = 1e-9
 """Part of the largest of them below which a normal force is none."""
+ROUNDS, SETTLED = 200, 1e-12
+"""Rounds in which normal forces and directions of slips that start settle; by how much they change in the last."""
+RUBBING = (Mode.STICK, Mode.SLIP)
 
 
-def continuum(found: Reactions, before: Labels | None, numbers: tuple[int, ...]) -> int | None:
-    """Return the solution with a continuum of accelerations that least norms choose from; None where modes differ too.
+def continua(found: Reactions, before: Labels | None, numbers: tuple[int, ...]) -> list[int]:
+    """Return the solutions with a continuum of accelerations that least norms choose from; none where modes differ too.
 
-    It is the only one, or the one in the modes until now.
+    That in the modes until now, or all where there are no others.
     """
     wide = [k for k, solution in enumerate(found.solutions) if not solution.acceleration_unique]
     if before is not None and len(found.solutions) > 1:
         wanted = [before[number].plain for number in numbers]
-        wide = [k for k in wide if [mode.plain for mode in found.solutions[k].modes.codes] == wanted]
-        return wide[0] if len(wide) == 1 else None
-    return wide[0] if len(wide) == 1 == len(found.solutions) else None
+        same = [k for k in wide if [mode.plain for mode in found.solutions[k].modes.codes] == wanted]
+        if len(same) == 1:
+            return same
+    return wide if len(wide) == len(found.solutions) else []
 
 
-def share(table: ContactTable, labels: Labels, terms: Terms) -> HeldMode | None:
-    """Return the mode of the labels with normal forces of least norm; None where there is nothing to share."""
-    full = full_mode(table, labels)
+class Shared(NamedTuple):
+    """Labels, their mode with normal forces of least norm, and the frictions of slips in planes that start, by laws."""
+
+    labels: Labels
+    held: HeldMode
+    pulls: dict[int, Array]
+
+
+def share(
+    table: ContactTable, labels: Labels, terms: Terms, resting: Collection[int], loads: Mapping[int, float]
+) -> Shared | None:
+    """Return the mode of the labels with normal forces of least norm; None where there is nothing to share.
+
+    Which of the slips in planes that are at rest start, and in which directions, depends on these forces. With given
+    ones it is a convex problem (Gauss): so the two are solved in turns.
+
+    Parameters
+    ----------
+    table, labels, terms
+        Of one state.
+    resting : collection of int
+        The contacts whose slips start, if they slip.
+    loads : mapping
+        Normal force by its number, to begin with.
+    """
+    starts = [
+        number
+        for number in sorted(resting)
+        if len(table.places[number].slips) > 1 and len(table.places[number].of) == 1 and labels[number].plain in RUBBING
+    ]
+    ways: dict[int, Array] = {}
+    before = np.zeros(0)
+    for _ in range(ROUNDS if starts else 1):
+        if starts:
+            labels, ways = _starting(table, labels, terms, starts, loads)
+        full = full_mode(table, labels)
+        found = _shared(table, full, terms, ways)
+        if found is None:
+            return None
+        held, forces = found
+        loads = dict(zip(full.held, forces.tolist(), strict=False))
+        normal = forces[: len(full.held)]
+        if len(before) and np.abs(normal - before).max() <= SETTLED * np.abs(normal).max():
+            break
+        before = normal
+    else:
+        if starts:
+            return None
+    if starts and not _inside(table, terms, full, normal, forces[len(full.held) :]):
+        return None
+    return Shared(labels, held, {law: -way for law, way in ways.items()})
+
+
+def _starting(
+    table: ContactTable, labels: Labels, terms: Terms, starts: list[int], loads: Mapping[int, float]
+) -> tuple[Labels, dict[int, Array]]:
+    """Return the labels with those of contacts at rest whose normal forces are given; directions of slips, by laws."""
+    now = list(labels)
+    for number in starts:
+        now[number] = Mode.CLOSED
+    full = full_mode(table, tuple(now))
+    rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
+    bias = np.concatenate([terms.gamma[list(full.held), 0], terms.slip_bias[list(full.sticking), 0]])
+    mass, force = terms.mass[:, :, 0], terms.force[:, 0]
+    columns, given = pushed_columns(table, terms, full)
+    for k, j in enumerate(full.held):  # what slides already goes with the load
+        force = force + loads.get(j, 0.0) * (columns[k] - rows[k])
+    sizes, directions = np.linalg.svd(rows)[1:]
+    free = directions[int((sizes > DEPENDENT * sizes[0]).sum()) :].T
+    held = np.linalg.lstsq(rows, bias, rcond=DEPENDENT)[0]
+    contacts, bounds = [], []
+    for number in starts:
+        place = table.places[number]
+        tangent = terms.slip_rows[list(place.slips), :, 0]
+        bounds.append(float(terms.bounds[place.rows.against(1), 0]) * abs(loads.get(place.of[0], 0.0)))
+        biased = terms.slip_bias[list(place.slips), 0] - tangent @ held
+        contacts.append(
+            Contact(None, tangent=tangent @ free, friction=1.0, normal_force=bounds[-1], tangent_bias=biased)
+        )
+    problem = ContactProblem(free.T @ mass @ free, free.T @ (force + given - mass @ held), contacts)
+    solved = gauss_projection(friction_arrays(problem), tol=SETTLED)
+    ways = {}
+    for k, number in enumerate(starts):
+        pull, place = solved.tangential[k], table.places[number]
+        change = contacts[k].tangent @ solved.acceleration - contacts[k].tangent_bias
+        spent = float(np.linalg.norm(pull)) >= (1 - NOTHING) * bounds[k]
+        now[number] = Mode.SLIP if spent else Mode.STICK
+        way = -pull if np.any(pull) else change
+        if spent and np.any(way):
+            ways[place.law] = way / np.linalg.norm(way)
+    return tuple(now), ways
+
+
+def _shared(
+    table: ContactTable, full: ActiveSet, terms: Terms, ways: dict[int, Array]
+) -> tuple[HeldMode, Array] | None:
+    """Return a mode with normal forces of least norm, and all its forces; `ways` are those of slips that start."""
     if any(table.places[table.of_law(law)].resultant for law, _ in full.sliding):
         return None
     rows = np.concatenate([terms.rows[list(full.held), :, 0], terms.slip_rows[list(full.sticking), :, 0]])
@@ -57,7 +160,7 @@ def share(table: ContactTable, labels: Labels, terms: Terms) -> HeldMode | None:
         return None
     last = np.concatenate([taking, np.zeros(len(full.sticking), dtype=bool)])
     kept = np.sort(independent(found, sorted(range(len(rows)), key=lambda k: (last[k], k))))
-    columns, given = pushed_columns(table, terms, full)
+    columns, given = pushed_columns(table, terms, full, ways)
     free, spread = np.split(np.linalg.solve(mass, np.column_stack([terms.force[:, 0] + given, columns.T])), [1], axis=1)
     bias = np.concatenate([terms.gamma[list(full.held), 0], terms.slip_bias[list(full.sticking), 0]])
     others = [k for k in kept if not last[k]]
@@ -73,7 +176,12 @@ def share(table: ContactTable, labels: Labels, terms: Terms) -> HeldMode | None:
         shared=tuple(normals[carrying].tolist()),
         spare=tuple(normals[~carrying].tolist()),
     )
-    return HeldMode(mode)
+    own = np.flatnonzero(taking)[carrying]
+    used = [*own.tolist(), *others]
+    matrix, target = rows[kept] @ spread[:, used], bias[kept] - rows[kept] @ free[:, 0]
+    forces = np.zeros(len(rows))
+    forces[used] = least_normals(matrix[None], target[None], np.arange(len(used)) < len(own))[0]
+    return HeldMode(mode), forces
 
 
 def without(matrix: Array, right: Array, chosen: NDArray[np.bool_], others: list[int]) -> tuple[Array, Array]:

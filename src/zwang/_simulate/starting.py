@@ -301,12 +301,18 @@ def _kicked(
     """Return the moment with a trace of speed in the direction of every slip that starts."""
     held, speeds = decision.mode, moment.memory.sizes[1]
     terms = terms_at(context, moment)
-    rows, wanted = [], []
+    a = solve_mode(context.table, terms, held.mode, away).acceleration[:, 0]
+    rows, wanted, starts = [], [], []
     for place in places:
         slips = list(place.slips)
         row = np.abs(terms.slip_rows[slips, :, 0]).sum(axis=0)
         rows.append(terms.slip_rows[slips, :, 0])
         wanted.append(KICK * max(float(row @ speeds), LEAST * float(row @ context.step_sizes.speed)) * away[place.law])
+        starts.append(rows[-1] @ a - terms.slip_bias[slips, 0])
+    sizes = np.linalg.norm(starts, axis=1)
+    if held.mode.shared and sizes.min() > 0:  # bodies that turn while they start: speeds in the ratio of accelerations
+        unit = float(min(np.linalg.norm(wanted, axis=1) / sizes))
+        wanted = [unit * start for start in starts]
     fixed = np.concatenate([terms.rows[list(held.mode.held), :, 0], terms.slip_rows[list(held.mode.sticking), :, 0]])
     every = np.concatenate([*rows, fixed])
     needed = np.concatenate([*wanted, np.zeros(len(fixed))])

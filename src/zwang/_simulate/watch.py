@@ -72,17 +72,18 @@ def unwatched(ground: Ground, decision: Decision) -> frozenset[int]:
     """Return the contacts whose forces are not watched one by one.
 
     Where sticking forces in planes are undetermined, those of the rows that carry the motion are one distribution of
-    many, and their bounds mean nothing: whether some distribution obeys all laws is looked at step by step (`grip`).
+    many, and their bounds mean nothing (so where a table slides on four feet and three of them, its centre of pressure
+    between two, leave nothing to the third): it is looked at step by step whether some distribution obeys all laws.
     """
     return frozenset(number for number in spatial_stress(ground, decision) if not ground.table.places[number].resultant)
 
 
 def spatial_stress(ground: Ground, decision: Decision) -> frozenset[int]:
-    """Return the contacts with undetermined forces, where some of them stick in planes."""
+    """Return the contacts with undetermined forces, where some of them stick in planes, or carry nothing by chance."""
     taking = frozenset() if decision.held is None else undetermined_in(ground, decision.held)
     places, labels = ground.table.places, decision.labels
     sticks = any(len(places[number].slips) > 1 and labels[number].plain is Mode.STICK for number in taking)
-    return taking if sticks else frozenset()
+    return taking if sticks or decision.grips else frozenset()
 
 
 def undetermined_in(ground: Ground, held: HeldMode) -> frozenset[int]:
