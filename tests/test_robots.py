@@ -250,3 +250,62 @@ def test_random_trees_have_the_mass_and_bias_of_mujoco(seed: int) -> None:
     np.testing.assert_allclose(terms.mass[:, :, 0], mass[np.ix_(order, order)], atol=1e-11 * np.abs(mass).max())
     bias = data.qfrc_bias[order]
     np.testing.assert_allclose(-terms.force[:, 0], bias, atol=1e-11 * max(1.0, np.abs(bias).max()))
+
+
+def fixed_together(camera: str, base: str = "1e-6", mass: float = 1e-6) -> str:
+    """Return a URDF: an empty base carries a trunk, turned, which carries a camera; a leg hangs at the base."""
+    ones = " ".join(f'{entry}="{base}"' for entry in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    solid = '<inertial><origin xyz="{}"/><mass value="{}"/><inertia {}/></inertial>'.format
+    diagonal = 'ixx="{}" iyy="{}" izz="{}" ixy="0" ixz="0" iyz="0"'.format
+    return f"""<robot name="fixed">
+      <link name="base">{solid("0 0 0", mass, ones)}</link>
+      <link name="trunk">{solid("0.1 0 0", 2, diagonal(0.02, 0.03, 0.04))}</link>
+      <link name="camera">{solid("0 0 0.05", 0.5, camera)}
+        <collision><origin xyz="0 0 0.2"/><geometry><sphere radius="0.1"/></geometry></collision></link>
+      <link name="leg">{solid("0 0 -0.2", 1, diagonal(0.01, 0.01, 0.002))}</link>
+      <joint name="a" type="fixed"><origin xyz="0 0.3 0" rpy="0 0 1.5707963267948966"/>
+        <parent link="base"/><child link="trunk"/></joint>
+      <joint name="b" type="fixed"><origin xyz="0.2 0 0" rpy="1.5707963267948966 0 0"/>
+        <parent link="trunk"/><child link="camera"/></joint>
+      <joint name="hip" type="continuous"><axis xyz="0 1 0"/><parent link="base"/><child link="leg"/></joint>
+    </robot>"""
+
+
+def test_links_that_are_fixed_together_count_as_one_body(tmp_path: Path) -> None:
+    """A base of placeholders and a camera without inertia are read with the trunk between them, and told."""
+    from zwang._bodies.robot_file import compiled
+
+    file = tmp_path / "fixed.urdf"
+    file.write_text(fixed_together('ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'))
+    _, model, left = compiled(file, True)
+    assert [item[:2] for item in left] == [("inertia", "base"), ("inertia", "camera")]
+    # In the base: trunk at (0, 0.3 + 0.1, 0), its x axis along y; camera 0.05 along its z, which is -x of the ground's
+    # turned by a quarter: (0.05, 0.5, 0). Parallel axes by hand.
+    masses, places = [1e-6, 2.0, 0.5], np.array([[0, 0, 0], [0, 0.4, 0], [0.05, 0.5, 0]])
+    centre = np.average(places, axis=0, weights=masses)
+    inertia = np.diag([0.03, 0.02, 0.04]) + 1e-6 * np.ones((3, 3))
+    for m, place in zip(masses, places, strict=True):
+        arm = place - centre
+        inertia += m * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "base")
+    assert model.body_mass[number] == pytest.approx(2.500001, rel=1e-12)
+    assert model.body_ipos[number] == pytest.approx(centre, abs=1e-12)
+    assert np.sort(model.body_inertia[number]) == pytest.approx(np.linalg.eigvalsh(inertia), rel=1e-9)
+    assert model.geom_pos[0] == pytest.approx([0.2, 0.5, 0.0], abs=1e-12)  # the ball of the camera, 0.2 along its z
+    robot = zw.load_robot(file)  # the base stands on the ground: its inertia doesn't matter
+    assert [item.name for item in robot.system.coordinates] == ["hip"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"', r"link 'camera' has the principal moments 1, 1, 5 kg m2"),
+        ('ixx="1" iyy="1" izz="-5" ixy="0" ixz="0" iyz="0"', r"link 'camera' .* -5, 1, 1 .*Correct its <inertia>"),
+        ('ixx="one" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"', "can't be read: .*'one'"),
+    ],
+)
+def test_an_inertia_that_no_body_has_names_the_link_and_its_moments(tmp_path: Path, given: str, said: str) -> None:
+    file = tmp_path / "fixed.urdf"
+    file.write_text(fixed_together(given))
+    with pytest.raises(zw.DeclarationError, match=said):
+        zw.load_robot(file, floating=True)

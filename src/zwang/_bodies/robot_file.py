@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from zwang._bodies.fixed_links import LeftOut, joined
 from zwang.errors import DeclarationError
 
-LeftOut = tuple[str, str, str]
 PACKAGE = "package://"
 FLOATING = "zwang_world"
 
@@ -94,6 +94,7 @@ def _prepared(root: Any, path: Path, floating: bool | None, left: list[LeftOut])
                 left.append(("mesh", name, "forms of meshes are not read; its inertia is given"))
                 continue
             mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, name)))
+    joined(root, path, left, floating=bool(floating))
     own = root.find("mujoco")
     if own is None:
         own = ElementTree.SubElement(root, "mujoco")

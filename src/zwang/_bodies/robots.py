@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._bodies.builder import Bodies
-from zwang._bodies.robot_file import LeftOut, compiled, mujoco
+from zwang._bodies.fixed_links import LeftOut
+from zwang._bodies.robot_file import compiled, mujoco
 from zwang._declare import shapes
 from zwang._declare.system import System
 from zwang._declare.tree import GROUND
