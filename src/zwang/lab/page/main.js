@@ -123,8 +123,8 @@ export const mount = (root, wire, first, start, { query = new URLSearchParams(),
   view.on("problem", (message) => { drawing.shown(message, true); });
   view.on("released", () => { motion.ask(false); take.script(); });
   view.on("moved", () => space.paint());
-  for (const topic of ["time", "until", "axes"]) view.on(topic, changedAddress);
-  view.on("until", () => take.script());
+  for (const topic of ["time", "until", "axes", "path"]) view.on(topic, changedAddress);
+  for (const topic of ["until", "path"]) view.on(topic, () => take.script());
 
   const sheet = keySheet(root, { toggle: motion.toggle, frames: motion.frames, jump: motion.jump, faster: motion.faster, seek: motion.seek, compare: motion.compare, reset: () => view.reset(), solution: reactions.choose });
   const title = make("p", { class: "shown", "aria-live": "polite" });

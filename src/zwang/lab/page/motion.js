@@ -231,7 +231,7 @@ export const motionParts = (view, transport, drawing, { instant, stats }) => {
     time.max = String(told.length || 1);
     marks.replaceChildren(...told.events.slice(0, 80).map((item) => { const mark = make("i", { title: item.sentence, class: item.kind === "switch" ? "switch" : null }); mark.style.left = `${told.length > 0 ? 100 * (item.time - told.t0) / told.length : 0}%`; return mark; }));
     answer.textContent = told.sentence;
-    ways.replaceChildren(...told.continuations.map((words, i) => make("button", { type: "button", class: "card", "data-continuation": String(i), text: words, onclick: () => { view.path = [...view.path, i]; view.t = told.length; wanted = "stay"; ask(false); } })));
+    ways.replaceChildren(...told.continuations.map((words, i) => make("button", { type: "button", class: "card", "data-continuation": String(i), text: words, onclick: () => { view.path = [...view.path, i]; view.t = told.length; wanted = "stay"; ask(false); view.emit("path"); } })));
     if (told.continuations.length > 1) ways.append(make("button", { type: "button", "data-action": "every", text: "Show every way at once", onclick: every }));
     leaves = [];
     events();
