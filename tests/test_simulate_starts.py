@@ -234,3 +234,27 @@ def test_slips_in_planes_that_start_one_after_the_other_have_their_own_instants_
         slips = [(event.constraint, event.time) for event in motion.events]
         assert motion.status.name == "REACHED" and [name for name, _ in slips] == ["floor 0", "floor 1", "floor 2"]
         np.testing.assert_allclose([time for _, time in slips], 1 + apart * np.arange(3), rtol=0, atol=2e-12)
+
+
+def test_a_table_that_slides_from_rest_at_the_origin_keeps_its_four_feet() -> None:
+    # Where everything is zero nothing has a size but what moves: rounding of 1e-37 is no parting of the feet.
+    q, v = zw.coordinates("x y z a b c")
+    (_, _, up, roll, pitch, _), (v_x, v_y, _, w_x, w_y, w_z) = q, v
+    half, height, feet = R(1, 2), R(2, 5), []
+    for i, (along, across) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
+        slip = (v_x - across * half * w_z - height * w_y, v_y + along * half * w_z + height * w_x)
+        law = zw.Coulomb(R(1, 2), slip=slip)
+        feet.append(
+            zw.Unilateral(up + half * (across * roll - along * pitch), name=f"foot {i}", friction=law, restitution=0)
+        )
+    kinetic = (v_x**2 + v_y**2 + v[2] ** 2) / 2 + (w_x**2 + w_y**2 + w_z**2) / 6
+    table = zw.System(
+        name="table",
+        kinetic=kinetic,
+        coordinates=q,
+        forces={q[0]: sp.Float(9.81 * np.sin(0.6)), up: -sp.Float(9.81 * np.cos(0.6))},
+        constraints=feet,
+    )
+    motion = zw.simulate(table, dict.fromkeys((*q, *v), 0.0), until=0.5)
+    assert motion.status.name == "REACHED" and len(motion.events) == 0
+    assert motion.end["x"] == pytest.approx(9.81 * (np.sin(0.6) - 0.5 * np.cos(0.6)) * 0.125, rel=1e-12)

@@ -89,12 +89,17 @@ def standing_at(ground: Ground, terms: Terms, q: Array, v: Array, zero: float) -
     What had no size where the motion began, at rest at the origin, has that of this state: rounding of a rate would be
     compared with itself.
     """
-    floors, arrays = ground.floors, ground.table.arrays
     at = q[:, None], v[:, None]
-    if not all(floor.all() for floor in floors):
-        here = characteristic(terms, arrays.turns, sizes_at(terms, arrays.turns, *at))
-        floors = Sizes(*(np.where(floor > 0.0, floor, own) for floor, own in zip(floors, here, strict=True)))
-    return contact_admission(arrays, terms, *at, _alike(zero), floors)
+    return contact_admission(ground.table.arrays, terms, *at, _alike(zero), floors_at(ground, terms, q, v))
+
+
+def floors_at(ground: Ground, terms: Terms, q: Array, v: Array) -> Sizes:
+    """Return the least sizes of gaps, rates and slips: those of the start, of this state where it had none."""
+    floors, turns = ground.floors, ground.table.arrays.turns
+    if all(floor.all() for floor in floors):
+        return floors
+    here = characteristic(terms, turns, sizes_at(terms, turns, q[:, None], v[:, None]))
+    return Sizes(*(np.where(floor > 0.0, floor, own) for floor, own in zip(floors, here, strict=True)))
 
 
 @cache

@@ -18,6 +18,7 @@ from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._results.wording import vector
+from zwang._simulate.admission import floors_at
 from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
 from zwang._simulate.lone import lone_labels
@@ -294,13 +295,15 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
 def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | None:
     """Return which constraint that others seemed to imply is not implied any more, in words; None if all is well."""
     terms = terms_at(ground, moment)
+    floors = floors_at(ground, terms, moment.q, moment.v)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         if place.normal < 0 or label is Mode.OPEN:
             continue
         j, row = place.normal, terms.rows[place.normal, :, 0]
         size = ground.gap_size(j, row, moment.q) if place.on_position else ground.rate_size(j, row, moment.v)
+        least = float((floors.gap if place.on_position else floors.rate)[j, 0])
         off = float(terms.value[place.normal, 0])
-        if abs(off) > PARTED * size:
+        if abs(off) > PARTED * max(size, least):
             return (
                 f"By t = {moment.t:.12g} constraint '{place.name}' is missed by {off:.1e}, though it depended on "
                 "others where the motion began: it does so at single points only."
@@ -311,10 +314,12 @@ def parted_ways(ground: Ground, moment: Moment, decision: Decision) -> str | Non
 def slips_apart(ground: Ground, moment: Moment, decision: Decision) -> str | None:
     """Return which contact slips though its rest seemed to follow from that of others, in words; None if none does."""
     terms = terms_at(ground, moment)
+    floors = floors_at(ground, terms, moment.q, moment.v)
     for place, label in zip(ground.table.places, decision.labels, strict=True):
         for slip in place.slips if label.plain is Mode.STICK else ():
             off = float(terms.slip[slip, 0])
-            if abs(off) > PARTED * ground.slip_size(slip, terms.slip_rows[slip, :, 0], moment.v):
+            size = ground.slip_size(slip, terms.slip_rows[slip, :, 0], moment.v)
+            if abs(off) > PARTED * max(size, float(floors.slip[slip, 0])):
                 return (
                     f"By t = {moment.t:.12g} the contact '{place.name}' slips with {off:.1e}, though all contacts that "
                     "stick held it at rest where the mode began: their supports move apart, and which of them lets go "
