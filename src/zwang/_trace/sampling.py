@@ -104,7 +104,8 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     turning = equations.turning
     high = np.where(equations.angles, np.pi, np.where(turning, 1.0, wide))
     low = -high
-    usual_low, usual_high = low.copy(), high.copy()
+    # A parameter need not be a length: what the equations lead to is not nearer than their own lengths.
+    reach = np.where(turning, high, max(wide, 10 * length) if length > 0 else wide)
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
     if box is not None and not isinstance(box, Mapping):
@@ -131,11 +132,11 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
         usual = max(min(1.0, float(sides.max())), 1e-12)
         scale = np.where(turning, 1.0, float(sides.max()) if not length and usual * FAR_OFF < sides.max() else usual)
     core = None
-    far = boxed & ~turning & (high - low > ROOMY * (usual_high - usual_low))
+    far = boxed & ~turning & (high - low > 2 * ROOMY * reach)
     if far.any() and not length:  # no term outweighs another farther out: the box is all that says what is large
         scale = np.where(far, high - low, scale)
     elif far.any():
-        inner = np.maximum(low, usual_low), np.minimum(high, usual_high)
+        inner = np.maximum(low, -reach), np.minimum(high, reach)
         core = np.where(far & (inner[0] < inner[1]), inner, (low, high))
     # A box says which sign of a quaternion is meant.
     either = tuple(one for one in equations.quaternions if not boxed[list(one)].any())
