@@ -105,7 +105,7 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     high = np.where(equations.angles, np.pi, np.where(turning, 1.0, wide))
     low = -high
     # A parameter need not be a length: what the equations lead to is not nearer than their own lengths.
-    reach = np.where(turning, high, max(wide, 10 * length) if length > 0 else wide)
+    reach = np.where(turning, high, max(wide, length) if length > 0 else wide)
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
     if box is not None and not isinstance(box, Mapping):
