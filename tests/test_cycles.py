@@ -407,6 +407,9 @@ def test_a_budget_that_is_spent_leaves_what_was_found():
     one, _, _ = bouncing()
     found = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 2_000})
     assert found.status.name == "UNFINISHED" and "budget" in found.reason and len(found.branches[0].cycles) > 3
+    assert [point.value for point in found.flips] == pytest.approx([0.149781405], abs=1e-9)  # what was passed is kept
+    early = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 300})
+    assert early.branches[0].reasons == ("It was not followed to this side.", "It was not followed to its end.")
     none = zw.cycles(table(), one, vary="A", within=(0.09, 0.16), budget={"steps": 10})
     assert none.status.name == "UNFINISHED" and not none.branches
     with pytest.raises(DeclarationError, match="no branch to draw"):

@@ -46,6 +46,27 @@ def test_impact_speed_is_linear_and_the_multiplier_inverse_beyond_a_grazing():
     assert not back.branches[1].cycles[5].motion.events.of("impact") and back.branches[1].stable.all()
 
 
+def test_a_budget_that_ends_at_a_grazing_says_what_was_looked_for():
+    system, grazing = oscillator()
+    one = zw.periodic(system, {"x": 0.0, "v_x": 0.0}, {"f": 0.6})
+    seen = set()
+    for steps in (11_100, 13_000):
+        found = zw.cycles(system, one, vary="f", within=(0.6, 0.66), budget={"steps": steps})
+        assert found.status.name == "UNFINISHED" and "no cycle" not in found.branches[0].reason
+        ends = found.branches[0].reasons[1]
+        if found.branches[1:]:
+            assert ends == f"It ends at {grazing:.10g}, a grazing: branch 1 leaves it."
+            assert found.grazings[0].branches == (0, 1)
+            assert found.branches[1].reasons == (
+                f"It leaves branch 0 at {grazing:.10g}.", "It was not followed to its end.",
+            )  # fmt: skip
+        elif "grazing" in ends:
+            assert ends.endswith("a grazing: what leaves it was not looked for to the end.")
+            assert [point.branches for point in found.grazings] == [(0,)]
+        seen.add(ends)
+    assert len(seen) > 1
+
+
 def test_grazing_is_left_with_inputs_too():
     (x,), (v,) = zw.coordinates("x")
     f, u = zw.parameters("f"), zw.inputs("u")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._cycles.continued import CyclesOver, Near, Place
 from zwang._cycles.grazing import Leaving, leaving
 from zwang._cycles.signs import OnBranch
-from zwang._cycles.walking import NOTHING, BranchWalk, SpecialDraft
+from zwang._cycles.walking import CLOSES, NOTHING, BranchWalk, SpecialDraft
 from zwang._results.cycles import CycleBranch, CycleSpecial
 from zwang._results.motion_dense import states_at
 
@@ -30,7 +30,10 @@ MET = 2e-2
 
 @dataclass(eq=False)
 class BranchDraft:
-    """A branch in the making: the walks from one of its cycles to both sides."""
+    """A branch in the making: the walks from one of its cycles to both sides.
+
+    `looked_at` says whether its special points are kept with those of all branches.
+    """
 
     number: int
     origin: int
@@ -38,6 +41,7 @@ class BranchDraft:
     walks: list[BranchWalk] = field(default_factory=list)
     doublings: int = 0
     leaves: float | None = None
+    looked_at: bool = False
 
     def nears(self) -> list[Near]:
         """Return its cycles in order."""
@@ -48,8 +52,9 @@ class BranchDraft:
     def made(self) -> CycleBranch:
         """Return the branch."""
         nears = self.nears()
-        reasons = [walk.reason or "It was not followed to its end." for walk in self.walks]
-        begins = reasons[1] if len(reasons) > 1 else ""
+        reasons = [walk.ending for walk in self.walks]
+        closed = reasons[:1] == [CLOSES]
+        begins = reasons[1] if len(reasons) > 1 else "" if closed else "It was not followed to this side."
         if self.origin >= 0:
             at = self.first.value if self.leaves is None else self.leaves
             begins = f"It leaves branch {self.origin} at {self.first.over.parameter(at):.10g}."
@@ -96,7 +101,7 @@ class Branching:
             walk = BranchWalk(near.over, OnBranch(near, way))
             draft.walks.append(walk)
             walk.go()
-            if walk.reason == "It closes upon itself.":
+            if walk.reason == CLOSES:
                 break
         self._leave(draft)
 
@@ -104,23 +109,14 @@ class Branching:
         """Keep the special points of a branch, and follow what leaves it there."""
         found = [special for walk in draft.walks for special in walk.specials]
         beyond = {id(special): self._grazed(special) for special in found}
-        kept: list[tuple[SpecialDraft, list[int]]] = []
-        for special in found:
-            known = self._known(special)
-            if known is not None:
-                known.append(draft.number)
-                continue
-            kept.append((special, [draft.number]))
-            self.specials.append(kept[-1])
         joined: list[float] = []
-        for special, numbers in kept:
+        for special, numbers in self._kept(draft):
             left_there = beyond[id(special)]
             if left_there is not None and left_there.here is not None:
                 left = self._beyond(draft, left_there)
                 numbers.append(left.number)
-                for walk in draft.walks:
-                    if special in walk.specials:
-                        walk.reason = walk.reason.replace(NOTHING, f"branch {left.number} leaves it.")
+                special.onward = f"branch {left.number} leaves it."
+                left.walks[0].go()
                 self._leave(left)
             if not self.switch or special.kind not in ("flip", "crossing"):
                 continue
@@ -130,28 +126,50 @@ class Branching:
                 continue  # what crosses came from another crossing
             if special.kind == "flip" and draft.doublings >= self.doublings:
                 continue
-            for left in self._switched(draft, special):
-                numbers.append(left.number)
+            for left in self._switched(draft, special, numbers):
                 self._met(left)
                 joined += [walk.joined for walk in left.walks if walk.joined is not None]
                 self._leave(left)
 
+    def _kept(self, draft: BranchDraft) -> list[tuple[SpecialDraft, list[int]]]:
+        """Keep the special points of a branch, and return those that were not found from another branch."""
+        draft.looked_at = True
+        kept: list[tuple[SpecialDraft, list[int]]] = []
+        for special in (special for walk in draft.walks for special in walk.specials):
+            known = self._known(special)
+            if known is not None:
+                special.onward = f"branch {known[0]} is there too."
+                known.append(draft.number)
+                continue
+            kept.append((special, [draft.number]))
+            self.specials.append(kept[-1])
+        return kept
+
+    def stop(self) -> None:
+        """Keep what was found on branches that were being followed."""
+        for draft in self.drafts:
+            if not draft.looked_at:
+                self._kept(draft)
+
     def _grazed(self, special: SpecialDraft) -> Leaving | None:
         """Return how a branch leaves a grazing, which is located by the way; None where it is none."""
-        found = leaving(special.near, special.beyond) if special.kind == "grazing" and special.beyond else None
+        if special.kind != "grazing" or special.beyond is None:
+            return None
+        found = leaving(special.near, special.beyond)
         if found is not None:
             special.located = found.value
+        if found is None or found.here is None:
+            special.onward = NOTHING
         return found
 
     def _beyond(self, draft: BranchDraft, left: Leaving) -> BranchDraft:
-        """Return the branch that leaves a grazing, followed."""
+        """Return the branch that leaves a grazing, to be followed."""
         assert left.here is not None
         near = left.here.near
         made = BranchDraft(len(self.drafts), draft.number, near, doublings=draft.doublings, leaves=left.value)
         crossings = tuple(one.near for one, _ in self.specials if one.kind == "crossing")
         made.walks.append(BranchWalk(near.over, left.here, crossings=crossings, step=left.step))
         self.drafts.append(made)
-        made.walks[0].go()
         return made
 
     def _met(self, draft: BranchDraft) -> None:
@@ -173,8 +191,8 @@ class Branching:
                 return numbers
         return None
 
-    def _switched(self, draft: BranchDraft, special: SpecialDraft) -> list[BranchDraft]:
-        """Return the branches that leave at a flip or a crossing, followed."""
+    def _switched(self, draft: BranchDraft, special: SpecialDraft, numbers: list[int]) -> list[BranchDraft]:
+        """Return the branches that leave at a flip or a crossing, followed; `numbers` gets theirs."""
         doubled = special.kind == "flip"
         start = _twice(special.near) if doubled else special.near
         if start is None:
@@ -194,6 +212,7 @@ class Branching:
             walk.points.append(here.near)
             left.walks.append(walk)
             self.drafts.append(left)
+            numbers.append(left.number)
             walk.go()
             made.append(left)
         return made

@@ -25,6 +25,7 @@ from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import TURN, start_basis
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail, followed
+from zwang._numerics.budget import spend
 from zwang._numerics.impacts import ImpactProblem, resolve_impact
 from zwang._numerics.impacts.patterns import alone, pattern_map
 from zwang._numerics.linear.projection import landed
@@ -198,6 +199,7 @@ class _Contact:
         for end, looks in zip(ends, (False, True, False), strict=True):
             given = question.started(t, q, v)
             motion, trail = followed(question.model, given, replace(options, until=end, on=self._seen(on, looks)))
+            spend()  # a motion that a budget ended is no motion that does not last
             if motion.status is not MotionStatus.REACHED or motion.t[-1] < end:
                 return None
             trails.append(trail)

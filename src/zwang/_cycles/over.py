@@ -110,6 +110,7 @@ def cycles(
                 branching.follow(near)
         except Spent as spent:
             reason = str(spent)
+            branching.stop()
     assert question is not None
     branches = branching.branches()
     return Cycles(

@@ -28,14 +28,18 @@ MOST = 400
 """Cycles on each half of a branch."""
 AGAIN = 1e-6
 """Distance from its first cycle at which a branch has come back to it."""
-NOTHING = "no cycle was found beyond."
+NOTHING, UNSEEN = "no cycle was found beyond.", "what leaves it was not looked for to the end."
+CLOSES = "It closes upon itself."
 BEYOND = (1e-7, 1e-5, 1e-3, 1e-2, 3e-2)
 """Steps beyond an end at which motions are looked at."""
 
 
 @dataclass(eq=False)
 class SpecialDraft:
-    """A special point of a branch; `beyond` is a motion with other events, where the branch ended there."""
+    """A special point of a branch; where the branch ended there, `beyond` is a motion with other events.
+
+    `onward` says what was found beyond, and `merged` which events come together.
+    """
 
     kind: str
     reason: str
@@ -43,11 +47,19 @@ class SpecialDraft:
     tangent: Place
     beyond: Near | None = None
     located: float | None = None
+    onward: str = NOTHING
+    merged: str = ""
 
     @property
     def value(self) -> float:
         """Its place in the range of the parameter."""
         return self.near.value if self.located is None else self.located
+
+    @property
+    def ending(self) -> str:
+        """Why the branch ends there."""
+        shown = self.near.over.parameter(self.value)
+        return f"It ends at {shown:.10g}, a {self.kind}: {self.onward} {self.merged}".rstrip()
 
 
 @dataclass(eq=False)
@@ -70,8 +82,8 @@ class BranchWalk:
     points : list of Near
         The cycles on the way.
     specials : list of SpecialDraft
-    reason : str
-        Why it ended.
+    reason : str or SpecialDraft
+        Why it ended: in words, or the special point there; empty before.
     joined : float or None
         Where it joined the branch of half its period.
     gone : float
@@ -94,13 +106,20 @@ class BranchWalk:
     met: Near | None = None
     points: list[Near] = field(default_factory=list)
     specials: list[SpecialDraft] = field(default_factory=list)
-    reason: str = ""
+    reason: str | SpecialDraft = ""
     joined: float | None = None
     gone: float = 0.0
     step: float = FIRST
     changed: Near | None = None
     strange: bool = False
     passed: int = -1
+
+    @property
+    def ending(self) -> str:
+        """Why it ended, in words."""
+        if isinstance(self.reason, SpecialDraft):
+            return self.reason.ending
+        return self.reason or "It was not followed to its end."
 
     def go(self) -> None:
         """Go on until the branch ends, leaves the range, or closes."""
@@ -225,7 +244,7 @@ class BranchWalk:
             guess = last.place.moved(first.tangent, -off.dot(first.tangent, sizes))
             again = self.over.corrected(guess, last.trip.t, first.tangent, sizes, last)
             if again is not None and again.place.moved(first.near.place, -1.0).length(sizes) < AGAIN:
-                self.reason = "It closes upon itself."
+                self.reason = CLOSES
                 self.points.append(first.near)
 
     def _end(self) -> None:
@@ -238,8 +257,9 @@ class BranchWalk:
             kind, words, merged = _sort(near, other)
             if merged and self._pass(other):
                 return
-            self.specials.append(SpecialDraft(kind, words, near, tangent, other))
-            self.reason = f"It ends at {shown:.10g}, a {kind}: {NOTHING} {merged}".rstrip()
+            onward = UNSEEN if kind == "grazing" else NOTHING
+            self.reason = SpecialDraft(kind, words, near, tangent, other, onward=onward, merged=merged)
+            self.specials.append(self.reason)
         elif any(one is None for one in nearby):
             self.reason = f"It ends at {shown:.10g}: the motion beyond does not last a period."
         else:
