@@ -197,3 +197,48 @@ def test_lengths_that_are_typed_in_may_have_any_unit(power: int, box: float | No
     assert (other.status, other.components, len(other.branches)) == (plain.status, plain.components, 2)
     lengths = [sorted(arc.length for arc in space.branches) for space in (plain, other)]
     np.testing.assert_allclose(np.array(lengths[1]) / 10.0**power, lengths[0], rtol=1e-9)
+
+
+def ball_with(*relations: Any) -> zw.System:
+    """Return a ball on a spherical joint whose rotation matrix satisfies relations, given as functions of it."""
+    e0, e1, e2, e3 = (sp.Symbol(f"e{k}_s") for k in range(4))
+    turned = sp.Matrix(
+        [
+            [e0**2 + e1**2 - e2**2 - e3**2, 2 * (e1 * e2 - e0 * e3), 2 * (e1 * e3 + e0 * e2)],
+            [2 * (e1 * e2 + e0 * e3), e0**2 - e1**2 + e2**2 - e3**2, 2 * (e2 * e3 - e0 * e1)],
+            [2 * (e1 * e3 - e0 * e2), 2 * (e2 * e3 + e0 * e1), e0**2 - e1**2 - e2**2 + e3**2],
+        ]
+    )
+    ball = zw.Bodies("ball").body("b", mass=1, inertia=INERTIA)
+    ball.spherical("s", "ground", "b", at=(0, 0, 0))
+    for k, relation in enumerate(relations):
+        ball.relation(f"relation {k}", str(relation(turned)) if callable(relation) else relation)
+    return ball.system()
+
+
+def test_an_exhaustive_search_counts_quaternions_of_either_sign_once() -> None:
+    # A hinge: once round is half of the circle of its quaternions, e1 = e2 = 0.
+    hinge = zw.trace(ball_with("e1_s", "e2_s"), search="exhaustive")
+    assert (hinge.complete, len(hinge.branches), hinge.components) == (True, 1, 1)
+    assert hinge.branches[0].length == pytest.approx(np.pi, rel=1e-9)
+    assert "quaternions of either sign are one turn" in hinge.notes[-1]
+    # Two axes along given ones, either way: four placements of eight quaternions.
+    rests = zw.trace(ball_with(lambda R: R[0, 2], lambda R: R[1, 2], lambda R: R[0, 1]), search="exhaustive")
+    assert (rests.complete, len(rests.points)) == (True, 4)
+    # A quaternion whose box says what sign is meant, and one whose relation does, keep theirs.
+    half = zw.trace(ball_with("e1_s", "e2_s"), {}, {"e0_s": (0.5, 1)}, search="exhaustive")
+    assert (half.complete, [end.kind for end in half.branches[0].ends]) == (True, ["box", "box"])
+    told = zw.trace(ball_with("e0_s - 1/2", "e3_s", "e2_s"), search="exhaustive")
+    assert (told.complete, len(told.points)) == (True, 2)
+
+
+def test_an_exhaustive_search_of_quaternions_agrees_with_that_of_angles() -> None:
+    # The body's x has height 1/2 and its z reaches out by 1/3; in yaw a, pitch -pi/6 and roll b two angles are left.
+    space = zw.trace(ball_with(lambda R: R[2, 0] - sp.Rational(1, 2), lambda R: R[0, 2] - sp.Rational(1, 3)),
+                     search="exhaustive")  # fmt: skip
+    (a, b), (va, vb) = zw.coordinates("a b", angles="a b")
+    row = -sp.cos(a) * sp.cos(b) / 2 + sp.sin(a) * sp.sin(b) - sp.Rational(1, 3)
+    angles = zw.System(kinetic=(va**2 + vb**2) / 2, constraints=[zw.Bilateral(row, name="out")])
+    reference = zw.trace(angles, {}, search="exhaustive")
+    assert (space.complete, reference.complete) == (True, True)
+    assert (len(space.branches), space.components) == (len(reference.branches), reference.components)

@@ -9,7 +9,7 @@ it predicts must be the number of chains that end at the ball.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,10 @@ MOST_BOXES = 200_000  # some minutes
 SMALL, LARGE = 0.01, 0.1
 ROUNDS = 4  # of looking for points that proofs left over
 HEAP = 1e-4  # scaled: boxes this close are one heap around one point
+WHOLE = 1.0617
+"""Components of unit quaternions are looked for up to here: no face of the box touches the set."""
+OVERLAP = 0.1234
+"""Of the halves of a quaternion's sphere: away from half turns, which symmetric poses have."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,13 @@ class SpaceCertificate:
 
 
 def certify(
-    space: Any, system: System, params: Mapping[str, Any], *, t: float = 0.0, most: int = MOST_BOXES
+    space: Any,
+    system: System,
+    params: Mapping[str, Any],
+    *,
+    t: float = 0.0,
+    either: tuple[tuple[int, ...], ...] = (),
+    most: int = MOST_BOXES,
 ) -> SpaceCertificate:
     """Return whether a traced space is all there is in its box, with what is missing if not.
 
@@ -71,6 +81,8 @@ def certify(
         Floats among the parameters are read as the decimals that they are printed as.
     t : float
         The instant, for constraints with explicit time.
+    either : tuple of tuple of int
+        The places of each quaternion that means the same with either sign.
     most : int
         The number of boxes after which the search gives up.
     """
@@ -78,7 +90,9 @@ def certify(
     n = len(equations.coordinates)
     enclosure = Enclosure(equations)
     special = _special(space, equations)
-    domain = _domain(equations, space.box, [item.place for item in special])
+    unit = {item.name for one in system.quaternions for item in one}
+    domain = replace(_domain(equations, space.box, [item.place for item in special], unit), either=either)
+    domain.low[[places[0] for places in either]] = -OVERLAP
     rows, redundant = _rows(space, equations)
     if n - len(rows) > 1:
         note = f"Exhaustive search covers curves and points; here {len(rows)} constraints hold {n} coordinates."
@@ -181,10 +195,15 @@ def radical(expr: Any, variables: Sequence[Any]) -> Any:
     return sp.Mul(*parts)
 
 
-def _domain(equations: ExactEquations, box: Mapping[str, tuple[float, float]], places: Sequence[Array]) -> Domain:
+def _domain(
+    equations: ExactEquations, box: Mapping[str, tuple[float, float]], places: Sequence[Array], unit: Collection[str]
+) -> Domain:
+    """Return the box to search; `unit` has the components of unit quaternions, which need none."""
     low, high, circles = [], [], []
     for j, symbol in enumerate(equations.coordinates):
         given = box.get(symbol.name)
+        if symbol.name in unit and (given is None or (given[0] <= -1 and given[1] >= 1)):
+            given = (-WHOLE, WHOLE)
         if given is None and not symbol.angle:
             raise DeclarationError(
                 f"{equations.name}: search=\"exhaustive\" needs a box for '{symbol.name}', which is not an angle: "
@@ -243,7 +262,7 @@ def _balls(special: Sequence[_Special], domain: Domain, equations: ExactEquation
     for number, item in enumerate(special):
         radius = unit * (SMALL if item.simple else LARGE)
         for other in (one.place for k, one in enumerate(special) if k != number):
-            gap = np.abs(domain.wrapped(other) - domain.wrapped(item.place)) / unit
+            gap = np.abs(domain.apart(item.place, other)) / unit
             radius = np.minimum(radius, 0.3 * float(gap.max()) * unit)
         balls += [Ball(copy, radius, number) for copy in domain.copies(item.place, equations.angles, radius)]
     return balls
@@ -312,6 +331,8 @@ def _proof(search: BoxSearch, special: Sequence[_Special], cut: bool, filled: bo
             f" outside balls of radius up to {radius:.3g} round the singular points; their types are decided {decided}"
         )
         text += ", and nothing else is in the balls" if filled else ""
+    if search.domain.either:
+        text += "; quaternions of either sign are one turn, and were counted once"
     return text + (", and the ends at contacts to tolerance." if cut else ".")
 
 
@@ -325,6 +346,7 @@ def exhausted(
     found: ConfigurationSpace,
     again: Callable[[Array], ConfigurationSpace],
     *,
+    either: tuple[tuple[int, ...], ...] = (),
     most: int = MOST_BOXES,
 ) -> ConfigurationSpace:
     """Return a traced space with the proof that it is complete, or with what stands in the way of one.
@@ -338,13 +360,15 @@ def exhausted(
         From the sampled search.
     again : callable
         The sampled search once more, with these positions (k, n) among its starts.
+    either : tuple of tuple of int
+        The places of each quaternion that means the same with either sign.
     most : int
         The number of boxes after which the search gives up.
     """
     by_name = {key if isinstance(key, str) else key.name: value for key, value in params.items()}
     extra: list[Array] = []
     for _ in range(ROUNDS):
-        certificate = certify(found, system, by_name, t=found.t, most=most)
+        certificate = certify(found, system, by_name, t=found.t, either=either, most=most)
         new = [*certificate.missing, *certificate.suspects]
         if not new:
             break

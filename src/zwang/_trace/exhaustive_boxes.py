@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 REGULAR = 1e-10  # below it the inverse of a Jacobian says nothing
 CONTRACTS = 0.95  # of an interval Newton step: closer to one it doesn't pay
 WIDEN_ALONG, WIDEN_ACROSS = 0.06, 0.15
+LEAST = 1e-6
+"""Of the longest side, to each side: a curve in a plane of the coordinates narrows boxes to nothing, and the ends of
+others are known to rounding."""
 GAIN = 0.7  # of the volume: beyond it a box is cut in two
 TIGHT = 1e-3  # relative width at which a contraction has settled
 
@@ -214,7 +217,7 @@ class Prover:
             a[along] -= WIDEN_ALONG * width
             b[along] += WIDEN_ALONG * width
         bottom, top = np.minimum(low[rest], least), np.maximum(high[rest], most)
-        pad = WIDEN_ACROSS * (top - bottom) + 1e-12
+        pad = WIDEN_ACROSS * (top - bottom) + LEAST * (high - low).max() + 1e-12
         a[rest], b[rest] = bottom - pad, top + pad
         return BoxPiece(a, b, along) if self.proves(a, b, along) else None
 
@@ -261,6 +264,7 @@ class Prover:
             a, b = np.maximum(low[rest], found[0]), np.minimum(high[rest], found[1])
             settled = (b - a).sum() > 0.9 * (high - low)[rest].sum()
             low[rest], high[rest] = a, b
-            if settled or (b - a <= TIGHT * (piece.high - piece.low)[rest] + 1e-14).all():
+            # Other pieces may be far thinner than this one: a point is closed in as far as it goes.
+            if settled or (start < end and (b - a <= TIGHT * (piece.high - piece.low)[rest] + 1e-14).all()):
                 break
         return low, high

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._trace.exhaustive_boxes import BoxPiece, Prover
-from zwang._trace.exhaustive_search import TURN, BoxSearch
+from zwang._trace.exhaustive_search import BoxSearch
 from zwang._trace.formulas import ExactEquations, Formulas, numeric
 
 Array = NDArray[np.float64]
@@ -57,9 +57,9 @@ class Match:
     def _chains_at(self, q: Array) -> set[int]:
         """Return the chains on which a position is proved to lie."""
         found = set()
-        for number, shift in self.search.holding(q, q):
+        for number, image in self.search.holding(q, q):
             piece = self.search.pieces[number]
-            place = q + shift
+            place = image.of(q)
             # Pieces are thin in coordinates that the constraints fix: the small box must lie inside all the same.
             half = np.minimum(NEAR, np.minimum(place - piece.low, piece.high - place))
             low, high = place - half, place + half
@@ -101,8 +101,7 @@ class Match:
     def _passed(self, q: Array) -> bool:
         """Whether an arc comes as near to a point as its samples are apart."""
         for rows in self.samples:
-            d = self.search.domain.wrapped(rows) - q
-            d = np.where(self.search.domain.circles, d - TURN * np.round(d / TURN), d)
+            d = self.search.domain.apart(q, rows)
             apart = np.abs(np.diff(rows, axis=0)).max(initial=0.0)
             if np.abs(d).max(axis=1).min() <= apart + NEAR:
                 return True
@@ -116,8 +115,7 @@ def contacts(prover: Prover, search: BoxSearch) -> list[Array]:
     for piece in search.pieces:
         for q in _edges(prover, piece):
             inside = bool(((q >= domain.low) & (q <= domain.high) | domain.circles).all())
-            d = [domain.wrapped(q) - other for other in found]
-            known = any(np.abs(np.where(domain.circles, x - TURN * np.round(x / TURN), x)).max() < SAME for x in d)
+            known = any(np.abs(domain.apart(other, q)).max() < SAME for other in found)
             if inside and not known:
                 found.append(domain.wrapped(q))
     return found

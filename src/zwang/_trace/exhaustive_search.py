@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
+from zwang._numerics.identified import between
 from zwang._trace.exhaustive_boxes import BoxPiece, Prover
 
 Array = NDArray[np.float64]
@@ -37,21 +39,60 @@ class Ball:
         return bool((low >= self.centre - self.radius).all() and (high <= self.centre + self.radius).all())
 
 
+class Image(NamedTuple):
+    """What stands for the same configuration: quaternions with these signs, angles shifted by whole turns."""
+
+    signs: Array
+    shift: Array
+
+    def of(self, q: Array) -> Array:
+        """Return a position as the image has it."""
+        return np.asarray(self.signs * q + self.shift)
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The box that is searched; an angle that may take every value runs round the circle."""
+    """The box that is searched; an angle that may take every value runs round the circle.
+
+    `either` has the places of each quaternion that means the same with either sign: of its first component the box has
+    little more than the upper half.
+    """
 
     low: Array
     high: Array
     circles: NDArray[np.bool_]
+    either: tuple[tuple[int, ...], ...] = ()
 
     def wrapped(self, q: Array) -> Array:
-        """Return a position with its circling angles brought into the box."""
+        """Return a position with its circling angles and its quaternions brought into the box."""
         shifted = self.low + np.mod(q - self.low, TURN)
-        return np.where(self.circles, shifted, q)
+        found = np.where(self.circles, shifted, q)
+        for places in self.either:
+            own = list(places)
+            found[..., own] *= np.where(found[..., own[:1]] < 0, -1.0, 1.0)
+        return found
+
+    def apart(self, a: Array, b: Array) -> Array:
+        """Return b - a for the nearest of what b stands for."""
+        identified = np.where(self.circles, TURN, 0.0)
+        for number, places in enumerate(self.either, start=1):
+            identified[list(places)] = -number
+        return between(a, b, identified)
+
+    def signs(self) -> list[Array]:
+        """Return the signs that coordinates may take together."""
+        found = [np.ones(len(self.low))]
+        for places in self.either:
+            flip = np.ones(len(self.low))
+            flip[list(places)] = -1.0
+            found += [flip * row for row in found]
+        return found
 
     def copies(self, q: Array, angles: Sequence[bool], margin: Array) -> list[Array]:
-        """Return the positions of a point in the box or within a margin of it, angles modulo a turn."""
+        """Return the positions of a point in the box or near it, angles modulo a turn, quaternions of either sign."""
+        return [copy for signs in self.signs() for copy in self._turned(signs * q, angles, margin)]
+
+    def _turned(self, q: Array, angles: Sequence[bool], margin: Array) -> list[Array]:
         choices = []
         for j, value in enumerate(q):
             if not angles[j]:
@@ -89,7 +130,7 @@ class BoxSearch:
     boxes: int = 0
     lows: Array = field(default_factory=lambda: np.zeros((0, 0)))
     highs: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    shifts: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    images: list[Image] = field(default_factory=list)
     reach: tuple[Array, Array] = field(default_factory=lambda: (np.zeros(0), np.zeros(0)))
 
     @property
@@ -103,19 +144,21 @@ class BoxSearch:
         self.lows = np.array([piece.low for piece in self.pieces]).reshape(-1, n)
         self.highs = np.array([piece.high for piece in self.pieces]).reshape(-1, n)
         turns = [(0.0, -TURN, TURN) if circle else (0.0,) for circle in self.domain.circles]
-        self.shifts = np.array(list(product(*turns)))
+        self.images = [Image(signs, np.array(shift)) for signs in self.domain.signs() for shift in product(*turns)]
         if self.pieces:
             self.reach = self.lows.min(axis=0), self.highs.max(axis=0)
 
-    def holding(self, low: Array, high: Array) -> list[tuple[int, Array]]:
-        """Return (number, shift) of the pieces that contain a small box shifted by whole turns of circling angles."""
-        found: list[tuple[int, Array]] = []
-        for shift in self.shifts if self.pieces else ():
-            if (low + shift > self.reach[1]).any() or (high + shift < self.reach[0]).any():
+    def holding(self, low: Array, high: Array) -> list[tuple[int, Image]]:
+        """Return (number, image) of the pieces that contain an image of a small box."""
+        found: list[tuple[int, Image]] = []
+        for image in self.images if self.pieces else ():
+            a, b = image.of(low), image.of(high)
+            a, b = np.minimum(a, b), np.maximum(a, b)
+            if (a > self.reach[1]).any() or (b < self.reach[0]).any():
                 continue
-            slack = SEAM if shift.any() else 0.0
-            inside = (self.lows <= low + shift - slack).all(axis=1) & (self.highs >= high + shift + slack).all(axis=1)
-            found += [(int(number), shift) for number in np.flatnonzero(inside)]
+            slack = SEAM if image.shift.any() else 0.0
+            inside = (self.lows <= a - slack).all(axis=1) & (self.highs >= b + slack).all(axis=1)
+            found += [(int(number), image) for number in np.flatnonzero(inside)]
         return found
 
 
@@ -190,12 +233,14 @@ def link(prover: Prover, search: BoxSearch) -> None:
     free: list[tuple[int, Array]] = []
     for number, ends in enumerate(boxes):
         for side, (low, high) in enumerate(ends):
-            others = [(other, shift) for other, shift in search.holding(low, high) if other != number]
+            others = [(other, image) for other, image in search.holding(low, high) if other != number]
             for other, _ in others:
                 links.join(number, other)
             middle = 0.5 * (low + high)
             out = middle - _middle(ends[1 - side]) if len(ends) == 2 else middle
-            if len(ends) == 2 and not any(_goes_on(search.pieces[k], boxes[k], middle + s, out) for k, s in others):
+            if len(ends) == 2 and not any(
+                _goes_on(search.pieces[k], boxes[k], image.of(middle), image.signs * out) for k, image in others
+            ):
                 free.append((number, middle))
     domain, groups = search.domain, dict[int, Chain]()
     for number, ends in enumerate(boxes):
@@ -237,7 +282,7 @@ def _add_ends(search: BoxSearch, links: _Links, groups: dict[int, Chain], free: 
         piece = search.pieces[number]
         near = 0.05 * (piece.high - piece.low).max()
         chain = links.root(number)
-        twin = any(other == chain and np.abs(q - place).max() <= near for other, place in kept)
+        twin = any(other == chain and np.abs(search.domain.apart(place, q)).max() <= near for other, place in kept)
         if not twin:
             kept.append((chain, q))
             groups[chain].ends.append(_end(search, q))
@@ -247,7 +292,7 @@ def _end(search: BoxSearch, q: Array) -> tuple[str, int]:
     """Return what lies at the free end of a chain."""
     domain = search.domain
     for ball in search.balls:
-        if (np.abs(domain.wrapped(q) - domain.wrapped(ball.centre)) <= 1.3 * ball.radius).all():
+        if (np.abs(domain.apart(ball.centre, q)) <= 1.3 * ball.radius).all():
             return "singular", ball.point
     outside = np.flatnonzero(((q < domain.low) | (q > domain.high)) & ~domain.circles)
     return ("box", int(outside[0])) if len(outside) else ("open", 0)

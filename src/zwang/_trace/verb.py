@@ -131,7 +131,8 @@ def trace(
             from zwang._trace.exhaustive import exhausted
 
             try:
-                found = exhausted(declared, params or {}, found, sampled)
+                either = region_of(equations, values, box)[0].either
+                found = exhausted(declared, params or {}, found, sampled, either=either)
             except Spent as spent:
                 found = replace(found, status=TraceStatus.UNFINISHED, reason=str(spent))
     if not isinstance(handed, System):
