@@ -20,8 +20,20 @@ def motion():
     [("reactions", "elipse", "ellipse"), ("energy", "totl", "total"), ("reaction_range", "ellips", "ellipse")],
 )
 def test_an_unknown_name_in_a_motion_is_answered_with_the_nearest(motion, group, wrong, right):
-    with pytest.raises(KeyError, match=f"'{wrong}': Did you mean '{right}'"):
+    with pytest.raises(KeyError, match=f"ellipse_pendulum: the .* have no '{wrong}'. Did you mean '{right}'"):
         getattr(motion, group)[wrong]
+    with pytest.raises(AttributeError, match=f"ellipse_pendulum: the .* have no '{wrong}'. Did you mean '{right}'"):
+        getattr(getattr(motion, group), wrong)
+    with pytest.raises(KeyError, match="have no 'zzz'. Known: '"):
+        getattr(motion, group)["zzz"]
+
+
+def test_an_unknown_name_among_modes_is_answered_too(motion):
+    entry = zw.gallery.get("ladder")
+    solution = zw.reactions(entry.system, entry.state, entry.params).solutions[0]
+    for modes, known in ((motion.modes[0], "ellipse"), (solution.modes, "floor")):
+        with pytest.raises(KeyError, match=f"The modes have no 'zzz'. Known: '{known}'"):
+            modes["zzz"]
 
 
 def test_ranges_are_a_mapping_of_contacts():
@@ -30,7 +42,7 @@ def test_ranges_are_a_mapping_of_contacts():
     assert list(found) == list(found.keys()) == ["floor", "wall"]
     assert dict(found.items())["wall"] == found["wall"] == found.values()[1]
     assert len(found) == 2
-    with pytest.raises(KeyError, match="'wal': Did you mean 'wall'"):
+    with pytest.raises(KeyError, match="The ranges have no 'wal'. Did you mean 'wall'"):
         found["wal"]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._plot.style import titling
 from zwang._results.base import Result
+from zwang._results.named import missing
 from zwang._results.storage import storable
 from zwang._results.wording import counted
 from zwang.errors import DeclarationError, nearest
@@ -49,7 +50,7 @@ class Eigenmode(Mapping[str, float]):
     def __getitem__(self, name: Any) -> float:
         key = name if isinstance(name, str) else getattr(name, "name", str(name))
         if key not in self._names:
-            raise KeyError(f"{key!r}: {nearest(key, self._names)}")
+            raise KeyError(missing(key, self._names, "A mode has"))
         return float(self.vector[self._names.index(key)].real)
 
     def __iter__(self) -> Iterator[str]:

@@ -308,32 +308,32 @@ class Motion(Result):
     @property
     def reactions(self) -> Mapping[str, Array]:
         """Name of a constraint -> its multiplier (rows,), zero while it is open, nan where it is undetermined."""
-        return ByName(self.rows.reactions)
+        return ByName(self.rows.reactions, f"{self.name}: the reactions have")
 
     @property
     def friction(self) -> Mapping[str, Array]:
         """Name of a constraint with friction -> the friction force (rows,), or (rows, 2) in a plane."""
-        return ByName(self.rows.friction)
+        return ByName(self.rows.friction, f"{self.name}: the friction forces have")
 
     @cached_property
     def reaction_range(self) -> Mapping[str, Array]:
         """Name of a constraint -> the least and the greatest value of its multiplier (rows, 2)."""
-        known = self.rows.reaction_range
+        known, where = self.rows.reaction_range, f"{self.name}: the ranges of reactions have"
         if known or self.source is None:
-            return ByName(known)
+            return ByName(known, where)
         with running(Run(self.provenance.tier)):
             made: Mapping[str, Array] = self.source.ranges(self)
-        return ByName(made)
+        return ByName(made, where)
 
     @property
     def energy(self) -> Mapping[str, Array]:
         """The 'kinetic', 'potential' and 'total' energy (rows,) [J]."""
-        return ByName(self.rows.energy)
+        return ByName(self.rows.energy, f"{self.name}: the energies have")
 
     @property
     def work(self) -> Mapping[str, Array]:
         """Cumulative work (rows,) [J] of each force (by its coordinate) and each constraint; 'time' where T, V vary."""
-        return ByName(self.rows.work)
+        return ByName(self.rows.work, f"{self.name}: the works have")
 
     @property
     def drift(self) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import MODES, Mode
 from zwang._results.later import WithLater
+from zwang._results.named import missing
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -209,6 +210,8 @@ class ModeSpan:
     found: bool = False
 
     def __getitem__(self, name: str) -> str:
+        if name not in self.names:
+            raise KeyError(missing(str(name), self.names, "The modes have"))
         return self.labels[self.names.index(name)]
 
     def __repr__(self) -> str:

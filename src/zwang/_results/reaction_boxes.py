@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.modes import MODES, Mode, words_of
+from zwang._results.named import missing
 from zwang._results.storage import storable
 
 Array = NDArray[np.float64]
@@ -44,6 +45,8 @@ class Modes(tuple[str, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
+            if key not in self.names:
+                raise KeyError(missing(key, self.names, "The modes have"))
             return super().__getitem__(self.names.index(key))
         return super().__getitem__(key)
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._results.named import missing
 from zwang._results.storage import storable
-from zwang.errors import nearest
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class Ranges:
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         if name not in self.names:
-            raise KeyError(f"{name!r}: {nearest(str(name), self.names)}")
+            raise KeyError(missing(str(name), self.names, "The ranges have"))
         at = self.names.index(name)
         if self.normal.ndim > 2:  # of many states
             return {"normal": tuple(self.normal[at]), "tangential": tuple(self.tangential[at])}

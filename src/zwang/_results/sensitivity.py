@@ -62,12 +62,13 @@ class Sensitivity(Result):
     @property
     def value(self) -> ByName[Any]:
         """Quantity -> its value: 'end' (2 n,), 'events' (k,), 'reactions' name -> number, or that of an expression."""
-        return ByName(self.values)
+        return ByName(self.values, f"{self.name}: the values have")
 
     @property
     def derivative(self) -> ByName[ByName[Any]]:
         """Quantity -> symbol or name -> derivative."""
-        return ByName({key: ByName(found) for key, found in self.derivatives.items()})
+        where = f"{self.name}: the derivatives have"
+        return ByName({key: ByName(found, where) for key, found in self.derivatives.items()}, where)
 
     @titling
     def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
