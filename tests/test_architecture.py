@@ -46,6 +46,11 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(parsed(path)))
+
+
 # --- sizes and names -------------------------------------------------------------------------------------------------
 
 
@@ -86,11 +91,12 @@ NARROW = {
 MAY_USE_THE_ROOT = {"__init__", "__main__", "cli", "lab", "_report", "papers"}
 
 
+@cache
 def imported_by(path: Path) -> set[str]:
     """The dotted names of our own modules that a file imports, wherever in the file."""
     package = ["zwang", *path.relative_to(SOURCE).parts[:-1]]
     found: set[str] = set()
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -130,7 +136,7 @@ def circles() -> list[list[str]]:
     uses: dict[str, set[str]] = {}
     for name, path in names.items():
         found = {one for one in imported_by(path) if one in names}
-        for node in ast.walk(parsed(path)):  # a module may be imported from its package by name
+        for node in nodes(path):  # a module may be imported from its package by name
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found |= {f"{node.module}.{alias.name}" for alias in node.names} & set(names)
         uses[name] = {one for one in found if one != name and not name.startswith(f"{one}.")}
@@ -170,7 +176,7 @@ def test_private_functions_have_few_parameters_and_fit_on_a_screen() -> None:
     for path in MODULES:
         if layer_of(path) in {"cli", "papers"}:  # options of a command are its parameters
             continue
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if not isinstance(node, ast.FunctionDef):
                 continue
             arguments = node.args

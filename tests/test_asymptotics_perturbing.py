@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from night import by_day
 from zwang.errors import DeclarationError
 
 (X, Y), (VX, VY) = zw.coordinates("x y")
@@ -113,7 +114,7 @@ def test_a_normal_form_is_its_own_and_its_coefficients_are_those_of_the_paper(ki
     assert (found.g1, found.g2, found.g3) == pytest.approx(wanted, rel=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", by_day(range(6), [0, 1]))
 def test_a_normal_form_hidden_by_a_random_change_is_found_again(seed: int) -> None:
     source = random.Random(seed)
     (p, q), _ = zw.coordinates("p q")

@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
+from night import by_day
 from planar_brute_force import disagreement, solve_faces
 from planar_families import FAMILIES, spd
 from zwang._numerics.contact.problem import Contact, ContactProblem
@@ -14,14 +15,14 @@ from zwang._reactions import reactions_of_problem
 
 BATCHES = 5
 PER_BATCH = 30
-"""15 families x 5 batches x 30 = 2250 problems."""
+"""15 families x 5 batches x 30 = 2250 problems, two batches of them by day."""
 
 
 def draw(family: str, seed: int) -> ContactProblem:
     return FAMILIES[family](np.random.default_rng([2013, seed, zlib.crc32(family.encode())]))
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", by_day(range(BATCHES), [0, 1]))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_solution_and_no_other_is_found(family, batch):
     for seed in range(batch * PER_BATCH, (batch + 1) * PER_BATCH):

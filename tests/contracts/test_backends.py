@@ -11,6 +11,7 @@ import pytest
 import zwang as zw
 from c_backend import on_a_device
 from contracts.random_systems import random_system
+from night import by_day
 from zwang._compile.values import resolve
 from zwang._kernels.terms import Terms
 
@@ -110,7 +111,7 @@ BY_DAY = {
 
 def every(name: str, backend: str) -> object:
     """Return a case of the gallery; compiled by JAX they take half a minute, and platforms in doubles seconds each."""
-    slow = backend != "native" or name in {"andrews", "gough_stewart", "stewart_triangle"}
+    slow = backend != "native" or name in {"andrews", "gough_stewart", "stewart_triangle", "three_upu", "wedge_box"}
     return pytest.param(name, backend, marks=pytest.mark.nightly if slow and name not in BY_DAY else ())
 
 
@@ -122,7 +123,7 @@ def test_backend_agrees_with_the_reference_on_every_gallery_system(name: str, ba
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(block, marks=pytest.mark.nightly if block >= 2 else ()) for block in range(20)]
+    "block", [pytest.param(block, marks=pytest.mark.nightly if block >= 1 else ()) for block in range(20)]
 )
 def test_backends_agree_with_the_reference_on_200_random_systems(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
@@ -137,7 +138,7 @@ def test_backends_agree_with_the_reference_on_200_random_systems(block: int) -> 
 
 
 @pytest.mark.parametrize("backend", ON_DEVICES)
-@pytest.mark.parametrize("seed", range(7, 200, 24))
+@pytest.mark.parametrize("seed", by_day(range(7, 200, 24), range(7, 200, 72)))
 def test_lanes_of_a_device_agree_with_the_reference(seed: int, backend: str) -> None:
     system, params, state = random_system(seed)
     compare(system, params, spread(state, 0.2, seed), backend_or_skip(backend))
@@ -153,7 +154,7 @@ def test_lanes_in_c_agree_with_the_reference_on_every_gallery_system(name: str) 
     compare(entry.system, dict(entry.params), states, on_a_device("lanes in c"))
 
 
-@pytest.mark.parametrize("seed", range(5, 200, 20))
+@pytest.mark.parametrize("seed", by_day(range(5, 200, 20), range(5, 200, 60)))
 def test_arrays_of_states_agree_with_the_reference(seed: int) -> None:
     system, params, state = random_system(seed)
     source = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ import sympy as sp
 
 import zwang as zw
 from c_backend import COMPILER, CBackend
+from night import by_day
 from zwang import _kernels
 from zwang._derive.program import Program
 from zwang._graph.evaluate import evaluate
@@ -169,6 +170,7 @@ def test_traces(backend: str) -> None:
     assert [item.kind for item in found.singular_points] == [item.kind for item in expected.singular_points]
 
 
+@pytest.mark.parametrize("backend", by_day(BACKENDS, ["reference", "batch"]), indirect=True)
 def test_critical_values(backend: str) -> None:
     (x, y), (u, v) = zw.coordinates("x y")
     c = zw.parameters("c")
