@@ -3,13 +3,15 @@
 Against a half-space every form is a few points with a radius about them: a ball its middle, a capsule its two ends, a
 box and a hull their corners; a cylinder has the lowest points of its two rims, an ellipsoid one lowest point. A ball
 keeps the distance of its middle from the nearest place of any other form. Corners stay outside an implicit surface.
-Boxes and hulls meet each other by corners, faces and edges (`polytopes`). The slip is the velocity of the first body
-against the second where they touch, along two directions across the normal.
+Boxes and hulls meet each other by corners, faces and edges (`polytopes`), capsules meet boxes and capsules by ends,
+corners and what they cross (`rods`). The slip is the velocity of the first body against the second where they touch,
+along two directions across the normal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -19,6 +21,7 @@ from zwang._bodies.layout import across
 from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
 from zwang._bodies.polytopes import TouchSymbols, solids_touch
+from zwang._bodies.rods import RodPair
 from zwang._declare.constraints import Unilateral
 from zwang._declare.guides import tangents_of
 from zwang._declare.laws import Coulomb, is_law
@@ -30,7 +33,8 @@ from zwang.errors import DeclarationError
 
 SUPPORTED = (
     "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere with a Sphere, "
-    "Capsule, Box or Cylinder; a Box or Hull with a Box or Hull; a Box, Hull or Sphere(0) with an Implicit surface"
+    "Capsule, Box or Cylinder; a Capsule with a Capsule or Box; a Box or Hull with a Box or Hull; a Box, Hull or "
+    "Sphere(0) with an Implicit surface"
 )
 
 
@@ -84,6 +88,8 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, w
             yield _on_plane(tree, first, ball, second)
     elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Cylinder)):
         yield _ball_on(tree, first, second)
+    elif _is_rod(first.form, form):
+        yield from _rods(tree, *((first, second) if isinstance(first.form, Capsule) else (second, first)), let)
     elif is_solid(first.form) and is_solid(form):
         yield from solids_touch(first, second, let, where)
     elif isinstance(form, Implicit) and balls and all(ball.radius == 0 for ball in balls):
@@ -92,6 +98,11 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, w
     else:
         kinds = " with ".join(f"{'an' if name[0] == 'I' else 'a'} {name}" for name in map(_kind, (first.form, form)))
         raise DeclarationError(f"{where}: contact of {kinds} is not supported. Supported are: {SUPPORTED}.")
+
+
+def _is_rod(*forms: Form) -> bool:
+    """Whether a pair is a capsule with a box or a capsule."""
+    return all(isinstance(form, (Capsule, Box)) for form in forms) and any(isinstance(form, Capsule) for form in forms)
 
 
 def is_solid(form: Form) -> bool:
@@ -104,7 +115,8 @@ def frames(told: Told) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
     for item in told.contacts.values():
         first, second = told.shapes[item.first], told.shapes[item.second]
-        if is_solid(first.form) and is_solid(second.form) and first.on != second.on:
+        forms = (first.form, second.form)
+        if (all(map(is_solid, forms)) or _is_rod(*forms)) and first.on != second.on:
             found |= {(first.on, second.on): None, (second.on, first.on): None}
     return tuple(found)
 
@@ -197,6 +209,13 @@ def _ball_on(tree: Tree, ball: ShapePart, other: ShapePart) -> tuple[Any, tuple[
     touch = a.sub(middle, a.scale(form.radius, a.apply(axes, own)))
     first, second = (a.apply(axes, tangent) for tangent in tangents_of(*own))
     return distance - radius - form.radius, _slips(tree, (ball.on, other.on), touch, (first, second))
+
+
+def _rods(tree: Tree, rod: ShapePart, other: ShapePart, let: TouchSymbols) -> Iterator[tuple[Any, ...]]:
+    """Yield the contacts of a capsule with a box or a capsule: its ends, the other's corners, and where they cross."""
+    for end in _balls(rod):
+        yield _ball_on(tree, replace(rod, form=Sphere(end.radius), at=end.at), other)
+    yield from RodPair(rod, other, let).touches()
 
 
 def _axes(tree: Tree, shape: ShapePart) -> Matrix:

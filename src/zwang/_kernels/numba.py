@@ -19,6 +19,8 @@ FEW = 32
 MOST_CHOICES, CHOICES = 800, frozenset(("where", "min", "max", "abs", "sign", "step"))
 """Choices beyond which code is run as a tape, and what they are: each is a branch, and code of so many branches takes
 minutes to compile."""
+MOST_CROSSED = 1_000_000
+"""Choices times nodes beyond which it is a tape too: Numba looks at every variable in every branch, some 16 us each."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def _branched(program: Program, outputs: Mapping[str, Outputs]) -> bool:
     if len(graph.ops) <= MOST_CHOICES:
         return False
     used = graph.reachable([node for item in outputs.values() for node in item.nodes], set(program.inputs))
-    return sum(graph.ops[node] in CHOICES for node in used) > MOST_CHOICES
+    choices = sum(graph.ops[node] in CHOICES for node in used)
+    return choices > MOST_CHOICES or choices * len(used) > MOST_CROSSED
 
 
 @dataclass(frozen=True)
