@@ -12,6 +12,7 @@ import sympy as sp
 import zwang as zw
 from night import by_day
 from zwang._numerics.identified import between, distinct, nearest_image
+from zwang._trace.surface_shades import SurfaceAxes
 
 INERTIA = (0.1, 0.1, 0.1)
 
@@ -242,3 +243,56 @@ def test_an_exhaustive_search_of_quaternions_agrees_with_that_of_angles() -> Non
     reference = zw.trace(angles, {}, search="exhaustive")
     assert (space.complete, reference.complete) == (True, True)
     assert (len(space.branches), space.components) == (len(reference.branches), reference.components)
+
+
+@pytest.mark.parametrize(
+    ("relation", "euler", "orientable", "area"),
+    [
+        # Half turns about any axis are a projective plane, e0 = 0; turns by 120 degrees about any axis are a sphere.
+        ("e0_s", 1, False, 2 * np.pi),
+        ("e0_s**2 - 1/4", 2, True, 3 * np.pi),
+        # An axis of the body at 60 degrees to the vertical: a torus, e0^2 + e3^2 = 3/4, of half the area.
+        (lambda R: R[2, 2] - sp.Rational(1, 2), 0, True, np.pi**2 * np.sqrt(3) / 2),
+    ],
+)
+def test_a_surface_of_quaternions_has_either_sign_once(
+    relation: Any, euler: int, orientable: bool, area: float
+) -> None:
+    space = zw.trace(ball_with(relation), resolution=0.3)
+    (piece,) = space.pieces
+    assert (space.components, piece.euler, piece.orientable) == (1, euler, orientable)
+    assert piece.area == pytest.approx(area, rel=0.04)  # triangles are inscribed
+    points = space.surface.points
+    near = between(points[:, None], points[None], np.full(4, -1.0))
+    assert np.linalg.norm(near, axis=2)[np.triu_indices(len(points), 1)].min() > 0.02
+
+
+def test_sheets_of_quaternions_meet_in_curves_that_close_with_the_other_sign() -> None:
+    # Two projective planes, e0 = 0 and e1 = 0, cross in a circle of half turns about axes across x, of length pi.
+    space = zw.trace(ball_with("e0_s*e1_s"), resolution=0.4)
+    (piece,), (curve,) = space.pieces, space.singular_curves
+    assert (space.components, piece.euler, piece.smooth_euler) == (1, 2, 2)
+    assert (curve.kind, curve.ends[0].kind) == ("crossing", "closed")
+    assert curve.length == pytest.approx(np.pi, rel=0.01)
+
+
+def test_paths_folds_and_pictures_of_a_surface_of_quaternions() -> None:
+    # Half turns about u: e = (0, u). The shortest way between axes that nearly are opposite leads through -u.
+    space = zw.trace(ball_with("e0_s"), resolution=0.3)
+
+    def state(u: Any) -> dict[str, float]:
+        return dict(zip(space.coordinates, [0.0, *(np.array(u) / np.linalg.norm(u))], strict=True))
+
+    way = space.path(state([1, 0.2, 0.1]), state([-1, 0.2, 0.3]))
+    assert way.status.name == "FOUND"
+    assert way.s[-1] < 0.7
+    assert np.abs(np.diff(way.points, axis=0)).max() < 0.1
+    # x' = (2 u1^2 - 1, 2 u1 u2, 2 u1 u3): over (y, z) it folds where u1^2 = 1/2, and where u1 = 0 it is one point.
+    folds = space.folds(("2*e1_s*e2_s - 2*e0_s*e3_s", "2*e1_s*e3_s + 2*e0_s*e2_s"))
+    halves = [np.abs(fold.points[:, 1] ** 2 - 0.5).max() < 1e-6 for fold in folds]
+    assert any(halves)
+    with pytest.raises(zw.DeclarationError, match=r"e1_s of onto= changes with the sign.*box=\{'e0_s': \(0, 1\)\}"):
+        space.folds(("e1_s", "e2_s"))
+    # In pictures no triangle leads from a quaternion to one near its opposite.
+    corners = SurfaceAxes(space, ["e1_s", "e2_s", "e3_s"]).corners(space.surface)
+    assert np.ptp(corners, axis=1).max() < 0.8

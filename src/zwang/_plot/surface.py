@@ -61,7 +61,7 @@ class SurfacePicture(NamedTuple):
 
 def draw_surface(space: Any, picture: SurfacePicture, *, ax: Any = None, legend: bool = True) -> Any:
     """Draw the triangles of a surface over two or three quantities, with its singular points and curves, and folds."""
-    faces, owners = _faces(picture.axes.of(space.surface.points)[space.surface.triangles], picture)
+    faces, owners = _faces(picture.axes.corners(space.surface), picture)
     solid = picture.wrapped or len(picture.axes.labels) == 3
     with look():
         if ax is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.identified import between
+from zwang._numerics.identified import between, quaternions_in
 from zwang._numerics.surfaces.cut import Mesh, areas
 from zwang._numerics.surfaces.glue import edges_of
 from zwang._results.folds import Assembly, FoldCurve, FoldPoint, Folds, Sheets, SurfaceSheet
@@ -45,6 +45,7 @@ class FoldedSurface:
         self.space, self.made = space, Projection(space, onto)
         self.q, self.triangles = space.surface.points, space.surface.triangles
         self.edges, self.sides, _ = edges_of(self.triangles, len(self.q))
+        self.made.require_even()
         self.T, self.D = self.made.tangents(self.q)
         self._require_independent()
         # Singular points of the surface have no tangent plane: what happens there is no fold.
@@ -80,7 +81,11 @@ class FoldedSurface:
 
     def _alike(self, a: Ints, b: Ints) -> Array:
         """Return the sign by which the bases at points a and b are turned alike."""
-        M = np.einsum("kaj,kbj->kab", self.T[a], self.T[b])
+        other = self.T[b].copy()
+        for part in quaternions_in(self.made.periods):
+            opposite = (self.q[a, part] * self.q[b, part]).sum(axis=1) < 0
+            other[:, :, part] *= np.where(opposite, -1.0, 1.0)[:, None, None]
+        M = np.einsum("kaj,kbj->kab", self.T[a], other)
         return np.asarray(np.sign(M[:, 0, 0] * M[:, 1, 1] - M[:, 0, 1] * M[:, 1, 0]))
 
     def _signs(self, a: Array, b: Array) -> NDArray[np.bool_]:

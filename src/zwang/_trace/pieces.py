@@ -65,7 +65,7 @@ def assembled(
     numbers = np.array([first[component[p]] for p in range(parts)], dtype=np.int64)
     piece[closed.mesh.triangles.ravel()] = np.repeat(numbers[closed.part], 3)
     f, _ = cover.constraints(closed.mesh.points)
-    q = cover.search.region.shifted(closed.mesh.points * scale, e.angles)
+    q = cover.search.region.upright(cover.search.region.shifted(closed.mesh.points * scale, e.angles))
     reason = " ".join(reasons)
     return replace(
         space,
@@ -125,8 +125,8 @@ def _curves(search: SampledSearch, graph: CurveGraph, component: Sequence[int], 
     def length(arc: CurveArc) -> float:
         steps = np.diff(arc.points, axis=0)
         if arc.ends[0][0] == "closed":
-            turns = np.where(e.angles, 2 * np.pi, 0.0)
-            steps = np.concatenate([steps, between(arc.points[-1], arc.points[0], turns)[None]])
+            back = between(arc.points[-1], arc.points[0], search.solver.identified)
+            steps = np.concatenate([steps, back[None]])
         return float(np.linalg.norm(steps, axis=1).sum())
 
     return [

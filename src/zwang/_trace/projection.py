@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from zwang import _expressions
 from zwang._declare.files import from_dict
 from zwang._declare.symbols import Coordinate
-from zwang._numerics.identified import between
+from zwang._numerics.identified import between, quaternions_in
 from zwang._numerics.tolerances import real
-from zwang._trace.formulas import Formulas, exact_equations, numeric
+from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, numeric
+from zwang._trace.sampling import even
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
@@ -51,8 +52,8 @@ class Projection:
         self.system = from_dict(space.declared)
         self.names = space.coordinates
         self.n = len(self.names)
-        self.periods = np.where(np.array(space.angles), TURN, 0.0)
         exact = exact_equations(self.system, space.params, space.t)
+        self.periods = identified_of(space, self.system, exact)
         q, self.m = exact.coordinates, len(exact.values)
         self.quantities = quantities_of(self.system, space, onto)
         self.onto = tuple(str(item) for item in self.quantities)
@@ -75,7 +76,7 @@ class Projection:
     def _measure(self) -> None:
         """Take the sizes from the mesh: of coordinates, of constraints, of the quantities; angles have size one."""
         q = self.space.surface.points
-        lengths = np.ptp(q, axis=0)[self.periods == 0]
+        lengths = np.ptp(q, axis=0)[self.periods <= 0]
         self.unit = max([0.25 * float(lengths.max(initial=0.0)), *(1.0 for period in self.periods if period > 0)])
         _, rows, phi, _ = self.first(q[:: max(1, len(q) // 200)])
         self.weights = np.maximum(np.median(np.linalg.norm(rows, axis=2), axis=0) * self.unit, 1e-300)
@@ -99,6 +100,22 @@ class Projection:
     def values(self, q: Array) -> Array:
         """Return the quantities at q (b, n)."""
         return self.first(q)[2]
+
+    def require_even(self) -> None:
+        """Refuse quantities that change with the sign of a quaternion of which both signs are one turn."""
+        q = self.space.surface.points[:1]
+        for part in quaternions_in(self.periods):
+            other = q.copy()
+            other[:, part] *= -1
+            once, again = self.values(q)[0], self.values(other)[0]
+            for name, changed in zip(self.onto, np.abs(once - again) > 1e-9 * (1 + np.abs(once)), strict=True):
+                if changed:
+                    first = self.names[part.start]
+                    raise DeclarationError(
+                        f"{self.space.name}: {name} of onto= changes with the sign of the quaternion of '{first}', "
+                        "and both signs are one turn. Give quantities of the pose, such as the place of a point, or "
+                        f"say in trace which sign is meant, as in box={{'{first}': (0, 1)}}."
+                    )
 
     def tangents(self, q: Array) -> tuple[Array, Array]:
         """Return bases of the tangent planes (b, 2, n) and the determinant of the projection in them (b,)."""
@@ -278,6 +295,27 @@ def _least(M: Array, residual: Array, cut: float = 1e-10) -> Array:
     """Return the shortest steps that solve M step = -residual in the sense of least squares."""
     inverse = np.linalg.pinv(np.where(np.isfinite(M), M, 0.0), rcond=cut)
     return np.asarray(-np.einsum("bij,bj->bi", inverse, residual))
+
+
+def identified_of(space: Any, system: Any, exact: ExactEquations | None = None) -> Array:
+    """Return what coordinates of a space are one configuration, as `identified` has it."""
+    found = np.where(np.array(space.angles), TURN, 0.0)
+    if not system.quaternions:
+        return found
+    equations = exact_equations(system, space.params, space.t) if exact is None else exact
+    rows, q = [*equations.values, *equations.gaps], equations.coordinates
+    cut = {name for name, (low, high) in space.box.items() if low > -1 or high < 1}
+    turns = tuple(
+        tuple(q.index(item) for item in one) for one in system.quaternions if not any(item.name in cut for item in one)
+    )
+
+    def values(place: Array) -> Array:
+        put = dict(zip(q, place.tolist(), strict=True))
+        return np.array([float(row.xreplace(put)) for row in rows])
+
+    for number, places in enumerate(even(values, len(q), len(equations.values), turns), start=1):
+        found[list(places)] = -number
+    return found
 
 
 def values_of(system: Any, space: Any) -> dict[Any, Any]:

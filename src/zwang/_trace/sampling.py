@@ -140,20 +140,21 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
         core = np.where(far & (inner[0] < inner[1]), inner, (low, high))
     # A box says which sign of a quaternion is meant.
     either = tuple(one for one in equations.quaternions if not boxed[list(one)].any())
-    return Region(low, high, boxed, given, _even(equations, params, either), core), scale
+    rows = even(lambda q: equations.sparse.run(0.0, q, params)[: equations.m + equations.g], n, equations.m, either)
+    return Region(low, high, boxed, given, rows, core), scale
 
 
-def _even(
-    equations: SpaceEquations, params: Array, quaternions: tuple[tuple[int, ...], ...]
+def even(
+    values: Callable[[Array], Array], n: int, m: int, quaternions: tuple[tuple[int, ...], ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the quaternions whose sign changes at most that of constraints, and no one-sided one."""
+    """Return the quaternions whose sign changes at most that of the first m of some functions of q (n,)."""
     source, kept = np.random.default_rng(0), []
     for places in quaternions:
-        q = source.normal(size=equations.n)
+        q = source.normal(size=n)
         other = q.copy()
         other[list(places)] *= -1
-        once, again = (equations.sparse.run(0.0, row, params)[: equations.m + equations.g] for row in (q, other))
-        signs = np.where(np.arange(len(once)) < equations.m, np.sign(once * again), 1.0)
+        once, again = (values(row) for row in (q, other))
+        signs = np.where(np.arange(len(once)) < m, np.sign(once * again), 1.0)
         if (np.abs(once - signs * again) <= 1e-9 * (1 + np.abs(once))).all():
             kept.append(places)
     return tuple(kept)
@@ -249,8 +250,7 @@ class Solver:
         self.every = np.diag(1.0 / place.weights)
         self.mix = self.every
         self.rank = min(e.n, e.m)
-        self.periods = np.where(e.angles, TURN / place.scale, 0.0)
-        self.identified = self.periods.copy()
+        self.identified = np.where(e.angles, TURN / place.scale, 0.0)
         for number, places in enumerate(either, start=1):
             self.identified[list(places)] = -number
         self.work = place.workspace(e.plain, "plain")

@@ -70,7 +70,7 @@ class CurveFollower:
 
     def __init__(self, search: SampledSearch, units: Array, step: float) -> None:
         self.search, self.units, self.step = search, units, step
-        self.place, self.periods = search.place, np.where(search.equations.angles, 2 * np.pi / units, 0.0)
+        self.place, self.periods = search.place, search.solver.identified
         self.graph = CurveGraph()
         self._vain: list[Array] = []
         self.limits = search.region.limits(units)

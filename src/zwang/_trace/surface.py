@@ -56,7 +56,7 @@ def with_surface(search: SampledSearch, space: ConfigurationSpace, resolution: f
     x, ranks, settled = search.sample()
     rank, scale = search.equations.n - 2, metric(search)
     starts = x[settled & (ranks == rank)] * search.place.scale / scale
-    size = diameter(starts, search.solver.periods, scale) / PART if resolution is None else resolution
+    size = diameter(starts, search.solver.identified, scale) / PART if resolution is None else resolution
     longest = size / float(scale.max())
     if resolution is not None and (reason := _too_fine(search, starts, resolution)):
         return replace(space, status=TraceStatus.UNFINISHED, reason=reason)
@@ -97,11 +97,11 @@ def _no_surface(thick: Stratum) -> str:
 def _too_fine(search: SampledSearch, starts: Array, resolution: float) -> str:
     """Return why a resolution is too fine for the budget, told from a coarser cover before the memory is taken."""
     scale = metric(search)
-    usual = diameter(starts, search.solver.periods, scale) / PART
+    usual = diameter(starts, search.solver.identified, scale) / PART
     left = memory_left()
     if resolution > COARSER * usual and left > SMALL:
         return ""
-    none = Hollow(np.zeros((0, search.equations.n)), np.zeros(0), (), search.solver.periods)
+    none = Hollow(np.zeros((0, search.equations.n)), np.zeros(0), (), search.solver.identified)
     size = max(usual * (1.0 if left > SMALL else SPARSE), resolution)
     coarse = Cover.of(search, size / float(scale.max()), none, 0.1)
     count = int(coarse.grown(starts).counts[growth.COUNT])
@@ -166,7 +166,7 @@ class SingularSet:
         for k, local in enumerate(self.points):
             if local.kind in ("cone", "isolated") or self.factors[k] * BALL >= WIDEST:
                 continue
-            away = np.linalg.norm(between(centres[k], suspects / self.scale, self.search.solver.periods), axis=1)
+            away = np.linalg.norm(between(centres[k], suspects / self.scale, self.search.solver.identified), axis=1)
             if away.min(initial=np.inf) < 3 * radii[k]:
                 self.factors[k] *= 2
                 widened = True
@@ -175,7 +175,7 @@ class SingularSet:
     def _stands_for(self, q: Array, lone: list[LocalType]) -> bool:
         """Say whether one of some degenerate points is so near that a ball round it has this configuration too."""
         centres = [self._at(local) / self.scale for local in lone if local.kind not in ("cone", "isolated")]
-        away = [np.linalg.norm(between(c, q / self.scale, self.search.solver.periods)) for c in centres]
+        away = [np.linalg.norm(between(c, q / self.scale, self.search.solver.identified)) for c in centres]
         return bool(min(away, default=np.inf) <= 0.5 * BALL * self.longest)
 
     def _weakest(self, q: Array) -> float:
@@ -188,7 +188,7 @@ class SingularSet:
     def _has(self, q: Array) -> bool:
         """Say whether a configuration is one of the points: those next to a degenerate one stand for it."""
         centres, radii = self._balls()
-        away = np.linalg.norm(between(centres, q / self.scale, self.search.solver.periods), axis=1)
+        away = np.linalg.norm(between(centres, q / self.scale, self.search.solver.identified), axis=1)
         plain = np.array([local.kind in ("cone", "isolated") for local in self.points], dtype=bool)
         return bool((away <= np.where(plain, SAME, 0.5 * radii)).any())
 
@@ -198,9 +198,9 @@ class SingularSet:
         radii = BALL * self.longest * np.array(self.factors)
         for k, centre in enumerate(centres):
             others = np.delete(centres, k, axis=0)
-            apart = np.linalg.norm(between(centre, others, self.search.solver.periods), axis=1)
+            apart = np.linalg.norm(between(centre, others, self.search.solver.identified), axis=1)
             lines = [
-                float(distance_to_line(centre[None], arc.points / self.scale, self.search.solver.periods)[0][0])
+                float(distance_to_line(centre[None], arc.points / self.scale, self.search.solver.identified)[0][0])
                 for arc in self.graph.arcs
             ]
             radii[k] = min(radii[k], BALL * min([float(apart.min(initial=np.inf)), *lines]))
@@ -208,7 +208,7 @@ class SingularSet:
 
     def hollow(self) -> Hollow:
         """Return the balls and tubes: those of the points, then of the nodes; lines without sheets need none."""
-        periods, graph = self.search.solver.periods, self.graph
+        periods, graph = self.search.solver.identified, self.graph
         centres, radii = self._balls()
         first, nodes = len(centres), np.array(graph.nodes).reshape(-1, len(self.scale)) / self.scale
         tubes, wide = [], np.full(len(nodes), 0.0)
@@ -225,7 +225,7 @@ class SingularSet:
 
     def _room(self, k: int) -> list[float]:
         """Return bounds of the radius of a tube, from the distances of arcs that share no node with it."""
-        arcs, periods = self.graph.arcs, self.search.solver.periods
+        arcs, periods = self.graph.arcs, self.search.solver.identified
         own = {end for end in arcs[k].ends if end[0] == "singular"}
         # What is small on the surface is hardly smaller than the curve that it belongs to.
         found = [SHORT * float(np.linalg.norm(np.diff(arcs[k].points / self.scale, axis=0), axis=1).sum())]

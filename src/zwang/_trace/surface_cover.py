@@ -63,7 +63,7 @@ class Cover:
         cast = np.ascontiguousarray(turn[:3])
         centres, radii = hollow.balls()
         extent = growth.Extent(
-            e.n - 2, longest, finest * longest, solver.periods, limits, np.ascontiguousarray(centres), radii, cast
+            e.n - 2, longest, finest * longest, solver.identified, limits, np.ascontiguousarray(centres), radii, cast
         )
         return cls(search, given, bent, extent, hollow)
 

@@ -84,8 +84,10 @@ def _shortest(q: Array, edges: Any, periods: Array) -> list[int] | None:
 
 
 def _unwrapped(rows: Array, periods: Array) -> Array:
-    steps = between(rows[:-1], rows[1:], periods)
-    return np.concatenate([rows[:1], rows[:1] + np.cumsum(steps, axis=0)])
+    found = [rows[0]]
+    for row in rows[1:]:
+        found.append(found[-1] + between(found[-1], row, periods))
+    return np.array(found)
 
 
 def _smoothed(rows: Array, made: Projection, rounds: int) -> Array:

@@ -16,7 +16,7 @@ from zwang._numerics.identified import between
 from zwang._plot.surface import SurfacePicture
 from zwang._results.folds import Folds
 from zwang._trace.formulas import Formulas, numeric
-from zwang._trace.projection import expressions_of, values_of
+from zwang._trace.projection import expressions_of, identified_of, values_of
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -37,8 +37,16 @@ class SurfaceAxes:
         self._values = numeric(Formulas(expanded, system.coordinates, space.name))
         values = self.of(np.concatenate([space.surface.points, *(curve.points for curve in space.singular_curves)]))
         low, high = np.where(self.angles, -np.pi, values.min(axis=0)), np.where(self.angles, np.pi, values.max(axis=0))
+        self._identified = identified_of(space, system)
         flat = np.where(high > low, 0.0, 1.0)
         self.limits = np.array([low - flat, high + flat])
+
+    def corners(self, mesh: Any) -> Array:
+        """Return the quantities (f, 3, d) at the corners of triangles, quaternions with the sign of the first."""
+        q = mesh.points[mesh.triangles]
+        first = q[:, :1]
+        q = np.where(self._identified < 0, first + between(first, q, self._identified), q)
+        return self.of(q.reshape(-1, q.shape[2])).reshape(*q.shape[:2], -1)
 
     def of(self, q: Array) -> Array:
         """Return the quantities (k, d) at configurations (k, n), angles within half a turn of zero."""

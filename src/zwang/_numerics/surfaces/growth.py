@@ -79,7 +79,7 @@ class Extent(NamedTuple):
     longest, shortest : float
         Of edges.
     periods : (n,) array
-        Of angles; 0 for the others.
+        Of angles; 0 for the others, equal negative numbers for the components of a quaternion (`identified`).
     limits : (2, n) array
         The box.
     centres, radii : arrays (k, n), (k,)
@@ -105,6 +105,20 @@ def wrapped(d: float, period: float) -> float:
 
 
 @njit(_nrt=False)
+def sign_from(a: Any, b: Any, identified: Any, j: int, before: float) -> float:
+    """Return the sign with which coordinate j of b is nearest to a; `before` is that of the coordinate before it."""
+    if identified[j] >= 0.0:
+        return 1.0
+    if j > 0 and identified[j - 1] == identified[j]:
+        return before
+    dot, k = 0.0, j
+    while k < identified.size and identified[k] == identified[j]:
+        dot += a[k] * b[k]
+        k += 1
+    return -1.0 if dot < 0.0 else 1.0
+
+
+@njit(_nrt=False)
 def _shadow(extent: Extent, x: Any, found: Any) -> None:
     for k in range(3):
         total = 0.0
@@ -115,7 +129,8 @@ def _shadow(extent: Extent, x: Any, found: Any) -> None:
                 total += radius * extent.cast[k, 2 * j] * math.cos(x[j] / radius)
                 total += radius * extent.cast[k, 2 * j + 1] * math.sin(x[j] / radius)
             else:
-                total += extent.cast[k, 2 * j] * x[j]
+                # Quaternions of either sign have the same shadow.
+                total += extent.cast[k, 2 * j] * (abs(x[j]) if period < 0.0 else x[j])
         found[k] = total
 
 
@@ -172,9 +187,10 @@ def near(spread: Spread, extent: Extent, x: Any, z: Any, edge: float, radius: fl
                             and math.floor(w[2] / side) == c
                             and 0.5 * top < spread.edges[k] <= top
                         ):
-                            square = 0.0
+                            square, sign = 0.0, 1.0
                             for j in range(n):
-                                d = wrapped(spread.points[k, j] - x[j], extent.periods[j])
+                                sign = sign_from(x, spread.points[k], extent.periods, j, sign)
+                                d = wrapped(sign * spread.points[k, j] - x[j], extent.periods[j])
                                 square += d * d
                                 if square > radius * radius:
                                     break
@@ -200,9 +216,10 @@ def beyond(extent: Extent, x: Any, out: Any, sizes: Any, scale: Any) -> float:
                 square += slope * slope
             far = max(far, -out[m + k] / math.sqrt(max(square, 1e-300)))
     for k in range(extent.radii.size):
-        square = 0.0
+        square, sign = 0.0, 1.0
         for j in range(n):
-            d = wrapped(x[j] - extent.centres[k, j], extent.periods[j])
+            sign = sign_from(x, extent.centres[k], extent.periods, j, sign)
+            d = wrapped(x[j] - sign * extent.centres[k, j], extent.periods[j])
             square += d * d
         far = max(far, extent.radii[k] - math.sqrt(square))
     return far
@@ -292,9 +309,10 @@ def ring(spread: Spread, extent: Extent, i: int, radius: float, found: Any, plan
         k = found[s]
         if k == i:
             continue
-        a, b, square = 0.0, 0.0, 0.0
+        a, b, square, sign = 0.0, 0.0, 0.0, 1.0
         for j in range(n):
-            d = wrapped(spread.points[k, j] - spread.points[i, j], extent.periods[j])
+            sign = sign_from(spread.points[i], spread.points[k], extent.periods, j, sign)
+            d = wrapped(sign * spread.points[k, j] - spread.points[i, j], extent.periods[j])
             a += d * spread.tangents[i, 0, j]
             b += d * spread.tangents[i, 1, j]
             square += d * d

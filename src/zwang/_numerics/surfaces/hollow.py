@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.identified import between
 from zwang._numerics.jit import njit
-from zwang._numerics.surfaces.growth import wrapped
+from zwang._numerics.surfaces.growth import sign_from, wrapped
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,10 +53,11 @@ def _feet(x: Any, line: Any, periods: Any, away: Any, segment: Any, part: Any) -
     for p in range(x.shape[0]):
         best = math.inf
         for k in range(line.shape[0] - 1):
-            dot, square, whole = 0.0, 0.0, 0.0
+            dot, square, whole, sign = 0.0, 0.0, 0.0, 1.0
             for j in range(n):
                 d = line[k + 1, j] - line[k, j]
-                o = wrapped(x[p, j] - line[k, j], periods[j])
+                sign = sign_from(line[k], x[p], periods, j, sign)
+                o = wrapped(sign * x[p, j] - line[k, j], periods[j])
                 dot += d * o
                 square += d * d
                 whole += o * o
@@ -65,7 +66,8 @@ def _feet(x: Any, line: Any, periods: Any, away: Any, segment: Any, part: Any) -
             if whole - 2.0 * s * dot + s * s * square < best + 1e-12 * whole:
                 miss = 0.0
                 for j in range(n):
-                    o = wrapped(x[p, j] - line[k, j], periods[j]) - s * (line[k + 1, j] - line[k, j])
+                    sign = sign_from(line[k], x[p], periods, j, sign)
+                    o = wrapped(sign * x[p, j] - line[k, j], periods[j]) - s * (line[k + 1, j] - line[k, j])
                     miss += o * o
                 if miss < best:
                     best = miss
