@@ -143,6 +143,21 @@ def test_formulas_are_present_as_mathml_and_none_is_left_as_latex(pages: dict[Pa
         assert "MathJax" not in path.read_text(encoding="utf-8"), path
 
 
+def test_pages_that_the_readme_links_to_read_well_as_they_are() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = sorted(set(re.findall(r"\]\((?:\S*/)?(docs/[\w/]+\.md)\)", text)))
+    assert len(linked) > 10
+    for name in linked:
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert re.findall(r"\{[\w:]+\}`", page) == [], name  # roles
+        assert set(re.findall(r"^(?:```|:::)\{([\w-]+)\}", page, flags=re.MULTILINE)) <= {"toctree"}, name
+
+
+def test_every_class_of_results_is_on_the_page_of_results() -> None:
+    page = (ROOT / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
+    assert set(zwang.results.__all__) <= set(re.findall(r"autoclass:: (\w+)", page))
+
+
 @needs_pages
 def test_every_public_name_has_its_place_in_the_reference(pages: dict[Path, Page]) -> None:
     listing = BUILT / "reference" / "generated" / "index.html"
