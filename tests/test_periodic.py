@@ -435,3 +435,27 @@ def test_mistakes_of_periodic():
         zw.simulate(falls, {x: 1, v: 0.5}, {}, until=3.0).cycle()
     few = zw.periodic(spring, {x: 1, v: 0}, {}, budget={"steps": 20})
     assert few.status.name == "UNFINISHED" and "budget of 20 steps" in few.reason
+
+
+def test_driven_angles_turn_once_in_a_period_and_held_inputs_have_no_derivatives():
+    (a, y), (va, vy) = zw.coordinates("a y", angles="a")
+    w, u = zw.parameters("w"), zw.inputs("u")
+    motor = zw.Bilateral(a - w * zw.t - sp.sin(w * zw.t) / 4, name="motor")
+    kinetic, potential = va**2 / 2 + vy**2 / 2, 3 * (y - sp.cos(a)) ** 2 / 2 + y**2 / 2
+    crank = zw.System(name="crank", kinetic=kinetic, potential=potential, forces={y: u - vy / 5}, constraints=[motor])
+    start = {a: 0, y: 0, va: 2.5, vy: 0}
+    found = zw.periodic(crank, start, {w: 2}, inputs={u: 0})
+    assert found.status.name == "CLOSED" and found.period == pytest.approx(np.pi)
+    # y'' + y'/5 + 4 y = 3 cos(a(t)): the multipliers are those of the equation without its right side
+    own = np.exp(np.roots([1, 0.2, 4]) * np.pi)
+    assert found.multipliers == pytest.approx(own[np.argsort(-own.imag)], abs=1e-8)
+    held = {u: zw.Held(lambda state: -state["y"], every=0.1)}
+    words = "'u' is a Held function of the state, of which none are known. Declare it as an expression"
+    for ask in (
+        lambda: zw.periodic(crank, start, {w: 2}, inputs=held),
+        lambda: zw.cycles(crank, found, vary=w, within=(1, 3), inputs=held),
+        lambda: zw.lyapunov(crank, start, {w: 2}, inputs=held, until=2),
+        lambda: zw.sensitivity(crank, start, {w: 2}, inputs=held, until=2, wrt=[w], of="y"),
+    ):
+        with pytest.raises(DeclarationError, match=words):
+            ask()

@@ -37,7 +37,7 @@ def forcing_period(question: MotionQuestion) -> float | None:
     values = dict(zip(system.parameters, question.given.params[:, 0].tolist(), strict=True))
     if question.driven is not None and question.driven.changing:
         return None
-    speeds: list[float] = []
+    periods: list[float] = []
     for expr in system.expressions().values():
         if time not in expr.free_symbols:
             continue
@@ -45,11 +45,15 @@ def forcing_period(question: MotionQuestion) -> float | None:
         if time in expr.xreplace({one: sp.Dummy() for one in waves}).free_symbols:
             return None
         for one in waves:
-            slope = sp.diff(one.args[0], time).xreplace({key: sp.Float(value) for key, value in values.items()})
+            inner = {other: sp.Dummy() for other in one.args[0].atoms(*CIRCULAR) if time in other.free_symbols}
+            slope = sp.diff(one.args[0].xreplace(inner), time)
+            slope = slope.xreplace({key: sp.Float(value) for key, value in values.items()})
             if not slope.is_number:
                 return None
-            speeds.append(abs(float(slope)))
-    return _common([2 * math.pi / speed for speed in speeds if speed > 0])
+            turn = math.pi if one.func is sp.tan else 2 * math.pi  # driven angles are read as tangents of a half
+            if slope != 0:
+                periods.append(turn / abs(float(slope)))
+    return _common(periods)
 
 
 def _common(periods: list[float]) -> float | None:

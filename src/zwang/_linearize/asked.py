@@ -15,6 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
+from zwang._results.signals import Held
 from zwang._simulate.options import (
     BUDGET,
     IMPACT_LAWS,
@@ -106,6 +107,10 @@ class MotionQuestion:
         return found
 
 
+ALONG = ("periodic", "cycles", "lyapunov", "sensitivity")
+"""Verbs that carry nearby motions along a motion."""
+
+
 def asked(
     verb: str,
     system: Any,
@@ -122,6 +127,14 @@ def asked(
     declared = model.system
     state, on = taken_apart(declared, state)
     model, params, driven = with_inputs(model, state, params, inputs)
+    signals = {} if driven is None or verb not in ALONG else driven.signals
+    held = [name for name, signal in signals.items() if isinstance(signal, Held)]
+    if held:
+        raise DeclarationError(
+            f"{declared.name}: {verb} needs derivatives of the motion, and input '{held[0]}' is a Held function of the "
+            "state, of which none are known. Declare it as an expression of the state among the forces, or give a "
+            "number, an expression of t or a Table."
+        )
     given = resolve(model.system, state, params)
     if given.shape:
         raise DeclarationError(
