@@ -17,6 +17,7 @@ from scipy.integrate import solve_ivp
 
 import zwang as zw
 from c_backend import COMPILER, FLAGS, pointer
+from night import by_day
 from zwang.cli import main
 
 try:
@@ -289,7 +290,7 @@ def test_units_go_along(tmp_path: Path) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", by_day(HOSTILE, HOSTILE[:3]))
 def test_names_reach_the_description_alone(text: str, tmp_path: Path) -> None:
     (x,), (v,) = zw.coordinates("x")
     k = zw.parameters("time")
