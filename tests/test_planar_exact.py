@@ -166,3 +166,15 @@ def test_a_tie_without_inertia_is_decided_of_the_given_numbers(side):
     assert (found.status.name, found.complete) == ("UNIQUE", True)
     assert found.solutions[0].modes["floor"] == ("open" if side > 0 else "closed")
     assert found.solutions[0].normal[1] == pytest.approx(max(-side, 0) * 2.0**-45, abs=1e-25)
+
+
+@pytest.mark.parametrize("small", [2.0**-7, 2.0**-47, 2.0**-60])
+def test_a_force_on_a_row_that_is_hardly_there_is_unbounded_like_any_other(small: float) -> None:
+    # The bilateral contact holds everything still: the second one may press and rub as it likes within its cone.
+    held = zw.Contact(normal=[1.0], bilateral=True)
+    rubbing = zw.Contact(normal=[-small], tangent=[[-1.0]], friction=1.0)
+    found = zw.reactions(zw.ContactProblem([[1.0]], [-1.0], [held, rubbing]))
+    assert (found.status.name, found.complete) == ("UNIQUE_MOTION", True)
+    (solution,) = found.solutions
+    assert solution.ranges.normal.tolist() == [[-np.inf, np.inf], [0.0, np.inf]]
+    assert solution.ranges.tangential[1].tolist() == [-np.inf, np.inf]

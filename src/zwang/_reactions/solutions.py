@@ -115,9 +115,10 @@ def _ranges(problem: ContactProblem, reduced: Reduced, piece: Piece, names: tupl
     body = piece.polyhedron
     if body.whole:
         low, high = body.vertices.min(axis=0), body.vertices.max(axis=0)
+        zero = 0.0 if piece.sharp else 1e-9  # a force on a row that is hardly there is small in scaled units
         for directions in (body.rays, body.lines, -body.lines):
-            low = np.where((directions < -1e-9).any(axis=0), -np.inf, low)
-            high = np.where((directions > 1e-9).any(axis=0), np.inf, high)
+            low = np.where((directions < -zero).any(axis=0), -np.inf, low)
+            high = np.where((directions > zero).any(axis=0), np.inf, high)
     elif reduced.size <= MOST_RANGES:
         low, high = coordinate_ranges(body)
     else:
