@@ -419,3 +419,16 @@ def test_contacts_of_massless_coordinates_answer_alike_in_any_units() -> None:
         np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-6, atol=1e-6)
         seen.add(answers[0][0])
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_inertia_that_may_be_rounding_is_completed_by_rows(seed: int) -> None:
+    # Pivots of 1e-16 to 1e-9 of their diagonal entries: definite for a factorization, and no digit of the answer right.
+    rng = np.random.default_rng(seed)
+    root, rows = rng.normal(size=(2, 3)), rng.normal(size=(1, 3))
+    mass = root.T @ root + (0.0 if seed % 2 else 10.0 ** rng.uniform(-16, -9)) * np.eye(3)
+    force, gamma = rng.normal(size=3), rng.normal(size=1)
+    exact = _exactly(mass, rows, force, gamma)[:3]
+    held = zw.Contact(normal=rows[0], bias=float(gamma[0]), bilateral=True)
+    (found,) = zw.reactions(zw.ContactProblem(mass, force, [held])).accelerations
+    assert np.abs(found - exact).max() < 1e-10 * np.abs(exact).max()

@@ -22,6 +22,9 @@ from zwang._simulate.moment import Labels, Moment, acts
 if TYPE_CHECKING:
     from zwang._numerics.motion.mode_forces import ContactLines
 
+LARGEST = 1e150
+"""Forces whose squares, energies among them, are no numbers any more: `reactions` says so."""
+
 
 def lone_labels(ground: Ground, moment: Moment, terms: Terms, before: Labels | None, span: float) -> Labels | None:
     """Return the labels where all constraints but one act as they did; None where that is not so, or not plain.
@@ -33,6 +36,8 @@ def lone_labels(ground: Ground, moment: Moment, terms: Terms, before: Labels | N
         return None
     lines = service.kept("lines of contacts", lambda: lines_of(ground.table))
     if lines is None or (moment.tied and moment.ahead is not None):
+        return None
+    if not np.abs(terms.force).max(initial=0.0) < LARGEST:
         return None
     found = _standing(ground, moment, terms, before)
     if found is None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.linear.inertia import lack_of_inertia
-from zwang._numerics.linear.metric import SOUND, by_own_masses, support
+from zwang._numerics.linear.metric import SOUND, by_own_masses, factor, support
 from zwang.errors import DeclarationError
 
 Array = npt.NDArray[np.float64]
@@ -141,14 +141,17 @@ def square(label: str, value: Matrix, n: int) -> Matrix:
 def definite(label: str, matrix: Matrix, rows: Matrix) -> Array | None:
     """Return weights D of the bilateral rows W with which M + W^T D W is definite, None where M is by itself.
 
-    A matrix that is definite in neither way is a DeclarationError.
+    A matrix that is definite in neither way is a DeclarationError. One whose pivots may be rounding is completed too
+    where the rows can: what is added cancels, and digits are kept.
     """
     bad = _not_definite(matrix)
-    if bad is None:
+    if bad is None and (not rows.shape[0] or is_sparse(matrix) or factor(matrix) is not None):
         return None
     weights = _weights(matrix, rows)
     if weights is not None and _definite_with(completed(matrix, rows, weights)):
         return weights
+    if bad is None:
+        return None
     raise DeclarationError(
         f"{label} is not positive definite: {bad}. A coordinate without inertia has no acceleration to solve for; "
         f"leave it out, give its mass, or give a bilateral contact that ties it to one."
