@@ -421,14 +421,16 @@ def test_contacts_of_massless_coordinates_answer_alike_in_any_units() -> None:
     assert len(seen) > 1
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_inertia_that_may_be_rounding_is_completed_by_rows(seed: int) -> None:
-    # Pivots of 1e-16 to 1e-9 of their diagonal entries: definite for a factorization, and no digit of the answer right.
+    # Pivots that are zero up to rounding: definite for a factorization, and then no digit of the answer is right.
     rng = np.random.default_rng(seed)
     root, rows = rng.normal(size=(2, 3)), rng.normal(size=(1, 3))
-    mass = root.T @ root + (0.0 if seed % 2 else 10.0 ** rng.uniform(-16, -9)) * np.eye(3)
-    force, gamma = rng.normal(size=3), rng.normal(size=1)
-    exact = _exactly(mass, rows, force, gamma)[:3]
-    held = zw.Contact(normal=rows[0], bias=float(gamma[0]), bilateral=True)
-    (found,) = zw.reactions(zw.ContactProblem(mass, force, [held])).accelerations
+    mass = root.T @ root + (0.0 if seed % 2 else 10.0 ** rng.uniform(-16, -13)) * np.eye(3)
+    force = rng.normal(size=3)
+    q, v = zw.coordinates("q1 q2 q3")
+    blade = zw.Bilateral(sum(float(a) * b for a, b in zip(rows[0], v, strict=True)), name="blade")
+    system = zw.System(coordinates=q, mass=sp.Matrix(mass), force=list(force), constraints=[blade])
+    (found,) = zw.reactions(system, {item.name: 0.0 for item in (*q, *v)}, {}).accelerations
+    exact = _exactly(mass, rows, force, np.zeros(1))[:3]
     assert np.abs(found - exact).max() < 1e-10 * np.abs(exact).max()
