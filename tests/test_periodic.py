@@ -456,6 +456,7 @@ def test_driven_angles_turn_once_in_a_period_and_held_inputs_have_no_derivatives
         lambda: zw.cycles(crank, found, vary=w, within=(1, 3), inputs=held),
         lambda: zw.lyapunov(crank, start, {w: 2}, inputs=held, until=2),
         lambda: zw.sensitivity(crank, start, {w: 2}, inputs=held, until=2, wrt=[w], of="y"),
+        lambda: zw.fit(crank, {y: ([1.0], [0.5])}, state=start, params={w: 2}, free=("w",), inputs=held),
     ):
         with pytest.raises(DeclarationError, match=words):
             ask()

@@ -107,7 +107,7 @@ class MotionQuestion:
         return found
 
 
-ALONG = ("periodic", "cycles", "lyapunov", "sensitivity")
+ALONG = ("periodic", "cycles", "lyapunov", "sensitivity", "fit")
 """Verbs that carry nearby motions along a motion."""
 
 
