@@ -11,7 +11,7 @@ import numpy as np
 from zwang._results.configuration import ArcEnd, ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.surface import SpacePiece
 from zwang._trace.pieces import joined, with_pieces
-from zwang._trace.sampled import SampledSearch, sheets_of, without_arcs
+from zwang._trace.sampled import SampledSearch, sheets_of, traced, without_arcs
 from zwang._trace.searching import SingularPoints
 from zwang._trace.strata import with_strata
 from zwang._trace.surface import with_surface
@@ -32,7 +32,29 @@ def with_sheets(search: SampledSearch, curves: ConfigurationSpace, resolution: f
     alone = copy(search)
     alone.points, alone.notes = SingularPoints(search.solver, search.region), []
     sheets = with_surface(alone, with_strata(alone, without_arcs(alone, rank)), resolution)
+    # Where a surface meets a curve the sample of the curve may have missed the point: its arcs end there.
+    number, known = _numbers(search, curves, sheets), len(curves.singular_points)
+    missed = [_place(search, point) for point in sheets.singular_points if number[point.number] >= known]
+    if missed and search.points.take(np.array(missed)):
+        curves = _again(search, curves)
     return _together(search, with_pieces(curves), sheets)
+
+
+def _again(search: SampledSearch, curves: ConfigurationSpace) -> ConfigurationSpace:
+    """Return a space of curves that are followed anew, since more of their singular points are known."""
+    search.notes = []
+    new = traced(search)
+    return replace(
+        curves,
+        status=new.status,
+        residual=new.residual,
+        branches=new.branches if search.factors is None else tuple(search.factors.of_arcs(new.branches)),
+        paths=new.paths,
+        components=new.components,
+        singular_points=new.singular_points,
+        points=new.points,
+        notes=tuple(dict.fromkeys((*new.notes, *curves.notes))),
+    )
 
 
 def _together(search: SampledSearch, curves: ConfigurationSpace, sheets: ConfigurationSpace) -> ConfigurationSpace:
@@ -89,22 +111,22 @@ def _together(search: SampledSearch, curves: ConfigurationSpace, sheets: Configu
 
 def _numbers(search: SampledSearch, curves: ConfigurationSpace, sheets: ConfigurationSpace) -> dict[int, int]:
     """Return the number that each singular point of the surfaces has in the whole space."""
-    names, scale = search.equations.names, search.place.scale
-
-    def place(point: SingularPoint) -> Any:
-        return np.array([point.state[name] for name in names]) / scale
-
     found: dict[int, int] = {}
     following = len(curves.singular_points)
     for point in sheets.singular_points:
         same = [
             other.number
             for other in curves.singular_points
-            if search.points.distance(place(point), place(other)) <= SAME
+            if search.points.distance(_place(search, point), _place(search, other)) <= SAME
         ]
         found[point.number] = same[0] if same else following
         following += not same
     return found
+
+
+def _place(search: SampledSearch, point: SingularPoint) -> Any:
+    """Return a singular point in x."""
+    return np.array([point.state[name] for name in search.equations.names]) / search.place.scale
 
 
 def _end(end: ArcEnd, number: dict[int, int]) -> ArcEnd:

@@ -266,6 +266,7 @@ class Solver:
     def randomized(self, rank: int, source: np.random.Generator) -> None:
         """Solve as many combinations of the equations as there are independent ones on the set."""
         self.rank = rank
+        self.mix = self.every
         if rank < self.equations.m:
             turn = np.linalg.qr(source.normal(size=(self.equations.m, self.equations.m)))[0][:rank]
             self.mix = np.ascontiguousarray(turn @ self.every)

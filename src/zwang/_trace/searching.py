@@ -48,6 +48,13 @@ class SingularPoints:
             new += self._gather(x, steps, residuals, np.isfinite(x).all(axis=1) & (residuals <= HOPEFUL))
         return new
 
+    def take(self, x: Array) -> int:
+        """Add singular points (k, n), in x, that another search has shown; return how many are new.
+
+        What was tried in vain around them says nothing: candidates scatter around degenerate points.
+        """
+        return sum(self._add(row) for row in x)
+
     def _between(self, x: Array) -> Array:
         """Return starts next to places where the equations nearly have a singular point, each such place once."""
         place, starts = self.solver.place, []
