@@ -271,12 +271,12 @@ class FamilySearch:
             for (a, low), (b, high) in pairwise(clear):
                 if low * high < 0 and a.left @ b.left > 0:
                     z = self._located(value, a, b)
-                    if not any(np.linalg.norm(z - other) < ONE for other in found):
+                    if z is not None and not any(np.linalg.norm(z - other) < ONE for other in found):
                         found.append(z)
         return found
 
-    def _located(self, value: Callable[[FamilyPlace], float], a: FamilyPlace, b: FamilyPlace) -> Array:
-        """Return the solution between two places at which a value vanishes."""
+    def _located(self, value: Callable[[FamilyPlace], float], a: FamilyPlace, b: FamilyPlace) -> Array | None:
+        """Return the solution between two places at which a value vanishes; None where its sign was rounding."""
         from scipy.optimize import brentq
 
         last = [a]
@@ -292,7 +292,7 @@ class FamilySearch:
             ((-x * reach, (1 + x) * reach) for x in (0, 0.5, 1) if at(-x * reach) * at((1 + x) * reach) < 0), (0, 0)
         )
         if low == high:
-            return last[0].z
+            return None
         root = float(brentq(at, low, high, xtol=1e-12))
         at(root)
         return self._smoothed(value, a, root, last[0].z)
