@@ -423,3 +423,15 @@ def test_modes_are_found_by_place_and_by_name():
     assert modes["right"] == modes[1] == "slip-"
     assert modes == ("open", "slip-")
     assert modes[:1] == ("open",)
+
+
+def test_self_stress_of_friction_in_a_plane_says_which_component_it_is():
+    """Two points of one body that stick on a floor can be pulled apart along the line that joins them, and only so."""
+    rows = {-1.0: np.eye(6), 1.0: np.eye(6)}
+    contacts = []
+    for side, at in rows.items():
+        at[:, 5] = (0.0, side, 0.0, 0.0, 0.0, 0.0)  # turning about z moves (side, 0) along y
+        at[2, 4] = -side
+        contacts.append(Contact(at[2], tangent=at[:2], friction=0.5, name="left" if side < 0 else "right"))
+    words = reactions_of_problem(ContactProblem(np.eye(6), [0, 0, -1, 0, 0, 0], contacts)).redundancy.sentences
+    assert "Free self-stress: T1(left) +1, T1(right) -1." in words

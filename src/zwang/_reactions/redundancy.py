@@ -134,8 +134,9 @@ def _sum(row: Array, names: tuple[str, ...]) -> str:
 
 def _stress(normal: Array, tangential: Array, names: tuple[str, ...]) -> str:
     parts = [f"N({names[j]}) {normal[j]:+.4g}" for j in np.flatnonzero(np.abs(normal) > 1e-12)]
-    for j, forces in enumerate(np.reshape(tangential, (len(names), -1))):
-        parts += [f"T({names[j]}) {force:+.4g}" for force in forces if abs(force) > 1e-12]
+    for name, forces in zip(names, np.reshape(tangential, (len(names), -1)), strict=True):
+        letters = ["T"] if len(forces) == 1 else [f"T{k}" for k in range(1, len(forces) + 1)]
+        parts += [f"{t}({name}) {force:+.4g}" for t, force in zip(letters, forces, strict=True) if abs(force) > 1e-12]
     shown = parts if len(parts) <= 8 else [*parts[:7], f"and {len(parts) - 7} more"]
     return ", ".join(shown)
 
