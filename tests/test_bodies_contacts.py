@@ -294,3 +294,47 @@ def test_a_capsule_slides_off_the_ends_of_two_rails_as_a_particle_off_a_circle()
     assert z / r == pytest.approx((2 + v**2 / (g * r)) / 3, abs=1e-7)
     assert np.hypot(x - 0.5, z) == pytest.approx(r, abs=1e-8)
     assert np.ptp(motion.energy["total"]) < 1e-8
+
+
+def test_point_slides_over_a_cylinder_and_leaves_it_where_gravity_no_longer_turns_it():
+    """A bead on a smooth cylinder leaves where cos(angle) = 2/3 + v^2/(3 g r), v its speed on top."""
+    bead = zw.Bodies("bead", gravity=(0, 0, -10)).body("bead", mass=1, inertia=(1, 1, 1), at=(0, 0, 2))
+    bead.point("tip", on="bead", at=(0, 0, 0))
+    lying = ((1, 0, 0), (0, 0, -1), (0, 1, 0))
+    bead.shape("log", on="ground", form=shapes.Cylinder(2, 10), turned=lying)
+    bead.contact("tip", "log", name="touch")
+    motion = zw.simulate(bead.system(), bead.place("bead", velocity=(1, 0.5, 0)), until=2.0)
+    (event,) = [item for item in motion.events if item.kind == "lift-off"]
+    at = motion.at(event.time)
+    assert at["z_bead"] / 2 == pytest.approx(2 / 3 + 1 / 60, abs=1e-9)
+    assert at["y_bead"] == pytest.approx(0.5 * event.time, abs=1e-9)
+
+
+@pytest.mark.parametrize("form", [shapes.Box(2, 2, 2), shapes.Cylinder(1.5, 2)])
+def test_point_sticks_on_top_of_a_form_and_falls_off_its_end(form):
+    for speed, mu, kind in ((0.5, 0.5, "stick"), (3.0, 0.1, "lift-off")):
+        top = zw.Bodies("top", gravity=(0, 0, -10)).body("bead", mass=1, inertia=(1, 1, 1), at=(0, 0, 1))
+        top.point("tip", on="bead", at=(0, 0, 0)).shape("block", on="ground", form=form)
+        top.contact("tip", "block", friction=mu, restitution=0, name="touch")
+        motion = zw.simulate(top.system(), top.place("bead", velocity=(speed, 0, 0)), until=1.0)
+        (event,) = [item for item in motion.events if item.kind == kind]
+        end = float(form.radius if isinstance(form, shapes.Cylinder) else form.a / 2)
+        brake = 10 * mu
+        expected = speed / brake if kind == "stick" else (speed - (speed**2 - 2 * brake * end) ** 0.5) / brake
+        assert event.time == pytest.approx(expected, abs=1e-9)
+
+
+def test_points_that_touch_are_saved_and_two_points_are_refused(tmp_path):
+    pair = zw.Bodies("pair").body("one", mass=1, inertia=(1, 1, 1)).body("other", mass=1, inertia=(1, 1, 1))
+    pair.point("tip", on="one", at=(0, 0, 1)).point("end", on="other", at=(0, 0, 1))
+    pair.shape("block", on="other", form=shapes.Box(1, 1, 1))
+    pair.contact("tip", "block", friction=0.3, name="touch")
+    path = tmp_path / "pair.toml"
+    system = pair.system()
+    system.save(path)
+    assert zw.load(path) == system
+    pair.contact("tip", "end")
+    with pytest.raises(zw.DeclarationError, match="two points don't touch each other"):
+        pair.system()
+    with pytest.raises(zw.DeclarationError, match="there is no shape 'tipp'. Did you mean 'tip'"):
+        pair.contact("tipp", "block")

@@ -224,7 +224,7 @@ class Bodies:
         Parameters
         ----------
         first, second : str
-            Shapes.
+            Shapes; one of them may be a point.
         friction : expression, a pair, or a function of the slip, optional
             Coefficient of Coulomb's law, or a function that returns a law.
         restitution : expression, optional
@@ -233,11 +233,11 @@ class Bodies:
         """
         label = f"{first} on {second}" if name is None else name
         for shape in (first, second):
-            if shape not in self._told.shapes:
-                known = nearest(str(shape), list(self._told.shapes))
+            if shape not in self._told.shapes and shape not in self._told.points:
+                known = nearest(str(shape), [*self._told.shapes, *self._told.points])
                 raise DeclarationError(
                     f"{self._where}: contact '{label}': there is no shape '{shape}'. {known} Shapes are made with "
-                    "shape(name, on=, form=)."
+                    "shape(name, on=, form=), points with point(name, on=, at=)."
                 )
         if label in self._told.contacts:
             raise DeclarationError(f"{self._where}: two contacts are called '{label}'. Give each its own name=.")

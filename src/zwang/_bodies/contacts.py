@@ -20,7 +20,7 @@ from zwang._bodies.closures import ALGEBRA, spin_of
 from zwang._bodies.layout import across
 from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
-from zwang._bodies.polytopes import TouchSymbols, solids_touch
+from zwang._bodies.polytopes import TouchSymbols, highest, solids_touch
 from zwang._bodies.rods import RodPair
 from zwang._declare.constraints import Unilateral
 from zwang._declare.guides import tangents_of
@@ -33,8 +33,8 @@ from zwang.errors import DeclarationError
 
 SUPPORTED = (
     "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere with a Sphere, "
-    "Capsule, Box or Cylinder; a Capsule with a Capsule or Box; a Box or Hull with a Box or Hull; a Box, Hull or "
-    "Sphere(0) with an Implicit surface"
+    "Capsule, Box or Cylinder; a Capsule with a Capsule or Box; a Box or Hull with a Box or Hull; a Box or "
+    "Hull with an Implicit surface; a point with any of them"
 )
 
 
@@ -47,7 +47,7 @@ class RoundPoint(NamedTuple):
 
 def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where: str) -> Iterator[Unilateral]:
     """Yield the constraints of a contact."""
-    first, second = told.shapes[item.first], told.shapes[item.second]
+    first, second = told.touching(item.first), told.touching(item.second)
     if first.on == second.on:
         raise DeclarationError(
             f"{where}: contact '{item.name}': both shapes are on '{first.on}', so they never move against each other."
@@ -86,6 +86,12 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, w
     elif isinstance(form, HalfSpace) and balls:
         for ball in balls:
             yield _on_plane(tree, first, ball, second)
+    elif _is_point(first.form) and is_solid(form):
+        yield from solids_touch(first, second, let, where)
+    elif _is_point(first.form) and isinstance(form, Cylinder):
+        yield _point_on_cylinder(tree, first, second, let)
+    elif _is_point(first.form) and _is_point(form):
+        raise DeclarationError(f"{where}: two points don't touch each other. Give one of them a form: shape(form=).")
     elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Cylinder)):
         yield _ball_on(tree, first, second)
     elif _is_rod(first.form, form):
@@ -105,6 +111,11 @@ def _is_rod(*forms: Form) -> bool:
     return all(isinstance(form, (Capsule, Box)) for form in forms) and any(isinstance(form, Capsule) for form in forms)
 
 
+def _is_point(form: Form) -> bool:
+    """Whether a form is a ball without a radius, which has no distance from what it touches."""
+    return isinstance(form, Sphere) and form.radius == 0
+
+
 def is_solid(form: Form) -> bool:
     """Whether a form has corners, faces and edges."""
     return isinstance(form, (Box, Hull))
@@ -114,9 +125,11 @@ def frames(told: Told) -> tuple[tuple[str, str], ...]:
     """Return the bodies whose place in the frame of another one stands in some contact."""
     found: dict[tuple[str, str], None] = {}
     for item in told.contacts.values():
-        first, second = told.shapes[item.first], told.shapes[item.second]
+        first, second = told.touching(item.first), told.touching(item.second)
         forms = (first.form, second.form)
-        if (all(map(is_solid, forms)) or _is_rod(*forms)) and first.on != second.on:
+        solids = [is_solid(form) for form in forms]
+        cornered = any(solids) and all(a or _is_point(form) for a, form in zip(solids, forms, strict=True))
+        if (cornered or _is_rod(*forms)) and first.on != second.on:
             found |= {(first.on, second.on): None, (second.on, first.on): None}
     return tuple(found)
 
@@ -209,6 +222,27 @@ def _ball_on(tree: Tree, ball: ShapePart, other: ShapePart) -> tuple[Any, tuple[
     touch = a.sub(middle, a.scale(form.radius, a.apply(axes, own)))
     first, second = (a.apply(axes, tangent) for tangent in tangents_of(*own))
     return distance - radius - form.radius, _slips(tree, (ball.on, other.on), touch, (first, second))
+
+
+def _point_on_cylinder(
+    tree: Tree, point: ShapePart, other: ShapePart, let: TouchSymbols
+) -> tuple[Any, tuple[Any, Any]]:
+    """Return the contact of a point with the ends and the side of a cylinder: it is outside where it is above one."""
+    a, form = ALGEBRA, other.form
+    assert isinstance(form, Cylinder)
+    middle, axes = carried(tree, point.on, point.at), _axes(tree, other)
+    x, y, z = let.vector(_seen_by(tree, other, middle))
+    zero, one = sp.Integer(0), sp.Integer(1)
+    # On the side the distance from the axis less the radius, but smooth on the axis too.
+    side = (x**2 + y**2 - form.radius**2) / (2 * form.radius)
+    heights = [let(height) for height in (z - form.length / 2, -z - form.length / 2, side)]
+    far = sp.sqrt(let(sp.Max(x**2 + y**2, form.radius**2 / 4)))
+    ways = [((one, zero, zero), (zero, one, zero))] * 2 + [((zero, zero, one), (-y / far, x / far, zero))]
+    slips = [
+        _slips(tree, (point.on, other.on), middle, (a.apply(axes, first), a.apply(axes, second)))
+        for first, second in ways
+    ]
+    return highest(heights, slips)
 
 
 def _rods(tree: Tree, rod: ShapePart, other: ShapePart, let: TouchSymbols) -> Iterator[tuple[Any, ...]]:
@@ -316,7 +350,7 @@ def _velocity(tree: Tree, body: str, place: Vector) -> Vector:
 def flat_cylinder(told: Told, name: str) -> str:
     """Return what to do where a contact has no normal: a cylinder whose face is parallel to the plane has none."""
     for item in told.contacts.values():
-        shapes = [shape for shape in (item.first, item.second) if isinstance(told.shapes[shape].form, Cylinder)]
+        shapes = [shape for shape in (item.first, item.second) if isinstance(told.touching(shape).form, Cylinder)]
         if shapes and (name == item.name or name.startswith(f"{item.name} ")):
             return (
                 f" The face of the Cylinder '{shapes[0]}' is parallel to the half-space, so that its rim has no lowest "

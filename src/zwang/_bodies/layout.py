@@ -13,7 +13,7 @@ from zwang import _expressions
 from zwang._bodies.parts import KINDS, JointPart, Told
 from zwang._declare.symbols import Coordinate, coordinates
 from zwang._declare.tree import GROUND, Slide, TreeJoint, Turn
-from zwang._declare.vectors import Matrix, Vector
+from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError
 
 E = ("e0", "e1", "e2", "e3")
@@ -208,9 +208,3 @@ def across(axis: Vector) -> tuple[Vector, Vector]:
 
 def _minus(axis: Vector) -> Vector:
     return -axis[0], -axis[1], -axis[2]
-
-
-def identity() -> Matrix:
-    """Return the matrix of no turn."""
-    one, zero = sp.Integer(1), sp.Integer(0)
-    return (one, zero, zero), (zero, one, zero), (zero, zero, one)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from zwang._declare.shapes import Form
+import sympy as sp
+
+from zwang._declare.shapes import Form, Sphere
 from zwang._declare.vectors import Matrix, Vector
 
 KINDS: dict[str, tuple[str, ...]] = {
@@ -138,3 +140,12 @@ class Told:
     forces: list[PointForce] = field(default_factory=list)
     contacts: dict[str, ContactPart] = field(default_factory=dict)
     relations: list[tuple[str, str]] = field(default_factory=list)
+
+    def touching(self, name: str) -> ShapePart:
+        """Return a shape by its name; a point is a ball without a radius."""
+        if name in self.shapes:
+            return self.shapes[name]
+        point = self.points[name]
+        one, zero = sp.Integer(1), sp.Integer(0)
+        unturned = (one, zero, zero), (zero, one, zero), (zero, zero, one)
+        return ShapePart(name, point.on, Sphere(zero), point.at, unturned)

@@ -1,4 +1,4 @@
-"""Contacts of polytopes, boxes and hulls: each corner against the other's faces, each edge against the other's edges.
+"""Contacts of polytopes (boxes, hulls, points): corners against the other's faces, edges against the other's edges.
 
 A corner is outside where it is above one face at least, and the largest of these heights is its gap. Two edges meet
 along the common perpendicular n of their lines, where n points out of both bodies and the lines come nearest between
@@ -21,7 +21,7 @@ from zwang._bodies.closures import ALGEBRA
 from zwang._bodies.layout import across
 from zwang._bodies.parts import ShapePart
 from zwang._bodies.picture import wires
-from zwang._declare.shapes import Box, Hull
+from zwang._declare.shapes import Box, Hull, Sphere
 from zwang._declare.symbols import dependent, rate
 from zwang._declare.tree import dependents_of, seen_from
 from zwang._declare.vectors import Vector, transposed
@@ -143,8 +143,9 @@ class BoxPolytope(Polytope):
         k, m = (i + 1) % 3, (i + 2) % 3
         along_k, along_m = let(a.dot(out, self.axes[k])), let(a.dot(out, self.axes[m]))
         mainly = let(sp.Heaviside(let(along_k**2 - along_m**2 + TIE)))
-        over_k = let(mainly * sp.sign(along_k) + (1 - mainly) * sign)
-        over_m = let(mainly * sign + (1 - mainly) * sp.sign(along_m))
+        # The sign along the other axis, often a zero that rounding turns, is not asked for.
+        over_k = let(mainly * sp.sign(let(mainly * along_k + 1 - mainly)) + (1 - mainly) * sign)
+        over_m = let(mainly * sign + (1 - mainly) * sp.sign(let((1 - mainly) * along_m + mainly)))
         middle = a.add(
             self.middle,
             a.scale(over_k * self.halves[k], self.axes[k]),
@@ -198,8 +199,22 @@ class HullPolytope(Polytope):
         return sp.Min(*(ALGEBRA.dot(way, corner) for corner in self.corners), evaluate=False)
 
 
+class PointPolytope(Polytope):
+    """A point: one corner, and nothing that could be thin."""
+
+    def __init__(self, shape: ShapePart) -> None:
+        self.corners, self.faces, self.edges = [shape.at], [], 0
+        self.middle, self.thickness = shape.at, sp.oo
+
+    def reach(self, way: Vector) -> Any:
+        """Return way . x of the point."""
+        return ALGEBRA.dot(way, self.middle)
+
+
 def solid(shape: ShapePart, where: str) -> Polytope:
-    """Return a Box or a Hull as a solid in the frame of its body."""
+    """Return a Box, a Hull or a point as a solid in the frame of its body."""
+    if isinstance(shape.form, Sphere):
+        return PointPolytope(shape)
     return BoxPolytope(shape) if isinstance(shape.form, Box) else HullPolytope(shape, where)
 
 
@@ -278,7 +293,7 @@ class PolytopePair:
             lowest = a.dot(face.normal, self.at) + self.first.reach(a.apply(self.back, face.normal)) - face.offset
             beside.append(self.let(BESIDE * self.thin * sp.Heaviside(self.let(-DEEP * self.thin - lowest))))
         ways = [across(face.normal) for face in self.second.faces]
-        for corner in self.first.corners:
+        for corner in self.first.corners if ways else ():  # a point has no faces
             seen = self.place(corner)
             heights = [
                 self.let(a.dot(face.normal, seen) - face.offset - less)
@@ -286,7 +301,7 @@ class PolytopePair:
             ]
             x, y, z = (rate(item) for item in seen)
             slips = [(a.dot(u, (x, y, z)), a.dot(v, (x, y, z))) for u, v in ways]
-            yield Touch(_highest(heights), _of_highest(heights, slips))
+            yield Touch(*highest(heights, slips))
 
     def edges(self) -> Iterator[Touch]:
         """Yield the contacts of the edges of the first with those of the second."""
@@ -297,24 +312,24 @@ class PolytopePair:
     def _crossing(self, i: int, j: int) -> Touch:
         a, thin, let = ALGEBRA, self.thin, self.let
         one, other = let.vector(a.apply(self.turn, self.first.direction(i))), self.second.direction(j)
-        cosine = let(a.dot(one, other))
-        sine = let(1 - cosine**2)
+        perpendicular = let.vector(a.cross(one, other))
+        sine = let(a.dot(perpendicular, perpendicular))
         crossing = sine > PARALLEL**2
         square = let(sp.Piecewise((sine, crossing), (1, True)))  # parallel edges don't meet: any finite number will do
-        perpendicular = let.vector(a.cross(one, other))
         apart = a.sub(self.place(self.first.middle), self.second.middle)
         side = let(sp.sign(let(a.dot(perpendicular, apart) + TIE * thin)) / sp.sqrt(square))
         normal = let.vector(a.scale(side, perpendicular))
         mine = self.first.edge(i, let.vector(a.apply(self.back, a.scale(sp.Integer(-1), normal))), let)
         yours = self.second.edge(j, normal, let)
         start = let.vector(a.sub(self.place(mine.middle), yours.middle))
-        x, y = let(a.dot(start, one)), let(a.dot(start, other))
-        t, u = let((cosine * y - x) / square), let((y - cosine * x) / square)
+        # Where the lines come nearest, from each middle, times `sine`: nearly parallel edges lose no digits so.
+        t, u = (let(-a.dot(a.cross(start, way), perpendicular)) for way in (other, one))
         gap = let(a.dot(normal, start))
-        inside = [s**2 < (edge.half - BESIDE * thin) ** 2 for s, edge in ((t, mine), (u, yours))]
+        ends = ((t, mine, yours), (u, yours, mine))
+        inside = [s**2 < ((edge.half + BESIDE * thin * _over_the_end(other)) * sine) ** 2 for s, edge, other in ends]
         outermost = [item < FLAT for item in (*mine.rising, *yours.rising)]
         exists = sp.And(crossing, gap > -DEEP * thin, *inside, *outermost)
-        touch = a.add(mine.middle, a.scale(t, mine.along))
+        touch = a.add(mine.middle, a.scale(let(t / square), mine.along))
         return Touch(gap, self._slip(touch, (one, a.cross(normal, one))), exists)
 
     def _slip(self, own: Vector, ways: tuple[Vector, Vector]) -> tuple[Any, Any]:
@@ -326,20 +341,29 @@ class PolytopePair:
         return a.dot(ways[0], moving), a.dot(ways[1], moving)
 
 
-def _highest(heights: Sequence[Any]) -> Any:
-    """Return the largest of some symbols; SymPy would compare each with each, at length and in vain."""
-    return sp.Max(*heights, evaluate=False)
+def _over_the_end(other: SolidEdge) -> Any:
+    """Return -1 where an edge lies in a face of the other one, and 1 where it is steep over both of them, smoothly.
+
+    Flat on the face, the corner at its end touches, and the edge only from there on. Over an edge, the corner comes
+    free: the edge must not let go before it has passed.
+    """
+    steep = [slope**2 / (slope**2 + FLAT**2) for slope in other.rising]
+    return 2 * sp.Mul(*steep) - 1
 
 
-def _of_highest(heights: Sequence[Any], slips: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
-    """Return the slips along the face over which a corner is highest."""
-    others = [_highest([*heights[:k], *heights[k + 1 :]]) for k in range(len(heights) - 1)]
-    conditions = [sp.Ge(height, most, evaluate=False) for height, most in zip(heights[:-1], others, strict=True)]
-    first, second = (
-        sp.Piecewise(*((slip[k], c) for slip, c in zip(slips[:-1], conditions, strict=True)), (slips[-1][k], True))
-        for k in (0, 1)
-    )
-    return first, second
+def highest(heights: Sequence[Any], slips: Sequence[tuple[Any, Any]]) -> tuple[Any, tuple[Any, Any]]:
+    """Return the largest of some heights, symbols all of them, and the slips that go with it.
+
+    All are chosen by the same relations, each height against the largest of the others, so that a motion takes note
+    of a change of the face and of nothing else.
+    """
+    others = [sp.Max(*heights[:k], *heights[k + 1 :], evaluate=False) for k in range(len(heights) - 1)]
+    relations = [sp.Ge(height, most, evaluate=False) for height, most in zip(heights[:-1], others, strict=True)]
+
+    def chosen(values: Sequence[Any]) -> Any:
+        return sp.Piecewise(*zip(values[:-1], relations, strict=True), (values[-1], True))
+
+    return chosen(heights), (chosen([slip[0] for slip in slips]), chosen([slip[1] for slip in slips]))
 
 
 def solids_touch(first: ShapePart, second: ShapePart, let: TouchSymbols, where: str) -> Iterator[Touch]:

@@ -59,15 +59,17 @@ class RodPair:
         a, let = ALGEBRA, self.let
         length = sp.sqrt(a.dot(way, way))
         edge = a.scale(1 / length, way)
-        cosine = let(a.dot(self.along, edge))
-        sine = let(1 - cosine**2)
+        perpendicular = let.vector(a.cross(self.along, edge))
+        sine = let(a.dot(perpendicular, perpendicular))
         crossing = sine > PARALLEL**2
         square = let(sp.Piecewise((sine, crossing), (1, True)))  # parallel to the edge, ends and corners meet
         start = let.vector(a.sub(self.middle, middle))
-        x, y = let(a.dot(start, self.along)), let(a.dot(start, edge))
-        t, u = let((cosine * y - x) / square), let((y - cosine * x) / square)
+        # As `polytopes` has it: times `sine`.
+        t, u = (let(-a.dot(a.cross(start, way), perpendicular)) for way in (edge, self.along))
+        inside = (t**2 < (self.half * sine) ** 2, u**2 < (length * sine) ** 2)
+        t, u = let(t / square), let(u / square)
         apart = a.sub(a.add(start, a.scale(t, self.along)), a.scale(u, edge))
-        return self._touch(t, apart, radius, sp.And(crossing, t**2 < self.half**2, u**2 < length**2))
+        return self._touch(t, apart, radius, sp.And(crossing, *inside))
 
     def _touch(self, t: Any, apart: Vector, radius: Any, exists: Any) -> Touch:
         """Return the contact of the place t along the rod with what lies a vector apart from it."""

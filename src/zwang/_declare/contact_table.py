@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import sympy as sp
+
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.friction_forms import law_rows
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._numerics.contact.modes import Level, Side
 from zwang._numerics.contact.table import NO_LAW, ContactPlace, ContactTable
+
+CHOICES = (sp.Piecewise, sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside)
 
 
 @lru_cache(maxsize=256)
@@ -41,7 +45,8 @@ def table_of(system: System) -> ContactTable:
         if isinstance(item, Friction):
             of = tuple(normals.index(name) for name in item.of)
         rows = laws[own] if own >= 0 else NO_LAW
-        places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless))
+        choices = getattr(item, "where", None) is not None, not isinstance(item, Friction) and item.expr.has(*CHOICES)
+        places.append(ContactPlace(str(item.name), side, level, at, slips, own, of, rows, timeless, *choices))
         slip += len(item.slip)
         law += bool(item.slip)
     # Components of unit quaternions are no lengths either: as angles, they have size 1.

@@ -39,11 +39,13 @@ class ActiveSet:
     shared, spare : tuples of int
         Where rows depend on each other and the acceleration on how normals share what they carry: those that carry,
         with the least sum of squares, and those that would have to pull and carry nothing. `held` are independent rows.
+    implied : tuple of int
+        Normals that are closed because others are held, as far as their expressions make choices: those are watched.
 
     Examples
     --------
     >>> ActiveSet(held=(0, 2), sliding=((0, 1),))
-    ActiveSet(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=(), shared=(), spare=())
+    ActiveSet(held=(0, 2), sticking=(), sliding=((0, 1),), pulling=(), shared=(), spare=(), implied=())
     """
 
     held: tuple[int, ...]
@@ -52,6 +54,7 @@ class ActiveSet:
     pulling: tuple[int, ...] = ()
     shared: tuple[int, ...] = ()
     spare: tuple[int, ...] = ()
+    implied: tuple[int, ...] = ()
 
     @property
     def carrying(self) -> tuple[int, ...]:

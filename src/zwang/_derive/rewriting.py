@@ -5,6 +5,9 @@ method of high order to keep its order, no step may see both sides. So each choi
 becomes a choice by a *side*, a number +1 or -1 that is an input like a parameter: the side of the surface on which the
 motion is. Beyond the surface the frozen branch is continued smoothly, so a step may reach across, the crossing is
 located, and the motion goes on from it with the other side.
+
+Of a surface only the sign counts: what is continuous in it (`Max`, `Min`, `Abs`) is left as it is, and a truth made of
+several relations is one surface, positive where it holds.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ from typing import Any
 from zwang._derive.program import Program, Row
 from zwang._graph.graph import Graph, Node
 
-SWITCHES = {"abs", "sign", "step", "min", "max", "lt", "le"}
+CONTINUOUS = ("abs", "min", "max")
+JUMPS = ("sign", "step", "lt", "le")
+TRUTHS = ("and", "or", "not")
 
 
 def rebuilt(g: Graph, node: Node, known: Mapping[Node, Node]) -> Node:
@@ -64,14 +69,51 @@ class FrozenProgram:
         Its last parameters, one for each surface, are the sides, +1 or -1.
     surfaces : list of Node
         What changes its sign at each surface.
+    whole : Program
+        The same with its choices as they are, in the same graph.
     """
 
     program: Program
     surfaces: list[Node]
+    whole: Program
 
     def copy(self) -> FrozenProgram:
         """Return it with a graph of its own; see `Program.copy`."""
-        return replace(self, program=self.program.copy())
+        program = self.program.copy()
+        return replace(self, program=program, whole=replace(self.whole, graph=program.graph))
+
+    @property
+    def sides(self) -> tuple[Node, ...]:
+        """The sides of the surfaces."""
+        params = self.program.params
+        return tuple(params[len(params) - len(self.surfaces) :])
+
+    def open_value(self, normal: int, guarded: bool) -> Node:
+        """Return the value of a constraint that is open, with its choices as they are.
+
+        Where it exists in places only, that is a surface all the same: what touches there may begin without a gap.
+        Elsewhere it is 1, whatever its expression does there.
+        """
+        g, plain = self.program.graph, self.whole.normals[normal].value
+        frozen = self.program.normals[normal].value
+        if not guarded or g.ops[plain] != "where" or g.ops[frozen] != "where":
+            return plain
+        return g.where(g.args[frozen][0], g.args[plain][1], g.one)
+
+    def within(self, nodes: Iterable[Node]) -> FrozenProgram:
+        """Return it with those sides only that nodes depend on, and the surfaces of these in their turn."""
+        g, sides = self.program.graph, self.sides
+        numbers = {side: k for k, side in enumerate(sides)}
+        found: set[int] = set()
+        asked = list(nodes)
+        while asked and len(found) < len(sides):
+            new = {numbers[node] for node in g.reachable(asked) if node in numbers} - found
+            found |= new
+            asked = [self.surfaces[k] for k in sorted(new)]
+        kept = sorted(found)
+        base = self.program.params[: len(self.program.params) - len(sides)]
+        program = replace(self.program, params=[*base, *(sides[k] for k in kept)])
+        return replace(self, program=program, surfaces=[self.surfaces[k] for k in kept])
 
 
 def freeze(program: Program) -> FrozenProgram:
@@ -98,10 +140,12 @@ def freeze(program: Program) -> FrozenProgram:
         slips=[row(item) for item in program.slips],
         bounds=[new(node) for node in program.bounds],
     )
-    return FrozenProgram(frozen, freezer.surfaces)
+    return FrozenProgram(frozen, freezer.surfaces, program)
 
 
 class _Freezer:
+    """Nodes in two forms: frozen, and *loose*, as they stand in surfaces, with what is continuous left as it is."""
+
     def __init__(self, program: Program) -> None:
         self.g = program.graph
         self.moving = [program.t, *program.q, *program.v]
@@ -111,27 +155,83 @@ class _Freezer:
 
     def run(self, nodes: Iterable[Node]) -> dict[Node, Node]:
         """Return node -> frozen node for all that changes."""
-        g = self.g
-        known: dict[Node, Node] = {}
-        for node in sorted(g.dependent(list(nodes), self.moving)):
-            if g.ops[node] in SWITCHES:
-                known[node] = self._switch(node, known)
-            elif any(item in known for item in g.arguments(node)):
-                known[node] = rebuilt(g, node, known)
-        return known
+        g, outputs = self.g, list(nodes)
+        asked = self._asked(outputs, g.dependent(outputs, self.moving))
+        frozen: dict[Node, Node] = {}
+        loose: dict[Node, Node] = {}
+        for node in sorted(asked[False] | asked[True]):
+            op = g.ops[node]
+            if op in JUMPS or (op in TRUTHS and self._margin(node) is not None):
+                frozen[node] = loose[node] = self._jump(node, loose)
+                continue
+            if node in asked[False] and op in CONTINUOUS:
+                frozen[node] = self._bend(node, frozen, loose)
+            elif node in asked[False] and any(item in frozen for item in g.arguments(node)):
+                frozen[node] = rebuilt(g, node, frozen)
+            if node in asked[True] and any(item in loose for item in g.arguments(node)):
+                loose[node] = rebuilt(g, node, loose)
+        return frozen
 
-    def _switch(self, node: Node, known: Mapping[Node, Node]) -> Node:
+    def _asked(self, outputs: Sequence[Node], moving: set[Node]) -> dict[bool, set[Node]]:
+        """Return which nodes that depend on the state are needed frozen (False), and which loose (True)."""
+        g = self.g
+        found: dict[bool, set[Node]] = {False: set(), True: set()}
+        stack = [(node, False) for node in outputs]
+        while stack:
+            node, loose = stack.pop()
+            if node not in moving or node in found[loose]:
+                continue
+            found[loose].add(node)
+            op, args = g.ops[node], g.arguments(node)
+            if op in TRUTHS and self._margin(node) is not None:
+                continue
+            if op in JUMPS or op in CONTINUOUS:
+                stack += [(item, True) for item in args]
+            if op not in JUMPS and (op not in CONTINUOUS or not loose):
+                stack += [(item, loose) for item in args]
+        return found
+
+    def _jump(self, node: Node, loose: Mapping[Node, Node]) -> Node:
+        """Return a truth, a sign or a step by the side of its surface."""
         g, op = self.g, self.g.ops[node]
-        args: list[Any] = [known.get(item, item) for item in g.args[node]]
-        if op in ("abs", "sign", "step"):
-            side = self._side(args[0])
-            if op == "abs":
-                return g.mul(side, args[0])
-            return side if op == "sign" else g.linear([(0.5, side)], 0.5)
-        a, b = args
-        side = self._side(g.sub(b, a) if op in ("lt", "le", "min") else g.sub(a, b))
-        holds = g.condition("lt", g.zero, side)
-        return holds if op in ("lt", "le") else g.where(holds, a, b)
+        if op in TRUTHS:
+            margin = self._margin(node)
+            assert margin is not None
+            return g.condition("lt", g.zero, self._side(margin))
+        args: list[Any] = [loose.get(item, item) for item in g.args[node]]
+        if op in ("lt", "le"):
+            return g.condition("lt", g.zero, self._side(g.sub(args[1], args[0])))
+        side = self._side(args[0])
+        return side if op == "sign" else g.linear([(0.5, side)], 0.5)
+
+    def _bend(self, node: Node, frozen: Mapping[Node, Node], loose: Mapping[Node, Node]) -> Node:
+        """Return a size, or the smaller or larger of two, by the side of its surface."""
+        g, op = self.g, self.g.ops[node]
+        values = [frozen.get(item, item) for item in g.args[node]]
+        seen = [loose.get(item, item) for item in g.args[node]]
+        if op == "abs":
+            return g.mul(self._side(seen[0]), values[0])
+        side = self._side(g.sub(seen[1], seen[0]) if op == "min" else g.sub(seen[0], seen[1]))
+        return g.where(g.condition("lt", g.zero, side), *values)
+
+    def _margin(self, node: Node) -> Node | None:
+        """Return what is positive where a truth holds and negative where it doesn't; None where an equality decides."""
+        g, op, args = self.g, self.g.ops[node], self.g.args[node]
+        if op in ("lt", "le"):
+            return g.sub(args[1], args[0])
+        if op not in TRUTHS:
+            return None
+        margins = [self._margin(item) for item in args]
+        if any(item is None for item in margins):
+            return None
+        given = [item for item in margins if item is not None]
+        if op == "not":
+            return g.neg(given[0])
+        join = g.least if op == "and" else g.greatest
+        found = given[0]
+        for item in given[1:]:
+            found = join(found, item)
+        return found
 
     def _side(self, surface: Node) -> Node:
         """Return the side of a surface; the same surface, or its negative, has the same side."""

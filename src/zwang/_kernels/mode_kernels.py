@@ -41,7 +41,7 @@ class Watch:
 def watches_of(
     equations: ModeEquations, frozen: FrozenProgram, structure: ContactTable, extra: Sequence[Node]
 ) -> list[Watch]:
-    """Return what may end a mode: gaps, multipliers, slips, reserves, user events, surfaces."""
+    """Return what may end a mode, but for surfaces: gaps, multipliers, slips, reserves, user events."""
     g, program, mode = equations.g, frozen.program, equations.mode
     lam = equations.normal
     rough = structure.signed
@@ -53,7 +53,9 @@ def watches_of(
             found.append(Watch(("share", j), equations.shares[j]))
         elif j not in lam and line.one_sided:
             kind = "gap" if structure.normals[j].on_position else "value"
-            found.append(Watch((kind, j), program.normals[j].value))
+            closed = j in mode.implied
+            node = program.normals[j].value if closed else frozen.open_value(j, line.guarded)
+            found.append(Watch((kind, j), node))
     sliding = dict(mode.sliding)
     for f, law in enumerate(structure.laws):
         if f in sliding:
@@ -68,8 +70,22 @@ def watches_of(
             elif law.of:
                 load = g.scale(-1.0 if law.of[0] in mode.pulling else 1.0, lam.get(law.of[0], g.zero))
             found.append(Watch(("reserve", f), *_reserve(equations, law, load)))
-    found += [Watch(("extra", k), node) for k, node in enumerate(extra)]
-    return found + [Watch(("surface", k), node) for k, node in enumerate(frozen.surfaces)]
+    return found + [Watch(("extra", k), node) for k, node in enumerate(extra)]
+
+
+def surfaces_of(
+    frozen: FrozenProgram, equations: ModeEquations, watches: Sequence[Watch]
+) -> tuple[FrozenProgram, list[Watch]]:
+    """Return the frozen program with the sides that a mode depends on, and their surfaces to be watched.
+
+    Choices in constraints that are open are no business of the mode.
+    """
+    nodes: list[Node | None] = [*equations.accelerations, *equations.multipliers, *equations.tangential]
+    nodes += [equations.regular]
+    nodes += [node for row in equations.rows for node in (row.value, row.rate)]
+    nodes += [node for item in watches for node in (item.node, item.smooth)]
+    within = frozen.within(node for node in nodes if node is not None)
+    return within, [Watch(("surface", k), node) for k, node in enumerate(within.surfaces)]
 
 
 def _reserve(equations: ModeEquations, law: ContactPlace, load: Node | None) -> tuple[Node, Node]:
@@ -126,18 +142,19 @@ def mode_kernels(
     program = frozen.program
     equations = ModeEquations(program, mode, structure)
     watches = watches_of(equations, frozen, structure, expression_nodes(system, frozen, extra, equations))
-    solved = [item.name[0] in SOLVED or _reacts(item.name, extra) for item in watches]
-    nodes = [item.node for item in watches]
-    seen = [item.node if item.smooth is None else item.smooth for item in watches]
-    easy = [program.graph.zero if hard else item.node for item, hard in zip(watches, solved, strict=True)]
-    sides = tuple(program.params[len(program.params) - len(frozen.surfaces) :])
     change, values, sound = equations.shift()
     velocities, accelerations, rates, landed = equations.land()
     a, lam, friction = equations.accelerations, equations.multipliers, equations.tangential
     near = equations.independence()
+    frozen, surfaces = surfaces_of(frozen, equations, watches)
+    program, watches = frozen.program, watches + surfaces
+    solved = [item.name[0] in SOLVED or _reacts(item.name, extra) for item in watches]
+    nodes = [item.node for item in watches]
+    seen = [item.node if item.smooth is None else item.smooth for item in watches]
+    easy = [program.graph.zero if hard else item.node for item, hard in zip(watches, solved, strict=True)]
 
     def outputs(nodes: Sequence[Node], sound: Node | None = None) -> Outputs:
-        return Outputs(tuple(nodes), sound, sides, exact=True)
+        return Outputs(tuple(nodes), sound, frozen.sides, exact=True)
 
     every = {
         "motion": outputs(a, equations.regular),

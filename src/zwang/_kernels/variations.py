@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from zwang._derive.modes import ActiveSet, ModeEquations
-from zwang._kernels.mode_kernels import expression_nodes, watches_of
+from zwang._kernels.mode_kernels import expression_nodes, surfaces_of, watches_of
 from zwang._kernels.outputs import Array, Functions, Outputs
 from zwang._kernels.service import Service
 
@@ -138,6 +138,8 @@ def _variations(service: Service, mode: ActiveSet, chosen: tuple[int, ...], extr
         equations, frozen, service.structure, expression_nodes(service.system, frozen, extra, equations)
     )
     positions = set(equations.positions)
+    frozen, surfaces = surfaces_of(frozen, equations, watches)
+    program, watches = frozen.program, watches + surfaces
     groups = [
         equations.accelerations,
         equations.multipliers,
@@ -149,8 +151,7 @@ def _variations(service: Service, mode: ActiveSet, chosen: tuple[int, ...], extr
     nodes = [node for group in groups for node in group]
     by = [program.t, *program.q, *program.v, *(program.params[k] for k in chosen)]
     slopes = [slope for item in by for slope in g.forward(nodes, {item: g.one})]
-    sides = tuple(program.params[len(program.params) - len(frozen.surfaces) :])
-    outputs = Outputs((*nodes, *slopes), equations.regular, sides)
+    outputs = Outputs((*nodes, *slopes), equations.regular, frozen.sides)
     return ModeVariations(
         mode=mode,
         watches=tuple(item.name for item in watches),

@@ -152,9 +152,11 @@ def known_at(
             touching.add(number)
             continue
         # A jump in time may have lifted a one-sided constraint on velocities off its bound; one on positions ends where
-        # a relation ceases to hold that it needs.
+        # a relation ceases to hold that it needs, or where another part of its expression takes over and grows: a
+        # corner that goes over an edge.
         off = terms.value[place.normal, 0] > LIFTED / ZERO_AT_EVENT * found.near[number, 0]
-        if off and (ended or not place.on_position):
+        parts = place.on_position and found.pace[number, 0] > 0
+        if (off and (ended or not place.on_position)) or (parts and ended):
             touching.discard(number)
     tied = frozenset(
         table.of_normal(k) if kind == "normal" else table.of_law(k)

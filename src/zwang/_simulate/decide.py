@@ -282,7 +282,9 @@ def held_again(ground: Ground, moment: Moment, decision: Decision) -> Decision |
     old = decision.held
     terms = terms_at(ground, moment)
     new = hold(ground.table, decision.labels, terms)
-    if old is None or new.mode == old.mode or old.mode.shared:
+    if old is not None and old.mode.shared:  # who carries stays
+        new = replace(old, mode=replace(old.mode, held=new.mode.held, implied=new.mode.implied))
+    if old is None or new.mode == old.mode:
         return None
     inputs = ground.inputs(moment.t, moment.q, moment.v)
     dropped = [j for j in full_mode(ground.table, decision.labels).held if j not in new.mode.held]

@@ -303,7 +303,9 @@ def _go_on(record: MotionRecord, following: Transition, interrupted: bool = Fals
 def _happening(context: Context, decision: Decision, made: MadeSteps, past: Sequence[MotionPiece]) -> Happening:
     """Return what has happened at the end of a stretch."""
     status = made.stretch.status
-    if (decision.mode.undetermined or decision.mode.mode.shared) and status != INTERRUPTED:
+    # Where a choice in a constraint changes, it need not be implied by others any more: what follows is decided there.
+    switched = any(made.moving.watch_names[k][0] == "surface" for k in made.stretch.fired)
+    if (decision.mode.undetermined or decision.mode.mode.shared) and status != INTERRUPTED and not switched:
         parted = parted_ways(context, made.moment, decision)
         slipping = None if parted or made.unsound else slips_apart(context, made.moment, decision)
         if slipping is not None:

@@ -99,8 +99,9 @@ def hold(table: ContactTable, labels: tuple[Mode, ...], terms: Terms, directions
     held = tuple(j for i, j in enumerate(full.held) if i in kept)
     sticking = tuple(j for i, j in enumerate(full.sticking) if i + len(full.held) in kept)
     spent = _spent(table, full, held, kept, forces)
-    mode = ActiveSet(held, sticking, (*full.sliding, *spent), tuple(j for j in full.pulling if j in held))
-    return HeldMode(mode, free)
+    pulling = tuple(j for j in full.pulling if j in held)
+    implied = tuple(j for j in full.held if j not in held and table.places[table.of_normal(j)].kinked)
+    return HeldMode(ActiveSet(held, sticking, (*full.sliding, *spent), pulling, implied=implied), free)
 
 
 def _spent(

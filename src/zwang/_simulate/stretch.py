@@ -226,6 +226,8 @@ def _slowed(ground: Ground, decision: Decision, found: Stretch, names: tuple[Wat
     size = np.abs(terms.slip_rows[slips, :, 0]).sum(axis=1) @ speeds
     small = speed <= SLOW * size[:, None]
     small[:, 0] = False
+    if any(names[k][0] == "surface" for k in found.fired):  # on it the slip may be that of its other side
+        small[:, -1] = False
     straight = (fall > 0) & ((fall >= ALONG * rate) | (speed <= SLOWEST * size[:, None]) | (len(places) == 1))
     # A slip that has just started is slow, too, and what its speed loses is rounding: it would take long to stop. But
     # where steps end, something does.

@@ -229,9 +229,11 @@ def branches_of(context: Context, moving: Moving, moment: Moment) -> NDArray[np.
         h = look * context.span(moment)
         a = moving.evaluate(t, q, v, params, sides)[0]
         middle = moving.evaluate(t + h / 2, q + h / 2 * v, v + h / 2 * a, params, sides)[0]
-        later = moving.evaluate(t + h, q + h * v + h * h / 2 * a, v + h * middle, params, sides)[3][-count:]
-        shown = hidden & (np.abs(later) > 10 * size)
-        sides[shown] = np.sign(later[shown])
+        # Of third order in q: where a body begins to tip, its acceleration grows from zero too.
+        later = moving.evaluate(t + h, q + h * v + h * h / 6 * (a + 2 * middle), v + h * middle, params, sides)
+        found = later[3][-count:]
+        shown = hidden & (np.abs(found) > 10 * size)
+        sides[shown] = np.sign(found[shown])
         hidden &= ~shown
     return sides
 

@@ -44,6 +44,8 @@ class ContactPlace:
         Where the numbers of its law stand; of no meaning without one.
     timeless : bool
         Whether explicit time occurs neither in its expression nor in its slip.
+    guarded, kinked : bool
+        Whether it exists only where a relation of the coordinates holds; whether its expression makes choices.
     """
 
     name: str
@@ -55,6 +57,8 @@ class ContactPlace:
     of: tuple[int, ...]
     rows: LawRows = NO_LAW
     timeless: bool = True
+    guarded: bool = False
+    kinked: bool = False
 
     @property
     def one_sided(self) -> bool:

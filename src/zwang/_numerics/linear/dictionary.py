@@ -33,6 +33,9 @@ SMALL_PIVOT = 0.05
 """A pivot below this part of its row, or of 1, counts for the growth; others keep rounding at bay."""
 MOST_GROWTH = 1e10
 """Growth beyond which nothing that follows counts as certain."""
+ROUNDING = 1e-13
+"""Error of an entry for each unit of growth, that of computed rows included: what is below it may be zero, whatever the
+tolerance. Modes that are found with its help are looked at again."""
 NOTES = 6
 """Length of `note`."""
 
@@ -121,10 +124,11 @@ def force_zero(
             if size > largest:
                 largest = size
                 e = j
-        if largest <= 0.01 * tol:
+        blur = ROUNDING * note[GROWTH]
+        if largest <= 0.01 * tol + blur:
             note[0] = tab[r, 0]
             note[MARGIN] = min(note[MARGIN], abs(tab[r, 0]) if cols == 0 else 0.0)
-            if abs(tab[r, 0]) > tol:
+            if abs(tab[r, 0]) > tol + blur:
                 return 0
             shape[0] = drop_row(tab, rows, cols, r, basic, place)
             return 1
@@ -139,7 +143,7 @@ def force_zero(
 def make_feasible(
     tab: Array, rows: int, cols: int, basic: Ints, nonbasic: Ints, place: Ints, kind: Ints, tol: float, note: Array
 ) -> int:
-    """Pivot until every nonnegative basic variable is above -tol.
+    """Pivot until every nonnegative basic variable is above -tol, and above minus what rounding has grown to.
 
     Returns -1; or, if that is impossible, the row whose variable stays below note[0] < 0 whatever the others are, with
     the largest of its coefficients (all as good as <= 0) in note[2]; or -2 if the limit of pivots is reached. note[3]
@@ -150,7 +154,7 @@ def make_feasible(
         note[3] = count
         bland = count > PATIENCE
         r = -1
-        worst = -tol
+        worst = -tol - ROUNDING * note[GROWTH]
         for i in range(rows):
             if kind[basic[i]] == NONNEGATIVE and tab[i, 0] < worst:
                 if not bland:

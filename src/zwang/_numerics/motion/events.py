@@ -55,7 +55,9 @@ NOTHING = 1e-9  # of the largest value in the step
 TOGETHER = 1e-12
 """Events closer than this part of a step, or of the time, are simultaneous."""
 PATIENT = 8
-"""Times in succession that a step is shortened to resolve a watched quantity."""
+"""Times in succession that a step is shortened to resolve a watched quantity; then it is passed as it is."""
+FINEST = 1e-12
+"""Steps below this part of the time are not shortened for it: what jumps is resolved by none."""
 
 
 class Watched(NamedTuple):
@@ -369,10 +371,11 @@ def meet(model: ModelCode, room: Floats, watched: Watched, counts: Ints, reals: 
     if not sample(model, room, watched, reals):
         return NOT_FINITE
     arm(model.params, watched, counts)
-    if counts[BLURRED] < PATIENT and unresolved(samples, keep, bands):
+    if not unresolved(samples, keep, bands):
+        counts[BLURRED] = 0
+    elif counts[BLURRED] < PATIENT and h > FINEST * abs(t):
         counts[BLURRED] += 1
         return shorten(counts, reals, 1.0 / 3.0)
-    counts[BLURRED] = 0
     first, lead = NEVER, 0
     for i in range(keep.size):
         if keep[i] != 0.0:
