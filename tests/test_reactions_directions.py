@@ -332,3 +332,18 @@ def test_rows_that_depend_on_each_other_and_agree_stick_together() -> None:
     assert found.status.name == "UNIQUE_MOTION"
     assert [tuple(item.modes) for item in found.solutions] == [("stick", "stick", "stick")]
     assert found.solutions[0].residual < 1e-12
+
+
+def test_unbounded_forces_that_rub_along_one_direction_have_a_range_along_the_other_too():
+    """Two guides on one line, N_1 + N_2 = 1: friction -0.3 |N_j| along y alone, so T_x = 0 however large N is."""
+    rows = {"normal": [0, 0, 1], "tangent": [[1, 0, 0], [0, 1, 0]], "friction": 0.3, "bilateral": True, "slip": (0, 1)}
+    found = zw.reactions(zw.ContactProblem(np.eye(3), [0, 0, -1], [zw.Contact(**rows), zw.Contact(**rows)]))
+    assert found.status.name == "MULTIPLE" and found.accelerations_continuum
+    unbounded = [item for item in found.solutions if np.isinf(item.ranges.normal).any()]
+    assert len(unbounded) == 2
+    for item in unbounded:
+        along, across = item.ranges.tangential[:, 1], item.ranges.tangential[:, 0]
+        assert (across == 0).all() and not np.isnan(along).any()
+        for normal, friction in zip(item.ranges.normal, along, strict=True):
+            far, near = np.abs(normal).max(), np.abs(normal).min()
+            np.testing.assert_allclose(friction, [-0.3 * far, -0.3 * near], atol=1e-9)

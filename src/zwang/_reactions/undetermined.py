@@ -167,9 +167,15 @@ def _spread(parts: list[Part], forces: list[_Force], x: Array, count: int) -> tu
         j = force.contact
         if force.has_normal:
             normal[..., j] = own[..., 0]
-        rub = own[..., :1] * force.along if force.along is not None else own[..., int(force.has_normal) :]
+        rub = own[..., int(force.has_normal) :] if force.along is None else _times(own[..., :1], force.along)
         tangential[..., j, : rub.shape[-1]] = rub
     return normal, tangential
+
+
+def _times(push: Array, along: Array) -> Array:
+    """Return the friction (..., p) of normal forces (..., 1) or bounds of them: here infinity times zero is zero."""
+    nothing = np.zeros((*push.shape[:-1], len(along)))
+    return np.multiply(push, along, out=nothing, where=np.broadcast_to(along != 0, nothing.shape))
 
 
 def _told(

@@ -26,6 +26,8 @@ LAWS = 1e-6
 """Relative error of the laws at a listed solution."""
 SETTLED = 1e-9
 """Relative error of the laws at which an iteration counts as a solution."""
+STILL = 1e-14
+"""Relative change of a step at which it has settled."""
 NEAR = 1e-5
 """Relative distance at which two accelerations are one."""
 
@@ -80,36 +82,36 @@ def other_solutions(problem: ContactProblem, rng: np.random.Generator) -> Iterat
     gram, free = rows @ response, rows @ np.linalg.solve(problem.mass, problem.force) - bias
     step = float(1.0 / np.linalg.norm(gram, 2))
     scale = float(np.abs(free).max()) * step
-    for start in range(STARTS):
-        z = np.zeros(len(free)) if not start else 10.0 * scale * rng.normal(size=len(free))
-        for _ in range(STEPS):
-            u = gram @ z + free
-            for j, contact in enumerate(problem.contacts):
-                place = slice(3 * j, 3 * j + 3)
-                slip = np.asarray(contact.slip, dtype=float)
-                z[place] = _projected(z[place], u[place], step, contact.friction, slip)
-        w = np.linalg.solve(problem.mass, problem.force + rows.T @ z)
-        parts = z.reshape(-1, 3)
+    k = len(problem.contacts)
+    mu, slip = np.array([c.friction for c in problem.contacts]), np.array([np.ravel(c.slip) for c in problem.contacts])
+    z = 10.0 * scale * rng.normal(size=(STARTS, k, 3))
+    z[0] = 0.0
+    for _ in range(STEPS):
+        u = (z.reshape(STARTS, -1) @ gram + free).reshape(z.shape)
+        before, z = z, _projected(z, u, step, mu, slip)
+        if np.abs(z - before).max() <= STILL * np.abs(z).max():
+            break
+    for parts in z:
+        w = np.linalg.solve(problem.mass, problem.force + rows.T @ parts.ravel())
         if law_error(problem, w, parts[:, 0], parts[:, 1:]) < SETTLED:
             yield w
 
 
-def _projected(z: Array, u: Array, step: float, mu: float, slip: Array) -> Array:
-    if slip.any():
-        push = max(z[0] - step * u[0], 0.0)
-        sliding: Array = np.append(push, -mu * push * slip / np.linalg.norm(slip))
-        return sliding
-    moved = z - step * (u + np.array([mu * np.linalg.norm(u[1:]), 0.0, 0.0]))
-    push, rub = moved[0], moved[1:]
-    length = float(np.linalg.norm(rub))
-    if length <= mu * push:
-        inner: Array = moved
-        return inner
-    if mu * length <= -push:
-        return np.zeros(3)
-    push = (push + mu * length) / (1.0 + mu * mu)
-    edge: Array = np.append(push, mu * push * rub / length)
-    return edge
+def _projected(z: Array, u: Array, step: float, mu: Array, slip: Array) -> Array:
+    """Return a step of the projection for all starts (the first axis) and contacts (the second)."""
+    speed = np.linalg.norm(slip, axis=1)
+    against = np.where(speed[:, None] > 0, -mu[:, None] * slip / np.where(speed > 0, speed, 1.0)[:, None], 0.0)
+    sliding = np.maximum(z[..., :1] - step * u[..., :1], 0.0) * np.column_stack([np.ones(len(mu)), against])
+    # De Saxcé's correction, and the projection onto the cone.
+    push = z[..., 0] - step * (u[..., 0] + mu * np.linalg.norm(u[..., 1:], axis=-1))
+    rub = z[..., 1:] - step * u[..., 1:]
+    length = np.linalg.norm(rub, axis=-1)
+    inside = length <= mu * push
+    onto = np.where(mu * length <= -push, 0.0, (push + mu * length) / (1.0 + mu * mu))
+    edge = rub * (mu * onto / np.where(length > 0, length, 1.0))[..., None]
+    cone = np.concatenate([np.where(inside, push, onto)[..., None], np.where(inside[..., None], rub, edge)], axis=-1)
+    moved: Array = np.where(speed[:, None] > 0, sliding, cone)
+    return moved
 
 
 def complaint_about(problem: ContactProblem) -> str:

@@ -11,8 +11,6 @@ Omega is affine in tau, and its least eigenvalue is concave: over a polygon roun
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +25,8 @@ MOST = 5000
 POSITIVE = 1e-11  # relative: what rounding may make of an eigenvalue zero
 LARGEST = 40
 """Contacts up to which the matrices are made."""
+BATCH = 256
+"""Matrices at a time: where the first ones are not positive definite, the others are not asked."""
 
 
 def couplings(problem: ContactProblem) -> tuple[Array, list[Array]]:
@@ -67,6 +67,24 @@ def allowed_ratios(problem: ContactProblem, slip_tol: float = 0.0, *, outer: boo
     return found
 
 
+def _least_eigenvalue(G: Array, D: list[Array], corners: list[list[Array]], floor: float) -> float:
+    """Return the least eigenvalue of Omega over all combinations of corners, or one of them that is below a floor."""
+    rows = [
+        np.array([tau @ D_j if len(tau) else np.zeros(len(G)) for tau in own])
+        for D_j, own in zip(D, corners, strict=True)
+    ]
+    counts = [len(own) for own in corners]
+    total, least = int(np.prod(counts)), np.inf
+    for begin in range(0, total, BATCH):
+        picked = np.unravel_index(np.arange(begin, min(begin + BATCH, total)), counts)
+        sigma = np.stack([row[pick] for row, pick in zip(rows, picked, strict=True)], axis=1)
+        omega = G + (sigma + sigma.transpose(0, 2, 1)) / 2
+        least = min(least, float(np.linalg.eigvalsh(omega)[:, 0].min()))
+        if least <= floor:
+            break
+    return least
+
+
 def plane_proofs(problem: ContactProblem, slip_tol: float) -> list[Proof]:
     """Return what Omega proves of a problem with friction in planes; nothing where it is too large, or says nothing."""
     rows = problem.rows
@@ -79,8 +97,9 @@ def plane_proofs(problem: ContactProblem, slip_tol: float) -> list[Proof]:
     if np.prod([float(len(item)) for item in corners]) > MOST:
         return []
     G, D = couplings(problem)
-    least = min(float(np.linalg.eigvalsh(omega_at(G, D, list(tau)))[0]) for tau in product(*corners))
-    if least <= POSITIVE * float(np.abs(G).max(initial=0.0)):
+    floor = POSITIVE * float(np.abs(G).max(initial=0.0))
+    least = _least_eigenvalue(G, D, corners, floor)
+    if least <= floor:
         return []
     slides = all(len(item) == 1 for item in corners)
     if slides:
