@@ -58,28 +58,51 @@ def test_cylinder_that_touches_a_sphere_from_outside_is_a_double_circle() -> Non
     assert arc.length == pytest.approx(2 * np.pi, rel=1e-12) and "multiplicity 2" in repr(found)
 
 
-@pytest.mark.parametrize(
-    ("across", "counts", "kind"),
-    [
-        (z**2, [2], None),
-        pytest.param(z**3, [3], None, marks=pytest.mark.nightly),
-        (z**2 * (z - x), [1, 1, 2, 2], "crossing"),
-        (z**2 * (z - x) ** 2, [2, 2, 2, 2], "crossing"),
-        (z**2 * (z - x**2), [1, 1, 2, 2], "tangency"),
-    ],
-    ids=["double", "triple", "double and simple", "two double", "double touches simple"],
-)
-@pytest.mark.parametrize(
-    "seed", [0, pytest.param(1, marks=pytest.mark.nightly), pytest.param(2, marks=pytest.mark.nightly)]
-)
-def test_multiple_curves_of_several_equations(across: Any, counts: list[int], kind: str | None, seed: int) -> None:
+ACROSS = {
+    "double": (z**2, [2], None),
+    "triple": (z**3, [3], None),
+    "double and simple": (z**2 * (z - x), [1, 1, 2, 2], "crossing"),
+    "double and two simple": (z**2 * (z - x) * (z + x), [1, 1, 1, 1, 2, 2], "crossing"),
+    "two double": (z**2 * (z - x) ** 2, [2, 2, 2, 2], "crossing"),
+    "double and triple": (z**2 * (z - x) ** 3, [2, 2, 3, 3], "crossing"),
+    "double touches simple": (z**2 * (z - x**2), [1, 1, 2, 2], "tangency"),
+}
+"""What is multiplied with a circle, how often the arcs count then, and what they meet in at y = +-1."""
+
+
+def check_multiple(across: Any, counts: list[int], kind: str | None, seed: int) -> None:
     found = space(*stirred(CIRCLE, across, seed))
-    assert found.status.name == "TRACED"
+    assert found.status.name == "TRACED", found.notes
     assert sorted(arc.multiplicity for arc in found.branches) == counts
     assert [point.kind for point in found.singular_points] == ([] if kind is None else [kind, kind])
     # The circle z = 0, where it counts as often as z occurs.
     flat = [arc.length for arc in found.branches if abs(arc.position(np.array([arc.length / 3]))[0, 2]) < 1e-9]
     assert sum(flat) == pytest.approx(2 * np.pi, rel=1e-11)
+
+
+# Of twenty combinations those that were hardest: arcs stuck beside a crossing, crossings hidden by points of a double
+# curve, at each of which the rank is as low.
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("double", 0), ("double and two simple", 9), ("two double", 8), ("double touches simple", 8)],
+)
+def test_multiple_curves_of_several_equations(name: str, seed: int) -> None:
+    check_multiple(*ACROSS[name], seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("name", [name for name in ACROSS if name != "double and triple"])
+def test_multiple_curves_in_fourteen_combinations_of_equations(name: str, seed: int) -> None:
+    check_multiple(*ACROSS[name], seed)
+
+
+@pytest.mark.nightly
+def test_a_curve_whose_multiplicity_is_not_found_is_not_called_simple() -> None:
+    for seed in range(5, 13):
+        found = space(*stirred(CIRCLE, ACROSS["double and triple"][0], seed))
+        counts = sorted(arc.multiplicity for arc in found.branches)
+        assert min(counts) >= 2 and (counts == [2, 2, 3, 3] or found.status.name == "UNFINISHED")
 
 
 SPHERE = x**2 + y**2 + z**2 - 1

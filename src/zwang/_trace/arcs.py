@@ -23,6 +23,8 @@ from zwang._trace.searching import SingularPoints
 Array = NDArray[np.float64]
 MOST_PIECES = 2000  # of an arc; a closed curve has some hundred
 LONGEST = 0.8  # of a step, in scaled coordinates: radians, or parts of the box
+UNCOUNTED = 0
+"""Multiplicity of an arc that is known to be multiple and nothing else."""
 DIP = 0.35  # of the usual size of a singular value: a place to look at
 
 
@@ -195,6 +197,10 @@ class Follower:
         if len(right) - rank < 1 or (rank > 0 and values[rank - 1] < 1e-9):
             return None
         return np.ascontiguousarray(right[rank])
+
+    def look(self, arc: RawArc) -> int:
+        """Look for singular points where the rank nearly dropped along an arc; return how many new ones there are."""
+        return self.points.search(arc.dips)
 
     def _dips(self, nodes: Array, sigma: Array) -> Array:
         """Return the places (in x) where the rank nearly drops."""

@@ -89,16 +89,23 @@ class Deflation:
         The deflated equations, with b and B.
     q : (n + ...,) array
         The point; its coordinates first.
-    rank : int
-        Of the deflated equations.
-    multiple_rank : int
-        Of the equations as they were declared.
+    ranks : tuple of int
+        Of the equations as they were declared, and of those deflated again and again; `rank` is the last one.
     """
 
     place: SpacePlace
     q: Array
-    rank: int
-    multiple_rank: int
+    ranks: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Of the deflated equations."""
+        return self.ranks[-1]
+
+    @property
+    def multiple_rank(self) -> int:
+        """Of the equations as they were declared."""
+        return self.ranks[0]
 
     @property
     def dimension(self) -> int:
@@ -139,11 +146,30 @@ def deflated(place: SpacePlace, q: Array, rank: int | None = None, depth: int = 
         sizes = np.linalg.svd(lifted[0].values(found)[1], compute_uv=False)
         higher = int(np.count_nonzero(sizes > GAP * max(1.0, sizes[0])))
         if _is_smooth(lifted[0], found, higher):
-            return Deflation(lifted[0], found, higher, likely)
+            return Deflation(lifted[0], found, (likely, higher))
         deeper = deflated(lifted[0], found, higher, depth - 1)
         if deeper is not None:
-            return Deflation(deeper.place, deeper.q, deeper.rank, likely)
+            return Deflation(deeper.place, deeper.q, (likely, *deeper.ranks))
     return None
+
+
+def deflated_along(place: SpacePlace, q: Array, ranks: tuple[int, ...]) -> Deflation | None:
+    """Return the point next to q of a component on which the ranks are known; None where it isn't reached.
+
+    Near a singular point rounding hides from the series at one point that they are those of a smooth curve: what was
+    seen farther away holds all along it.
+    """
+    found = q
+    for rank in ranks[:-1]:
+        _, rows = place.values(found)
+        if not np.isfinite(rows).all():
+            return None
+        lifted, start = _lifted(place, found, np.linalg.svd(rows)[2], rank)
+        polished = _polished(lifted, start)
+        if polished is None or np.abs((polished - start) / lifted.scale)[: len(q)].max() > NEAR:
+            return None
+        place, found = lifted, polished
+    return Deflation(place, found, ranks)
 
 
 def _is_smooth(place: SpacePlace, q: Array, rank: int) -> bool:

@@ -12,13 +12,16 @@ from zwang._numerics.curves.charts import DEGREE, TRANSFORM
 from zwang._numerics.curves.starts import evaluate_many
 from zwang._numerics.jit import with_functions
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
-from zwang._trace.arcs import RawArc
+from zwang._trace.arcs import UNCOUNTED, RawArc
 from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_structure import LocalStructure
 
 Array = NDArray[np.float64]
 NOTHING = 1e-20
 """Part of a coordinate's scale below which it is zero: points are refined with more digits than doubles have."""
+
+LEAST = 2
+"""Times that a multiple arc counts at least."""
 
 
 def _plain(q: Array, scale: Array) -> Array:
@@ -64,7 +67,7 @@ def branches_of(equations: SpaceEquations, t: float, arcs: Sequence[RawArc], com
             pieces=arc.pieces,
             lengths=lengths_of(arc.pieces),
             ends=(_end(equations, arc.start), _end(equations, arc.end)),
-            multiplicity=arc.multiplicity,
+            multiplicity=LEAST if arc.multiplicity == UNCOUNTED else arc.multiplicity,
             component=components[number],
         )
         for number, arc in enumerate(arcs)

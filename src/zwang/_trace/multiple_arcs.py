@@ -9,25 +9,24 @@ from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, LEFT, STUCK, TOUCHED
 from zwang._numerics.identified import between
-from zwang._trace.arcs import MOST_PIECES, Charts, Follower, RawArc
-from zwang._trace.deflation import Deflation, deflated
+from zwang._trace.arcs import MOST_PIECES, UNCOUNTED, Charts, Follower, RawArc
+from zwang._trace.deflation import Deflation, deflated, deflated_along
 from zwang._trace.multiplicity import multiplicity_at
-from zwang._trace.sampling import Solver
-from zwang._trace.searching import SingularPoints
+from zwang._trace.searching import lifted_solver
 
 Array = NDArray[np.float64]
 TURNED = 1.0
 """How large the free numbers of a deflation get before it is made anew: the kernel has turned by 45 degrees."""
+PROGRESS = 1e-3
+"""How far, scaled, an arc must have come before it is tried with other combinations of equations where it was stuck."""
+COUNTED = (0.5, 0.35, 0.65, 0.2, 0.8)
+"""Parts of an arc at which its multiplicity is asked for, until one tells."""
 MOST_DIPS = 3
 """Places of an arc at which the deflated equations are asked for a singular point."""
 
 
 class MultipleFollower(Follower):
     """Follows the arcs of one configuration space along which the rank is too low."""
-
-    def __init__(self, solver: Solver, points: SingularPoints) -> None:
-        super().__init__(solver, points)
-        self.source = np.random.default_rng(11)
 
     def polished(self, x: Array) -> Array | None:
         """Return the point of a multiple curve next to a point of the sample, None if there is none."""
@@ -45,51 +44,54 @@ class MultipleFollower(Follower):
         return arc
 
     def _counted(self, arc: RawArc | None) -> RawArc | None:
-        """Return an arc with its multiplicity, taken in the middle of a piece in its middle."""
+        """Return an arc with its multiplicity, taken in the middle of a piece, the nearest to its middle that goes."""
         if arc is None:
             return None
-        place = self.solver.place
-        c = arc.pieces[len(arc.pieces) // 2] / place.scale
-        cheb = np.polynomial.chebyshev
-        at = deflated(place, cheb.chebval(0.1, c) * place.scale)
-        if at is None:
-            return arc
-        tangent = np.asarray(cheb.chebval(0.1, cheb.chebder(c)), dtype=float)
-        q = at.q[: place.equations.n]
-        times = multiplicity_at(place, q, at.multiple_rank, tangent / np.linalg.norm(tangent))
-        return replace(arc, multiplicity=max(times, 1))
+        place, cheb, count = self.solver.place, np.polynomial.chebyshev, len(arc.pieces)
+        for part in COUNTED:
+            c = arc.pieces[min(int(part * count), count - 1)] / place.scale
+            at = deflated(place, cheb.chebval(0.1, c) * place.scale)
+            if at is None:
+                continue
+            tangent = np.asarray(cheb.chebval(0.1, cheb.chebder(c)), dtype=float)
+            q = at.q[: place.equations.n]
+            times = multiplicity_at(place, q, at.multiple_rank, tangent / np.linalg.norm(tangent))
+            if times > 1:
+                return replace(arc, multiplicity=times)
+        return replace(arc, multiplicity=UNCOUNTED)
 
     def _tangent(self, x: Array) -> Array | None:
         lifted = self._lifted(x)
         return None if lifted is None else _along(lifted, len(x))
 
-    def _lifted(self, x: Array) -> Deflation | None:
-        found = deflated(self.solver.place, x * self.solver.place.scale)
+    def _lifted(self, x: Array, before: Deflation | None = None) -> Deflation | None:
+        """Return the deflation at a point, with the ranks that it had before on the same arc."""
+        place, q = self.solver.place, x * self.solver.place.scale
+        found = deflated(place, q) if before is None else deflated_along(place, q, before.ranks)
         return found if found is not None and found.dimension == 1 else None
+
+    def look(self, arc: RawArc) -> int:
+        """Take the singular points that the deflated equations have shown: all of an arc is singular for the others."""
+        return self.points.take_new(arc.dips)
 
     def _dips(self, nodes: Array, sigma: Array) -> Array:
         """Return the places (in x) where the rank of the deflated equations drops."""
-        found: list[Array] = []
-        for x in super()._dips(nodes, sigma)[:MOST_DIPS]:
-            lifted = self._lifted(x)
-            if lifted is not None:
-                solver = Solver(lifted.place, self.solver.either)
-                solver.randomized(lifted.rank, self.source)
-                at, _, residuals = solver.singular(lifted.q[None] / lifted.place.scale)
-                found += [at[0, : len(x)]] if residuals[0] <= 1e-6 else []
-        return np.array(found).reshape(len(found), nodes.shape[2])
+        lifted = [self._lifted(x) for x in super()._dips(nodes, sigma)[:MOST_DIPS]]
+        found = [self.points.along(at) for at in lifted if at is not None]
+        return np.concatenate([np.zeros((0, nodes.shape[2])), *found])
 
     def _charts(self, x: Array, forward: Array, closing: bool) -> Charts:
         """Return the charts from x on; the equations are deflated anew where the kernel has turned."""
         n, start = len(x), x
         rows, sigmas = [np.zeros((0, DEGREE + 1, n))], [np.zeros((0, DEGREE + 1))]
         status, which = STUCK, -1
+        lifted = None
         while sum(len(row) for row in rows) < MOST_PIECES:
-            lifted = self._lifted(x)
-            if lifted is None:
+            following = self._lifted(x, lifted)
+            if following is None:
                 break
-            solver = Solver(lifted.place, self.solver.either)
-            solver.randomized(lifted.rank, self.source)
+            lifted = following
+            solver = lifted_solver(lifted, self.solver.either)
             along = _along(lifted, len(lifted.q))
             along = along if along[:n] @ forward >= 0 else -along
             free = np.full(len(along) - n, TURNED)
@@ -103,9 +105,13 @@ class MultipleFollower(Follower):
             rows.append(found.nodes[:, :, :n])
             sigmas.append(found.sigma)
             status, which = found.status, found.which
-            if status != LEFT or which // 2 < n or not len(found.nodes):
+            turned = status == LEFT and which // 2 >= n
+            if not len(found.nodes) or not (turned or status == STUCK):
                 break
             last = found.nodes[-1]
+            # Where it was stuck, the combinations of equations that were best at the last start may have been weak.
+            if status == STUCK and np.abs(last[-1, :n] - x).max() < PROGRESS:
+                break
             x, forward = last[-1, :n].copy(), last[-1, :n] - last[-2, :n]
         nodes = np.ascontiguousarray(np.concatenate(rows))
         if status == TOUCHED:

@@ -12,7 +12,7 @@ from zwang._numerics.identified import distinct
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._trace import gathering
-from zwang._trace.arcs import Follower, RawArc
+from zwang._trace.arcs import UNCOUNTED, Follower, RawArc
 from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
 from zwang._trace.equations import SpaceEquations
@@ -221,10 +221,11 @@ def _followed(search: SampledSearch, x: Array) -> list[RawArc]:
             for half, branch in enumerate(points.found[number].half_branches):
                 if (number, half) in used:
                     continue
-                arc = (multiple if branch.multiple else follower).out_of(number, half)
+                along = multiple if branch.multiple else follower
+                arc = along.out_of(number, half)
                 arcs.append(arc)
                 used.update((p, h) for kind, p, h in (arc.start, arc.end) if kind == "singular")
-                points.search(arc.dips)
+                along.look(arc)
                 if len(points.found) > known:
                     break
             if len(points.found) > known:
@@ -274,7 +275,7 @@ def _loose(search: SampledSearch, follower: Follower, arcs: list[RawArc], x: Arr
                 break
             continue
         vain = 0
-        search.points.search(arc.dips)
+        follower.look(arc)
         if len(search.points.found) > known:
             return True
         arcs.append(arc)
@@ -301,8 +302,13 @@ def _space(
     stopped = [arc for arc in arcs if "stopped" in (arc.start[0], arc.end[0])]
     if stopped:
         notes.append(f"{len(stopped)} of {len(arcs)} arcs could not be followed to their ends.")
+    uncounted = [f"{number}" for number, arc in enumerate(arcs) if arc.multiplicity == UNCOUNTED]
+    if uncounted:
+        notes.append(
+            f"How often arcs {', '.join(uncounted)} count was not found; it is {gathering.LEAST} times or more."
+        )
     notes += [f"singular point {point.number}: {point.note}" for point in points if point.note]
-    if status is TraceStatus.TRACED and (stopped or any(point.note for point in points)):
+    if status is TraceStatus.TRACED and (stopped or uncounted or any(point.note for point in points)):
         status = TraceStatus.UNFINISHED
     far = sorted({end.name for arc in branches for end in arc.ends if end.kind == "far" and end.name})
     if far:

@@ -265,11 +265,14 @@ class Solver:
 
     def randomized(self, rank: int, source: np.random.Generator) -> None:
         """Solve as many combinations of the equations as there are independent ones on the set."""
+        self.combined(rank, np.linalg.qr(source.normal(size=(self.equations.m, self.equations.m)))[0])
+
+    def combined(self, rank: int, turn: Array) -> None:
+        """Solve the first combinations of the equations of an orthogonal matrix (m, m), as many as are independent."""
         self.rank = rank
         self.mix = self.every
         if rank < self.equations.m:
-            turn = np.linalg.qr(source.normal(size=(self.equations.m, self.equations.m)))[0][:rank]
-            self.mix = np.ascontiguousarray(turn @ self.every)
+            self.mix = np.ascontiguousarray(turn[:rank] @ self.every)
 
     def project(self, x: Array, most: int = 80, *, every: bool = False) -> Sample:
         """Move points (k, n), in x, to the set."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.identified import between
-from zwang._trace.deflation import deflated
+from zwang._trace.deflation import Deflation, deflated
 from zwang._trace.local import analyse
 from zwang._trace.local_refining import bottoms, is_plain
 from zwang._trace.local_structure import LocalStructure
@@ -20,6 +20,8 @@ NEARLY = 5e-3  # residual, scaled, of a place that touches without meeting
 NEAR_ALL, WEAK = 1e-4, 1e-2
 """Residual and weakest singular value of all equations, scaled, at a candidate of combinations of them."""
 MOST = 40  # such places that are tried
+ASIDE = 8
+"""Ordinary points of multiple curves in one search from which singular points along these are looked for."""
 ANALYSIS = 20
 """Points that the analysis of a singular one counts for in a budget."""
 
@@ -32,6 +34,7 @@ class SingularPoints:
         self.found: list[LocalStructure] = []
         self.multiple: list[Array] = []
         self._vain: list[Array] = []
+        self._ordinary: list[Array] = []
         self._plain: list[bool] = []
         self._nearly: list[Array] = []
 
@@ -55,6 +58,10 @@ class SingularPoints:
         """
         return sum(self._add(row) for row in x)
 
+    def take_new(self, x: Array) -> int:
+        """Add singular points (k, n), in x, that are not scattered around those that are known; return how many."""
+        return sum(self._add(row) for row in x if not self._known(row, converged=True))
+
     def _between(self, x: Array) -> Array:
         """Return starts next to places where the equations nearly have a singular point, each such place once."""
         place, starts = self.solver.place, []
@@ -65,18 +72,47 @@ class SingularPoints:
         return np.array(starts).reshape(len(starts), x.shape[1])
 
     def _gather(self, x: Array, steps: Array, residuals: Array, good: NDArray[np.bool_]) -> int:
-        new, tried = 0, 0
+        new, tried, aside = 0, 0, 0
         for k in np.flatnonzero(good)[np.argsort(residuals[good], kind="stable")]:
-            if self._known(x[k], converged=steps[k] <= 1e-8) or not self._on_all(x[k]):
+            known = self._known(x[k], converged=steps[k] <= 1e-8) or self._near(x[k], self._vain)
+            if known or not self._on_all(x[k]):
                 continue
-            tried += 1
-            if tried > MOST:
-                break
-            if self._add(x[k]):
-                new += 1
-            else:
-                self._vain.append(x[k])
+            ordinary = self._near(x[k], self._ordinary)
+            if not ordinary:
+                tried += 1
+                if tried > MOST:
+                    break
+                if self._add(x[k]):
+                    new += 1
+                    continue
+                ordinary = self._near(x[k], self._ordinary)
+                if not ordinary:
+                    self._vain.append(x[k])
+            if ordinary and aside < ASIDE:
+                aside += 1
+                new += self._beside(x[k])
         return new
+
+    def _beside(self, x: Array) -> bool:
+        """Add the singular point of the deflated equations next to a point of a multiple curve; say if it is new.
+
+        All along such a curve the rank is too low, so that the search for a lower rank stops anywhere on it.
+        """
+        place = self.solver.place
+        lifted = deflated(place, x * place.scale)
+        if lifted is None:  # so near to a singular point that the curve isn't told from it
+            return bool(self.take_new(x[None]))
+        return lifted.dimension == 1 and bool(self.take_new(self.along(lifted)))
+
+    def along(self, lifted: Deflation) -> Array:
+        """Return the point (1, n), in x, next to one of a multiple curve where its deflated equations lose rank.
+
+        None (0, n) if there is none.
+        """
+        solver, n = lifted_solver(lifted, self.solver.either), self.solver.equations.n
+        at, _, residuals = solver.singular(lifted.q[None] / lifted.place.scale)
+        good = np.isfinite(at).all(axis=1) & (residuals <= HOPEFUL)
+        return np.asarray(at[good, :n])
 
     def _on_all(self, x: Array) -> bool:
         """Say whether a candidate is near a singular point of all equations: combinations of them have others too."""
@@ -91,6 +127,7 @@ class SingularPoints:
         place = self.solver.place
         q = self.region.upright(self.region.shifted(x * place.scale, place.equations.angles))
         if self.multiple and self._on_multiple(q):
+            self._ordinary.append(x)
             return False
         spend(ANALYSIS)
         local = analyse(place, q)
@@ -101,6 +138,7 @@ class SingularPoints:
         flat = not plain and local.kernel.shape[1] == 2
         if (flat or all(half.multiple for half in local.half_branches)) and self._on_multiple(local.q):
             self.multiple.append(local.q)
+            self._ordinary.append(x)
             return False
         if local.kind == "regular":
             return False
@@ -147,12 +185,16 @@ class SingularPoints:
         return None
 
     def _known(self, x: Array, *, converged: bool) -> bool:
-        """Say whether a candidate stands for a point that was looked at: candidates scatter around degenerate ones."""
+        """Say whether a candidate stands for a point that was found: candidates scatter around degenerate ones."""
         scale = self.solver.place.scale
         for local, plain in zip(self.found, self._plain, strict=True):
             if self.distance(local.q / scale, x) <= (1e-5 if plain and converged else SPREAD):
                 return True
-        return any(self.distance(other, x) <= SPREAD for other in self._vain)
+        return False
+
+    def _near(self, x: Array, others: list[Array]) -> bool:
+        """Say whether a candidate scatters around one of others."""
+        return any(self.distance(other, x) <= SPREAD for other in others)
 
     def radius(self, k: int) -> float:
         """Return the size of the ball around point k, in x, inside which its half-branches are known as series."""
@@ -161,3 +203,11 @@ class SingularPoints:
         sizes = [float(np.abs((half.at(half.reach) - local.q) / scale).max()) for half in local.half_branches]
         others = [self.distance(local.q / scale, o.q / scale) for j, o in enumerate(self.found) if j != k]
         return min([0.9 * value for value in sizes] + [0.3 * value for value in others] + [0.05])
+
+
+def lifted_solver(lifted: Deflation, either: tuple[tuple[int, ...], ...]) -> Solver:
+    """Return the compiled loops for deflated equations: those combinations of them that are strongest at the point."""
+    solver = Solver(lifted.place, either)
+    _, rows = lifted.place.values(lifted.q)
+    solver.combined(lifted.rank, np.linalg.svd(rows)[0].T)
+    return solver
