@@ -160,7 +160,9 @@ def reactions_of_problem(
     if len(called) != problem.rows.count:
         raise DeclarationError(f"reactions: {len(called)} names for {problem.rows.count} contacts.")
     options = SolverOptions(tol, slip_tol, every, budget, certify, report, exact, partial)
-    origin = subject.provenance or Provenance.now(_digest(problem), tolerances={"tol": tol, "slip": slip_tol})
+    origin = subject.provenance or Provenance.now(
+        Later(lambda: _digest(problem)), tolerances={"tol": tol, "slip": slip_tol}
+    )
     lines = is_planar(problem, slip_tol=slip_tol) and _fits(problem)
     if any(problem.rows.of) and not lines:
         return in_given_units(problem, _by_loads(problem, called, options, subject, origin))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.modes import Mode
-from zwang._numerics.contact.problem import ContactProblem, dense
+from zwang._numerics.contact.modes import PULLS, Mode
+from zwang._numerics.contact.problem import ContactProblem, ContactRows, dense, is_sparse
 from zwang._numerics.contact.reaction_set import (
     CONE,
     DISC,
@@ -29,6 +29,7 @@ from zwang._numerics.contact.reaction_set import (
 )
 from zwang._numerics.contact.residual import residual_of
 from zwang._numerics.contact.scaled import sides_of
+from zwang._numerics.linear.rank import proved_by_gram
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat
@@ -41,6 +42,7 @@ MOST_FORCES = 60
 """Forces beyond which the extent of undetermined ones is not computed (nan)."""
 CLEAR = 1e-7
 """How deep inside their bounds forces must be, relative to the largest, for there being some to be clear."""
+SLIPS = (Mode.SLIP, Mode.SLIP_PLUS, Mode.SLIP_MINUS)
 MOST_ROWS = 600
 """Forces beyond which it is not even looked whether they are determined."""
 
@@ -76,6 +78,8 @@ def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -
     pressed = (mode is not Mode.OPEN for mode in solution.modes.codes)
     if sum(map(operator.and_, unknown, pressed)) > MOST_ROWS:  # of one unknown each, or more
         return none
+    if problem.rows.plain and _clearly_determined(problem, solution, slip_tol):
+        return none
     parts, forces = _parts(problem, solution, slip_tol)
     size = sum(len(part.value) for part in parts)
     if size > MOST_ROWS or not size or problem.proves_independent(np.concatenate([part.columns for part in parts])):
@@ -88,6 +92,48 @@ def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -
     if not found.dimension:
         return none
     return _told(problem, solution, parts, forces, found, slip_tol)
+
+
+def _clearly_determined(problem: ContactProblem, solution: Solution, slip_tol: float) -> bool:
+    """Whether the columns of the forces are independent beyond any rounding, told for all contacts at once.
+
+    Where masses are small blocks, as those of many bodies; else, and where the answer is no, they are looked at one by
+    one.
+    """
+    rows = problem.thin_rows
+    if not (is_sparse(rows.normal) and is_sparse(rows.tangent) and is_sparse(problem.inverse_form.matrix)):
+        return False
+    from scipy.sparse import csr_array, vstack
+
+    k, first = rows.count, rows.first[:-1]
+    modes = np.array(solution.modes.codes) % PULLS
+    along = _friction_along(rows, solution, slip_tol)
+    held = np.flatnonzero(np.repeat((modes == Mode.STICK) & (rows.friction > 0), rows.components))
+    own = (modes != Mode.OPEN) & ~rows.known
+    place, count = np.cumsum(own) - 1, int(own.sum())
+    size = count + len(held)
+    if not 0 < size <= min(MOST_ROWS, rows.normal.shape[1]):
+        return False
+    at, of, value = [place[own], count + np.arange(len(held))], [np.flatnonzero(own), k + held], [np.ones(size)]
+    for i in range(2):
+        rubs = own & np.isin(modes, SLIPS) & (rows.components > i)
+        at, of, value = [*at, place[rubs]], [*of, k + first[rubs] + i], [*value, along[rubs, i]]
+    entries = np.concatenate(value), (np.concatenate(at), np.concatenate(of))
+    pick = csr_array(entries, shape=(size, k + len(rows.slip)))
+    columns = pick @ vstack([rows.normal, rows.tangent], format="csr")
+    return proved_by_gram((columns @ problem.inverse_form.matrix @ columns.T).toarray())
+
+
+def _friction_along(rows: ContactRows, solution: Solution, slip_tol: float) -> Array:
+    """Return the friction (k, 2) per normal force of contacts that slip, or begin to."""
+    moving = np.zeros((rows.count, 2))
+    moving[rows.mask] = rows.slip
+    at_rest = np.reshape(solution.slip_acceleration, (rows.count, -1))
+    rests = np.linalg.norm(moving, axis=1) <= slip_tol
+    moving[rests, : at_rest.shape[1]] = at_rest[rests]
+    speed = np.linalg.norm(moving, axis=1)
+    size = rows.friction * np.where(rows.bilateral & (solution.normal < 0), 1.0, -1.0)
+    return np.asarray(size[:, None] * moving / np.where(speed > 0, speed, 1.0)[:, None])
 
 
 def reachable(problem: ContactProblem, solution: Solution, slip_tol: float) -> tuple[Solution, bool] | None:

@@ -12,19 +12,20 @@ from enum import Enum
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from zwang._numerics.jit import tier
 from zwang._numerics.tolerances import THRESHOLDS
 from zwang._results import storage
 from zwang._results.columns import Tabular
 from zwang._results.finite import require_finite
+from zwang._results.later import Later, WithLater
 from zwang.errors import DeclarationError
 
 
 @storage.storable
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(WithLater):
     """Where a result comes from.
 
     Attributes
@@ -59,7 +60,7 @@ class Provenance:
     @classmethod
     def now(
         cls,
-        digest: str,
+        digest: str | Later,
         *,
         tolerances: Mapping[str, float] | None = None,
         seed: int | None = None,
@@ -67,7 +68,7 @@ class Provenance:
     ) -> Provenance:
         """Return the provenance of something computed with the installed versions."""
         used = {**THRESHOLDS.values, **(tolerances or {})}
-        return cls(digest, dict(_versions()), used, seed, backend, tier())
+        return cls(cast(str, digest), dict(_versions()), used, seed, backend, tier())
 
     @property
     def reasons(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.body_rows import BodyRows, Csr, Neighbours, body_rows, coupling, neighbours, own_blocks
 from zwang._numerics.contact.inverse_mass import InverseMass, inverse_of
 from zwang._numerics.contact.modes import BILATERAL, BOUND, UNILATERAL
 from zwang._numerics.contact.problem import ContactProblem, ContactRows, Matrix, is_sparse
@@ -118,6 +119,21 @@ class FrictionArrays:
         """W as csr; only where A^-1 is known as a sparse matrix."""
         return (self.rows @ (self.mass.matrix @ self.columns.T)).tocsr()
 
+    @cached_property
+    def bodies(self) -> BodyRows:
+        """The rows by contact; only where A^-1 and the rows are known as sparse matrices."""
+        return body_rows(self.layout, self.rows, self.columns, self.mass.matrix, self.offset, self.free)
+
+    @cached_property
+    def meeting(self) -> Neighbours:
+        """Which contacts share a coordinate; only where there are `bodies`."""
+        return neighbours(self.bodies, self.count)
+
+    @property
+    def scaled_coupling(self) -> Csr:
+        """W between scaled forces and accelerations, by rows; only where there are `bodies`."""
+        return coupling(self.bodies, self.layout, self.meeting, self.scale)
+
     @property
     def has_sparse_delassus(self) -> bool:
         """Whether A^-1 and the rows are known as sparse matrices."""
@@ -174,6 +190,10 @@ class FrictionArrays:
 
     @cached_property
     def _diagonal(self) -> Floats:
+        if self.has_sparse_delassus and self.symmetric:
+            blocks = np.zeros((self.count, 3, 3))
+            own_blocks(self.bodies, blocks)
+            return blocks.diagonal(axis1=1, axis2=2)[np.arange(3) < self.layout[:, 1:2]]
         if self.has_sparse_delassus:
             reach = (self.mass.matrix @ self.rows.T).T
             return np.asarray(reach.multiply(self.rows).sum(axis=1), dtype=float).ravel()
@@ -259,7 +279,7 @@ def friction_arrays(
     array([-0.5,  0.2])
     """
     if problem is not None:
-        rows, force, mass, inverse_mass = problem.rows, problem.force, problem.mass, problem.inverse_mass
+        rows, force = problem.thin_rows, problem.force
     if rows is None or force is None:
         raise TypeError("friction_arrays needs a ContactProblem, or rows and force.")
     known = rows.known
@@ -276,9 +296,9 @@ def friction_arrays(
     force = np.asarray(force, dtype=float)
     if known.any():
         force = force + _known_forces(rows, known, slides, along)
+    inverse = inverse_of(mass, inverse_mass) if problem is None else problem.inverse_form
     stacked, offset = _stack_rows(rows, layout)
     columns, drag = _fold(rows, stacked, layout, slides & rubs & ~known, along)
-    inverse = inverse_of(mass, inverse_mass)
     return FrictionArrays(rows, inverse, force, stacked, columns, drag, offset, layout, law, slides & rubs, along)
 
 

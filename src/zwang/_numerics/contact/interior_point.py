@@ -17,17 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.body_rows import Csr
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.cone_scaling import BOX, CONE, DISC, FREE, RAY, WEDGE
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.interior_point_kernels import ConeSystem, interior_point_loop
 from zwang._numerics.contact.modes import BILATERAL, BOUND
-from zwang._numerics.linear.quasidefinite import Analysis, analyse, minimum_degree
+from zwang._numerics.contact.values import is_sparse
+from zwang._numerics.linear.quasidefinite import Analysis, analyse, least_degree, minimum_degree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CHEAP = 200_000  # multiplications of a factorization below which a better ordering isn't worth finding
+_GROUPED = 4_000  # contacts and coordinates up to which a table of who is next to whom is small beside all else
 _ROUNDING = 4  # the augmented form eliminates blocks of cones alone, near singular at the end: only if much cheaper
 
 
@@ -69,8 +72,10 @@ def fits(arrays: FrictionArrays) -> bool:
 
 def cone_plan(arrays: FrictionArrays) -> ConePlan:
     """Choose the form and the ordering, and analyse the factorization."""
+    if arrays.has_sparse_delassus and arrays.count + len(arrays.force) <= _GROUPED:
+        return _plan_of_groups(arrays)
     makers = []
-    if arrays.has_sparse_delassus or arrays.mass.mass is None:
+    if arrays.has_sparse_delassus or arrays.mass.mass is None or not is_sparse(arrays.rows):
         makers.append(_delassus_form)
     if arrays.mass.mass is not None:
         makers.append(_augmented_form)
@@ -78,6 +83,42 @@ def cone_plan(arrays: FrictionArrays) -> ConePlan:
     if min(plan.analysis.work for plan in plans) > _CHEAP:
         plans += [_planned(arrays, *make(arrays), thorough=True) for make in makers]
     return min(plans, key=lambda plan: plan.analysis.work * (_ROUNDING if plan.coordinates else 1))
+
+
+def _plan_of_groups(arrays: FrictionArrays) -> ConePlan:
+    """Choose by what contacts, and bodies, are next to each other: the forces of one contact stand together."""
+    near, size, n = arrays.meeting, arrays.layout[:, 1], len(arrays.force)
+    beside = np.zeros((arrays.count, arrays.count), dtype=np.bool_)
+    beside[np.repeat(np.arange(arrays.count), np.diff(near.ptr)), near.who] = True
+    order, work = least_degree(beside, size)
+    if arrays.mass.mass is not None and work > _CHEAP:
+        body, members = _bodies(arrays.mass.matrix)
+        many = np.bincount(body)
+        touched = body[arrays.bodies.dof]
+        bodies = arrays.bodies.ptr.astype(np.int64)
+        beside = np.zeros((len(many) + arrays.count, len(many) + arrays.count), dtype=np.bool_)
+        beside[len(many) + np.repeat(np.arange(arrays.count), np.diff(bodies)), touched] = True
+        every, effort = least_degree(beside | beside.T, np.concatenate([many, size]))
+        if effort * _ROUNDING < work:
+            first = np.concatenate([np.cumsum(many) - many, n + arrays.layout[:, 0]])
+            places = _in_turn(first[every], np.concatenate([many, size])[every])
+            unknowns = np.concatenate([members, np.arange(n, n + arrays.size)])
+            matrix, weight = _augmented_form(arrays)
+            return _planned_in(arrays, Csr.of(matrix), weight, unknowns[places])
+    chosen = _in_turn(arrays.layout[order, 0], size[order])
+    return _planned_in(arrays, arrays.scaled_coupling, np.empty(0), chosen)
+
+
+def _bodies(inverse: Any) -> tuple[Ints, Ints]:
+    """Return the body (n,) of each coordinate, and the coordinates body by body, of a block diagonal csr matrix."""
+    first = np.minimum.reduceat(inverse.indices, inverse.indptr[:-1])
+    _, body = np.unique(first, return_inverse=True)
+    return body, np.argsort(body, kind="stable")
+
+
+def _in_turn(first: Ints, size: Ints) -> Ints:
+    """Return first[0], first[0] + 1, ... (size[0] of them), first[1], ..."""
+    return np.asarray(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))
 
 
 def _shapes(arrays: FrictionArrays) -> Ints:
@@ -120,17 +161,31 @@ def _block_entries(layout: Ints) -> tuple[Ints, Ints]:
 def _planned(arrays: FrictionArrays, matrix: Any, weight: Floats, *, thorough: bool) -> ConePlan:
     n, m = len(weight), arrays.size
     matrix.sort_indices()
-    entry = matrix.tocoo()
-    lower = entry.row >= entry.col
+    form = Csr.of(matrix)
+    if not thorough:
+        return _planned_in(arrays, form, weight, np.concatenate([np.arange(n, n + m), np.arange(n)]))
+    row, col, _ = _lower_entries(arrays, form, n)
+    return _planned_in(arrays, form, weight, minimum_degree(n + m, row, col))
+
+
+def _lower_entries(arrays: FrictionArrays, form: Csr, n: int) -> tuple[Ints, Ints, Floats]:
+    """Return (row, column) of the lower triangle and then of the contacts' blocks, and the values of the former."""
+    row = np.repeat(np.arange(len(form.ptr) - 1), np.diff(form.ptr))
+    lower = np.flatnonzero(row >= form.col)
     down, across = _block_entries(arrays.layout)
-    row = np.concatenate([entry.row[lower], down + n]).astype(np.int64)
-    col = np.concatenate([entry.col[lower], across + n]).astype(np.int64)
-    order = minimum_degree(n + m, row, col) if thorough else np.concatenate([np.arange(n, n + m), np.arange(n)])
-    analysis = analyse(n + m, row, col, order)
+    rows, cols = np.concatenate([row[lower], down + n]), np.concatenate([form.col[lower], across + n])
+    return rows, cols, form.value[lower]
+
+
+def _planned_in(arrays: FrictionArrays, form: Csr, weight: Floats, order: Ints) -> ConePlan:
+    """Analyse the factorization of a form in an order."""
+    n = len(weight)
+    row, col, base = _lower_entries(arrays, form, n)
+    analysis = analyse(n + arrays.size, row, col, order)
     table = np.column_stack([arrays.layout[:, 0], _shapes(arrays)]).astype(np.int32)
     sign = np.where(order < n, -1.0, 1.0)
-    ptr, column = matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32)
-    return ConePlan(n, table, weight, ptr, column, matrix.data, entry.data[lower], sign, analysis)
+    ptr, column = form.ptr.astype(np.uint32), form.col.astype(np.uint32)
+    return ConePlan(n, table, weight, ptr, column, form.value, base, sign, analysis)
 
 
 def solve_planned(arrays: FrictionArrays, plan: ConePlan, tol: float, limit: int) -> tuple[Floats, int, float]:

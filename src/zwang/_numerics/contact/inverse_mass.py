@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contact.problem import Matrix, is_sparse
+from zwang._numerics.contact.values import Matrix, is_sparse
+from zwang._numerics.linear.blocks import Blocks, diagonal_blocks, joined
 from zwang.errors import DeclarationError
 
 Floats = NDArray[np.float64]
 
-_LARGEST_BLOCK = 16  # coordinates of one body, or a few bodies joined; larger blocks would fill the inverse
+INDEFINITE = (
+    "The mass matrix is not positive definite: its Cholesky factorization fails. Give every coordinate inertia."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +42,26 @@ class InverseMass:
 
 
 def inverse_of(mass: Matrix, inverse_mass: Matrix) -> InverseMass:
-    """Return A^-1 from a mass matrix or from its inverse, dense or sparse."""
+    """Return A^-1 from a mass matrix or from its inverse, dense or sparse.
+
+    What was given dense and is made of small blocks has its inverse as a sparse matrix too.
+    """
     if inverse_mass is not None:
         matrix = _csr(inverse_mass) if is_sparse(inverse_mass) else np.asarray(inverse_mass, dtype=float)
+        if not is_sparse(matrix) and (blocks := diagonal_blocks(matrix)) is not None:
+            matrix = joined(len(matrix), blocks)
         return InverseMass(lambda x: np.asarray(matrix @ x), matrix, None, np.asarray(matrix.diagonal()))
+    if is_sparse(mass):
+        mass = _csr(mass)
+    blocks = diagonal_blocks(mass)
+    if blocks is not None:
+        return _in_blocks(mass, blocks)
     if not is_sparse(mass):
         return _dense(np.asarray(mass, dtype=float))
-    sparse = _csr(mass)
-    blocks = _block_inverse(sparse)
-    if blocks is not None:
-        return InverseMass(lambda x: np.asarray(blocks @ x), blocks, sparse, blocks.diagonal())
     from scipy.sparse.linalg import splu
 
-    factors = splu(sparse.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return InverseMass(factors.solve, None, sparse, 1.0 / sparse.diagonal())
+    factors = splu(mass.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return InverseMass(factors.solve, None, mass, 1.0 / mass.diagonal())
 
 
 def _csr(matrix: Matrix) -> Matrix:
@@ -67,9 +76,7 @@ def _dense(mass: Floats) -> InverseMass:
     try:
         lower = np.linalg.inv(np.linalg.cholesky(mass))
     except np.linalg.LinAlgError:
-        raise DeclarationError(
-            "The mass matrix is not positive definite: its Cholesky factorization fails. Give every coordinate inertia."
-        ) from None
+        raise DeclarationError(INDEFINITE) from None
     inverse = lower.T @ lower
 
     def apply(x: Floats) -> Floats:
@@ -79,33 +86,16 @@ def _dense(mass: Floats) -> InverseMass:
     return InverseMass(apply, inverse, None, np.diag(inverse))
 
 
-def _block_inverse(mass: Matrix) -> Matrix | None:
-    """The inverse of a block diagonal matrix as csr, or None if a block is large."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
+def _in_blocks(mass: Matrix, blocks: list[Blocks]) -> InverseMass:
     n = mass.shape[0]
-    if mass.nnz == n and (mass.indices == np.arange(n)).all():
-        return csr_array((1.0 / mass.data, mass.indices, mass.indptr), shape=mass.shape)
-    _, label = connected_components(mass, directed=False)
-    size = np.bincount(label)
-    if size.max(initial=0) > _LARGEST_BLOCK:
-        return None
-    members = np.argsort(label, kind="stable")
-    start = np.concatenate([[0], np.cumsum(size)])
-    inside = np.empty(n, dtype=np.int64)  # the place of a coordinate in its block
-    inside[members] = np.arange(n) - np.repeat(start[:-1], size)
-    entry = mass.tocoo()
-    values, row, col = [], [], []
-    for s in np.unique(size):
-        rank = np.cumsum(size == s) - 1
-        here = size[label[entry.row]] == s
-        at, to = entry.row[here], entry.col[here]
-        block = np.zeros((int(rank[-1]) + 1, s, s))
-        block[rank[label[at]], inside[at], inside[to]] = entry.data[here]
-        inverse = np.linalg.inv(block)
-        index = members[start[:-1][size == s][:, None] + np.arange(s)]
-        values.append((0.5 * (inverse + inverse.transpose(0, 2, 1))).ravel())
-        row.append(np.repeat(index, s, axis=1).ravel())
-        col.append(np.tile(index, (1, s)).ravel())
-    return csr_array((np.concatenate(values), (np.concatenate(row), np.concatenate(col))), shape=mass.shape)
+    inverses = []
+    for index, block in blocks:
+        try:
+            np.linalg.cholesky(block)
+            inverse = np.linalg.inv(block) if block.shape[1] > 1 else 1.0 / block
+        except np.linalg.LinAlgError:
+            raise DeclarationError(INDEFINITE) from None
+        inverses.append(Blocks(index, 0.5 * (inverse + inverse.transpose(0, 2, 1))))
+    matrix = joined(n, inverses)
+    whole = mass if is_sparse(mass) else joined(n, blocks)
+    return InverseMass(lambda x: np.asarray(matrix @ x), matrix, whole, matrix.diagonal())

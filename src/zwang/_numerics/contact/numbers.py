@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,9 @@ class ContactLaw:
 
 def law_of_numbers(label: Label, friction: Any, static: Any, section: Any, p: int) -> ContactLaw:
     """Return the law of what a Contact with p tangents was given, or raise a DeclarationError that names the number."""
+    if section is None and static is None and isinstance(friction, float) and p and 0.0 <= friction < math.inf:
+        plain = float(friction)  # as nearly always, and there are many contacts
+        return ContactLaw(plain, (plain, plain))
     if section is not None:
         return _interval(label, friction, static, section, p)
     coefficients = _coefficients(label, "friction", friction, p)

@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.contact.inverse_mass import InverseMass, inverse_of
 from zwang._numerics.contact.numbers import ContactLaw
 from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
 from zwang._numerics.contact.table import ContactPlace, ContactTable
-from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, vector
+from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, thin, vector
+from zwang._numerics.linear.blocks import WORTH
 from zwang._numerics.linear.kkt import supported_against
 from zwang._numerics.linear.rank import proved_by_gram
 from zwang.errors import DeclarationError
@@ -147,7 +149,7 @@ class ContactProblem:
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("inverse", "inverse_times", "kept")
+        made = ("inverse", "inverse_form", "inverse_times", "kept", "thin_rows")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
@@ -163,12 +165,33 @@ class ContactProblem:
         return found
 
     @cached_property
+    def inverse_form(self) -> InverseMass:
+        """A^-1 in the form that suits the mass matrix."""
+        return inverse_of(self.mass, self.inverse_mass)
+
+    @cached_property
+    def thin_rows(self) -> ContactRows:
+        """The rows, sparse where masses are small blocks and rows are nearly all zeros."""
+        rows = self.rows
+        if not is_sparse(self.inverse_form.matrix) or is_sparse(rows.normal):
+            return rows
+        return replace(rows, normal=thin(rows.normal), tangent=thin(rows.tangent))
+
+    @cached_property
     def inverse_times(self) -> Callable[[Array], Array]:
         """What multiplies (n,) or (n, m) arrays by the inverse of the mass matrix."""
         if self.inverse_mass is not None:
             inverse = self.inverse_mass
             return lambda x: np.asarray(inverse @ x)
         mass = self.mass
+        if mass.shape[0] > WORTH and is_sparse(self.inverse_form.matrix):
+            blocks = self.inverse_form.matrix
+
+            def by_blocks(x: Array) -> Array:
+                y = blocks @ x
+                return np.asarray(y + blocks @ (x - mass @ y))
+
+            return by_blocks
         if is_sparse(mass) and mass.shape[0] > SMALL:
             from scipy.sparse.linalg import splu
 

@@ -8,13 +8,13 @@ only if the law holds and needs no decision about modes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.problem import ContactProblem, Matrix, dense
+from zwang._numerics.contact.problem import ContactProblem, dense, is_sparse
+from zwang._numerics.linear.blocks import WORTH
 
 Array = npt.NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def scales_of(problem: ContactProblem) -> Scales:
 
 def _scales(problem: ContactProblem) -> Scales:
     rows, inverse_times = problem.rows, problem.inverse_times
-    normal, tangent = _lengths(rows.normal, inverse_times), _lengths(rows.tangent, inverse_times)
+    normal, tangent = _lengths(problem, "normal"), _lengths(problem, "tangent")
     weight = float(np.sqrt(max(0.0, float(problem.force @ inverse_times(problem.force)))))
     given = rows.load
     loads = [np.abs(rows.bias) / normal, np.abs(rows.tangent_bias) / tangent, np.abs(given) * normal]
@@ -82,11 +82,18 @@ def _scales(problem: ContactProblem) -> Scales:
     return Scales(load, normal, tangent, np.sqrt(matrix.diagonal()))
 
 
-def _lengths(rows: Matrix, inverse_times: Callable[[Array], Array]) -> Array:
-    if rows.shape[0] == 0:
+def _lengths(problem: ContactProblem, which: str) -> Array:
+    given = getattr(problem.rows, which)
+    if given.shape[0] == 0:
         return np.zeros(0)
-    full = dense(rows)
-    lengths = np.sqrt(np.maximum(np.einsum("ij,ji->i", full, inverse_times(full.T)), 0.0))
+    if len(problem.force) > WORTH and is_sparse(inverse := problem.inverse_form.matrix):
+        rows = getattr(problem.thin_rows, which)
+        moved = rows @ inverse
+        squares = np.asarray((moved.multiply(rows) if is_sparse(moved) else moved * rows).sum(axis=1)).ravel()
+    else:
+        full = dense(given)
+        squares = np.einsum("ij,ji->i", full, problem.inverse_times(full.T))
+    lengths = np.sqrt(np.maximum(squares, 0.0))
     return np.where(lengths > 0, lengths, 1.0)
 
 

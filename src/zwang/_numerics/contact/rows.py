@@ -73,27 +73,32 @@ class Contact:
     law: ContactLaw = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
+        put = self.__dict__.__setitem__  # frozen for others; a problem may have thousands
         if self.name is not None and not isinstance(self.name, str):
             raise DeclarationError(f"Contact: name is {self.name!r:.60}, needed a text.")
         if self.normal is not None:
-            put(self, "normal", row(self._label("normal"), self.normal))
+            put("normal", row(self._label("normal"), self.normal))
         tangent = tangent_rows(self._label("tangent"), self.tangent, self.normal)
-        put(self, "tangent", tangent)
+        put("tangent", tangent)
         p = tangent.shape[0]
-        put(self, "bias", number(self._label("bias"), self.bias))
-        put(self, "tangent_bias", short(self._label("tangent_bias"), self.tangent_bias, p))
-        put(self, "slip", short(self._label("slip"), self.slip, p))
+        if type(self.bias) is not float or not math.isfinite(self.bias):
+            put("bias", number(self._label("bias"), self.bias))
+        put("tangent_bias", np.zeros(p) if self.tangent_bias is None else self._per_tangent("tangent_bias", p))
+        put("slip", np.zeros(p) if self.slip is None else self._per_tangent("slip", p))
         if not isinstance(self.bilateral, (bool, int, np.bool_)):
             raise DeclarationError(f"{self._label('bilateral')} is {self.bilateral!r:.60}, needed True or False.")
-        put(self, "bilateral", bool(self.bilateral))
+        put("bilateral", bool(self.bilateral))
         if self.normal_force is not None:
-            put(self, "normal_force", number(self._label("normal_force"), self.normal_force))
+            put("normal_force", number(self._label("normal_force"), self.normal_force))
         law = law_of_numbers(self._label, self.friction, self.static_friction, self.section, p)
-        put(self, "law", law)
-        put(self, "friction", law.friction)
-        put(self, "of", self._loads())
+        put("law", law)
+        put("friction", law.friction)
+        put("of", self._loads())
         self._check(p)
+
+    def _per_tangent(self, what: str, p: int) -> Array:
+        """Return one number for each tangent."""
+        return short(self._label(what), getattr(self, what), p)
 
     def _loads(self) -> tuple[int, ...]:
         """Return the numbers of the contacts that load this friction, none where it has a load of its own."""
@@ -369,19 +374,22 @@ def _agrees(contact: object, j: int, n: int) -> None:
 def _rows(blocks: Sequence[Matrix], n: int, sparse: bool) -> Matrix:
     """Stack rows; None is a row of zeros."""
     if not sparse:
-        dense_blocks = [np.zeros((1, n)) if block is None else np.reshape(block, (-1, n)) for block in blocks]
-        return np.concatenate([np.zeros((0, n)), *dense_blocks])
+        flat = [np.zeros(n) if block is None else block.ravel() for block in blocks]
+        return np.concatenate(flat).reshape(-1, n) if flat else np.zeros((0, n))
     from scipy.sparse import csr_matrix
 
     # By hand: scipy's vstack of a hundred thousand rows takes seconds.
-    counts, indices, data = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    pointers, indices, data = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for block in blocks:
         if block is None:
-            counts.append(np.zeros(1, np.int64))
+            pointers.append(np.zeros(2, np.int64))
             continue
         csr = block.tocsr() if is_sparse(block) else csr_matrix(np.reshape(block, (-1, n)))
-        counts.append(np.diff(csr.indptr))
+        pointers.append(csr.indptr)
         indices.append(csr.indices)
         data.append(csr.data)
-    pointer = np.cumsum(np.concatenate(counts))
+    steps = np.diff(np.concatenate(pointers))  # also those from the end of one block to the start of the next
+    first = np.cumsum([len(pointer) for pointer in pointers[:-1]])
+    counts = np.delete(steps, first - 1)
+    pointer = np.append(0, np.cumsum(counts))
     return csr_matrix((np.concatenate(data), np.concatenate(indices), pointer), shape=(len(pointer) - 1, n))

@@ -8,12 +8,13 @@ The accelerations y that the forces cause are kept up to date along with r, in o
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.anderson import accelerate
+from zwang._numerics.contact.body_rows import BodyRows
 from zwang._numerics.contact.local_contact import (
     COS,
     HELD,
@@ -35,8 +36,6 @@ from zwang._numerics.contact.newton_kernels import motion, newton_steps, newton_
 from zwang._numerics.jit import njit
 
 Floats = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.uint32]
 
 # Indices that are read from arrays are unsigned: for a signed one, each access tests whether it counts from the end,
 # and loops don't become vector instructions. For the same reason loops run over slices from zero.
@@ -52,21 +51,6 @@ _FEW, _FEW_PLAIN, _MANY_PLAIN = 15, 3, 16
 # Systems up to this size try Newton's method once, with at most so many steps, after so many sweeps and if more than so
 # many others would be needed.
 _POLISHED, _POLISH, _POLISH_FROM, _POLISH_COST = 45, 8, 4, 12
-
-
-class BodyRows(NamedTuple):
-    """The structure of bodies: contact j touches the coordinates dof[ptr[j]:ptr[j+1]].
-
-    `rows` and `cols` are the entries (., 3) of H and A^-1 G^T there, `offset` is what the rows' accelerations lack, and
-    `free` is A^-1 f.
-    """
-
-    ptr: Indices
-    dof: Indices
-    rows: Matrix
-    cols: Matrix
-    offset: Floats
-    free: Floats
 
 
 @njit("void(int64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,::1])")

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact.body_rows import BodyRows, own_blocks
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.local_contact import HELD
 from zwang._numerics.contact.scaled_system import ScaledSystem, scaled_system
 from zwang._numerics.contact.sweep_kernels import (
     TABLE_WIDTH,
-    BodyRows,
     dense_work,
     fill_table,
     relax_bodies,
@@ -24,8 +24,6 @@ from zwang._numerics.contact.sweep_kernels import (
 )
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Indices = NDArray[np.uint32]
 Sweeper = Callable[[Floats | None, float, int], tuple[Floats, int, int, float]]
 
 MEMORY = 10  # of Anderson's acceleration: differences that are kept
@@ -62,13 +60,13 @@ def sweep_tables(arrays: FrictionArrays, *, dense: bool | None = None) -> SweepT
         system = scaled_system(arrays)
         fill_table(arrays.layout, system.law, _own_blocks(arrays, system.wt.T), table)
         return SweepTables(table, np.zeros(dense_work(arrays.size, arrays.count, MEMORY)), system)
-    ptr, coordinates, rows, columns = _by_contact(arrays)
+    bodies = arrays.bodies
     blocks = np.zeros((arrays.count, 3, 3))  # what a contact's forces do to itself; the whole W is not needed
-    np.add.at(blocks, np.repeat(np.arange(arrays.count), np.diff(ptr)), rows[:, :, None] * columns[:, None, :])
+    own_blocks(bodies, blocks)
     fill_table(arrays.layout, arrays.law, blocks, table)
     length = 2 * arrays.size + len(arrays.force)
     work = np.zeros((MEMORY + 2) * length + MEMORY * (2 * MEMORY + 1))
-    return SweepTables(table, work, None, BodyRows(ptr, coordinates, rows, columns, arrays.offset, arrays.free))
+    return SweepTables(table, work, None, bodies)
 
 
 def _own_blocks(arrays: FrictionArrays, w: Floats) -> Floats:
@@ -80,22 +78,6 @@ def _own_blocks(arrays: FrictionArrays, w: Floats) -> Floats:
             has = size > max(i, k)
             blocks[has, i, k] = w[first[has] + i, first[has] + k]
     return blocks
-
-
-def _by_contact(arrays: FrictionArrays) -> tuple[Indices, Indices, Floats, Floats]:
-    """Gather the entries of H and A^-1 G^T that share a contact and a coordinate."""
-    columns = (arrays.mass.matrix @ arrays.columns.T).T.tocoo()
-    rows = arrays.rows.tocoo()
-    n = rows.shape[1]
-    owner = np.repeat(np.arange(arrays.count), arrays.layout[:, 1])
-    inside = np.arange(arrays.size) - arrays.layout[owner, 0]
-    key = [owner[part.row] * n + part.col for part in (rows, columns)]
-    places = np.unique(np.concatenate(key))
-    h, y = np.zeros((len(places), 3)), np.zeros((len(places), 3))
-    h[np.searchsorted(places, key[0]), inside[rows.row]] = rows.data
-    y[np.searchsorted(places, key[1]), inside[columns.row]] = columns.data
-    ptr = np.searchsorted(places, np.arange(arrays.count + 1) * n).astype(np.uint32)
-    return ptr, (places % n).astype(np.uint32), h, y
 
 
 def sweep_kernel(

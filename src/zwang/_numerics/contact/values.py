@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.linear.blocks import diagonal_blocks
 from zwang._numerics.linear.inertia import lack_of_inertia
 from zwang._numerics.linear.metric import SOUND, by_own_masses, factor, support
 from zwang.errors import DeclarationError
@@ -17,6 +18,9 @@ Matrix = Any
 """A dense array or a scipy.sparse matrix; scipy itself is imported only where one has to be made."""
 FILLED = 4_000_000
 """Entries of rows, zeros too, that are looked at as a dense array: 32 MB."""
+
+FULL = 0.1
+"""Part of the entries up to which rows over small blocks of masses are quicker as a sparse matrix."""
 
 
 def is_sparse(value: object) -> bool:
@@ -29,9 +33,24 @@ def dense(value: Matrix) -> Array:
     return np.asarray(value.toarray() if is_sparse(value) else value, dtype=float)
 
 
+def thin(rows: Matrix) -> Matrix:
+    """Return rows as csr where they are nearly all zeros."""
+    if is_sparse(rows) or not rows.size:
+        return rows
+    there = rows.ravel() != 0
+    if np.count_nonzero(there) > FULL * rows.size:
+        return rows
+    from scipy.sparse import csr_array
+
+    place = np.flatnonzero(there)
+    pointer = np.append(0, np.cumsum(np.count_nonzero(there.reshape(rows.shape), axis=1)))
+    return csr_array((rows.ravel()[place], place % rows.shape[1], pointer), shape=rows.shape)
+
+
 def finite(label: str, values: Array) -> None:
     """Refuse values that are not finite, with the place of the first."""
-    if not np.isfinite(values).all():
+    # The sum of squares tells at a third of the time; where it overflows, the values themselves are looked at.
+    if not math.isfinite(np.vdot(values, values)) and not np.isfinite(values).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         place = f" at index {where[0] if len(where) == 1 else where}" if where else ""
         raise DeclarationError(f"{label} is {values[where]}{place}, needed finite numbers. Check what it was made of.")
@@ -205,11 +224,14 @@ def _weights(matrix: Matrix, rows: Matrix) -> Array | None:
 def _negative_eigenvalue(matrix: Array) -> str | None:
     if matrix.shape[0] == 0:
         return None
-    scale = np.sqrt(np.abs(np.diag(matrix)))
-    if (np.diag(matrix) > 0).all():
+    own = np.diag(matrix)
+    if (own > 0).all():
+        found = diagonal_blocks(matrix)
+        blocks = [(np.arange(len(own))[None], matrix[None])] if found is None else found
         try:
-            pivots = np.diag(np.linalg.cholesky(matrix)) / scale
-            if pivots.min() > 1e-8:  # its square is the part of a coordinate's inertia that the others don't carry
+            pivots = [np.linalg.cholesky(block).diagonal(axis1=1, axis2=2) / np.sqrt(own[at]) for at, block in blocks]
+            # The square of a pivot is the part of a coordinate's inertia that the others don't carry.
+            if min(float(part.min()) for part in pivots) > 1e-8:
                 return None
         except np.linalg.LinAlgError:
             pass
