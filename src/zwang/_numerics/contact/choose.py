@@ -9,7 +9,7 @@ candidate's residual is computed from its forces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from zwang._numerics.contact.cone_program import cone_fixed_point
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.local_repair import alternate
 from zwang._numerics.contact.modes import BOUND
-from zwang._numerics.contact.newton import newton
+from zwang._numerics.contact.newton import in_dense_form, newton, newton_from_each
 from zwang._numerics.contact.sticking import stick_planned
 from zwang._numerics.contact.sweeps import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.linear.quasidefinite import FillError
@@ -188,7 +188,7 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
     if small:
         rng = np.random.default_rng(seed)
         for _ in range(40):
-            yield lambda start: newton(arrays, start=random_forces(arrays, rng), tol=0.01 * tol)
+            yield lambda start: newton(arrays, start=random_forces(arrays, rng, 1)[0], tol=0.01 * tol)
     if convex_cones and arrays.size <= _CONE_SIZE:
         yield lambda start: cone_fixed_point(arrays, tol=tol)
         if small:
@@ -212,14 +212,16 @@ def _long_sweeps(ready: Prepared, start: Floats | None, tol: float) -> Candidate
     return candidate_of(ready.arrays, r, name_of(steps), sweeps + steps)
 
 
-def random_forces(arrays: FrictionArrays, rng: np.random.Generator) -> Floats:
-    """Return random forces of the size that the accelerations without reactions call for, signs included."""
-    size = arrays.cause * 10.0 ** rng.uniform(-1.0, 1.0, arrays.count)
-    r = rng.normal(size=arrays.size) * np.repeat(size / arrays.scale, arrays.layout[:, 1])
-    closed = rng.uniform(size=arrays.count) < 0.7
+def random_forces(arrays: FrictionArrays, rng: np.random.Generator, starts: int) -> Floats:
+    """Return random forces (starts, m) of the size that the accelerations without reactions call for, both signs."""
+    k, m = arrays.count, arrays.size
+    drawn = [(rng.uniform(-1.0, 1.0, k), rng.normal(size=m), rng.uniform(size=k)) for _ in range(starts)]
+    tens, r, chance = (np.array(part).reshape(starts, -1) for part in zip(*drawn, strict=True))
+    size = arrays.cause * 10.0**tens
+    r = r * np.repeat(size / arrays.scale, arrays.layout[:, 1], axis=1)
     own = (arrays.layout[:, 1] > 0) & (arrays.layout[:, 2] == 0)
     first = arrays.layout[own, 0]
-    r[first] = np.where(closed[own], np.abs(r[first]), 0.0)
+    r[:, first] = np.where(chance[:, own] < 0.7, np.abs(r[:, first]), 0.0)
     return np.asarray(r)
 
 
@@ -285,21 +287,36 @@ def solve_many_starts(
     found: list[Candidate] = []
     rng = np.random.default_rng(seed)
 
-    def keep(candidate: Candidate) -> None:
-        if candidate.residual > tol:
-            return
-        for other in found:
+    def among(accelerations: Floats, others: Sequence[Candidate]) -> NDArray[np.bool_]:
+        """Whether accelerations (s, n) are those of the others."""
+        there = np.zeros(len(accelerations), dtype=bool)
+        for other in others:
             size = max(float(np.abs(other.acceleration).max(initial=0.0)), float(np.abs(arrays.free).max(initial=0.0)))
-            if np.abs(candidate.acceleration - other.acceleration).max(initial=0.0) <= apart * max(size, 1e-300):
-                return
-        found.append(candidate)
+            apart_by = np.abs(accelerations - other.acceleration).max(axis=1, initial=0.0)
+            there |= apart_by <= apart * max(size, 1e-300)
+        return there
+
+    def keep(candidate: Candidate) -> None:
+        if candidate.residual <= tol and not among(candidate.acceleration[None], found)[0]:
+            found.append(candidate)
 
     keep(solve_one(arrays, tol=tol, seed=seed))
     if arrays.size == 0:
         return found
-    folds = [arrays] if arrays.drag is None else [arrays.with_signs(s) for s in _sign_patterns(arrays, rng)]
-    for k in range(starts):
-        folded = folds[k % len(folds)]
-        one = newton(folded, start=random_forces(folded, rng), tol=min(1e-12, 0.01 * tol))
-        keep(one if arrays.drag is None else candidate_of(arrays, one.forces, one.method, one.iterations))
+    aim = min(1e-12, 0.01 * tol)
+    if arrays.drag is None and in_dense_form(arrays):
+        close = newton_from_each(arrays, random_forces(arrays, rng, starts), reach=tol, tol=aim)
+        accelerations = arrays.accelerations(close)
+        new = ~among(accelerations, found)
+        while new.any():
+            one, before = int(new.argmax()), len(found)
+            keep(candidate_of(arrays, close[one], "semismooth Newton"))
+            new &= ~among(accelerations, found[before:])
+            new[one] = False
+    else:
+        folds = [arrays] if arrays.drag is None else [arrays.with_signs(s) for s in _sign_patterns(arrays, rng)]
+        for k in range(starts):
+            folded = folds[k % len(folds)]
+            one = newton(folded, start=random_forces(folded, rng, 1)[0], tol=aim)
+            keep(one if arrays.drag is None else candidate_of(arrays, one.forces, one.method, one.iterations))
     return sorted(found, key=lambda one: -float(np.abs(one.forces).sum()))

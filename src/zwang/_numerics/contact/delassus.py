@@ -210,6 +210,10 @@ class FrictionArrays:
             load = load + self.drag.T @ np.abs(r)
         return np.asarray(self.mass.apply(load))
 
+    def accelerations(self, forces: Floats) -> Floats:
+        """Return w (s, n) for rows (s, m) of unknown forces; there is no `drag`."""
+        return np.asarray(self.mass.apply(self.force[:, None] + self.columns.T @ forces.T).T)
+
     def relative(self, r: Floats) -> Floats:
         """Return u = H w - offset for the unknown forces r."""
         return np.asarray(self.rows @ self.acceleration(r) - self.offset)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.contact import newton_kernels as kernels
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.newton_kernels import RIDGE, natural_map, newton_dense
@@ -33,12 +34,32 @@ def newton(arrays: FrictionArrays, *, start: Floats | None = None, tol: float = 
     array([ 1. , -0.5])
     """
     r = np.zeros(arrays.size) if start is None else np.asarray(start) * arrays.row_scale / arrays.cause
-    if arrays.size > _DENSE_SIZE and arrays.has_sparse_delassus:
+    if not in_dense_form(arrays):
         r, iterations = _newton_sparse(arrays, r, tol, limit)
     else:
         system = scaled_system(arrays)
         iterations = newton_dense(system.wt, system.b, arrays.layout, system.law, r, tol, limit)
     return candidate_of(arrays, r * (arrays.cause / arrays.row_scale), "semismooth Newton", iterations)
+
+
+def in_dense_form(arrays: FrictionArrays) -> bool:
+    """Whether steps are made by the dense kernel."""
+    return arrays.size <= _DENSE_SIZE or not arrays.has_sparse_delassus
+
+
+def newton_from_each(
+    arrays: FrictionArrays, starts: Floats, *, reach: float, tol: float = 1e-12, limit: int = 60
+) -> Floats:
+    """Return the forces (., m) that Newton's method finds from starts (s, m) by the dense kernel.
+
+    What is farther from a law than a residual of `reach` allows is left out; what is returned may be a little farther,
+    since friction forces are looked at one component at a time.
+    """
+    system = scaled_system(arrays)
+    x, distance = np.ascontiguousarray(starts * arrays.row_scale / arrays.cause), np.empty(len(starts))
+    kernels.newton_from_each(system.wt, system.b, arrays.layout, system.law, x, distance, tol, limit)
+    near = distance <= reach * np.maximum(1.0, 1e-6 * np.abs(x).max(axis=1, initial=0.0))
+    return np.asarray(x[near] * (arrays.cause / arrays.row_scale))
 
 
 def _newton_sparse(arrays: FrictionArrays, r: Floats, tol: float, limit: int) -> tuple[Floats, int]:

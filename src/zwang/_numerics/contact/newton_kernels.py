@@ -224,3 +224,19 @@ def newton_dense(wt: Any, b: Any, layout: Any, law: Any, r: Any, tol: float, lim
     """Iterate from r, which is overwritten by the best found; return the number of iterations."""
     m, k = b.size, layout.shape[0]
     return newton_steps(wt, b, layout, law, r, np.zeros(newton_work(m, k)), np.zeros(k + 1, np.int64), tol, limit)
+
+
+@njit("void(float64[:,::1], float64[::1], int64[:,::1], float64[:,::1], float64[:,::1], float64[::1], float64, int64)")
+def newton_from_each(
+    wt: Any, b: Any, layout: Any, law: Any, starts: Any, distance: Any, tol: float, limit: int
+) -> None:
+    """Iterate from each of the rows, which are overwritten by the best found; fill how far these are from the laws."""
+    m, k = b.size, layout.shape[0]
+    work, active = np.zeros(newton_work(m, k)), np.zeros(k + 1, np.int64)
+    u, f = work[:m], work[m : 2 * m]
+    pq = work[7 * m + m * m : 7 * m + m * m + 18 * k].reshape((k, 2, 3, 3))
+    for s in range(starts.shape[0]):
+        newton_steps(wt, b, layout, law, starts[s], work, active, tol, limit)
+        motion(wt, b, starts[s], u)
+        natural_map(layout, law, starts[s], u, f, pq, active)
+        distance[s] = _largest(f)
