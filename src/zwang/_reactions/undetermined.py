@@ -6,7 +6,6 @@ The acceleration and the modes of a solution are given; the reactions that go wi
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +32,7 @@ from zwang._numerics.linear.rank import proved_by_gram
 from zwang._reactions.candidates import candidate_scales
 from zwang._reactions.redundancy import echelon, redundancy_of
 from zwang._reactions.solutions import is_flat
+from zwang._results.later import Later
 from zwang._results.reaction_ranges import Ranges
 from zwang._results.reactions import Points, Redundancy, Solution
 
@@ -74,24 +74,35 @@ class _Force:
 def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -> Undetermined:
     """Return a solution with its reactions' set: dimension, least norm, ranges, ends, rays."""
     none = Undetermined.none(solution)
-    unknown = np.isnan(problem.rows.normal_force).tolist()
-    pressed = (mode is not Mode.OPEN for mode in solution.modes.codes)
-    if sum(map(operator.and_, unknown, pressed)) > MOST_ROWS:  # of one unknown each, or more
+    own, held = _unknown_forces(problem.rows, solution)
+    size = int(own.sum()) + len(held)
+    if size <= MOST_ROWS and not problem.rows.plain:  # then rest may hold where nothing rubs
+        size = sum(len(part.value) for part in _parts(problem, solution, slip_tol)[0])
+    if not 0 < size <= MOST_ROWS:
         return none
-    if problem.rows.plain and _clearly_determined(problem, solution, slip_tol):
-        return none
+    if size > MOST_FORCES:  # all that is told of so many is whether they are undetermined
+        told = Later(lambda: _ranges_of_many(problem, solution, slip_tol))
+        return replace(none, solution=solution.but(ranges=told))
     parts, forces = _parts(problem, solution, slip_tol)
-    size = sum(len(part.value) for part in parts)
-    if size > MOST_ROWS or not size or problem.proves_independent(np.concatenate([part.columns for part in parts])):
+    if problem.proves_independent(np.concatenate([part.columns for part in parts])):
         return none
     mass = dense(problem.mass) if problem.mass is not None else None
-    if size > MOST_FORCES:
-        columns = np.concatenate([part.columns for part in parts])
-        return replace(none, solution=_unknown(solution)) if self_stress(columns, mass).shape[1] else none
     found = reaction_set(parts, mass)
     if not found.dimension:
         return none
     return _told(problem, solution, parts, forces, found, slip_tol)
+
+
+def _ranges_of_many(problem: ContactProblem, solution: Solution, slip_tol: float) -> Ranges:
+    """Return the ranges of so many forces that only those that are determined are told."""
+    if problem.rows.plain and _clearly_determined(problem, solution, slip_tol):
+        return solution.ranges
+    columns = np.concatenate([part.columns for part in _parts(problem, solution, slip_tol)[0]])
+    mass = dense(problem.mass) if problem.mass is not None else None
+    if problem.proves_independent(columns) or not self_stress(columns, mass).shape[1]:
+        return solution.ranges
+    nan = np.full_like(solution.ranges.normal, np.nan), np.full_like(solution.ranges.tangential, np.nan)
+    return Ranges(solution.names, *nan)
 
 
 def _clearly_determined(problem: ContactProblem, solution: Solution, slip_tol: float) -> bool:
@@ -108,11 +119,10 @@ def _clearly_determined(problem: ContactProblem, solution: Solution, slip_tol: f
     k, first = rows.count, rows.first[:-1]
     modes = np.array(solution.modes.codes) % PULLS
     along = _friction_along(rows, solution, slip_tol)
-    held = np.flatnonzero(np.repeat((modes == Mode.STICK) & (rows.friction > 0), rows.components))
-    own = (modes != Mode.OPEN) & ~rows.known
+    own, held = _unknown_forces(rows, solution)
     place, count = np.cumsum(own) - 1, int(own.sum())
     size = count + len(held)
-    if not 0 < size <= min(MOST_ROWS, rows.normal.shape[1]):
+    if size > rows.normal.shape[1]:
         return False
     at, of, value = [place[own], count + np.arange(len(held))], [np.flatnonzero(own), k + held], [np.ones(size)]
     for i in range(2):
@@ -122,6 +132,13 @@ def _clearly_determined(problem: ContactProblem, solution: Solution, slip_tol: f
     pick = csr_array(entries, shape=(size, k + len(rows.slip)))
     columns = pick @ vstack([rows.normal, rows.tangent], format="csr")
     return proved_by_gram((columns @ problem.inverse_form.matrix @ columns.T).toarray())
+
+
+def _unknown_forces(rows: ContactRows, solution: Solution) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    """Return which contacts have an unknown normal force (k,), and which tangents one of contacts that stick."""
+    modes = np.array(solution.modes.codes) % PULLS
+    held = np.flatnonzero(np.repeat((modes == Mode.STICK) & (rows.friction > 0), rows.components))
+    return (modes != Mode.OPEN) & ~rows.known, held
 
 
 def _friction_along(rows: ContactRows, solution: Solution, slip_tol: float) -> Array:
@@ -283,14 +300,6 @@ def _with_known(solution: Solution, forces: list[_Force], normal: Array, tangent
         if j not in free:
             tangential[..., j, : given.shape[1]] = given[j]
     return normal, tangential
-
-
-def _unknown(solution: Solution) -> Solution:
-    """Return a solution whose reactions are not unique, with ranges that were not computed."""
-    ranges = Ranges(
-        solution.names, np.full_like(solution.ranges.normal, np.nan), np.full_like(solution.ranges.tangential, np.nan)
-    )
-    return replace(solution, ranges=ranges)
 
 
 def spatial_redundancy(problem: ContactProblem, found: list[Undetermined], names: tuple[str, ...]) -> Redundancy | None:

@@ -38,6 +38,8 @@ __all__ = ["Array", "Contact", "ContactProblem", "ContactRows", "Matrix", "dense
 
 FEW = 16
 """Coordinates up to which NumPy factors a mass matrix."""
+FEW_ROWS = 90
+"""Rows of normals and tangents up to which sparse ones cost more than dense ones, over few coordinates."""
 SMALL = 600
 """Sparse matrices up to this size are treated as dense ones."""
 
@@ -149,7 +151,7 @@ class ContactProblem:
             put(self, "force", self.force + rows.T @ (weights * self.rows.bias[held]))
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("inverse", "inverse_form", "inverse_times", "kept", "thin_rows")
+        made = ("inverse", "inverse_form", "inverse_times", "kept", "thin_rows", "_few")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
@@ -167,13 +169,22 @@ class ContactProblem:
     @cached_property
     def inverse_form(self) -> InverseMass:
         """A^-1 in the form that suits the mass matrix."""
-        return inverse_of(self.mass, self.inverse_mass)
+        given = (self.mass, self.inverse_mass)
+        return inverse_of(*(dense(part) if is_sparse(part) and self._few else part for part in given))
+
+    @cached_property
+    def _few(self) -> bool:
+        """Whether dense arrays are the quicker ones whatever was given."""
+        rows = self.rows.normal.shape[0] + self.rows.tangent.shape[0]
+        return len(self.force) <= WORTH and rows <= FEW_ROWS
 
     @cached_property
     def thin_rows(self) -> ContactRows:
-        """The rows, sparse where masses are small blocks and rows are nearly all zeros."""
-        rows = self.rows
-        if not is_sparse(self.inverse_form.matrix) or is_sparse(rows.normal):
+        """The rows, sparse where masses are small blocks and rows are nearly all zeros, dense where all is small."""
+        rows, sparse = self.rows, is_sparse(self.rows.normal)
+        if self._few:
+            return replace(rows, normal=dense(rows.normal), tangent=dense(rows.tangent)) if sparse else rows
+        if sparse or not is_sparse(self.inverse_form.matrix):
             return rows
         return replace(rows, normal=thin(rows.normal), tangent=thin(rows.tangent))
 

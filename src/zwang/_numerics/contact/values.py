@@ -90,11 +90,17 @@ def vector(label: str, value: Any) -> Array:
     return array
 
 
+def _csr(value: Matrix) -> Matrix:
+    """Return a sparse matrix as csr of doubles, itself where it is that."""
+    found = value.tocsr()
+    return found if found.data.dtype == np.float64 else found.astype(float)
+
+
 def row(label: str, value: Any) -> Matrix:
     """Return a finite vector, or a sparse row as csr."""
     if not is_sparse(value):
         return vector(label, value)
-    found = value.tocsr().astype(float, copy=False)
+    found = _csr(value)
     found = found.reshape(1, -1).tocsr() if found.ndim == 1 or found.shape[0] != 1 else found
     finite(label, found.data)
     return found
@@ -106,7 +112,7 @@ def tangent_rows(label: str, value: Any, normal: Matrix) -> Matrix:
     if value is None:
         return np.zeros((0, n or 0))
     if is_sparse(value):
-        rows = value.tocsr().astype(float, copy=False)
+        rows = _csr(value)
         rows = rows.reshape(1, -1).tocsr() if rows.ndim == 1 else rows
         finite(label, rows.data)
     else:
