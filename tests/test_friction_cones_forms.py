@@ -178,7 +178,7 @@ def test_sparse_and_dense_sweeps_take_the_same_path(seed):
     ]
     mass = sparse.diags_array(rng.uniform(0.5, 2, 30), format="csr")
     force = rng.normal(size=30) * 3
-    arrays = friction_arrays(ContactProblem(mass, force, contacts=contacts))
+    arrays = friction_arrays(rows=ContactProblem(mass, force, contacts=contacts).rows, force=force, mass=mass)
     found = [gauss_seidel(arrays, limit=3, tables=sweep_tables(arrays, dense=dense)).forces for dense in (True, False)]
     assert found[0] == pytest.approx(found[1], abs=1e-10)
 

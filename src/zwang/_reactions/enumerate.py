@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.budget import spent
-from zwang._numerics.contact.certificates import Proof, certificates
+from zwang._numerics.contact.certificates import Proof, certificates, of_uniqueness
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.enumeration import SearchOutcome, find_modes, mode_count
 from zwang._numerics.contact.exact.sets import ExactSet, exact_set
@@ -262,6 +262,7 @@ class Found:
     marginal: tuple[str, ...]
     note: str
     exact: ExactSet | None = None
+    of_motion: Callable[[], list[Proof]] = list
 
 
 def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, options: SolverOptions) -> Found:
@@ -270,10 +271,16 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     outcome = _enumerate(reduced, total, options)
     finished = outcome is not None and outcome.finished
 
+    # Proofs for every force are of Coulomb's law; other sections and rest with a law of its own go without.
+    certified = options.certify and not rounding and not reduced.special
+
+    @cache
+    def of_motion() -> list[Proof]:
+        return of_uniqueness(reduced) if certified else []
+
     @cache
     def proofs() -> list[Proof]:
-        # Proofs for every force are of Coulomb's law; other sections and rest with a law of its own go without.
-        return certificates(reduced) if options.certify and not rounding and not reduced.special else []
+        return certificates(reduced, of_motion()) if certified else []
 
     if outcome is not None and outcome.finished and (options.exact or not outcome.doubts):
         starts = _to_decide(reduced, outcome)
@@ -293,11 +300,11 @@ def _solution_set(problem: ContactProblem, reduced: Reduced, total: float, optio
     marginal = _marginal(doubtful, doubts) + rounding
     pieces = _without_doubtful_twins(pieces, tol)
     complete = finished and not marginal
-    if not complete and pieces and any(p.unique_motion for p in proofs()) and not _signed(reduced):
+    if not complete and pieces and any(p.unique_motion for p in of_motion()) and not _signed(reduced):
         # One acceleration is proved, so the reactions at it, one polyhedron, are the whole answer.
         pieces, complete = _at_one_motion(reduced, pieces, tol), not marginal
     note = "" if finished or complete else _cost(reduced, total, options, outcome)
-    return Found(pieces, outcome, proofs, complete, marginal, note)
+    return Found(pieces, outcome, proofs, complete, marginal, note, of_motion=of_motion)
 
 
 def _to_decide(reduced: Reduced, outcome: SearchOutcome) -> Ints | None:
@@ -341,7 +348,9 @@ def _planar(
         numbers = components(pieces, near=nearness(options.tol))
     else:
         accelerations, continuum, numbers = found.exact.accelerations, found.exact.continuum, found.exact.components
-    status = status_of(pieces, len(accelerations), continuum, found.complete, [] if found.complete else found.proofs())
+    status = status_of(
+        pieces, len(accelerations), continuum, found.complete, [] if found.complete else found.of_motion()
+    )
     enumerated = found.complete and found.outcome is not None and found.outcome.finished
 
     @cache

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.candidate import Candidate, candidate_of
+from zwang._numerics.contact.choose import prepare
 from zwang._numerics.contact.complementarity import pivoting
-from zwang._numerics.contact.delassus import friction_arrays
+from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
 from zwang._numerics.contact.mode_newton import newton
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.pieces import Piece, piece_of
@@ -15,6 +19,8 @@ from zwang._numerics.contact.scaled import Reduced
 
 Array = npt.NDArray[np.float64]
 
+NEAR = 1e-8
+"""Residual at which modes are told from forces that were approached: what the modes say is solved for then."""
 LARGEST = 1_500
 """Complementary pairs beyond which a dense tableau is not made."""
 
@@ -23,14 +29,25 @@ def one_piece(problem: ContactProblem, reduced: Reduced, tol: float, slip_tol: f
     """Return the solutions in one mode, found by Lemke's method or else by Newton's; None if neither finds any."""
     if reduced.size > LARGEST:
         return None
-    if 4 * reduced.count <= LARGEST and not reduced.special:
-        proposed = pivoting(friction_arrays(problem, slip_tol=slip_tol))
-        if np.isfinite(proposed.residual):
+    if not reduced.special:
+        for proposed in _proposed(friction_arrays(problem, slip_tol=slip_tol)):
             piece = piece_at(reduced, reduced.scaled(proposed.normal, proposed.tangential), tol)
             if piece is not None:
                 return piece
     z = newton(reduced)
     return None if z is None else piece_at(reduced, z, tol)
+
+
+def _proposed(arrays: FrictionArrays) -> Iterator[Candidate]:
+    """Yield forces of which the modes may be told: by sweeps or interior points, and by pivoting, which is dear."""
+    if arrays.size and arrays.loaded and arrays.drag is None:
+        ready = prepare(arrays)
+        if ready.tables is not None or ready.plan is not None:
+            forces, residual, method, steps = ready.solve(NEAR)
+            if residual <= NEAR:
+                yield candidate_of(arrays, forces, method, steps)
+    if 4 * arrays.count <= LARGEST and (proposed := pivoting(arrays)).residual < np.inf:
+        yield proposed
 
 
 def piece_at(reduced: Reduced, z: Array, tol: float) -> Piece | None:

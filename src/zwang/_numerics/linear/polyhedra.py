@@ -107,7 +107,7 @@ def from_conditions(
     reduced = np.column_stack([inequalities[:, :-1] @ basis, inequalities[:, :-1] @ point + inequalities[:, -1]])
     generators = _generators(reduced, tol)
     if generators is None:
-        return _unlisted(equations, inequalities, tol)
+        return _unlisted(equations, inequalities, basis, tol)
     vertices, rays, lines = generators
     if not len(vertices):
         return None
@@ -115,8 +115,11 @@ def from_conditions(
     return _assemble(*given, *whole)
 
 
-def _unlisted(equations: Array, inequalities: Array, tol: float) -> Polyhedron | None:
-    """A polyhedron whose generators are too many to list: a point of its relative interior, and its affine hull."""
+def _unlisted(equations: Array, inequalities: Array, basis: Array, tol: float) -> Polyhedron | None:
+    """A polyhedron whose generators are too many to list: a point of its relative interior, and its affine hull.
+
+    `basis` is that of the equations' solutions.
+    """
     found = deepest(equations, inequalities)
     if found is None or found[1] < -tol:
         return None
@@ -128,7 +131,8 @@ def _unlisted(equations: Array, inequalities: Array, tol: float) -> Polyhedron |
             )
             tight[i] = reach is None or reach[1] <= tol
             points += [] if reach is None else [reach[0]]
-    _, basis, _, _ = affine_solution(np.concatenate([equations, inequalities[tight]]))
+    if tight.any():
+        _, basis, _, _ = affine_solution(np.concatenate([equations, inequalities[tight]]))
     empty = np.zeros((0, equations.shape[1] - 1))
     inside = np.mean(points, axis=0)
     return Polyhedron(equations, inequalities, empty, empty, empty, basis, inside, whole=False)
