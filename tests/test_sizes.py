@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 import sympy as sp
 
 import zwang as zw
@@ -108,6 +109,44 @@ def test_a_state_of_rounding_size_moves():
         motion = zw.simulate(system, {"x": start, "v_x": 0.0}, {}, until=1.0)
         assert motion.status.name == "REACHED"
         assert motion.end["x"] == pytest.approx(1 - np.cos(1.0), rel=1e-9)
+
+
+def test_a_rod_that_comes_to_rest_on_both_ends_does_so_in_any_length():
+    # What rounding of a length is has nothing to do with the angle beside it.
+    (x, y, th), (vx, vy, w) = zw.coordinates("x y theta", angles="theta")
+    m, J, l, g, mu = zw.parameters("m J l g mu")
+    tips = [sp.Matrix([x + side * l * sp.cos(th), y + side * l * sp.sin(th)]) for side in (-1, 1)]
+    law = {"restitution": sp.Rational(1, 2)}
+    ends = [
+        zw.Unilateral(tip[1], friction=zw.Coulomb(mu, slip=zw.rate(tip[0])), **law, name=name)
+        for tip, name in zip(tips, "ab", strict=True)
+    ]
+    kinetic = m * (vx**2 + vy**2) / 2 + J * w**2 / 2
+    rod = zw.System(name="rod", kinetic=kinetic, potential=m * g * y, constraints=ends)
+    found = []
+    for size in (1.0, 2.0**30):
+        params = {"m": 1.3, "J": 0.1 * size**2, "l": 0.5 * size, "g": 9.81 * size, "mu": 0.3}
+        start = {"x": 0.0, "y": 0.25 * size, "theta": 0.4, "v_x": 0.0, "v_y": -size, "v_theta": 0.0}
+        motion = zw.simulate(rod, start, params, until=0.7, impact="newton")
+        assert motion.status.name == "REACHED"
+        assert abs(motion.end["theta"]) < 1e-10
+        found.append([(event.kind, event.constraint, round(event.time, 9)) for event in motion.events])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_a_force_switches_where_it_should_in_any_unit_of_time(unit):
+    # From x = 1 + d towards the kink at 1: x'' = 2 - 3 x beyond it, -x before; in units of w = 1/unit.
+    (x,), (v,) = zw.coordinates("x")
+    w = zw.parameters("w")
+    system = zw.System(name="kink", kinetic=v**2 / 2, forces={x: -(w**2) * (x + 2 * sp.Max(0, x - 1))})
+    motion = zw.simulate(system, {"x": 1.001, "v_x": -0.7 / unit}, {"w": 1 / unit}, until=0.5 * unit)
+    root, d, speed = np.sqrt(3.0), 1.001 - 2.0 / 3.0, -0.7
+    meets = scipy.optimize.brentq(lambda t: d * np.cos(root * t) + speed / root * np.sin(root * t) - 1 / 3, 0, 0.01)
+    rate = -root * d * np.sin(root * meets) + speed * np.cos(root * meets)
+    left = 0.5 - meets
+    assert motion.end["x"] == pytest.approx(np.cos(left) + rate * np.sin(left), rel=1e-9)
+    assert motion.a[0, 0] * unit**2 == pytest.approx(-1.003, rel=1e-9)
 
 
 def resting(name, units):

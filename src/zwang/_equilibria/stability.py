@@ -81,7 +81,7 @@ def error_of(values: Complex) -> float:
 def free_of_trivial(values: Complex, count: int) -> Complex:
     """Return eigenvalues without those nearest to zero, one for each coordinate that turns and says nothing."""
     order = np.argsort(np.abs(values))
-    trivial = [k for k in order[:count] if abs(values[k]) <= np.sqrt(ERROR) * float(np.abs(values).max(initial=1.0))]
+    trivial = [k for k in order[:count] if abs(values[k]) <= np.sqrt(ERROR) * float(np.abs(values).max(initial=0.0))]
     return np.delete(values, trivial)
 
 

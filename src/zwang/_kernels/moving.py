@@ -27,6 +27,8 @@ STORED = 2_000_000  # numbers kept in one call
 FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest
 SLOW = 0.02  # seconds; after portions that take longer the caller is told how far they led
 NOTHING = KnownState()
+LOOK = 1e-9  # of the time on which a motion changes: how far to look for the side of a switching surface that it enters
+ABOVE = 1e-13  # of the time itself: what of such a look is beyond its rounding
 
 
 @dataclass
@@ -68,14 +70,17 @@ class Moving:
         loop = with_addresses(advance, *chosen.calls, pack=Addresses)
         return partial(loop, functions.table, functions.workspace(params))
 
-    def branches(self, t: float, q: Array, v: Array, params: Array) -> Array:
-        """Return the side of each switching surface at a state; on a surface the one that the motion enters."""
+    def branches(self, t: float, q: Array, v: Array, params: Array, span: float = 1.0) -> Array:
+        """Return the side of each switching surface at a state; on a surface the one that the motion enters.
+
+        `span` is a time on which the motion changes: what it crosses within a tiny part of it, it is on.
+        """
         k = self.kernels.surfaces
         sides = np.ones(k)
         if not k:
             return sides
         first = len(self.watch_names) - k
-        h = 1e-9 * max(1.0, abs(t))
+        h = max(LOOK * span, ABOVE * abs(t))
         for _ in range(k + 1):  # surfaces may stand in branches of others
             here = self.evaluate(t, q, v, params, sides)
             # On a side where the motion is not, rows may be no rows, and accelerations no numbers.
@@ -108,15 +113,22 @@ class Moving:
         a, lam, friction, watches = np.split(out, np.cumsum([self.n, k, s]))
         return a, lam, friction, watches, status == 0
 
-    def bands(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:
-        """Return what counts as zero for each watch: what rounding of the state does to it, with a margin."""
+    def bands(
+        self, t: float, q: Array, v: Array, params: Array, branches: Array, kinds: tuple[Array, Array] | None = None
+    ) -> Array:
+        """Return what counts as zero for each watch: what rounding of the state does to it, with a margin.
+
+        `kinds` are which coordinates are no angles, (n,) of 1 and 0, and the usual sizes (2, n) of coordinates and
+        velocities; without it all coordinates are of one kind, as large as they are here.
+        """
         from zwang._numerics.motion.bands import nudged
 
+        moves, usual = kinds or (np.ones(self.n), np.zeros((2, self.n)))
         functions, bands = self.kernels.functions, np.empty(len(self.watch_names))
         everything = np.concatenate([params, branches])
         work = functions.workspace(everything)
         call = with_addresses(nudged, functions.calls[3])
-        call(functions.table, work, everything, float(t), vector(q), vector(v), bands)
+        call(functions.table, work, everything, float(t), vector(q), vector(v), moves, usual, bands)
         return bands
 
     def watched(self, t: float, q: Array, v: Array, params: Array, branches: Array) -> Array:

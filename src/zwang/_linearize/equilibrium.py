@@ -25,6 +25,7 @@ from zwang._simulate.decide import decide
 from zwang._simulate.ground import Ground, autonomous
 from zwang._simulate.modes import friction_of, full_mode, hold
 from zwang._simulate.moment import Decision, Labels, Moment
+from zwang._simulate.watch import kinds_of
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -95,7 +96,8 @@ def equilibrium_at(ground: Ground, inputs: Inputs, steady: frozenset[int], chose
     decision = replace(decision, held=hold(ground.table, decision.labels, terms))  # rows that depend on none
     mode = decision.mode.mode
     made = variations(ground.model, mode, chosen)
-    sides = moving(ground.model, mode, compiled=False).branches(moment.t, moment.q, moment.v, ground.params)
+    steps = moving(ground.model, mode, compiled=False)
+    sides = steps.branches(moment.t, moment.q, moment.v, ground.params, ground.changing)
     _require_smooth(ground, moment, decision)
     params = np.concatenate([ground.params, sides])
     jets = made.jets(np.array([moment.t]), moment.q[:, None], moment.v[:, None], params)
@@ -157,9 +159,9 @@ def _require_smooth(ground: Ground, moment: Moment, decision: Decision) -> None:
     count = sum(kind == "surface" for kind, _ in steps.watch_names)
     if not count:
         return
-    sides = steps.branches(moment.t, moment.q, moment.v, ground.params)
+    sides = steps.branches(moment.t, moment.q, moment.v, ground.params, ground.changing)
     values = steps.evaluate(moment.t, moment.q, moment.v, ground.params, sides)[3][-count:]
-    bands = steps.bands(moment.t, moment.q, moment.v, ground.params, sides)[-count:]
+    bands = steps.bands(moment.t, moment.q, moment.v, ground.params, sides, kinds_of(ground))[-count:]
     if np.any(np.abs(values) <= 10 * bands):
         raise StateError(
             f"{ground.name}: at this state a force switches (Abs, Max, Piecewise): small motions have no linear "

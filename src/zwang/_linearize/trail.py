@@ -125,7 +125,7 @@ class Trail(MotionRecord):
         steps, found = made.moving, made.stretch
         if len(found.t) > 1:
             middle = 0.5 * float(found.t[0] + found.t[1])
-            sides = steps.branches(middle, *found.at(middle), self.context.params)
+            sides = steps.branches(middle, *found.at(middle), self.context.params, self.context.changing)
             kept = sides_of(self.context, steps, decision, self.moment)
             params = np.concatenate([self.context.params, sides])
             rows = (found.t, found.q, found.v, found.a, found.dense)

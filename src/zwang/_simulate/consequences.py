@@ -62,7 +62,7 @@ def on_of(system: System, options: MotionOptions) -> tuple[str, ...] | None:
 def values_of(context: Context, moment: Moment, decision: Decision) -> Array:
     """Return the values of the events' expressions in a mode."""
     moving = moving_for(context.model, decision.mode.mode, context.options.events)
-    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
     found = moving.watched(moment.t, moment.q, moment.v, context.params, branches)
     own = [value for value, (kind, _) in zip(found, moving.watch_names, strict=True) if kind == "extra"]
     for event, value in zip(context.options.events, own, strict=True):
@@ -78,7 +78,8 @@ def values_of(context: Context, moment: Moment, decision: Decision) -> Array:
 def _values_ahead(context: Context, moment: Moment, decision: Decision) -> Array:
     """Return the values of the events' expressions shortly after a moment, in its mode."""
     moving = moving_for(context.model, decision.mode.mode, context.options.events)
-    a = moving.evaluate(moment.t, moment.q, moment.v, context.params)[0]
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
+    a = moving.evaluate(moment.t, moment.q, moment.v, context.params, branches)[0]
     h = AHEAD * context.span(moment)
     q, v = moment.q + h * moment.v + 0.5 * h * h * a, moment.v + h * a
     return values_of(context, moment.but(t=moment.t + h, q=q, v=v), decision)
@@ -87,7 +88,7 @@ def _values_ahead(context: Context, moment: Moment, decision: Decision) -> Array
 def _rounding(context: Context, moment: Moment, decision: Decision) -> Array:
     """Return what counts as zero for each of the events' expressions: one that has just fired leaves a rest."""
     moving = moving_for(context.model, decision.mode.mode, context.options.events)
-    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
     found = bands_of_events(context, moving, moment, branches)
     return found[[kind == "extra" for kind, _ in moving.watch_names]]
 

@@ -81,6 +81,14 @@ class Ground:
             *(np.where(np.isnan(given), part, given) for given, part in zip(self.scales, own, strict=True))
         )
 
+    @cached_property
+    def changing(self) -> float:
+        """A time on which the motion changes: of its sizes, or 1 where it has none."""
+        moves = (self.sizes.length > LEAST) & (self.sizes.speed > LEAST)
+        with np.errstate(over="ignore"):
+            times = self.sizes.length[moves] / self.sizes.speed[moves]
+        return float(times.min(initial=np.inf)) if np.isfinite(times).any() else 1.0
+
     @property
     def floors(self) -> Sizes:
         """The least sizes of gaps, rates and slips along the motion."""

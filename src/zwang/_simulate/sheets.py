@@ -103,7 +103,7 @@ class _Landing:
 
     def __init__(self, ground: Ground, moving: Moving, t: float, q: Array, v: Array) -> None:
         self.moving, self.params = moving, ground.params
-        self.branches = self.moving.branches(t, q, v, self.params)
+        self.branches = self.moving.branches(t, q, v, self.params, ground.changing)
 
     def __call__(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array] | None:
         q, v, a, sound = settled(self.moving, t, q, v, self.params, self.branches)
@@ -266,7 +266,7 @@ def _guess(context: Context, moving: Moving, approach: Approach, time: float, ha
     found = []
     for at in times[before]:
         seen = approach.seen(float(at))
-        branches = moving.branches(seen.t, seen.q, seen.v, context.params)
+        branches = moving.branches(seen.t, seen.q, seen.v, context.params, context.changing)
         found.append(settled(moving, seen.t, seen.q, seen.v, context.params, branches)[2])
     known = np.nan_to_num(np.array(found))
     return np.concatenate([known, extrapolated(times[before], known, times[~before])])

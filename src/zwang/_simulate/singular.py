@@ -133,8 +133,8 @@ def leave_singular(context: Context, moment: Moment, decision: Decision) -> Tran
 
 def _suspect(context: Context, moving: Moving, moment: Moment) -> bool:
     """Say whether the rows at a start may depend on each other: by their pivots, and one by one."""
-    size = float(np.abs(moment.q).max(initial=0.0)) or 1.0
-    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
+    size = np.where(context.sizes.length > 0.0, context.sizes.length, 1.0)
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
     measure = Independence.of(moving, context.params, branches)
     if measure is None:
         return False

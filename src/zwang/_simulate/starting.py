@@ -242,7 +242,7 @@ class _Starter:
         """Return what is watched at a state (2n,), in the units of the bands: reserves are differences of squares."""
         q, v = np.split(state, 2)
         params = self.context.params
-        return self.moving.watched(t, q, v, params, self.moving.branches(t, q, v, params))
+        return self.moving.watched(t, q, v, params, self.moving.branches(t, q, v, params, self.context.changing))
 
     def turning(
         self, t: float, q: Array, v: Array, places: list[ContactPlace], away: dict[int, Array] | None = None

@@ -160,7 +160,8 @@ def _reactions(setting: Setting, expr: Any) -> dict[Any, Any]:
     values = dict.fromkeys((symbol.constraint for symbol in asked), 0.0)
     if decision is not None and decision.held is not None:
         moving = moving_for(context.model, decision.mode.mode, context.options.events)
-        _, lam, friction, _, _ = moving.evaluate(moment.t, moment.q, moment.v, context.params)
+        branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
+        _, lam, friction, _, _ = moving.evaluate(moment.t, moment.q, moment.v, context.params, branches)
         held = dict(zip(decision.mode.mode.held, lam, strict=True))
         for place in context.table.places:
             if place.name in values:

@@ -101,8 +101,8 @@ def bands_of(context: Context, moving: Moving, decision: Decision, moment: Momen
     if not own and not any(kind != "surface" for kind, _ in moving.watch_names):
         return None
     terms = context.terms(moment.t, moment.q, moment.v)
-    branches = moving.branches(moment.t, moment.q, moment.v, context.params)
-    bands = moving.bands(moment.t, moment.q, moment.v, context.params, branches)
+    branches = moving.branches(moment.t, moment.q, moment.v, context.params, context.changing)
+    bands = moving.bands(moment.t, moment.q, moment.v, context.params, branches, kinds_of(context))
     at = (terms.mass[:, :, 0], terms.force[:, 0], terms.rows[:, :, 0], terms.slip_rows[:, :, 0])
     dense = DenseTerms(*(np.ascontiguousarray(part) for part in at))
     sliding = [context.table.laws[law] for law, _ in moving.mode.sliding if moving.mode.shared]
@@ -189,8 +189,12 @@ def sizes_so_far(ground: Ground, moment: Moment) -> WaySizes:
     """Return the largest coordinates, velocities and accelerations so far, as compiled code takes them."""
     from zwang._numerics.motion.bands import WaySizes
 
-    moves = np.where(ground.table.arrays.turns, 0.0, 1.0)
-    return WaySizes(np.array(moment.memory.sizes), moves, *(floor[:, 0].copy() for floor in ground.floors))
+    return WaySizes(np.array(moment.memory.sizes), *kinds_of(ground), *(floor[:, 0].copy() for floor in ground.floors))
+
+
+def kinds_of(ground: Ground) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return which coordinates are no angles (n,), as 1 and 0, and the usual sizes (2, n): see `WaySizes`."""
+    return np.where(ground.table.arrays.turns, 0.0, 1.0), np.array(ground.sizes)
 
 
 def _slowness(terms: Terms, places: list[ContactPlace], speeds: NDArray[np.float64]) -> float:
@@ -222,8 +226,8 @@ def branches_of(context: Context, moving: Moving, moment: Moment) -> NDArray[np.
     if count == 0:
         return None
     t, q, v = moment.t, moment.q, moment.v
-    sides = np.array(moving.branches(t, q, v, params))
-    size = moving.bands(t, q, v, params, sides)[-count:]
+    sides = np.array(moving.branches(t, q, v, params, context.changing))
+    size = moving.bands(t, q, v, params, sides, kinds_of(context))[-count:]
     hidden = np.abs(moving.evaluate(t, q, v, params, sides)[3][-count:]) <= size
     for look in LOOKS if hidden.any() else ():
         h = look * context.span(moment)
@@ -267,7 +271,8 @@ def beyond(context: Context, moving: Moving, moment: Moment, surfaces: list[int]
         return moment.t + h, moment.q + h * moment.v, moment.v + h * a
 
     def side(h: float) -> NDArray[np.float64]:
-        return np.sign(moving.evaluate(*at(h), context.params)[3][places])
+        branches = moving.branches(*at(h), context.params, context.changing)
+        return np.sign(moving.evaluate(*at(h), context.params, branches)[3][places])
 
     before = side(-1e-6 * span)
     unit = float(np.spacing(max(abs(moment.t), span)))

@@ -22,7 +22,7 @@ GAP, VALUE, NORMAL, SLIP, SPEED, RESERVE, OTHER = range(7)
 """What a watched quantity is."""
 BAND = 1e-13  # relative: what rounding makes of an expression that vanishes
 NUDGE = 1e-7  # relative; the root of a double's precision: half of the digits measure the slope
-SMALL = 0.05  # a coordinate counts as no smaller than this part of the largest
+SMALL = 0.05  # a coordinate or velocity counts as no smaller than this part of the largest of its kind, or of the usual
 ROUNDING = 1e-13
 """Of a quantity, relative to its terms."""
 GRAZING = 0.5
@@ -56,12 +56,15 @@ class WaySizes(NamedTuple):
         Coordinates, velocities and accelerations so far.
     moves : (n,) array
         0 for angles, whose size is 1 whatever they are; else 1.
+    usual : (2, n) array
+        Characteristic sizes of coordinates and velocities.
     gap, rate, slip : (m,), (m,), (s,) arrays
         The least sizes of gaps, rates and slips.
     """
 
     largest: Matrix
     moves: Floats
+    usual: Matrix
     gap: Floats
     rate: Floats
     slip: Floats
@@ -76,17 +79,31 @@ class DenseTerms(NamedTuple):
     slip_rows: Matrix
 
 
-@njit("void(int64, int64[::1], float64[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1])")
-def nudged(watch: int, table: Ints, work: Floats, params: Floats, t: float, q: Floats, v: Floats,
-           bands: Floats) -> None:  # fmt: skip
-    """Write what rounding of the state does to each watched quantity, with a margin; `watch` is an address."""
+@njit(_nrt=False)
+def _largest(values: Floats, kinds: Floats, kind: float) -> float:
+    """Return the largest of the values of one kind, as `moves` tells them apart."""
+    found = 0.0
+    for i in range(values.size):
+        if kinds[i] == kind:
+            found = max(found, abs(values[i]))
+    return found
+
+
+@njit("void(int64, int64[::1], float64[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], "
+      "float64[:, ::1], float64[::1])")  # fmt: skip
+def nudged(watch: int, table: Ints, work: Floats, params: Floats, t: float, q: Floats, v: Floats, moves: Floats,
+           usual: Matrix, bands: Floats) -> None:  # fmt: skip
+    """Write what rounding of the state does to each watched quantity, with a margin; `watch` is an address.
+
+    `moves` and `usual` are those of `WaySizes`: lengths are compared with lengths, angles with angles.
+    """
     n, w = q.size, bands.size
     here, moved, total = np.zeros(w + 1), np.zeros(w + 1), np.zeros(w)
-    place, speed = np.empty(n), np.empty(n)
+    place, speed, far, fast = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     call_kernel(watch, t, q, v, params, table, work, here)
-    far = fast = 0.0
     for i in range(n):
-        far, fast = max(far, abs(q[i])), max(fast, abs(v[i]))
+        far[i] = max(abs(q[i]), SMALL * max(_largest(q, moves, moves[i]), usual[0, i]))
+        fast[i] = max(abs(v[i]), SMALL * max(_largest(v, moves, moves[i]), usual[1, i]))
     for k in range(w):
         total[k] = abs(here[k])
     for turn in range(2):
@@ -94,8 +111,8 @@ def nudged(watch: int, table: Ints, work: Floats, params: Floats, t: float, q: F
             sign = 1.0 if i % 2 == 0 else -1.0
             if turn == 1:
                 sign = (1.0 if (i - 1) % n % 2 == 0 else -1.0) * (-1.0 if i % 3 == 0 else 1.0)
-            speed[i] = v[i] + NUDGE * sign * max(abs(v[i]), SMALL * fast)
-            place[i] = q[i] + NUDGE * sign * max(abs(q[i]), SMALL * far) + t * NUDGE * v[i]
+            speed[i] = v[i] + NUDGE * sign * fast[i]
+            place[i] = q[i] + NUDGE * sign * far[i] + t * NUDGE * v[i]
         call_kernel(watch, t * (1.0 + NUDGE), place, speed, params, table, work, moved)
         for k in range(w):
             change = abs(moved[k] - here[k]) / NUDGE

@@ -78,6 +78,7 @@ class BounceTables(NamedTuple):
     size: Ints
     largest: Matrix
     moves: Floats
+    usual: Matrix
     gap: Floats
     rate: Floats
     slip_least: Floats
@@ -127,7 +128,7 @@ def known_of(tables: BounceTables, n: int) -> Known:
         LoneContacts(g.held, g.level, g.restitution, g.slip, g.bound),
         TermPlaces(g.mass, g.rows, g.slip_rows, g.starts, g.table, g.work, g.size),
         DenseTerms(np.zeros((n, n)), np.zeros(n), np.zeros((g.size[1], n)), np.zeros((g.size[2], n))),
-        WaySizes(g.largest, g.moves, g.gap, g.rate, g.slip_least),
+        WaySizes(g.largest, g.moves, g.usual, g.gap, g.rate, g.slip_least),
         Flown(g.times, g.last),
         Scratch(np.zeros(g.size[0] + 1), np.zeros((n, n)), np.zeros((most, n)), np.zeros((most, most)),
                 np.zeros(most), np.zeros(n)),
@@ -179,7 +180,8 @@ def bounce(
         base += 1
         stored.times[base], stored.states[base, :n], stored.states[base, n:] = t, place, known.scratch.velocity
         watched.fired[lead], counts[BEGUN], reals[STEP] = 0, 0, 0.0
-        nudged(code.whole, table, work, params, t, place, known.scratch.velocity, watched.bands)
+        after = known.scratch.velocity
+        nudged(code.whole, table, work, params, t, place, after, tables.moves, tables.usual, watched.bands)
         widen(t, tables.tol, known.rows, known.terms, known.sizes, watched.bands)
         for i in range(n):  # errors of steps are relative to the largest sizes so far
             room[S * m + i] = max(room[S * m + i], tables.moves[i] * tables.largest[0, i])
