@@ -251,3 +251,19 @@ def test_sizes_that_make_no_sense_are_refused(case):
     rod = zw.gallery.get("painleve_rod")
     with pytest.raises(zw.DeclarationError, match=words):
         zw.simulate(rod.system, rod.state, rod.params, until=0.1, scales=scales)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1e5, 1e9])
+def test_a_crossing_is_singular_in_any_length(size):
+    # l1 + l4 = l2 + l3: all bars in one line, where the row vanishes; the multiplier there grows like 1/s.
+    (a, b), (va, vb) = zw.coordinates("a b", angles="a b")
+    l1, l2, l3, l4, g = zw.parameters("l1 l2 l3 l4 g")
+    across = l1 * sp.cos(a) - l4 - l3 * sp.cos(b), l1 * sp.sin(a) - l3 * sp.sin(b)
+    coupler = zw.Bilateral(across[0] ** 2 + across[1] ** 2 - l2**2, name="coupler")
+    kinetic, potential = l1**2 * va**2 / 2 + l3**2 * vb**2 / 2, g * (l1 * sp.sin(a) + 2 * l3 * sp.sin(b))
+    system = zw.System(name="four bars", kinetic=kinetic, potential=potential, constraints=[coupler])
+    params = {"l1": size, "l2": 2 * size, "l3": 1.5 * size, "l4": 2.5 * size, "g": 9.81 * size}
+    point = {"a": np.pi, "b": np.pi, "v_a": 0.0, "v_b": 0.0}
+    assert zw.reactions(system, point, params).status.name == "SINGULAR"
+    rows = zw.asymptotics(system, params, at=point).rows
+    assert [row.exponent for row in rows] == pytest.approx([-1.0] * 4, abs=1e-6)

@@ -42,6 +42,8 @@ EXACT_BITS = 900
 """Of numbers that are given: more than are computed with, for the refinement of the point."""
 POLISHING, POLISHING_BITS = 60, 830
 """Steps and bits of the refinement; where branches touch it converges slowly, and a third of the digits is lost."""
+BESIDE = arb("0.1")
+"""How far beside a point to look for the sizes of equations, in those of the coordinates."""
 MARGIN = 2.0**16
 """Rounding errors that what is computed at the point may have gathered."""
 Number = Any
@@ -162,6 +164,8 @@ class Spot:
         Of the point, and how far the parameters are from critical.
     tangents : tuple of vectors
         Of its half-branches, in double precision.
+    least : ball
+        What rows are beside the point, at least, or 1 where that is more: pivots are compared with it.
     """
 
     equations: ConstraintSet
@@ -170,6 +174,7 @@ class Spot:
     error: Number
     defect: Number
     tangents: tuple[Any, ...] = ()
+    least: Number = 1
 
     @property
     def point(self) -> list[Number]:
@@ -179,7 +184,7 @@ class Spot:
     @property
     def rank_tol(self) -> Number:
         """Pivots of the rows below it count as zero at the point."""
-        return max(arb(10) ** -20, self.defect.sqrt(), 1000 * self.error)
+        return max(self.least * arb(10) ** -20, self.defect.sqrt(), 1000 * self.error)
 
     @property
     def noise(self) -> Number:
@@ -204,6 +209,25 @@ class Spot:
         graph = self.equations.exact.program.graph
         nodes = [graph.input(f"centre{k}") for k in range(len(self.middle))]
         return nodes, dict(zip(nodes, self.point, strict=True))
+
+
+def sizes_beside(equations: ConstraintSet, q: Sequence[Number]) -> tuple[list[Number], list[Number]]:
+    """Return what coordinates (n) and equations (m) are compared with, in whatever units they are.
+
+    Angles have the size 1, lengths that of the largest, or 1 where all of them vanish. An equation is as large as its
+    rows make it over these sizes, at the point or beside it, where rows that vanish at the point are what they are.
+    """
+    plain = [abs(item) for item, node in zip(q, equations.exact.system.coordinates, strict=True) if not node.angle]
+    length = largest(plain) if plain else arb(0)
+    length = length if length > 0 else arb(1)
+    lengths = [arb(1) if node.angle else length for node in equations.exact.system.coordinates]
+    beside = [a + BESIDE * size * arb(k + 1).cos() for k, (a, size) in enumerate(zip(q, lengths, strict=True))]
+    rows = zip(equations.jacobian(q), equations.jacobian(beside), strict=True)
+    heights = []
+    for row in rows:
+        height = largest([item * size for part in row for item, size in zip(part, lengths, strict=True)])
+        heights.append(height if height.is_finite() and height > 0 else arb(1))
+    return lengths, heights
 
 
 def refined(equations: ConstraintSet, q: Sequence[Number], rank: int) -> tuple[list[Number], Number, Number]:

@@ -7,10 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
 from zwang._asymptotics.perturbing import Perturbation, perturbation_of
-from zwang._asymptotics.point import BITS, ConstraintSet, ExactSystem, Number, Spot, local_type, number, refined
+from zwang._asymptotics.point import (
+    BITS,
+    ConstraintSet,
+    ExactSystem,
+    Number,
+    Spot,
+    local_type,
+    number,
+    refined,
+    sizes_beside,
+)
 from zwang._asymptotics.study import PointStudy
 from zwang._asymptotics.tangent_cone import ConePlane, direction_of, plane_along
 from zwang._compile import Model, compile
@@ -188,8 +199,9 @@ def _vanishing(system: System, spot: Spot, given: Any, what: str) -> Any:
     if not expr.has(Coordinate):
         raise DeclarationError(f"{system.name}: {what}= must depend on the coordinates; it was given {expr}.")
     exact = spot.equations.exact
-    value = exact.evaluation([exact.convert(expr)])(exact.at(spot.middle))[0]
-    if abs(value) > LOOSE:
+    own = ConstraintSet(exact, [exact.convert(expr)])
+    value = own.value(spot.middle)[0]
+    if abs(value) > LOOSE * sizes_beside(own, spot.middle)[1][0]:
         raise DeclarationError(
             f"{system.name}: {what}= must vanish at the singular point; {expr} is {float(value):.3g} there."
         )
@@ -216,14 +228,18 @@ def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbat
     exact = ExactSystem(system, values, factors)
     equations = ConstraintSet(exact, [exact.normals[name].value for name in names])
     q = position_of(system, at)
-    miss = equations.value(q)
-    worst = max(range(len(miss)), key=lambda k: abs(miss[k]))
-    if abs(miss[worst]) > LOOSE:
+    miss, (lengths, heights) = equations.value(q), sizes_beside(equations, q)
+    worst = max(range(len(miss)), key=lambda k: abs(miss[k] / heights[k]))
+    if abs(miss[worst] / heights[worst]) > LOOSE:
         raise StateError(
             f"{system.name}: the point is off constraint '{names[worst]}' by {float(miss[worst]):.1e}. Use a singular "
             "point of trace(system, params)."
         )
-    split = split_at(equations.jacobian(q), q, LOOSE)
+    rows = [
+        [item * length / height for item, length in zip(row, lengths, strict=True)]
+        for row, height in zip(equations.jacobian(q), heights, strict=True)
+    ]
+    split = split_at(rows, q, LOOSE)
     if split.rank >= len(q) - free:
         smooth = "curve" if free == 1 else "surface"
         raise StateError(
@@ -231,7 +247,8 @@ def _spot(system: System, values: dict[Any, Number], at: Any, changed: Perturbat
             "not singular. Use trace(system, params).singular_points."
         )
     point, error, defect = refined(equations, q, split.rank)
-    if not largest([a - b for a, b in zip(point, q, strict=True)]) <= 1e-3:
+    if not largest([(a - b) / length for a, b, length in zip(point, q, lengths, strict=True)]) <= 1e-3:
         # More conditions than the rank alone hold at the point, or fewer: it is taken as it was given.
         point, error, defect = q, ball(LOOSE), ball(LOOSE)
-    return Spot(equations, names, point, error, defect)
+    shortest = min(height / length for height in heights for length in lengths)
+    return Spot(equations, names, point, error, defect, least=min(shortest, arb(1)))

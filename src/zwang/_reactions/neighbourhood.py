@@ -29,6 +29,8 @@ BENT = 0.1
 """How far rows may be from linear functions of the configuration, relative to their change, over a step."""
 VANISHED = 1e-7
 """Rows below this part of what a step makes of them are rounding."""
+BESIDE = 0.1
+"""How far to look for what a row is where it does not vanish, in sizes of the coordinates."""
 ZERO = 1e-10
 """Values of g below this part of the step are zero: branches that touch to sixth order are told apart by more."""
 LOOSE = 1e-3
@@ -156,6 +158,22 @@ class _Place:
                 return None
             y = y - change
         return best if best is not None and least <= max(self.noise, ZERO * self.step) else None
+
+
+def vanishing(evaluate: Evaluate, rows: Array, q: Array, angles: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say which rows (m, n) at q may be nothing but rounding, and need a closer look.
+
+    Beside q they are far longer, whatever their units, or others are, or they are short beside 1: where all lengths are
+    rounding nothing tells how far beside is. Where nothing is finite beside q, that counts alone.
+    """
+    own = np.linalg.norm(rows, axis=1)
+    size = float(np.abs(q[~angles]).max(initial=0.0))
+    beside = q + BESIDE * np.where(angles, 1.0, size or 1.0) * np.cos(1.0 + np.arange(len(q)))
+    with np.errstate(all="ignore"):
+        there = np.linalg.norm(evaluate(beside)[1], axis=1)
+    there = np.where(np.isfinite(there), there, 0.0)
+    found: NDArray[np.bool_] = own <= VANISHED * np.maximum(there, own.max(initial=1.0))
+    return found
 
 
 def surroundings(evaluate: Evaluate, q: Array, mass: Array, angles: NDArray[np.bool_], seed: int = 0) -> Surroundings:

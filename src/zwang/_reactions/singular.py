@@ -18,7 +18,7 @@ from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms, Terms
 from zwang._numerics.linear.rank import DEPENDENT, proved_independent
-from zwang._reactions.neighbourhood import VANISHED, Surroundings, surroundings
+from zwang._reactions.neighbourhood import Surroundings, surroundings, vanishing
 
 Array = NDArray[np.float64]
 AGREE = 1e-6
@@ -103,16 +103,14 @@ def rank_report(
     rows, m = every[chosen], len(chosen)
     if not m:
         return RankReport(0, 0, 0, False, True)
-    lengths = np.linalg.norm(rows, axis=1)
-    short = bool((lengths <= VANISHED * max(float(lengths.max(initial=0.0)), 1.0)).any())
-    if not short and (proved or proved_independent(rows, mass)):
-        return RankReport(m, m, m, False, True)
 
     def evaluate(q: Array) -> tuple[Array, Array]:
         here = kernels.terms(inputs.t, np.ascontiguousarray(q[:, None]), inputs.v, inputs.params)
         return here.value[chosen, 0], here.at(0)[1][chosen]
 
     angles = np.array([item.angle for item in model.system.coordinates], dtype=bool)
+    if (proved or proved_independent(rows, mass)) and not vanishing(evaluate, rows, inputs.q[:, 0], angles).any():
+        return RankReport(m, m, m, False, True)
     near = surroundings(evaluate, inputs.q[:, 0], mass, angles, seed)
     if near.rank == m:
         return RankReport(m, m, m, False, True, gap=near.found.gap)
