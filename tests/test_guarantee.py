@@ -342,6 +342,20 @@ def test_forces_that_are_not_there_or_rub_with_resultants_are_refused_by_name() 
         zw.guarantee({"a": (0, 1)}, held, {"x": (0, 1), "y": (0, 1)})
 
 
+@pytest.mark.parametrize(
+    ("claim", "status"), [("unique acceleration", "PROVED"), ("some acceleration", "PROVED"), ("must hold", "REFUTED")]
+)
+def test_systems_without_contacts_are_no_mistake(claim: str, status: str) -> None:
+    # A spring pulls at x; on a circle, too, whose row vanishes in the middle of the box, off the circle.
+    (x, y), (vx, vy) = zw.coordinates("x y")
+    kinetic, potential = (vx**2 + vy**2) / 2, x**2 / 2 + y
+    free = zw.System(name="free", kinetic=kinetic, potential=potential)
+    circle = free.replace(constraints=[zw.Bilateral(x**2 + y**2 - 1, name="circle")])
+    for system in (free, circle):
+        box = {"x": (-2, 2), "y": (-2, 2), "v_x": (-1, 1), "v_y": (-1, 1)}
+        assert zw.guarantee(claim, system, box).status.name == status
+
+
 def test_claims_are_taken_as_text() -> None:
     (x, y), (vx, vy) = zw.coordinates("x y")
     rod = zw.Bilateral((x**2 + y**2 - 1) / 2, name="rod")

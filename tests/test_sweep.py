@@ -160,6 +160,24 @@ def test_paths_to_what_is_not_there_give_nan_and_functions_are_kept() -> None:
     assert "residual not asked for" in repr(study)
 
 
+def test_complex_numbers_are_kept_whole_and_indices_of_arrays_as_in_numpy(tmp_path: Path) -> None:
+    # x'' = -k x: the eigenvalues are +-i sqrt(k).
+    (x,), (v,) = zw.coordinates("x")
+    k = zw.parameters("k")
+    spring = zw.System(name="spring", kinetic=v**2 / 2, potential=k * x**2 / 2)
+    rest = {"x": 0.0, "v_x": 0.0}
+    keep = {"all": "eigenvalues", "A": "A[1, 0]", "same": "A[1][0]"}
+    store = tmp_path / "spring.db"
+    study = zw.sweep("linearize", spring, None, {}, over={k: [1.0, 4.0]}, at=rest, keep=keep, store=store)
+    assert study["A"].tolist() == study["same"].tolist() == [-1.0, -4.0]
+    np.testing.assert_allclose(np.sort(study["all"].imag), [[-1, 1], [-2, 2]], rtol=1e-12)
+    for path in (store, study.save(tmp_path / "spring.npz"), study.save(tmp_path / "spring.nc")):
+        np.testing.assert_array_equal(zw.load_result(path)["all"], study["all"])  # type: ignore[index]
+    one = zw.sweep("linearize", spring, None, {}, over={k: [1.0, 4.0]}, at=rest, keep={"one": "eigenvalues[0]"})
+    with pytest.raises(zw.DeclarationError, match="complex numbers"):
+        one.plot()
+
+
 def test_a_function_gets_another_seed_at_each_point() -> None:
     study = counted(sweep_functions.drawn, over={"mu": [0.0, 1.0, 2.0]}, seed=10)
     assert study["found.seed"].tolist() == [10, 11, 12]

@@ -186,10 +186,10 @@ def _look(a: Bounds, b: Bounds, positive: Quantity, whole: Array) -> tuple[tuple
     relative = np.where(whole > 0, widths / np.where(whole > 0, whole, 1.0), 0.0)
     longest = int(np.argmax(relative)) if relative.max(initial=0.0) > SMALLEST else -1
     prepare = getattr(positive, "prepare", None)
-    if prepare is not None:
-        prepare(middle)
     widely = getattr(positive, "prepare_over", None)
     try:
+        if prepare is not None:
+            prepare(middle)
         if widely is not None:
             widely(a, b, middle)
         here = positive(middle, middle)

@@ -143,7 +143,8 @@ class ContactMatrices:
 
     def delassus(self, mass: Matrix, held: Matrix, rows: Matrix) -> Matrix:
         """Return J K J^T, K the inverse mass on the bilateral constraints."""
-        spread = solved(mass, transposed([*rows, *held]))
+        columns = transposed([*rows, *held]) if rows or held else [[] for _ in mass]
+        spread = solved(mass, columns)
         every = product([*rows, *held], spread)
         r = len(rows)
         if not held:

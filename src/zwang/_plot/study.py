@@ -36,6 +36,11 @@ def draw_study(study: Any, what: str | None, *, x: str | None, y: str | None, ax
                 f"such as {name}[0]."
             )
         values = values.reshape(study.shape)
+    if values.dtype.kind == "c":
+        raise DeclarationError(
+            f"'{name}' has complex numbers; a picture needs real ones. Keep a path to a part of them, such as "
+            "eigenvalues[0].real, or a function."
+        )
     across = _axis(study, x) if x is not None else _longest(study, [])
     taken = [study.along[across]]
     upward = _axis(study, y) if y is not None else _longest(study, taken) if len(study.dims) > 1 else None

@@ -19,7 +19,7 @@ from zwang.errors import DeclarationError
 
 COUNT = "_count"
 """Ends the name of the column that says how many entries there are at a point."""
-KINDS = {"f": "<f8", "i": "<i8", "b": "|b1"}
+KINDS = {"f": "<f8", "i": "<i8", "b": "|b1", "c": "<c16"}
 
 
 def to_bytes(columns: Mapping[str, NDArray[Any]]) -> bytes:
@@ -117,12 +117,12 @@ class Columns:
         elif kinds == {"b"} and self.done.all():
             whole = np.zeros((self.total, *inner), dtype=bool)
         else:
-            whole = np.full((self.total, *inner), np.nan)
+            whole = np.full((self.total, *inner), np.nan, dtype=complex if "c" in kinds else float)
         for first, values in pieces:
             if values.ndim != depth or ("U" in kinds) != (values.dtype.kind == "U"):
                 continue  # nothing but failures, which have no entries to say what they are
             place = (slice(first, first + len(values)), *(slice(0, n) for n in values.shape[1:]))
             whole[place] = values
         if not self.done.all():
-            whole[~self.done] = "" if whole.dtype.kind == "U" else np.nan if whole.dtype.kind == "f" else 0
+            whole[~self.done] = "" if whole.dtype.kind == "U" else np.nan if whole.dtype.kind in "fc" else 0
         return whole

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from zwang._results.study_columns import COUNT
 from zwang.errors import DeclarationError, nearest
 
-STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(-?\d+)\]|\[(?:'([^']*)'|\"([^\"]*)\"|([A-Za-z_][\w ]*))\]")
+STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(-?\d+(?: *, *-?\d+)*)\]|\[(?:'([^']*)'|\"([^\"]*)\"|([A-Za-z_][\w ]*))\]")
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 MISSING = object()
 """Stands for what a result doesn't have at this point: an event that did not happen."""
 
 
 class AttributePath:
-    """A path of attributes, such as ``events[0].time`` or ``reactions['tip'][-1]``.
+    """A path of attributes, such as ``events[0].time``, ``q[-1, 0]`` or ``reactions['tip'][-1]``.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _steps(text: str) -> list[tuple[str, Any]]:
         if match[1]:
             found.append(("name", match[1]))
         elif match[2]:
-            found.append(("index", int(match[2])))
+            found += [("index", int(index)) for index in match[2].split(",")]
         else:
             found.append(("key", next(text for text in match.groups()[2:] if text is not None)))
     if not found:
@@ -262,7 +262,8 @@ def padded(values: Sequence[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | Non
     elif whole_numbers and depth == 0 and all(array.dtype.kind in "iu" for array in known):
         found = np.zeros(len(values), dtype=np.int64)
     else:
-        found = np.full((len(values), *inner), np.nan)
+        kind = complex if any(array.dtype.kind == "c" for array in known) else float
+        found = np.full((len(values), *inner), np.nan, dtype=kind)
     for place, array in enumerate(arrays):
         if array is not None and array.ndim == depth:
             part: Any = (place, *(slice(0, n) for n in array.shape))
