@@ -157,9 +157,9 @@ def plain(name: str, value: Any) -> dict[str, Any]:
         return {name: MISSING}
     if isinstance(value, Enum):
         return {name: value.name}
-    if isinstance(value, (bool, np.bool_, int, np.integer, float, np.floating, str)):
+    if isinstance(value, (bool, np.bool_, int, float, complex, np.number, str)):
         return {name: value}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubU":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubUc":
         return {name: value if value.ndim else value[()]}
     if isinstance(value, Mapping):
         found: dict[str, Any] = {}
@@ -178,7 +178,7 @@ def plain(name: str, value: Any) -> dict[str, Any]:
 def _listed(name: str, items: list[Any]) -> dict[str, Any]:
     if not items:
         return {name + COUNT: 0}
-    if all(isinstance(item, (bool, int, float, np.number, np.bool_)) for item in items):
+    if all(isinstance(item, (bool, int, float, complex, np.number, np.bool_)) for item in items):
         return {name: np.array(items)}
     if all(isinstance(item, (str, Enum)) for item in items):
         return {name: np.array([item.name if isinstance(item, Enum) else item for item in items], dtype=str)}
@@ -206,7 +206,7 @@ def _flat_fields(name: str, item: Any) -> dict[str, Any]:
 
 
 def _plain_list(value: Any) -> bool:
-    simple = (bool, int, float, str, np.number)
+    simple = (bool, int, float, complex, str, np.number)
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(item, simple) for item in value)
 
 
