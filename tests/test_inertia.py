@@ -15,7 +15,8 @@ from scipy.sparse import csc_matrix
 import zwang as zw
 from zwang._numerics.contact.values import definite
 from zwang._numerics.linear import inertia
-from zwang._numerics.linear.kkt import solve_kkt
+from zwang._numerics.linear.kkt import solve_kkt, supported_against
+from zwang._numerics.linear.metric import support
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 m1, m2, c = zw.parameters("m1 m2 c")
@@ -434,3 +435,31 @@ def test_inertia_that_may_be_rounding_is_completed_by_rows(seed: int) -> None:
     (found,) = zw.reactions(system, {item.name: 0.0 for item in (*q, *v)}, {}).accelerations
     exact = _exactly(mass, rows, force, np.zeros(1))[:3]
     assert np.abs(found - exact).max() < 1e-10 * np.abs(exact).max()
+
+
+def test_rows_whose_terms_are_rounding_ask_for_no_weight() -> None:
+    """Two massless coordinates in balance: nothing moves along the first row, whatever lam is."""
+    mass, rows = np.diag([1.0, 0.0, 0.0]), np.array([[0.0, -1.0, -1.0], [1.0, -2.0, 1.0]])
+    force, gamma = np.array([0.0, -1.0, 2.0]), np.array([0.0, -1.0])
+    weights = supported_against(mass, rows, force, gamma, support(mass, rows))
+    assert weights.max() < 1e3
+    held = [zw.Contact(row, bias=bias, bilateral=True) for row, bias in zip(rows, gamma, strict=True)]
+    found = zw.reactions(zw.ContactProblem(mass, force, held))
+    # a_2 = -a_3, a_1 + 3 a_3 = -1; a_1 = lam_2, -1 - lam_1 - 2 lam_2 = 0 = 2 - lam_1 + lam_2: lam_2 = -1, lam_1 = 1.
+    np.testing.assert_allclose(found.accelerations, [[-1, 0, 0]], atol=1e-15)
+    np.testing.assert_allclose(found.solutions[0].normal, [1, -1], atol=1e-15)
+    assert found.residual < 1e-14
+
+
+def test_inertia_that_a_pivot_of_rounding_feigns_is_missed() -> None:
+    """Two rows on three massless coordinates leave one free; their first two entries are nearly parallel."""
+    rows = np.array([[-1.3497600555419922, -2.4226064682006836, 1.2354135513305664],
+                     [-1.4882144927978516, -2.675166130065918, -0.3807563781738281]])  # fmt: skip
+    lack = inertia.lack_of_inertia(np.zeros((3, 3)), rows)
+    assert lack is not None and not lack.indefinite
+    np.testing.assert_allclose(rows @ lack.direction, 0, atol=1e-9)
+    with pytest.raises(zw.DeclarationError, match="inertia|definite"):
+        zw.ContactProblem(np.zeros((3, 3)), np.ones(3), [zw.Contact(row, bilateral=True) for row in rows])
+    # Beside it, so little off that doubles can't tell: a mass of 2^-40 is one.
+    light = 2.0**-40 * np.outer(lack.direction, lack.direction)
+    assert inertia.lack_of_inertia(light, rows) is None

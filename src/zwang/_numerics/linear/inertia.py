@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.linear.metric import SOUND, factor, supported
+from zwang._numerics.linear.metric import BITS, SOUND, factor, least_pivot, support, supported
 from zwang._numerics.linear.rank import CLEAR, decided, proved_independent, rank_metric
 
 Array = NDArray[np.float64]
@@ -19,6 +19,13 @@ AT_ONCE = 1 << 13
 """Matrices that are looked at together: more of them leave the processor's fast memory."""
 DECIDED = 1e3
 """Times the least eigenvalue that is sound: a determinant above it, more than e, decides in spite of rounding."""
+
+
+CERTAIN = 1e-5
+"""Pivots above it, relative to their diagonal, are none that rounding made: what it makes is some 1e-15 over the least
+pivot before, and those below `SOUND` are no pivots."""
+PROVED = 60
+"""Coordinates up to which a determinant is asked for: some milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +64,38 @@ def lack_of_inertia(mass: Array, rows: Array) -> Lack | None:
     >>> lack_of_inertia(np.diag([1.0, 0.0]), np.zeros((0, 2))).named(["x", "y"])
     '1 v_y'
     """
-    if factor(mass) is not None:
+    if _definite(mass, rows[:0]):
         return None
     found = _negative(mass)
     if found is not None:
         return found
-    whole = supported(mass, rows)
-    if factor(whole) is not None:
+    if _definite(mass, rows):
         return None
-    _, direction, energy = _least(whole)
+    _, direction, energy = _least(supported(mass, rows))
     return Lack(False, direction, energy)
+
+
+def _definite(mass: Array, rows: Array) -> bool:
+    """Say whether M + W^T D W is definite: by its pivots, and by its determinant where a pivot may be rounding."""
+    whole = supported(mass, rows) if len(rows) else mass
+    root = factor(whole)
+    if root is None:
+        return False
+    return least_pivot(whole, root) > CERTAIN or len(mass) > PROVED or _no_determinant_of_zero(mass, rows)
+
+
+def _no_determinant_of_zero(mass: Array, rows: Array) -> bool:
+    """Say whether Arb proves that M + W^T D W is not singular, of the numbers as they are given."""
+    from flint import arb_mat
+
+    from zwang._numerics.series.balls import precision
+
+    with precision(BITS):
+        whole = arb_mat(mass.tolist())
+        if len(rows):
+            W, D = arb_mat(rows.tolist()), arb_mat(np.diag(support(mass, rows)).tolist())
+            whole = whole + W.transpose() * D * W
+        return not whole.det().contains(0)
 
 
 def least_inertia(mass: Array, rows: Array) -> Lack:

@@ -228,7 +228,9 @@ def _independent(unit: Array, count: int) -> list[int]:
 def supported_against(mass: Array, rows: Array, force: Array, gamma: Array, weights: Array) -> Array:
     """Return D, raised where multipliers are large: so that without them no row is missed by more than its terms.
 
-    M + W^T D W and Q + W^T D gamma alone miss the rows by about lam / D; what is missed by far costs digits.
+    M + W^T D W and Q + W^T D gamma alone miss the rows by about lam / D; what is missed by far costs digits. Rows whose
+    terms are rounding beside what the forces do to those masses are zero, and are not asked for: where nothing
+    accelerates, no D would do.
 
     Examples
     --------
@@ -240,5 +242,17 @@ def supported_against(mass: Array, rows: Array, force: Array, gamma: Array, weig
     """
     found = solve_kkt(mass, rows, force, gamma)
     terms = np.abs(rows) @ np.abs(found.accelerations) + np.abs(gamma)
-    needed = np.abs(found.multipliers) / np.where(terms > 0, terms, np.inf)
+    needed = np.abs(found.multipliers) / np.where(
+        terms > _rounding_of_terms(mass, rows, force, gamma, weights), terms, np.inf
+    )
     return np.maximum(weights, needed)
+
+
+def _rounding_of_terms(mass: Array, rows: Array, force: Array, gamma: Array, weights: Array) -> Array:
+    """Return what rounding makes of the terms of each row: both are compared in the metric of M + W^T D W."""
+    root = metric.factor(metric.completed(mass, rows, weights))
+    if root is None:
+        return np.zeros(len(rows))
+    pushed = float(np.linalg.norm(np.linalg.solve(root, force)))
+    largest = max(pushed, float(np.sqrt(weights * gamma**2).max(initial=0.0)))
+    return np.where(weights > 0, OWN * largest / np.sqrt(np.where(weights > 0, weights, 1.0)), 0.0)

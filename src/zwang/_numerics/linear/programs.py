@@ -50,7 +50,8 @@ def deepest_steps(tab: Array, equations: int, point: Array, tol: float) -> int:
     basic, nonbasic = np.empty(rows, np.int64), np.empty(cols, np.int64)
     place, kind = np.empty(total, np.int64), np.empty(total, np.int64)
     _begin(rows, cols, basic, nonbasic, place, kind)
-    note, shape = np.ones(NOTES), np.empty(2, np.int64)
+    note, shape = np.zeros(NOTES), np.empty(2, np.int64)
+    note[GROWTH] = 1.0
     shape[0], shape[1] = rows, cols
     for i in range(equations):
         if not force_zero(tab, shape, total - tab.shape[0] + i, basic, nonbasic, place, tol, note):
