@@ -2,93 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import zwang as zw
-
-# --- the spatial slider-crank ----------------------------------------------------------------------------------------
-# A crank of 0.08 m about an axis along x at (0, 0.1, 0.12), a rod of 0.3 m, a slider on the x axis: sizes and masses of
-# the benchmark problem (Haug 1989). It has one freedom, so that the time follows from the energy by a quadrature.
-CRANK, ROD, PIVOT, G = 0.08, 0.3, np.array([0.0, 0.1, 0.12]), 9.81
-MASSES = {"crank": 0.12, "rod": 0.5, "slider": 2.0}
-ROD_INERTIA = np.array([4e-4, 4e-3, 4e-3])
-CRANK_INERTIA = 1e-4
-
-
-def tip(angle: float) -> np.ndarray:
-    return PIVOT + CRANK * np.array([0, -np.sin(angle), np.cos(angle)])
-
-
-def crosshead(angle: float) -> np.ndarray:
-    y, z = tip(angle)[1:]
-    return np.array([np.sqrt(ROD**2 - y**2 - z**2), 0, 0])
-
-
-def rod_axes(angle: float) -> np.ndarray:
-    """Columns: along the rod; the second axis of the universal joint, across the rod and z; the third."""
-    along = (crosshead(angle) - tip(angle)) / ROD
-    second = np.cross([0, 0, 1], along)
-    second /= np.linalg.norm(second)
-    return np.stack([along, second, np.cross(along, second)], axis=1)
-
-
-def slider_crank() -> zw.Bodies:
-    made = zw.Bodies("slider crank", gravity=(0, 0, -G))
-    made.body("crank", mass=MASSES["crank"], inertia=(CRANK_INERTIA,) * 3, at=PIVOT)
-    middle = (tip(0) + crosshead(0)) / 2
-    made.body("rod", mass=MASSES["rod"], inertia=ROD_INERTIA, at=middle, turned=rod_axes(0))
-    made.body("slider", mass=MASSES["slider"], inertia=(1e-4, 1e-4, 1e-4), at=crosshead(0))
-    made.revolute("turn", "ground", "crank", at=PIVOT, axis=(1, 0, 0))
-    made.spherical("ball", "crank", "rod", at=tip(0))
-    made.prismatic("slide", "ground", "slider", at=(0, 0, 0), axis=(1, 0, 0))
-    return made.close("universal", "cross", "slider", "rod", at=crosshead(0), axes=((0, 0, 1), rod_axes(0)[:, 1]))
-
-
-def along_the_way(angle: float, step: float = 1e-4) -> tuple[float, float]:
-    """Inertia of the one freedom, from positions alone by differences of fourth order, and potential energy."""
-
-    def rate(place: Any) -> np.ndarray:
-        near, far = (place(angle + h) - place(angle - h) for h in (step, 2 * step))
-        return np.asarray((8 * near - far) / (12 * step))
-
-    centre = rate(lambda s: (tip(s) + crosshead(s)) / 2)
-    turning = rod_axes(angle).T @ rate(rod_axes)
-    spin = np.array([turning[2, 1], turning[0, 2], turning[1, 0]])
-    inertia = CRANK_INERTIA + MASSES["rod"] * centre @ centre + spin @ (ROD_INERTIA * spin)
-    inertia += MASSES["slider"] * float(rate(crosshead) @ rate(crosshead))
-    return inertia, MASSES["rod"] * G * float(tip(angle)[2]) / 2
-
-
-@pytest.mark.nightly
-def test_the_spatial_slider_crank_turns_as_its_energy_says() -> None:
-    made, speed = slider_crank(), 6.0
-    system = made.system()
-    names = [item.name for item in system.coordinates]
-    start = {name: 0.0 for item in names for name in (item, f"v_{item}")}
-    start |= {"e0_ball": 1.0, "v_turn": speed}
-    motion = zw.simulate(system, start, until=1.2, start="project", tol=1e-11)
-    assert motion.status.name == "REACHED"
-    end = float(motion.q[-1, names.index("turn")])
-    # Projection changes all velocities in the metric of the masses: the energy is that of the first row.
-    first = float(motion.v[0, names.index("turn")])
-    inertia, height = along_the_way(0.0)
-    energy = inertia * first**2 / 2 + height
-
-    def slowness(angle: float) -> float:
-        inertia, height = along_the_way(angle)
-        return float(np.sqrt(inertia / (2 * (energy - height))))
-
-    assert end > 5.0
-    time = quad(slowness, 0.0, end, epsabs=1e-10, epsrel=1e-10, limit=200)[0]
-    assert time == pytest.approx(1.2, abs=1e-7)  # differences of fourth order are good to 1e-10 of lengths
-    slider = motion.values("slider", at=1.2)
-    np.testing.assert_allclose(slider, crosshead(end), atol=1e-9)
-
 
 # --- overconstrained loops -------------------------------------------------------------------------------------------
 

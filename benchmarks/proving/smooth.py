@@ -8,6 +8,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import sympy as sp
+from benchmarks.proving import loops
 from benchmarks.proving.problem import CODE, FORMULA, PRINTED, Problem
 from scipy.integrate import solve_ivp
 
@@ -141,6 +142,11 @@ def _skate_drop() -> float:
     return float(np.ptp(motion.energy["total"]))
 
 
+def _slider_crank() -> list[float]:
+    motion = loops.slider_crank_motion(0.5)
+    return [float(motion.energy["total"][0]), float(motion.values("x_slider", at=0.5))]
+
+
 def _swinging_atwood() -> list[float]:
     """A weight that swings against one that hangs: place at t = 4."""
     (r, th), (vr, w) = zw.coordinates("r theta")
@@ -210,6 +216,12 @@ PROBLEMS = [
             lambda: _four_bars(2, 10.0, ("x_B0", "y_B0", "v_x_B0", "v_y_B0"))),
     Problem("N-four-bar, N = 40, t = 20", f"{IFTOMM}, A02", PRINTED, "place of B0 [m]",
             (0.4109011537629452, 0.9116799009719807), 1e-7, lambda: _four_bars(40, 20.0, ("x_B0", "y_B0"))),
+    Problem("Bricard's mechanism, five rods and six hinges", f"{IFTOMM}, A04; closed form of the loop, quadrature", CODE,
+            "period [s]", loops.bricard_period, 1e-11, loops.bricard_quarters),
+    Problem("spatial slider-crank", f"{IFTOMM}, solution of Gonzalez; Latussek, Kinon, Betsch 2026", PRINTED,
+            "energy [J], slider after 0.5 s [m]", (0.76643568, 0.184952803), 2e-6, _slider_crank),
+    Problem("spatial slider-crank by its energy", "quadrature of the time, SciPy", CODE, "slider after 5 s [m]",
+            lambda: loops.slider_at(5.0), 1e-10, lambda: loops.slider_crank_motion(5.0).values("x_slider", at=5.0)),
     Problem("van der Pol's cycle, mu = 1", "high-precision computations in print", PRINTED, "period [s]",
             6.6632868593, 1e-10, _van_der_pol),
     Problem("pendulum of amplitude 2 rad", "complete elliptic integral, mpmath", CODE, "period [s]",

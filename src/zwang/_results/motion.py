@@ -228,7 +228,8 @@ class Motion(Result):
         Parameters
         ----------
         what : expression, text, or the name of a point of the drawing or of a body
-            Of coordinates, velocities, parameters and time.
+            Of coordinates, velocities, parameters and time. The name of a joint that is that of its coordinate means
+            the coordinate.
         at : float or array, optional
             Times, for values from dense output; by default the rows.
 

@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 def quantities(ground: Ground, points: Mapping[str, Any], what: Any, states: tuple[Array, Array, Array]) -> Array:
     """Return the values of an expression (rows,), or the places of a point (rows, components), at t, q, v."""
     system = ground.model.system
+    # A joint has the name of its coordinate, and its place in the drawing too: the coordinate is meant.
+    taken = {item.name for item in system._symbols()}
+    points = {name: place for name, place in points.items() if name not in taken}
     found = _expressions(system, points, what)
     measured = measured_in(system, found)
     t, q, v = states
