@@ -35,12 +35,13 @@ ROUNDED = 1e-13
 
 
 class Assembled(NamedTuple):
-    """What a system is made of."""
+    """What a system is made of; `ways` are the directions of slip of its contacts, as `ContactWays` has them, by name."""
 
     tree: Tree
     constraints: tuple[Constraint, ...]
     forces: dict[Coordinate, Any]
     potential: Any
+    ways: dict[str, tuple[int, ...]]
 
     def symbols(self) -> set[str]:
         """Return the names of everything that stands in it."""
@@ -81,6 +82,7 @@ class _Assembly:
         self.loads: list[Load] = []
         self.constraints: list[Constraint] = []
         self.touching = TouchSymbols()
+        self.ways: dict[str, tuple[int, ...]] = {}
 
     def everything(self, plain: Mapping[str, Any]) -> Assembled:
         self._units()
@@ -106,7 +108,7 @@ class _Assembly:
         lawful = any(callable(item.friction) for item in self.told.contacts.values())
         made = (() if lawful else constraints, forces, potential, loads)
         tree = replace(self.tree, loads=loads, defined=tuple(self.touching.defined), told=plain, made=made)
-        return Assembled(tree, constraints, forces, potential)
+        return Assembled(tree, constraints, forces, potential, self.ways)
 
     def _units(self) -> None:
         for joint in self.tree.joints:
@@ -263,7 +265,9 @@ class _Assembly:
 
     def _contacts(self) -> None:
         for item in self.told.contacts.values():
-            self.constraints += touching(self.told, self.tree, item, self.touching, self.where)
+            for touch in touching(self.told, self.tree, item, self.touching, self.where):
+                self.constraints.append(touch.constraint)
+                self.ways[str(touch.constraint.name)] = touch.ways
 
 
 def place_of_point(told: Told, tree: Tree, name: str, where: str) -> Vector:

@@ -226,7 +226,8 @@ class Bodies:
         first, second : str
             Shapes; one of them may be a point.
         friction : expression, a pair, or a function of the slip, optional
-            Coefficient of Coulomb's law, or a function that returns a law.
+            Coefficient of Coulomb's law, or a function that returns a law. The slip is a pair, or one expression where
+            joints let the bodies slip in one direction only.
         restitution : expression, optional
         name : str, optional
             Of the constraints: ``<name>``, or ``<name> 1``, ``<name> 2``, ... where there are several.
@@ -361,6 +362,10 @@ class Bodies:
             plain = written.to_plain(self._told, self.gravity, coordinates)
             self._made[coordinates] = assemble(self._told, self.gravity, self.name, coordinates, plain, self._known())
         return self._made[coordinates]
+
+    def slipping(self, coordinates: str) -> dict[str, tuple[int, ...]]:
+        """Return along which of the two directions across the normal each contact can slip, by its constraint."""
+        return self._assembled(coordinates).ways
 
     def _known(self) -> dict[str, Any]:
         """Return the parameters that have occurred, and inputs of a file, by name."""

@@ -45,8 +45,19 @@ class RoundPoint(NamedTuple):
     radius: Any
 
 
-def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where: str) -> Iterator[Unilateral]:
-    """Yield the constraints of a contact."""
+class ContactWays(NamedTuple):
+    """A constraint of a contact, and along which of the two directions across its normal the bodies can slip."""
+
+    constraint: Unilateral
+    ways: tuple[int, ...]
+
+
+def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where: str) -> Iterator[ContactWays]:
+    """Yield the constraints of a contact.
+
+    Friction across the directions in which the bodies can slip, where a hinge or a guide holds them, moves nothing: a
+    law is that of the others.
+    """
     first, second = told.touching(item.first), told.touching(item.second)
     if first.on == second.on:
         raise DeclarationError(
@@ -55,17 +66,20 @@ def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where
     found = list(_pairs(tree, first, second, let, f"{where}: contact '{item.name}'"))
     for number, (gap, slip, *exists) in enumerate(found, 1):
         name = item.name if len(found) == 1 else f"{item.name} {number}"
-        law = _law(item.friction, slip, f"{where}: contact '{item.name}'")
+        ways = tuple(k for k in (0, 1) if slip[k] != 0)
+        law = _law(item.friction, slip, ways, f"{where}: contact '{item.name}'")
         region = exists[0] if exists else None
-        yield Unilateral(gap, friction=law, restitution=item.restitution, where=region, name=name)
+        yield ContactWays(Unilateral(gap, friction=law, restitution=item.restitution, where=region, name=name), ways)
 
 
-def _law(friction: Any, slip: tuple[Any, Any], where: str) -> Any:
-    if friction is None or friction == 0:
+def _law(friction: Any, slip: tuple[Any, Any], ways: tuple[int, ...], where: str) -> Any:
+    if friction is None or friction == 0 or not ways:
         return None
+    along = slip if len(ways) == 2 else slip[ways[0]]
     if not callable(friction):
-        return Coulomb(friction, slip=slip)
-    law = friction(slip)
+        one = isinstance(friction, tuple) and len(ways) == 1
+        return Coulomb(friction[ways[0]] if one else friction, slip=along)
+    law = friction(along)
     if not is_law(law):
         raise DeclarationError(
             f"{where}: friction= is a function and returned {law!r:.60}, needed a law of friction, such as "

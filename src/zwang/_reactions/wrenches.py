@@ -113,13 +113,16 @@ def joint_reader(system: System, joint: str, inputs: Mapping[str, Any]) -> tuple
     if joint not in told:
         raise DeclarationError(f"{system.name}: there is no joint '{joint}'. {nearest(joint, told)}")
     driving = driven(bodies.system(coordinates="cartesian"), inputs)
-    return JointReader(bodies, driving.system, joint), driving
+    return JointReader(bodies, driving.system, joint, bodies.slipping(system.tree.told["frame"])), driving
 
 
 class JointReader:
-    """One joint in Cartesian coordinates: its rows, its loads, its second body."""
+    """One joint in Cartesian coordinates: its rows, its loads, its second body.
 
-    def __init__(self, bodies: Any, system: System, joint: str) -> None:
+    `ways` are the directions along which contacts can slip in the coordinates that the forces are given in.
+    """
+
+    def __init__(self, bodies: Any, system: System, joint: str, ways: Mapping[str, tuple[int, ...]]) -> None:
         self.bodies, self.system = bodies, system
         self.params: Mapping[str, float] = {}
         self.part = bodies._told.joints[joint]
@@ -143,6 +146,10 @@ class JointReader:
         ]
         slips = [(str(item.name), len(item.slip)) for item in system.constraints if item.slip]
         self.slips = [(name, k) for name, count in slips for k in range(count)]
+        given = [(name, ways.get(name, (0, 1))) for name, _ in self.slips]
+        self.pushed = [
+            (name, way.index(k) if k in way else None) for (name, k), (_, way) in zip(self.slips, given, strict=True)
+        ]
         assert system.tree is not None
         self.loads = [load for load in system.tree.loads if load.name.startswith(own)]
 
@@ -159,7 +166,7 @@ class JointReader:
         terms: Any = self.model.terms(placed, self.params)
         mass, rows = terms.mass[:, :, 0], terms.rows[:, :, 0]
         lam = np.array([forces.get(name, 0.0) for name in self.names])
-        push = np.array([friction[name][k] if name in friction else 0.0 for name, k in self.slips])
+        push = np.array([0.0 if k is None or name not in friction else friction[name][k] for name, k in self.pushed])
         applied = terms.slip_rows[:, :, 0].T @ push if len(push) else np.zeros(len(mass))
         known = [i for i in range(len(lam)) if i not in self.held]
         force = terms.force[:, 0] + applied + rows[known].T @ lam[known]

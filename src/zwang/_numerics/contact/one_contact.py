@@ -34,6 +34,10 @@ from zwang._numerics.contact.real_roots import (
 Floats = NDArray[np.float64]
 
 _MARGIN = 1e-11  # relative size of a deciding quantity below which the decision is marginal
+_SINGULAR = 1e-12
+"""Part of what the contact alone would give way by, along a direction, below which constraints hold it there."""
+_CONSISTENT = 1e-9
+"""Part of its terms by which an acceleration may miss zero where nothing can move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +102,16 @@ def _reduced(arrays: FrictionArrays, own: NDArray[np.int64]) -> tuple[Floats, Fl
     back, shift = np.zeros((size, 3)), np.zeros(size)
     back[own] = np.eye(3)
     if held.size:
-        inverse = np.linalg.pinv(w[np.ix_(held, held)], rcond=1e-12, hermitian=True)
+        inverse = np.linalg.pinv(w[np.ix_(held, held)], rcond=_SINGULAR, hermitian=True)
         back[held] = -inverse @ w[np.ix_(held, own)]
         shift[held] = -inverse @ b[held]
     reduced = (w @ back)[own]
-    return 0.5 * (reduced + reduced.T), (w @ shift + b)[own], back, shift
+    reduced = 0.5 * (reduced + reduced.T)
+    rigid = np.diag(reduced) <= _SINGULAR * np.diag(w)[own]
+    reduced[rigid], reduced[:, rigid] = 0.0, 0.0  # what is left of them is rounding, which scaling would blow up
+    q, terms = (w @ shift + b)[own], (np.abs(w) @ np.abs(shift) + np.abs(b))[own]
+    q[rigid & (np.abs(q) <= _CONSISTENT * terms)] = 0.0
+    return reduced, q, back, shift
 
 
 class _Quartic:
@@ -137,9 +146,10 @@ class _Quartic:
 
     def stick(self) -> Floats:
         """Add the sticking solution; return the directions in which its force is not determined."""
-        scale = 1.0 / np.sqrt(np.maximum(np.diag(self.float_w), 1e-300))
+        size = np.diag(self.float_w)
+        scale = 1.0 / np.sqrt(np.where(size > 0.0, size, float(size.max()) or 1.0))
         values, vectors = np.linalg.eigh(self.float_w * scale[:, None] * scale)
-        null = (vectors[:, values < 1e-12] * scale[:, None]).T
+        null = (vectors[:, values < _SINGULAR] * scale[:, None]).T
         if len(null):
             self._stick_singular(null)
             return np.asarray(null)
@@ -152,14 +162,18 @@ class _Quartic:
         return np.empty((0, 3))
 
     def _stick_singular(self, null: Floats) -> None:
-        """W is singular: the point of the affine set of sticking forces that is deepest in the cone, if any."""
+        """W is singular: the point of the affine set of sticking forces that is deepest in the cone, if any.
+
+        Where the set goes on in the cone without end, one that is deeper than its sizes is taken.
+        """
         q = np.array([float(x) for x in self.q])
-        base = -np.linalg.pinv(self.float_w, rcond=1e-12, hermitian=True) @ q
-        if np.abs(self.float_w @ base + q).max() > 1e-9 * max(self.size, 1e-300):
+        base = -np.linalg.pinv(self.float_w, rcond=_SINGULAR, hermitian=True) @ q
+        if np.abs(self.float_w @ base + q).max() > _CONSISTENT * max(self.size, 1e-300):
             return
         deepest, depth = base, _depth(base, float(self.mu), self.bilateral)
-        step = max(1.0, float(np.abs(base).max()))
-        while step > 1e-12 * max(1.0, float(np.abs(base).max())):  # a concave function of few variables: compass search
+        step = reach = max(1.0, float(np.abs(base).max()))
+        enough = (1 + float(self.mu)) * reach
+        while step > 1e-12 * reach and depth < enough:  # a concave function of few variables: compass search
             trials = [deepest + sign * step * direction for direction in null for sign in (1.0, -1.0)]
             best = max(trials, key=lambda r: _depth(r, float(self.mu), self.bilateral))
             if _depth(best, float(self.mu), self.bilateral) > depth:
@@ -170,6 +184,9 @@ class _Quartic:
             self.found.append((Mode.STICK, (float(deepest[0]), float(deepest[1]), float(deepest[2]))))
 
     def slip(self) -> None:
+        if not self.w[0][0]:
+            self.marginal.append("slip: constraints hold the contact along its normal")
+            return
         for sign in (1, -1) if self.bilateral else (1,):
             self._slip(sign)
 

@@ -88,7 +88,7 @@ class _Process:
         size = (
             np.abs(self.u)
             + np.abs(self.rows) @ np.abs(problem.velocity)
-            + np.sqrt(np.diag(self.gram)) * _speed(problem)
+            + np.sqrt(np.maximum(np.diag(self.gram), 0.0)) * _speed(problem)
         )
         self.zero = TOUCH * size
         self.u[np.abs(self.u) <= self.zero] = 0.0

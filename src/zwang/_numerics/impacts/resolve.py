@@ -205,11 +205,14 @@ def _by_law(problem: ImpactProblem, law: str) -> ImpactOutcome:
         return _energetic(problem)
     e = np.array([one.restitution or 0.0 for one in problem.contacts])
     jumps = newton_jumps(problem, e) if law == "newton" else poisson_jumps(problem, e)
-    outcomes = [
-        outcome_of(problem, problem.velocity + jump.w, jump.normal, jump.tangential, law, jump.residual)
-        for jump in jumps.found
-        if not (problem.without_collision and is_nothing(problem, jump))
-    ]
+    outcomes: list[ImpactOutcome] = []
+    for jump in jumps.found:
+        if problem.without_collision and is_nothing(problem, jump):
+            continue
+        one = outcome_of(problem, problem.velocity + jump.w, jump.normal, jump.tangential, law, jump.residual)
+        # Impulses that differ where hinges hold the contact, and make the same jump, are one outcome.
+        if not any(_same(problem, one, other) for other in outcomes):
+            outcomes.append(one)
     if len(outcomes) != 1 or jumps.continuum:
         return undecided(problem, _how_many(problem, law, outcomes, jumps), law, outcomes)
     (outcome,) = outcomes
