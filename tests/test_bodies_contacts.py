@@ -157,6 +157,8 @@ def test_pairs_that_have_no_closed_form_are_refused_with_those_that_have_one() -
         zw.DeclarationError, match="a Sphere with an Implicit is not supported. Supported are: a Sphere"
     ):
         tell(shapes.Sphere(1), shapes.Implicit("z"))
+    with pytest.raises(zw.DeclarationError, match=r"normal has length zero. Give a direction, such as \(0, 0, 1\)"):
+        shapes.HalfSpace((0, 0, 0))
     with pytest.raises(zw.DeclarationError, match="a Capsule with a Cylinder is not supported"):
         tell(shapes.Capsule(1, 1), shapes.Cylinder(1, 1))
     with pytest.raises(zw.DeclarationError, match="is none: its lowest point has no closed form.*Hull of points"):

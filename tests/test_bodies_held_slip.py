@@ -34,7 +34,7 @@ def start(made: zw.Bodies, kind: str, angle: float, rate: float) -> dict[str, fl
 
 def test_a_law_is_that_of_the_directions_in_which_joints_let_the_bodies_slip() -> None:
     made = arm(0.8, (0.3, 0.7))
-    law = made.system().constraints["step"].friction
+    law: Any = made.system().constraints["step"].friction
     assert law.mu == 0.3  # along x; the hinge holds the foot along y
     assert len(made.system(coordinates="cartesian").constraints["step"].slip) == 2
     given = arm(0.8, lambda slip: zw.Coulomb(0.2, slip=slip, static=0.3)).system()

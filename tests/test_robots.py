@@ -309,3 +309,13 @@ def test_an_inertia_that_no_body_has_names_the_link_and_its_moments(tmp_path: Pa
     file.write_text(fixed_together(given))
     with pytest.raises(zw.DeclarationError, match=said):
         zw.load_robot(file, floating=True)
+
+
+def test_a_mesh_that_is_missing_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "arm.xml"
+    body = '<body><freejoint/><geom type="mesh" mesh="shell"/></body>'
+    file.write_text(
+        f'<mujoco><asset><mesh name="shell" file="gone.stl"/></asset><worldbody>{body}</worldbody></mujoco>'
+    )
+    with pytest.raises(zw.DeclarationError, match=r"'gone.stl' of the mesh 'shell' can't be read\. Put it where"):
+        zw.load_robot(file)

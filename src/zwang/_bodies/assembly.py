@@ -35,7 +35,7 @@ ROUNDED = 1e-13
 
 
 class Assembled(NamedTuple):
-    """What a system is made of; `ways` are the directions of slip of its contacts, as `ContactWays` has them, by name."""
+    """What a system is made of; `ways`: along which directions its contacts can slip (`ContactWays`), by name."""
 
     tree: Tree
     constraints: tuple[Constraint, ...]

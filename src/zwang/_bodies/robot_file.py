@@ -57,14 +57,20 @@ def compiled(path: Path, floating: bool | None) -> tuple[Any, Any, list[LeftOut]
     left += [("tendon", item.name, "strings over bodies are not read") for item in spec.tendons]
     left += [("actuator", item.name, "give motor(joint, u) instead") for item in spec.actuators]
     left += [("flex", item.name, "bodies are rigid here") for item in spec.flexes]
-    model = _guarded(path, spec.compile)
+    model = _guarded(path, spec.compile, spec.meshes)
     return spec, model, left
 
 
-def _guarded(path: Path, make: Any) -> Any:
+def _guarded(path: Path, make: Any, meshes: Any = ()) -> Any:
     try:
         return make()
     except (ValueError, RuntimeError) as error:
+        for item in meshes:
+            if item.file and f"'{item.file}'" in str(error):
+                raise DeclarationError(
+                    f"{path}: the file '{item.file}' of the mesh '{item.name}' can't be read. Put it where the file "
+                    "says, or take the mesh and its geoms out and give their body an <inertial>."
+                ) from None
         words = " ".join(str(error).split()).removeprefix("Error: ")
         raise DeclarationError(f"{path}: {words} Correct the file there.") from None
 

@@ -188,10 +188,12 @@ class HalfSpace(Form):
 
     def __post_init__(self) -> None:
         normal = tuple(self.normal) if hasattr(self.normal, "__iter__") and not isinstance(self.normal, str) else ()
-        if len(normal) != 3 or all(item == 0 for item in normal):
+        if len(normal) != 3:
             raise DeclarationError(
                 f"HalfSpace: the normal must have three components; it was given {self.normal!r:.60}."
             )
+        if all(item == 0 for item in normal):
+            raise DeclarationError("HalfSpace: the normal has length zero. Give a direction, such as (0, 0, 1).")
         object.__setattr__(self, "normal", normal)
 
     def expressions(self) -> list[Any]:
