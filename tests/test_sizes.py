@@ -267,3 +267,26 @@ def test_a_crossing_is_singular_in_any_length(size):
     assert zw.reactions(system, point, params).status.name == "SINGULAR"
     rows = zw.asymptotics(system, params, at=point).rows
     assert [row.exponent for row in rows] == pytest.approx([-1.0] * 4, abs=1e-6)
+
+
+@pytest.mark.parametrize("units", [Units(mass=1e-9, time=1e9), Units(length=1e-9), Units(length=1e9, time=1e-9)])
+def test_redundancy_is_told_in_any_unit(units):
+    # A beam on three supports in a line: the middle one carries what both ends give up, and frictions are exchanged.
+    (x, y, turn), (vx, vy, w) = zw.coordinates("x y turn")
+    m, J, l, g = zw.parameters("m J l g")
+    supports = [
+        zw.Unilateral(y + side * l * turn, friction=zw.Coulomb(0.3, slip=vx), name=f"s{side + 1}")
+        for side in (-1, 0, 1)
+    ]
+    kinetic = m * (vx**2 + vy**2) / 2 + J * w**2 / 2
+    beam = zw.System(name="beam", kinetic=kinetic, potential=m * g * y, constraints=supports)
+    rest = dict.fromkeys(("x", "y", "turn", "v_x", "v_y", "v_turn"), 0.0)
+
+    def told(units):
+        sizes = {"m": (0, 1, 0), "J": (2, 1, 0), "l": (1, 0, 0), "g": (1, 0, -2)}
+        given = {"m": 2.0, "J": 0.3, "l": 0.7, "g": 10.0}
+        found = zw.reactions(beam, rest, {key: given[key] * units.of(size) for key, size in sizes.items()})
+        return found.redundancy.sentences
+
+    assert told(Units())[0] == "The constraints 's0', 's1' and 's2' depend on each other: 0.5 s0 - s1 + 0.5 s2 = 0."
+    assert told(units) == told(Units())

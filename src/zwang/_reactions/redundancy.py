@@ -20,8 +20,11 @@ MOST_SIZE = 400
 MOST_SENTENCES = 6  # beyond it a text is a list
 
 
-def echelon(rows: Array, tol: float = 1e-9) -> Array:
-    """Return a basis of the span of `rows` with as many zeros as elimination makes, largest entries 1."""
+def echelon(rows: Array, unit: Array | None = None, tol: float = 1e-9) -> Array:
+    """Return a basis of the span of `rows` with as many zeros as elimination makes, largest entries 1.
+
+    `unit` has the unit of each column, where rows are numbers in such; what comes back is in the same unit everywhere.
+    """
     rows = rows.copy()
     done = 0
     for column in range(rows.shape[1]):
@@ -37,7 +40,8 @@ def echelon(rows: Array, tol: float = 1e-9) -> Array:
         done += 1
     rows = rows[:done]
     rows[np.abs(rows) <= tol * np.abs(rows).max(axis=1, initial=0.0, keepdims=True)] = 0.0
-    scaled: Array = rows / np.abs(rows).max(axis=1, initial=1e-300, keepdims=True)
+    whole = rows if unit is None else rows * (unit / unit.max(initial=1e-300))
+    scaled: Array = whole / np.abs(whole).max(axis=1, initial=1e-300, keepdims=True)
     return scaled
 
 
@@ -81,10 +85,10 @@ def _dependencies(reduced: Reduced) -> Array:
     """Rows c over the contacts with sum c_j normal_j = 0."""
     contacts = np.flatnonzero(reduced.normal >= 0)
     normals = reduced.normal[contacts]
-    null = rank_of_gram(reduced.gram[np.ix_(normals, normals)]).stress.T * reduced.unit[normals]
+    null = rank_of_gram(reduced.gram[np.ix_(normals, normals)]).stress.T
     result = np.zeros((len(null), reduced.count))
     if len(null):
-        basis = echelon(null)
+        basis = echelon(null, reduced.unit[normals])
         result = np.zeros((len(basis), reduced.count))
         result[:, contacts] = basis
     return result
@@ -99,7 +103,7 @@ def _free_stress(reduced: Reduced, pieces: list[Piece]) -> Array:
     directions = right[lengths > 1e-9]
     sizes, vectors = np.linalg.eigh(directions @ reduced.gram @ directions.T)
     still = vectors[:, sizes < 1e-12 * max(1.0, float(sizes.max()))].T @ directions
-    return echelon(still * reduced.unit) / reduced.unit if len(still) else np.zeros((0, reduced.size))
+    return echelon(still, reduced.unit) / reduced.unit if len(still) else np.zeros((0, reduced.size))
 
 
 def _moving(solutions: tuple[Solution, ...], count: int) -> tuple[Bools, Bools]:
