@@ -272,7 +272,7 @@ def test_a_crossing_is_singular_in_any_length(size):
 @pytest.mark.parametrize("units", [Units(mass=1e-9, time=1e9), Units(length=1e-9), Units(length=1e9, time=1e-9)])
 def test_redundancy_is_told_in_any_unit(units):
     # A beam on three supports in a line: the middle one carries what both ends give up, and frictions are exchanged.
-    (x, y, turn), (vx, vy, w) = zw.coordinates("x y turn")
+    (_, y, turn), (vx, vy, w) = zw.coordinates("x y turn")
     m, J, l, g = zw.parameters("m J l g")
     supports = [
         zw.Unilateral(y + side * l * turn, friction=zw.Coulomb(0.3, slip=vx), name=f"s{side + 1}")

@@ -140,36 +140,46 @@ class BranchSearch:
             return float(arc.tangent(at)[column])
 
         fine = np.linspace(grid[0], grid[-1], 4 * SAMPLES + 1)
-        slopes = [slope(float(at)) for at in fine]
-        for k, (before, now) in enumerate(pairwise(slopes)):
+        # One that falls on a sample has a slope of zero there, and other signs on its two sides.
+        steep = [(float(at), value) for at in fine if (value := slope(float(at))) != 0.0]
+        for (first, before), (second, now) in pairwise(steep):
             if before * now < 0:
-                at = bisected(_same_sign(slope, before), float(fine[k]), float(fine[k + 1]))
+                at = bisected(_same_sign(slope, before), first, second)
                 self.folds.append(self._special("fold", arc.state(at=at), (number,)))
 
     def _hopfs(self, arc: Branch, grid: Array, verdicts: list[StabilityVerdict], number: int) -> None:
-        counts = [self._pairs(verdict) for verdict in verdicts]
-        for k, (before, now) in enumerate(pairwise(counts)):
-            if before is None or now is None or (before > 0).sum() == (now > 0).sum():
-                continue
-            which = min(int((before > 0).sum()), int((now > 0).sum()))
+        pairs = [self._pairs(verdict) for verdict in verdicts]
+        least = [0.0 if one.eigenvalues is None else _small(one.eigenvalues) for one in verdicts]
+        found: list[float] = []
+        for which in range(max((len(reals) for reals in pairs if reals is not None), default=0)):
+            clear: int | None = None
+            for k, reals in enumerate(pairs):
+                if reals is None or len(reals) <= which:
+                    clear = None
+                    continue
+                # Real parts within their error are those of undamped motions, or of a pair just where it crosses.
+                if abs(reals[which]) <= least[k]:
+                    continue
+                before = pairs[clear] if clear is not None else None
+                if clear is not None and before is not None and before[which] * reals[which] < 0:
+                    self._hopf(arc, (float(grid[clear]), float(grid[k])), which, number, found)
+                clear = k
 
-            def real(at: float, which: int = which) -> float:
-                found = self._pairs(self._verdict(arc, at))
-                return float(found[which]) if found is not None and len(found) > which else float("nan")
+    def _hopf(self, arc: Branch, ends: tuple[float, float], which: int, number: int, found: list[float]) -> None:
+        """Take in the place between two ends where a pair crosses, unless another pair was found to cross there."""
 
-            low, high = float(grid[k]), float(grid[k + 1])
-            side, other = real(low), real(high)
-            # Real parts within their error are those of undamped motions, not of a pair that crosses.
-            least = max(_small(one.eigenvalues) for one in verdicts[k : k + 2] if one.eigenvalues is not None)
-            if not (abs(side) > least and abs(other) > least and side * other < 0):
-                continue
-            at = bisected(_same_sign(real, side), low, high)
-            values = self._verdict(arc, at).eigenvalues
-            if values is None:
-                continue
-            nearest = values[np.argmin(np.where(np.abs(values.imag) > _small(values), np.abs(values.real), np.inf))]
-            if abs(nearest.real) <= 1e-6 * float(np.abs(values).max()):
-                self.hopfs.append(self._special("hopf", arc.state(at=at), (number,), abs(float(nearest.imag))))
+        def real(at: float) -> float:
+            reals = self._pairs(self._verdict(arc, at))
+            return float(reals[which]) if reals is not None and len(reals) > which else float("nan")
+
+        at = bisected(_same_sign(real, real(ends[0])), *ends)
+        values = self._verdict(arc, at).eigenvalues
+        if values is None or any(abs(at - other) <= 1e-9 * arc.length for other in found):
+            return
+        nearest = values[np.argmin(np.where(np.abs(values.imag) > _small(values), np.abs(values.real), np.inf))]
+        if abs(nearest.real) <= 1e-6 * float(np.abs(values).max()):
+            found.append(at)
+            self.hopfs.append(self._special("hopf", arc.state(at=at), (number,), abs(float(nearest.imag))))
 
     def _pairs(self, verdict: StabilityVerdict) -> Array | None:
         """Return the real parts of pairs of complex eigenvalues, the largest first; None where none are known."""
