@@ -55,6 +55,19 @@ def reacted(**options):
     return entry_call(zw.reactions, "stack", every=True, **options)
 
 
+def driven(**options):
+    (x,), (v,) = zw.coordinates("x")
+    push = zw.System(name="push", kinetic=v**2 / 2, forces={x: zw.inputs("u")})
+    return zw.drive(push, {x: zw.t**2}, times=np.linspace(0.0, 1.0, 60), **options)
+
+
+def fitted(**options):
+    (x,), (v,) = zw.coordinates("x")
+    spring = zw.System(name="spring", kinetic=v**2 / 2, potential=zw.parameters("k") * x**2 / 2)
+    data = {x: ([0.0, 1.0, 2.0], [1.0, 0.5, -0.4])}
+    return zw.fit(spring, data, state={"x": 1.0, "v_x": 0.0}, params={"k": 1.0}, free=["k"], **options)
+
+
 VERBS = {
     "simulate": (lambda **o: moved(until=1e300, **o), {"UNFINISHED"}),
     "time stepping": (lambda **o: moved("bouncing_ball", method="timestepping", until=1e9, **o), {"UNFINISHED"}),
@@ -65,6 +78,8 @@ VERBS = {
     "critical": (found_critical, {"UNFINISHED"}),
     "asymptotics": (approached, {"UNFINISHED"}),
     "reactions": (reacted, {"FOUND", "UNDECIDED"}),
+    "drive": (driven, {"UNFINISHED"}),
+    "fit": (fitted, {"UNFINISHED"}),
 }
 
 
@@ -87,6 +102,20 @@ def test_few_steps_end_every_verb_at_the_same_place(verb):
     with portions(lambda: 7):
         again = call(budget={"steps": 30})
     assert bytes_of(again) == bytes_of(found)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 20, 40, 50, 60])
+def test_a_fit_that_a_budget_ends_anywhere_has_its_best_motion(steps):
+    found = fitted(budget={"steps": steps})
+    assert found.status.name == "UNFINISHED"
+    assert found.motion.t[0] == 0.0
+    assert 0.9 < found.params["k"] < 1.1
+
+
+def test_a_drive_that_a_budget_ends_has_the_instants_before():
+    found = driven(budget={"steps": 7})
+    assert (len(found.t), found.status.name) == (6, "UNFINISHED")
+    assert found.inputs["u"].tolist() == [2.0] * 6
 
 
 def test_enough_of_everything_changes_nothing():

@@ -17,7 +17,7 @@ from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._results.critical import CriticalStatus, CriticalValue, CriticalValues, SingularRange
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.cycles import CycleBranch, Cycles, CycleSpecial, CyclesStatus
-from zwang._results.drive import Drive
+from zwang._results.drive import Drive, DriveStatus
 from zwang._results.ensemble import Ensemble, EnsembleStatus
 from zwang._results.equilibria import (
     Equilibria,
@@ -87,6 +87,7 @@ __all__ = [
     "Cycles",
     "CyclesStatus",
     "Drive",
+    "DriveStatus",
     "Eigenmode",
     "Ensemble",
     "EnsembleStatus",

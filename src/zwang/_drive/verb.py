@@ -26,7 +26,7 @@ from zwang._reactions.admissible import contact_problem
 from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.verb import reactions
 from zwang._results import Provenance
-from zwang._results.drive import Drive
+from zwang._results.drive import Drive, DriveStatus
 from zwang._results.folds import SurfacePath
 from zwang._results.motion import Motion
 from zwang._results.reactions import ReactionsStatus, Solution
@@ -106,25 +106,31 @@ def drive(
                 rows.append(_DrivenInstant(model, course.at(float(instant)), params or {}, given, unknown))
         except Spent as spent:
             reason = str(spent)
-    if not rows:
-        raise DeclarationError(f"{model.system.name}: drive: the budget was spent before the first instant.")
-    worst = max(rows, key=lambda row: WORST.index(row.status.name)).status
+    n = len(model.system.coordinates)
+    worst: ReactionsStatus | DriveStatus = DriveStatus.UNFINISHED
+    if not reason:
+        worst = max(rows, key=lambda row: WORST.index(row.status.name)).status
     if not reason and worst.name not in ("UNIQUE", "UNIQUE_MOTION"):
         first = next(row for row in rows if row.status is worst)
         reason = f"At t = {first.t:.6g}: {first.words}"
     reason = " ".join(part for part in (reason, course.note) if part)
     return Drive(
         status=worst,
-        residual=max(row.residual for row in rows),
+        residual=max((row.residual for row in rows), default=0.0),
         provenance=Provenance.now(model.system.digest, tolerances={"close": CLOSE}),
         name=model.system.name,
         t=np.array([row.t for row in rows]),
         coordinates=tuple(item.name for item in model.system.coordinates),
-        q=np.array([row.q for row in rows]),
-        v=np.array([row.v for row in rows]),
-        a=np.array([row.a for row in rows]),
+        q=np.array([row.q for row in rows], dtype=float).reshape(-1, n),
+        v=np.array([row.v for row in rows], dtype=float).reshape(-1, n),
+        a=np.array([row.a for row in rows], dtype=float).reshape(-1, n),
         inputs={name: np.array([row.values.get(f"input {name}", np.nan) for row in rows]) for name in unknown},
-        ranges={name: np.array([row.spans.get(f"input {name}", (np.nan, np.nan)) for row in rows]) for name in unknown},
+        ranges={
+            name: np.array([row.spans.get(f"input {name}", (np.nan, np.nan)) for row in rows], dtype=float).reshape(
+                -1, 2
+            )
+            for name in unknown
+        },
         reactions={
             str(item.name): np.array([row.values.get(str(item.name), np.nan) for row in rows])
             for item in model.system.constraints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,13 @@ from zwang._results.storage import storable
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
+
+
+@storable
+class DriveStatus(Enum):
+    """What may be said of a prescribed motion beside what is said of its instants."""
+
+    UNFINISHED = "The budget was spent before the last instant."
 
 
 @storable(shapes={"t": "k", "q": "k n", "v": "k n", "a": "k n"})
@@ -41,13 +49,13 @@ class Drive(Result):
     solutions : tuple of tuples of Solution
         At each instant, inputs among the contacts as 'input <name>'.
     statuses : tuple of ReactionsStatus
-        At each instant; `status` is the least favourable of them.
+        At each instant; `status` is the least favourable of them, or UNFINISHED where a budget ended it.
     reason : str
     units : mapping of str to str
         Of coordinates, velocities, inputs and the time 't', where they are known.
     """
 
-    status: ReactionsStatus
+    status: ReactionsStatus | DriveStatus
     name: str
     t: Array
     coordinates: tuple[str, ...]
@@ -105,6 +113,6 @@ class Drive(Result):
             known = values[np.isfinite(values)]
             span = f"from {known.min():.6g} to {known.max():.6g}" if len(known) else "not determined"
             lines.append(f"  {name} {span}")
-        span = f"from t = {self.t[0]:.6g} to {self.t[-1]:.6g}"
-        lines.append(f"  {len(self.t)} instants {span}, residual {self.residual:.1e}")
+        span = f" from t = {self.t[0]:.6g} to {self.t[-1]:.6g}" if len(self.t) else ""
+        lines.append(f"  {len(self.t)} instants{span}, residual {self.residual:.1e}")
         return "\n".join(lines)

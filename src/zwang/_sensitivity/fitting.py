@@ -187,6 +187,7 @@ class _Problem:
         self.closed = self._closed()
         self.steps = 0
         self.last: tuple[Array, Motion, Trail] | None = None
+        self.best: tuple[Array, Motion, Trail] | None = None
 
     def _closed(self) -> list[str]:
         """Return the constraints that the given start keeps closed: other starts keep them too."""
@@ -220,10 +221,21 @@ class _Problem:
             }
         inputs = resolve(self.model.system, state, params)
         motion, trail = followed(self.model, inputs, self.options)
+        if self.last is None:  # what there is of the first one is shown where no other comes to its end
+            self.last = x.copy(), motion, trail
         spend()  # raises where the budget of all motions was what ended this one
         self.steps += 1
         self.last = x.copy(), motion, trail
         return motion, trail
+
+    def keep(self) -> None:
+        """Keep the last motion as the best so far: with a budget that is spent it can't be computed again."""
+        self.best = self.last
+
+    def recall(self) -> Array | None:
+        """Return the free values of the best motion, or what there is of the first one; None without any."""
+        self.last = self.best or self.last
+        return None if self.last is None else self.last[0]
 
     def predicted(self, motion: Motion, x: Array) -> dict[str, Array]:
         """Return what the motion has in place of the data; nan beyond its end."""
@@ -295,6 +307,7 @@ def _solved(problem: _Problem, low: Array, high: Array) -> Fit:
         cost = float(found @ found)
         if not best or cost < best[-1][0]:
             best.append((cost, x.copy()))
+            problem.keep()
             _require_end(problem.what.names, best, scale, np.isinf(np.where(x > 0, high, low)))
         return found
 
@@ -306,10 +319,10 @@ def _solved(problem: _Problem, low: Array, high: Array) -> Fit:
         )  # fmt: skip
         return _result(problem, np.asarray(answer.x), np.asarray(answer.jac), np.asarray(answer.fun), scale, "")
     except (Spent, _Endless) as ended:
-        if not best:
+        x = problem.recall()
+        if x is None:
             raise DeclarationError(f"{problem.model.system.name}: {ended}") from None
-        x = best[-1][1]
-        wide = np.full((len(problem.residuals(x)) if problem.last is None else 1, len(x)), np.nan)
+        wide = np.full((1, len(x)), np.nan)
         how = FitStatus.UNFINISHED if isinstance(ended, Spent) else FitStatus.NOT_CONVERGED
         return _result(problem, x, wide, np.zeros(len(wide)), scale, str(ended), how)
 
