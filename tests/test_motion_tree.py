@@ -106,6 +106,16 @@ def test_most_ends_a_tree_and_says_what_was_left() -> None:
     assert "1 continuations were not followed: most= 2" in tree.reason
 
 
+def test_a_budget_that_ends_the_first_motion_leaves_the_tree_unfinished() -> None:
+    ball = zw.gallery.get("bouncing_ball")
+    for steps in (1, 5):
+        found = zw.simulate(
+            ball.system, ball.state, ball.params, until=50.0, at_choice="every", budget={"steps": steps}
+        )
+        assert found.status.name == "UNFINISHED"
+        assert "budget" in found.reason
+
+
 def test_a_motion_without_any_choice_is_a_tree_of_one() -> None:
     ball = zw.gallery.get("bouncing_ball")
     tree = zw.simulate(ball.system, ball.state, ball.params, until=1.0, at_choice="every", at_singular="every")

@@ -156,6 +156,8 @@ def tree(
     if waiting and not interrupted:
         spent = meter.over or f"most= {most} motions were made"
         reasons[f"{len(waiting)} continuations were not followed: {spent.rstrip('.')}."] = None
+    elif meter.over and motions[-1].status is MotionStatus.UNFINISHED:  # its own continuations are not known
+        reasons[f"Motion {len(motions) - 1} is unfinished: {meter.over}"] = None
     status = MotionTreeStatus.UNFINISHED if reasons else MotionTreeStatus.REACHED
     return MotionTree(
         status=MotionTreeStatus.INTERRUPTED if interrupted else status,
