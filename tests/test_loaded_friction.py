@@ -355,3 +355,24 @@ def test_caster_on_a_slippery_floor_slides_across_and_one_that_turns_hard_stays_
         found = zw.reactions(caster(), slow, {**CASTER, "f": f})
         assert found.status.name == "UNIQUE" and found.solutions[0].modes["floor"] == "slip+"
         assert found.solutions[0].modes["turning"] == modes
+
+
+@pytest.mark.parametrize("powers", [(1, 0), (-2, 0), (1, -1)])
+def test_multipliers_in_different_units_make_no_resultant(powers):
+    (x, y, turn), (vx, vy, w) = zw.coordinates("x y turn", angles="turn")
+    a, l = zw.parameters("a l")
+    across, down = x - l * sp.sin(turn), y + l * sp.cos(turn)
+    scale = a ** powers[0] * l ** powers[1]
+
+    def hung(first, second, **options):
+        pin = zw.Friction(0.3, slip=w, of=("pin x", "pin y"), name="pin")
+        rows = [zw.Bilateral(first, name="pin x"), zw.Bilateral(second, name="pin y"), pin]
+        return zw.System(name="hung", kinetic=(vx**2 + vy**2 + w**2) / 2, constraints=rows, **options)
+
+    with pytest.raises(zw.DeclarationError, match="no forces in one unit"):
+        hung(scale * across, down)
+    with pytest.raises(zw.DeclarationError, match="'pin x' has 1"):
+        hung(a * sp.cos(turn) * across, down, units={"x": "m", "y": "m", "l": "m", "a": "1/m"})
+    both = hung(scale * across, scale * down)
+    turned = hung(across * sp.cos(a) + down * sp.sin(a), down * sp.cos(a) - across * sp.sin(a))
+    assert both.constraints.names == turned.constraints.names

@@ -148,11 +148,27 @@ def check_units(system: Any) -> None:
             ) from None
         if where in ("kinetic", "potential") and found is not None and expr != 0 and not expr.is_number:
             energies[where] = found
+    _check_resultants(system, known)
     if len(set(energies.values())) > 1:
         raise DeclarationError(
             f"{system.name}: units don't agree: the kinetic energy has {words(energies['kinetic'])}, the potential "
             f"{words(energies['potential'])}."
         )
+
+
+def _check_resultants(system: Any, known: dict[Any, Dimension]) -> None:
+    """Refuse frictions of a resultant whose multipliers are in different units."""
+    named = {str(item.name): item for item in system.constraints}
+    for item in system.constraints:
+        of = getattr(item, "of", ())
+        found = {name: _dimension(named[name].expr, known) for name in of}
+        sure = {name: own for name, own in found.items() if own is not None}
+        if len(set(sure.values())) > 1:
+            told = ", ".join(f"'{name}' has {words(own)}" for name, own in sure.items())
+            raise DeclarationError(
+                f"{system.name}: units don't agree in what loads '{item.name}': {told}. The multipliers of a resultant "
+                "must be forces in one unit."
+            )
 
 
 def _known(system: Any) -> dict[Any, Dimension]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sympy as sp
+
 from zwang._declare import checks
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang.errors import DeclarationError, nearest
 
+LONG = 500
+"""Operations of an expression beyond which its size is not looked at: derivatives would take longer than reading."""
 AFFINE = (
     "each term has one velocity at most, to the first power, times anything of coordinates and time). Affine would be "
     "v_x*sin(theta) - v_y*cos(theta) = 0. Factors of a product are constraints of their own; a speed v_x**2 + v_y**2 "
@@ -52,6 +56,8 @@ def _check_loads(system: Any) -> None:
                     f"{name}: the friction '{item.name}' is of '{other}', which is Friction itself and presses nothing "
                     f"together. Name a Bilateral or a Unilateral. {nearest('', normals)}"
                 )
+        if len(of) > 1:
+            _check_one_unit(name, str(item.name), [normals[other] for other in of])
         for slip in item.slip if of else ():
             first = rubbed.setdefault((tuple(sorted(of)), slip), str(item.name))
             if first != item.name:
@@ -59,6 +65,36 @@ def _check_loads(system: Any) -> None:
                     f"{name}: '{first}' and '{item.name}' are two laws of friction along the slip {slip} that go with "
                     "one force. Add their coefficients in one of them, or give each its own slip."
                 )
+
+
+def _check_one_unit(name: str, friction: str, loads: Sequence[Constraint]) -> None:
+    """Refuse a resultant of multipliers whose expressions differ by a factor of parameters: their sum means nothing."""
+    sizes = [(load, _steepness(load)) for load in loads]
+    known = [(load, size) for load, size in sizes if size is not None]
+    for load, size in known[1:]:
+        factor = sp.sqrt(sp.cancel(size / known[0][1]))
+        if factor.free_symbols and all(part.is_Symbol or part.is_number for part in _factors(factor)):
+            raise DeclarationError(
+                f"{name}: the friction '{friction}' goes with the resultant of '{known[0][0].name}' and '{load.name}', "
+                f"whose expressions differ by the factor {sp.powdenest(factor, force=True)}: their multipliers are no "
+                "forces in one unit. Divide one of them by it."
+            )
+
+
+def _steepness(load: Constraint) -> Any:
+    """Return the square of an expression's gradient over lengths; None where it has none, or is long."""
+    assert not isinstance(load, Friction)
+    if load.expr.count_ops() > LONG:
+        return None
+    plain = [item for item in load.expr.free_symbols if isinstance(item, Coordinate) and not item.angle]
+    moving = [item for item in load.expr.free_symbols if isinstance(item, Velocity) and not item.coordinate.angle]
+    total = sp.Add(*(sp.diff(load.expr, item) ** 2 for item in (moving if load.level == "velocity" else plain)))
+    return total if total != 0 and not total.has(Coordinate) else None
+
+
+def _factors(product: Any) -> list[Any]:
+    """Return the bases of the powers in a product."""
+    return [part.as_base_exp()[0] for part in sp.Mul.make_args(sp.powdenest(product, force=True))]
 
 
 def _check_equations(system: Any, known: Mapping[str, Any]) -> None:
