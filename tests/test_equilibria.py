@@ -162,14 +162,11 @@ def test_a_slender_truss_sways_before_it_snaps(a: float, slender: float, k: floa
 @pytest.mark.parametrize("within", [(-1.0, 1.0), (-3.0, 1.0), (-0.7, 1.3)])
 def test_places_that_fall_on_a_sample_of_the_range_are_found(within) -> None:
     # Van der Pol's oscillator loses its damping at m = 0; x^3/3 - m x has two rests from m = 0 on.
-    (x,), (v,) = zw.coordinates("x")
-    m = zw.parameters("m")
+    ((x,), (v,)), m = zw.coordinates("x"), zw.parameters("m")
     oscillator = zw.System(name="oscillator", kinetic=v**2 / 2, potential=x**2 / 2, forces={x: (m - x**2) * v})
-    found = zw.equilibria(oscillator, {}, box={x: (-1, 1)}, vary=m, within=within)
-    assert [hopf.value for hopf in found.hopfs] == pytest.approx([0.0], abs=1e-9)
-    fold = zw.System(name="fold", kinetic=v**2 / 2, potential=x**3 / 3 - m * x)
-    found = zw.equilibria(fold, {}, box={x: (-0.9, 0.9)}, vary=m, within=within)
-    assert [one.value for one in found.folds] == pytest.approx([0.0], abs=1e-9)
+    for system, what in ((oscillator, "hopfs"), (oscillator.replace(potential=x**3 / 3 - m * x, forces={}), "folds")):
+        found = zw.equilibria(system, {}, box={x: (-0.9, 0.9)}, vary=m, within=within)
+        assert [one.value for one in getattr(found, what)] == pytest.approx([0.0], abs=1e-9)
 
 
 @pytest.mark.parametrize(("mass", "second"), [(1.0, 1.0), (1e6, 1.0), (1e-6, 1e3), (1e6, 1e-3)])
