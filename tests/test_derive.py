@@ -13,6 +13,9 @@ from contracts.random_systems import random_system
 from night import by_day
 from zwang._derive import derive
 from zwang._derive.kinds import sort_into_kinds, terms_of
+from zwang._derive.solution import Factor
+from zwang._graph.evaluate import evaluate
+from zwang._graph.graph import Graph
 
 H = 1e-5  # step of central differences: error about h^2 plus rounding/h, so 1e-8 relative can be asked
 
@@ -126,3 +129,39 @@ def test_a_long_sum_times_a_factor_is_split_into_its_terms() -> None:
     m = sp.Symbol("m")
     assert sp.expand(sp.Add(*terms_of(m * sp.Add(*symbols) / 2)) - m * sp.Add(*symbols) / 2) == 0
     assert len(list(terms_of(m * sp.Add(*symbols) / 2))) == 20
+
+
+def tree_matrix(rng, limbs, length, root):
+    """A positive definite matrix coupled along paths of a tree: `root` unknowns first, then limbs from the root out."""
+    size = root + limbs * length
+    paths = [[*range(root), *(root + limb * length + k for k in range(length))] for limb in range(limbs)]
+    matrix = np.zeros((size, size))
+    for path in paths:
+        part = rng.normal(size=(len(path), len(path)))
+        matrix[np.ix_(path, path)] += part @ part.T + np.eye(len(path))
+    return matrix
+
+
+def test_limbs_are_eliminated_from_their_ends_and_fill_nothing():
+    # Fill is what the pattern of L has beside that of M; bottom up a tree has none (Featherstone 2005).
+    matrix = tree_matrix(np.random.default_rng(3), limbs=3, length=4, root=3)
+    size = len(matrix)
+    g = Graph()
+    nodes = {(i, j): g.input(f"m{i}_{j}") for i in range(size) for j in range(i + 1) if matrix[i, j]}
+    found = Factor(g, size, nodes)
+    assert {tuple(sorted((found.order[i], found.order[j]))) for i, j in found.lower} == {
+        (j, i) for i, j in nodes if i != j
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_in_another_order_solve_the_given_equations(seed):
+    rng = np.random.default_rng(seed)
+    matrix = tree_matrix(rng, limbs=2 + seed % 3, length=1 + seed, root=seed)
+    right, size = rng.normal(size=len(matrix)), len(matrix)
+    g = Graph()
+    inputs = {(i, j): g.input(f"m{i}_{j}") for i in range(size) for j in range(i + 1) if matrix[i, j]}
+    known = [g.input(f"b{i}") for i in range(size)]
+    values = {node: matrix[place] for place, node in inputs.items()} | dict(zip(known, right, strict=True))
+    found = evaluate(g, Factor(g, size, inputs).solve(known), values, np)
+    assert found == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9)

@@ -260,13 +260,15 @@ class Model:
             return slow
         solver, numbers = self.kernels.solver(chosen), np.ascontiguousarray(values[:, 0])
         call, table, space = solver.calls[0], solver.table, solver.workspace(numbers)
-        out = np.empty(n + len(chosen))
+        size = 2 * n + len(chosen)
 
         def quick(t: float, y: Array) -> Array:
             y = np.ascontiguousarray(y, dtype=float)
-            status = call(float(t), y[:n], y[n:], numbers, table, space, out)
+            v, found = y[n:], np.empty(size)
+            found[:n] = v
+            status = call(float(t), y[:n], v, numbers, table, space, found[n:])
             # A pivot that is not sound asks for the way that looks for the rank.
-            return np.concatenate([y[n:], out[:n]]) if status == 0 else slow(t, y)
+            return found[: 2 * n] if status == 0 else slow(t, y)
 
         return quick
 
