@@ -18,7 +18,16 @@ import time
 
 import numpy as np
 
-from bench_reactions_spatial import TOL, contact_rows, natural_residual, shortest, show, siconos_times, zwang_times
+from bench_reactions_spatial import (
+    TOL,
+    contact_rows,
+    natural_residual,
+    public_times,
+    shortest,
+    show,
+    siconos_times,
+    zwang_times,
+)
 
 G = 9.81
 
@@ -148,7 +157,8 @@ def main():
         theirs += clarabel_rows(w, arrays.b, mu, p)
         theirs += osqp_rows(w, arrays.b, mu) if p == 1 else []
         kind = ("planar" if p == 1 else "spatial") + (", out of line and pushed" if seed else "")
-        show(f"tower of {blocks} blocks, {kind}, {len(mu)} contacts", ours, theirs, most=7)
+        calls = public_times(mass, rows, force, mu)
+        show(f"tower of {blocks} blocks, {kind}, {len(mu)} contacts", ours, theirs, most=7, calls=calls)
 
 
 if __name__ == "__main__":
