@@ -139,7 +139,8 @@ def _meet(bodies: BodyRows, first: Any, at: Any, mark: Any, ptr: Any, who: Any, 
 
 def neighbours(bodies: BodyRows, count: int) -> Neighbours:
     """Return which of the contacts share a coordinate."""
-    owner = np.repeat(np.arange(count), np.diff(bodies.ptr.astype(np.int64)))
+    bounds = bodies.ptr.astype(np.int64)
+    owner = np.repeat(np.arange(count), bounds[1:] - bounds[:-1])
     order = np.argsort(bodies.dof, kind="stable")
     first = np.append(0, np.cumsum(np.bincount(bodies.dof, minlength=len(bodies.free))))
     at, ptr = owner[order], np.empty(count + 1, dtype=np.int64)

@@ -309,10 +309,10 @@ def solve_many_starts(
         accelerations = arrays.accelerations(close)
         new = ~among(accelerations, found)
         while new.any():
-            one, before = int(new.argmax()), len(found)
-            keep(candidate_of(arrays, close[one], "semismooth Newton"))
+            first, before = int(new.argmax()), len(found)
+            keep(candidate_of(arrays, close[first], "semismooth Newton"))
             new &= ~among(accelerations, found[before:])
-            new[one] = False
+            new[first] = False
     else:
         folds = [arrays] if arrays.drag is None else [arrays.with_signs(s) for s in _sign_patterns(arrays, rng)]
         for k in range(starts):

@@ -196,7 +196,7 @@ class ContactProblem:
             return lambda x: np.asarray(inverse @ x)
         mass = self.mass
         if mass.shape[0] > WORTH and is_sparse(self.inverse_form.matrix):
-            blocks = self.inverse_form.matrix
+            blocks: Any = self.inverse_form.matrix
 
             def by_blocks(x: Array) -> Array:
                 y = blocks @ x

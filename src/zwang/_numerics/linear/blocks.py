@@ -20,7 +20,7 @@ WORTH = 64
 class Blocks(NamedTuple):
     """The blocks of one size: their coordinates (b, s), ascending, and their entries (b, s, s)."""
 
-    index: Ints
+    places: Ints
     value: Floats
 
 
@@ -31,7 +31,7 @@ def diagonal_blocks(matrix: Any) -> list[Blocks] | None:
     --------
     >>> coupled = np.kron(np.eye(40), [[2.0, 1.0], [1.0, 3.0]])
     >>> [found] = diagonal_blocks(coupled)
-    >>> found.index[1], found.value[1].tolist()
+    >>> found.places[1], found.value[1].tolist()
     (array([2, 3]), [[2.0, 1.0], [1.0, 3.0]])
     >>> diagonal_blocks(np.ones((80, 80))) is None
     True
@@ -84,9 +84,9 @@ def joined(n: int, blocks: Sequence[Blocks]) -> Any:
     """Return the matrix of these blocks as csr."""
     from scipy.sparse import csr_array
 
-    if len(blocks) == 1 and (blocks[0].index.ravel() == np.arange(n)).all():  # bodies one after the other
-        _, size = blocks[0].index.shape
-        column = np.repeat(blocks[0].index, size, axis=0).ravel()
+    if len(blocks) == 1 and (blocks[0].places.ravel() == np.arange(n)).all():  # bodies one after the other
+        _, size = blocks[0].places.shape
+        column = np.repeat(blocks[0].places, size, axis=0).ravel()
         return csr_array((blocks[0].value.ravel(), column, np.arange(0, size * n + 1, size)), shape=(n, n))
     row = [np.repeat(index, index.shape[1], axis=1).ravel() for index, _ in blocks]
     col = [np.tile(index, (1, index.shape[1])).ravel() for index, _ in blocks]
