@@ -264,12 +264,12 @@ def least_degree(near: NDArray[np.bool_], size: Ints) -> tuple[Ints, int]:
 
     Examples
     --------
-    Two points of a star before its middle, which is next to one alone by then: nothing fills.
+    Two points of a star go before its middle, which counts as two and is next to no more than they are by then.
 
-    >>> near = np.zeros((4, 4), dtype=bool)
+    >>> near = np.zeros((5, 5), dtype=bool)
     >>> near[0, 1:] = near[1:, 0] = True
-    >>> least_degree(near, np.array([2, 1, 1, 1]))
-    (array([1, 2, 0, 3]), 17)
+    >>> least_degree(near, np.array([2, 1, 1, 1, 1]))
+    (array([1, 2, 0, 3, 4]), 26)
     """
     left = near.copy()
     np.fill_diagonal(left, False)
